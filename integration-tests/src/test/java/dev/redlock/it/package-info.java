@@ -1,0 +1,5 @@
+/** Contract, failure and compatibility tests on real servers. */
+@NullMarked
+package dev.redlock.it;
+
+import org.jspecify.annotations.NullMarked;

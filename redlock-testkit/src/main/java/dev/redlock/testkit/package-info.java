@@ -1,0 +1,5 @@
+/** Redis nodes that a test can start, kill, pause, cut off and restart. */
+@NullMarked
+package dev.redlock.testkit;
+
+import org.jspecify.annotations.NullMarked;
