@@ -1,0 +1,14 @@
+package dev.redlock.lettuce;
+
+import dev.redlock.spi.LockNode;
+import java.util.List;
+
+/** Makes standalone nodes. */
+public final class LettuceNodes {
+  private LettuceNodes() {}
+
+  /** Nodes that share threads, by URI. */
+  public static List<LockNode> standalone(List<String> uris) {
+    throw new UnsupportedOperationException("being written: " + uris.size());
+  }
+}

@@ -1,0 +1,39 @@
+package dev.redlock.spi;
+
+/**
+ * One independent Redis master (or one Redis Cluster seen as a single node) that votes on locks.
+ *
+ * <p>Asynchronous to the last: no method blocks, {@link #send} never throws, and every request is
+ * answered exactly once, with {@link ReplyCode#FAILED} when no definite answer can be had. Requests
+ * sent from one thread, one after another, while {@link NodeStatus#connection()} stays the same,
+ * are executed by the node in that order; a release sent after an acquire therefore undoes it. An
+ * implementation never resends a request by itself: it is at most once on the wire.
+ */
+public interface LockNode extends AutoCloseable {
+
+  /** How this node is called in reports and logs; holds no credentials. */
+  String name();
+
+  /**
+   * Begins to connect, and keeps trying until {@link #close()}. Returns at once; an unreachable
+   * node is not an error. Called once, by the {@code Redlock} that owns this node.
+   */
+  void start(NodeContext context);
+
+  /** The newest state of the connection. A cheap snapshot, safe from any thread. */
+  NodeStatus status();
+
+  /**
+   * Sends a request, or answers {@link ReplyCode#FAILED} when there is no probed connection or too
+   * much is unanswered already. A quarantined node is sent requests like any other: who may vote is
+   * decided by the protocol.
+   *
+   * @param handler called once, possibly before this method returns and on an I/O thread: it must
+   *     not block
+   */
+  void send(LockRequest request, ReplyHandler handler);
+
+  /** Drops the connection. Unanswered requests are answered with {@link ReplyCode#FAILED}. */
+  @Override
+  void close();
+}

@@ -1,0 +1,21 @@
+package dev.redlock.spi;
+
+/** What a node tells the lock besides answers. Called on I/O threads; must not block. */
+public interface NodeListener {
+
+  /**
+   * The state changed: connected, lost, quarantined, voting. {@code node.status()} is the new one.
+   */
+  void onStatus(LockNode node);
+
+  /**
+   * The node says that this key was written, deleted or expired. A hint: it may be late, doubled or
+   * false.
+   *
+   * @param key the whole lock key, as {@link LockKeys#lockKey(int)} makes it
+   */
+  void onInvalidated(LockNode node, String key);
+
+  /** The node says that anything may have changed (a flush, a lost subscription). A hint. */
+  void onAllInvalidated(LockNode node);
+}
