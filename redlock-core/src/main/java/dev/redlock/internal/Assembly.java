@@ -32,6 +32,9 @@ public final class Assembly {
   /** Checks the parts and starts the client. */
   @SuppressWarnings("DoNotCallSuggester")
   public static Redlock start(Parts parts) {
+    if (parts.nodes().isEmpty()) {
+      throw new IllegalArgumentException("no nodes");
+    }
     throw new UnsupportedOperationException("being written: " + parts.nodes().size());
   }
 }
