@@ -1,0 +1,232 @@
+package dev.redlock;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.conditions.ArchPredicates.are;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaField;
+import com.tngtech.archunit.core.domain.JavaMember;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.JavaType;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import dev.redlock.spi.Time;
+import java.time.Clock;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.Timer;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+
+/** What the shape of the code promises and a compiler does not check. */
+@AnalyzeClasses(packages = "dev.redlock", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+  private static final String PROTOCOL = "dev.redlock.internal.protocol..";
+
+  /**
+   * The only classes that may make a thread wait for a future: where a caller asked for a blocking
+   * call. Each entry is a class name; nested classes are included.
+   */
+  private static final Set<String> MAY_BLOCK = Set.of("dev.redlock.internal.Blocking");
+
+  @ArchTest
+  static final ArchRule protocol_isPure =
+      noClasses()
+          .that()
+          .resideInAPackage(PROTOCOL)
+          .should()
+          .dependOnClassesThat(
+              resideInAnyPackage(
+                      "java.util.concurrent..",
+                      "java.util.logging..",
+                      "java.util.random..",
+                      "java.io..",
+                      "java.net..",
+                      "java.nio.channels..",
+                      "java.nio.file..",
+                      "org.slf4j..",
+                      "io.lettuce..",
+                      "io.netty..",
+                      "reactor..",
+                      "com.google.common.util.concurrent..",
+                      "dev.redlock.internal",
+                      "dev.redlock.lettuce..")
+                  .or(assignableTo(Thread.class))
+                  .or(assignableTo(ThreadLocal.class))
+                  .or(assignableTo(Timer.class))
+                  .or(assignableTo(Clock.class))
+                  .or(assignableTo(Time.class))
+                  .or(assignableTo(Random.class))
+                  .or(assignableTo(System.Logger.class)))
+          .because(
+              "the simulator runs these classes with virtual time and a seed; whatever they reach"
+                  + " for by themselves it cannot control")
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule protocol_neitherReadsAClockNorRollsDice =
+      noClasses()
+          .that()
+          .resideInAPackage(PROTOCOL)
+          .should()
+          .accessTargetWhere(clockIsRead().or(diceAreRolled()))
+          .because("time and randomness are arguments there; otherwise no seed repeats a history")
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule clocks_areReadInOnePlace =
+      noClasses()
+          .that(are(DescribedPredicate.not(assignableTo(Time.class))))
+          .should()
+          .accessTargetWhere(clockIsRead())
+          .because("a test that moves Time must move everything, and deadlines must not mix clocks")
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule core_neverWaitsForAFuture =
+      noClasses()
+          .that(
+              are(DescribedPredicate.not(describe("allowed to block", ArchitectureTest::mayBlock))))
+          .should()
+          .accessTargetWhere(
+              describe(
+                  "waits for a future or sleeps",
+                  call ->
+                      (call.getTargetOwner().isAssignableTo(Future.class)
+                              && Set.of("get", "join").contains(call.getName()))
+                          || (call.getTargetOwner().isEquivalentTo(Thread.class)
+                              && call.getName().equals("sleep"))))
+          .because("a wait on an I/O or timer thread stops every lock of the process")
+          .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule core_neverUsesLettuceSynchronously =
+      noClasses()
+          .should()
+          .accessTargetWhere(
+              describe(
+                  "is sync() of Lettuce",
+                  call ->
+                      call.getName().equals("sync")
+                          && call.getTargetOwner().getPackageName().startsWith("io.lettuce.")))
+          .because("called on one of Lettuce's own threads it waits for itself until it times out");
+
+  @ArchTest
+  static final ArchRule lettuceAndNetty_areKnownToOneAdapter =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("dev.redlock.lettuce..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("io.lettuce..", "io.netty..", "reactor..")
+          .because("the engine works with any LockNode, and runs without Redis in the simulator");
+
+  @ArchTest
+  static final ArchRule ports_dependOnNothingThatImplementsThem =
+      noClasses()
+          .that()
+          .resideInAPackage("dev.redlock.spi..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("dev.redlock.internal..", "dev.redlock.lettuce..")
+          .because("adapters are written against the ports alone");
+
+  @ArchTest
+  static final ArchRule api_showsNoTypeOfALibrary =
+      classes()
+          .that()
+          .resideInAnyPackage("dev.redlock", "dev.redlock.spi")
+          .should(showOnlyTypesOutside("com.google.", "io.lettuce.", "io.netty.", "reactor."))
+          .because("whoever uses it must be free to choose their own versions");
+
+  @ArchTest
+  static final ArchRule adapter_showsLettuceOnly =
+      classes()
+          .that()
+          .resideInAPackage("dev.redlock.lettuce")
+          .should(showOnlyTypesOutside("com.google.", "io.netty.", "reactor."))
+          .because("ClientResources are the users' to pass in; what Lettuce is built on is not")
+          .allowEmptyShould(true);
+
+  // Accesses rather than calls: System::nanoTime reads a clock as well.
+  private static DescribedPredicate<JavaAccess<?>> clockIsRead() {
+    return describe(
+        "reads a clock",
+        call ->
+            (call.getTargetOwner().isEquivalentTo(System.class)
+                    && Set.of("nanoTime", "currentTimeMillis").contains(call.getName()))
+                || (call.getTargetOwner().getPackageName().startsWith("java.time")
+                    && Set.of("now", "systemUTC", "systemDefaultZone").contains(call.getName())));
+  }
+
+  private static DescribedPredicate<JavaAccess<?>> diceAreRolled() {
+    return describe(
+        "is random", call -> Set.of("random", "randomUUID", "shuffle").contains(call.getName()));
+  }
+
+  private static boolean mayBlock(JavaClass type) {
+    return MAY_BLOCK.stream()
+        .anyMatch(name -> type.getName().equals(name) || type.getName().startsWith(name + "$"));
+  }
+
+  /** Looks at what a class in another module can see: supertypes, and public members' types. */
+  private static ArchCondition<JavaClass> showOnlyTypesOutside(String... packages) {
+    return new ArchCondition<>("show no type of " + List.of(packages)) {
+      @Override
+      public void check(JavaClass type, ConditionEvents events) {
+        if (!isVisible(type)) {
+          return;
+        }
+        Stream<JavaType> supertypes =
+            Stream.concat(type.getSuperclass().stream(), type.getInterfaces().stream());
+        report(type, type.getFullName(), supertypes, events);
+        for (JavaMember member : type.getMembers()) {
+          if (isOpen(member.getModifiers())) {
+            report(type, member.getFullName(), signature(member), events);
+          }
+        }
+      }
+
+      private void report(
+          JavaClass type, String place, Stream<JavaType> shown, ConditionEvents events) {
+        shown
+            .flatMap(t -> t.getAllInvolvedRawTypes().stream())
+            .filter(raw -> Stream.of(packages).anyMatch(raw.getName()::startsWith))
+            .distinct()
+            .forEach(
+                raw ->
+                    events.add(
+                        SimpleConditionEvent.violated(type, place + " shows " + raw.getName())));
+      }
+    };
+  }
+
+  private static Stream<JavaType> signature(JavaMember member) {
+    if (member instanceof JavaCodeUnit unit) {
+      return Stream.concat(Stream.of(unit.getReturnType()), unit.getParameterTypes().stream());
+    }
+    return Stream.of(((JavaField) member).getType());
+  }
+
+  private static boolean isVisible(JavaClass type) {
+    return isOpen(type.getModifiers())
+        && type.getEnclosingClass().map(ArchitectureTest::isVisible).orElse(true);
+  }
+
+  private static boolean isOpen(Set<JavaModifier> modifiers) {
+    return modifiers.contains(JavaModifier.PUBLIC) || modifiers.contains(JavaModifier.PROTECTED);
+  }
+}

@@ -1,0 +1,76 @@
+package dev.redlock;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What holds for all files of the repository, whatever their kind. */
+class RepositoryTest {
+  /** Put together here, so that this file does not name them either. */
+  private static final List<String> REGISTRIES =
+      List.of(
+          "repo." + "maven.apache.org",
+          "repo1." + "maven.org",
+          "oss." + "sonatype.org",
+          "registry." + "npmjs.org",
+          "deb." + "debian.org",
+          "security." + "debian.org");
+
+  private static final Set<String> NOT_OURS =
+      Set.of(".git", ".idea", ".vscode", ".settings", ".m2", "target");
+
+  /** Where packages come from is the builder's choice (mirrors, air gaps), never ours. */
+  @Test
+  void files_ofTheWholeRepository_nameNoPackageRegistry() throws IOException {
+    List<String> found = new ArrayList<>();
+    List<Path> files = files(root());
+    for (Path file : files) {
+      String text = Files.readString(file, ISO_8859_1);
+      REGISTRIES.stream().filter(text::contains).forEach(name -> found.add(file + ": " + name));
+    }
+    assertThat(files).as("files looked at").hasSizeGreaterThan(10);
+    assertThat(found).isEmpty();
+  }
+
+  private static Path root() {
+    Path folder = Path.of("").toAbsolutePath();
+    while (!Files.isDirectory(folder.resolve(".mvn"))) {
+      folder = folder.getParent();
+      assertThat(folder).as("a folder with .mvn in it, above the working directory").isNotNull();
+    }
+    return folder;
+  }
+
+  private static List<Path> files(Path root) throws IOException {
+    List<Path> files = new ArrayList<>();
+    Files.walkFileTree(
+        root,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+            return NOT_OURS.contains(folder.getFileName().toString())
+                ? FileVisitResult.SKIP_SUBTREE
+                : FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+            if (attributes.isRegularFile() && !file.endsWith(".flattened-pom.xml")) {
+              files.add(file);
+            }
+            return FileVisitResult.CONTINUE;
+          }
+        });
+    return files;
+  }
+}
