@@ -1,0 +1,116 @@
+package dev.redlock.testkit;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The static redis-server inside org.signal:embedded-redis, copied to a per-user cache.
+ *
+ * <p>The file's name carries the SHA-256 of its content and the file appears by an atomic rename,
+ * so any number of JVMs may race for it: whoever comes second replaces it by the same bytes, and
+ * nobody ever runs half a program.
+ */
+final class EmbeddedBinary {
+
+  /** Where to keep the copy; default is redlock-testkit in the user's cache directory. */
+  static final String CACHE_PROPERTY = "redlock.redis.cache";
+
+  private static final String RESOURCE_PREFIX = "redis-server-7.0.15-";
+
+  // Guarded by the class; the copy is looked up once per JVM.
+  private static @Nullable Path located;
+
+  private EmbeddedBinary() {}
+
+  static synchronized Path locate() throws ServerSource.UnavailableException {
+    Path known = located;
+    if (known == null || !Files.isExecutable(known)) {
+      String platform = platform(System.getProperty("os.name"), System.getProperty("os.arch"));
+      known = copyToCache(read(platform), cache());
+      located = known;
+    }
+    return known;
+  }
+
+  /** The platform as the jar names it. */
+  static String platform(String osName, String osArch) {
+    String os = osName.toLowerCase(Locale.ROOT);
+    String system = os.contains("mac") ? "darwin" : os.replace(' ', '_');
+    String processor =
+        switch (osArch.toLowerCase(Locale.ROOT)) {
+          case "amd64", "x86_64" -> "amd64";
+          case "aarch64", "arm64" -> "arm64";
+          case "x86", "i386", "i486", "i586", "i686" -> "386";
+          default -> osArch;
+        };
+    return system + "-" + processor;
+  }
+
+  static byte[] read(String platform) throws ServerSource.UnavailableException {
+    String resource = RESOURCE_PREFIX + platform;
+    try (InputStream in = EmbeddedBinary.class.getResourceAsStream("/" + resource)) {
+      if (in == null) {
+        throw new ServerSource.UnavailableException(
+            "no binary for this platform: "
+                + resource
+                + " is not on the class path (org.signal:embedded-redis has linux amd64, arm64 and"
+                + " 386, macOS amd64 and arm64)");
+      }
+      return in.readAllBytes();
+    } catch (IOException e) {
+      throw new ServerSource.UnavailableException("cannot read " + resource, e);
+    }
+  }
+
+  static Path copyToCache(byte[] binary, Path cache) throws ServerSource.UnavailableException {
+    Path target = cache.resolve("redis-server-" + sha256(binary));
+    try {
+      if (Files.isExecutable(target) && Files.size(target) == binary.length) {
+        return target;
+      }
+      Files.createDirectories(cache);
+      Path part = Files.createTempFile(cache, "redis-server-", ".part");
+      try {
+        Files.write(part, binary);
+        Files.setPosixFilePermissions(part, PosixFilePermissions.fromString("rwx------"));
+        Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
+      } finally {
+        Files.deleteIfExists(part);
+      }
+      return target;
+    } catch (IOException e) {
+      throw new ServerSource.UnavailableException(
+          "cannot copy the binary to " + cache + " (-D" + CACHE_PROPERTY + " names another)", e);
+    }
+  }
+
+  private static Path cache() {
+    String chosen = System.getProperty(CACHE_PROPERTY);
+    if (chosen != null) {
+      return Path.of(chosen);
+    }
+    String xdg = System.getenv("XDG_CACHE_HOME");
+    Path base =
+        xdg == null || xdg.isEmpty()
+            ? Path.of(System.getProperty("user.home"), ".cache")
+            : Path.of(xdg);
+    return base.resolve("redlock-testkit");
+  }
+
+  private static String sha256(byte[] bytes) {
+    try {
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError("Every Java platform has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package dev.redlock.testkit;
+
+/** A server that runs already, given by its URI: it can be asked and flushed, not killed. */
+final class GivenServer implements RedisServer {
+
+  private final NodeAddress address;
+
+  GivenServer(NodeAddress address) {
+    this.address = address;
+  }
+
+  @Override
+  public NodeAddress address() {
+    return address;
+  }
+
+  @Override
+  public void start() {
+    if (Probe.serverInfo(address).isEmpty()) {
+      throw new RedisStartException("No Redis answers at the given address " + address);
+    }
+  }
+
+  @Override
+  public void kill() {
+    throw notOurs("kill");
+  }
+
+  @Override
+  public void restart(boolean keepData) {
+    throw notOurs("restart");
+  }
+
+  @Override
+  public void pause() {
+    throw notOurs("pause");
+  }
+
+  @Override
+  public void resume() {
+    throw notOurs("resume");
+  }
+
+  @Override
+  public NodeState state() {
+    return NodeState.RUNNING;
+  }
+
+  @Override
+  public String flushCommand() {
+    return "FLUSHDB";
+  }
+
+  @Override
+  public String identity() {
+    return "given by URI";
+  }
+
+  @Override
+  public void close() {}
+
+  private UnsupportedOperationException notOurs(String what) {
+    return new UnsupportedOperationException(
+        "Cannot " + what + " " + address + ": it was given by URI, not started here");
+  }
+}

@@ -1,0 +1,48 @@
+package dev.redlock.testkit;
+
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/** Starts one node with its ports and its gate, again with other ports where one got lost. */
+record NodeStarter(ServerFactory servers, boolean gated, IntFunction<ServerSpec> specs) {
+
+  private static final int ATTEMPTS = 5;
+
+  /** Starts the node; clients reach it on the given port, or on a free one if that is 0. */
+  RedisNode start(int index, int clientPort) {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return attempt(index, clientPort);
+      } catch (RedisStartException e) {
+        if (!e.isPortTaken() || clientPort != 0 || attempt == ATTEMPTS) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private RedisNode attempt(int index, int clientPort) {
+    PortReservation port = PortReservation.of(gated ? 0 : clientPort);
+    @Nullable RedisServer server = null;
+    @Nullable TcpGate gate = null;
+    try {
+      server = servers.create(index, specs.apply(port.port()));
+      if (gated) {
+        NodeAddress address = server.address();
+        gate = TcpGate.inFrontOf(address.host(), address.port(), clientPort);
+      }
+      RedisNode node = new RedisNode(index, server, gate, port);
+      node.start();
+      return node;
+    } catch (RuntimeException e) {
+      if (gate != null) {
+        gate.close();
+      }
+      if (server != null) {
+        server.close();
+      }
+      port.close();
+      throw e;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package dev.redlock.testkit;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
+import java.util.Locale;
+
+/**
+ * Keeps a loopback port for one server over all its restarts.
+ *
+ * <p>On Linux a socket that is bound with SO_REUSEADDR and does not listen keeps the port from
+ * everybody who does not ask for it by number, lets a server listen there, and has connections
+ * refused while none does. Elsewhere a second bind would fail, so the port is only looked up, and
+ * whoever starts a server there must be ready to find it taken.
+ */
+final class PortReservation implements AutoCloseable {
+
+  private static final boolean CAN_HOLD =
+      System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("linux");
+
+  private final SocketChannel socket;
+  private final int port;
+
+  private PortReservation(SocketChannel socket, int port) {
+    this.socket = socket;
+    this.port = port;
+  }
+
+  /** Reserves some free port. */
+  static PortReservation any() {
+    try {
+      return reserve(0);
+    } catch (IOException e) {
+      throw new UncheckedIOException("No free port on 127.0.0.1", e);
+    }
+  }
+
+  /** Reserves this very port, or any if it is 0. */
+  static PortReservation of(int port) {
+    try {
+      return reserve(port);
+    } catch (IOException e) {
+      throw RedisStartException.portTaken(port, e);
+    }
+  }
+
+  private static PortReservation reserve(int port) throws IOException {
+    SocketChannel socket = SocketChannel.open();
+    try {
+      socket.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+      socket.bind(loopback(port));
+      int bound = ((InetSocketAddress) socket.getLocalAddress()).getPort();
+      if (!CAN_HOLD) {
+        socket.close();
+      }
+      return new PortReservation(socket, bound);
+    } catch (IOException e) {
+      socket.close();
+      throw e;
+    }
+  }
+
+  static InetSocketAddress loopback(int port) {
+    return new InetSocketAddress(LOOPBACK, port);
+  }
+
+  private static final InetAddress LOOPBACK = loopbackAddress();
+
+  private static InetAddress loopbackAddress() {
+    try {
+      return InetAddress.getByAddress("127.0.0.1", new byte[] {127, 0, 0, 1});
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  int port() {
+    return port;
+  }
+
+  @Override
+  public void close() {
+    try {
+      socket.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

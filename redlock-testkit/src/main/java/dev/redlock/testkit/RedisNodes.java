@@ -1,0 +1,242 @@
+package dev.redlock.testkit;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Some independent Redis masters for a test, on ports of 127.0.0.1.
+ *
+ * <pre>{@code
+ * try (RedisNodes nodes = RedisNodes.builder().count(5).gated(true).start()) {
+ *   connect(nodes.uris());
+ *   nodes.get(0).kill();
+ *   nodes.get(1).gate().dropReplies();
+ * }
+ * }</pre>
+ *
+ * <p>They end with {@link #close()}, and in any case with this JVM, also if that is killed. They
+ * are for tests: no persistence unless asked for, no password unless asked for.
+ */
+public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
+
+  private static final Executor STARTERS =
+      task -> {
+        Thread thread = new Thread(task, "redlock-testkit-start");
+        thread.setDaemon(true);
+        thread.start();
+      };
+
+  private final List<RedisNode> nodes;
+  private final String source;
+
+  private RedisNodes(List<RedisNode> nodes, String source) {
+    this.nodes = nodes;
+    this.source = source;
+  }
+
+  /**
+   * Starts so many empty nodes, without gates, from the {@link RedisSource#configured() configured}
+   * source. When this returns, all of them answer.
+   *
+   * @throws RedisStartException if that cannot be done, with what was tried
+   */
+  public static RedisNodes start(int count) {
+    return builder().count(count).start();
+  }
+
+  /** Five nodes without gates or persistence, unless told otherwise. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** The node with this index, from 0. */
+  public RedisNode get(int index) {
+    return nodes.get(index);
+  }
+
+  /** How many nodes there are, dead ones included. */
+  public int size() {
+    return nodes.size();
+  }
+
+  @Override
+  public Iterator<RedisNode> iterator() {
+    return nodes.iterator();
+  }
+
+  /** The nodes in order. */
+  public Stream<RedisNode> stream() {
+    return nodes.stream();
+  }
+
+  /** The addresses for clients, in order, through the gates if there are any. */
+  public List<String> uris() {
+    return nodes.stream().map(RedisNode::uri).toList();
+  }
+
+  /** What runs, and where it was found. */
+  public String source() {
+    return source;
+  }
+
+  /** Ends all faults: heals gates, resumes paused nodes and restarts dead ones, empty. */
+  public void heal() {
+    nodes.forEach(RedisNode::heal);
+  }
+
+  /** Removes all data on all nodes, which must be running. */
+  public void flush() {
+    nodes.forEach(RedisNode::flush);
+  }
+
+  /** One line for each node, for failure messages; see {@link RedisNode#describe()}. */
+  public String describe() {
+    return nodes.stream().map(RedisNode::describe).collect(Collectors.joining("\n"));
+  }
+
+  @Override
+  public String toString() {
+    return nodes.toString();
+  }
+
+  /** Ends all nodes and removes their files. A second call does nothing. */
+  @Override
+  public void close() {
+    closeAll(nodes);
+  }
+
+  private static void closeAll(List<RedisNode> nodes) {
+    List<CompletableFuture<Void>> closing =
+        nodes.stream().map(node -> CompletableFuture.runAsync(node::close, STARTERS)).toList();
+    CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new)).join();
+  }
+
+  /** What to start. Not for concurrent use; may be used again for further nodes. */
+  public static final class Builder {
+
+    private int count = 5;
+    private boolean gated;
+    private boolean appendOnly;
+    private String password = "";
+    private List<String> serverArgs = List.of();
+    private List<Integer> ports = List.of();
+    private @Nullable RedisSource source;
+    private @Nullable Path binary;
+
+    private Builder() {}
+
+    /** How many nodes, at least one. */
+    public Builder count(int count) {
+      if (count < 1) {
+        throw new IllegalArgumentException("Needs at least one node, got " + count);
+      }
+      this.count = count;
+      return this;
+    }
+
+    /** Whether clients reach each node through a {@link TcpGate}. */
+    public Builder gated(boolean gated) {
+      this.gated = gated;
+      return this;
+    }
+
+    /** Whether the nodes keep an append-only file, for {@link RedisNode#restartKeepingData()}. */
+    public Builder appendOnly(boolean appendOnly) {
+      this.appendOnly = appendOnly;
+      return this;
+    }
+
+    /** What clients must log in with; the addresses then carry it. */
+    public Builder password(String password) {
+      this.password = password;
+      return this;
+    }
+
+    /** Further command line options for each server, such as {@code "--maxmemory", "2mb"}. */
+    public Builder serverArgs(String... args) {
+      this.serverArgs = List.of(args);
+      return this;
+    }
+
+    /** The ports for clients, one per node, instead of free ones. */
+    public Builder ports(int... ports) {
+      this.ports = Arrays.stream(ports).boxed().toList();
+      return this;
+    }
+
+    /** Where servers come from, whatever {@code -Dredlock.redis} says. */
+    public Builder source(RedisSource source) {
+      this.source = source;
+      return this;
+    }
+
+    /** The server program to run; the source is then {@link RedisSource#PATH}. */
+    public Builder binary(Path binary) {
+      this.binary = binary;
+      this.source = RedisSource.PATH;
+      return this;
+    }
+
+    /**
+     * Starts the nodes, all at the same time; when this returns, all of them answer. If one cannot
+     * be started, none is left running.
+     *
+     * @throws RedisStartException with what was tried, in order
+     */
+    public RedisNodes start() {
+      if (!ports.isEmpty() && ports.size() != count) {
+        throw new IllegalArgumentException(ports.size() + " ports for " + count + " nodes");
+      }
+      RedisSource chosen = source == null ? RedisSource.configured() : source;
+      ServerFactory servers = chosen.find(binary == null ? RedisSource.configuredBinary() : binary);
+      if (servers.capacity() < count) {
+        throw new RedisStartException(
+            count + " nodes asked for, only " + servers.capacity() + " given");
+      }
+      NodeStarter starter =
+          new NodeStarter(
+              servers, gated, port -> new ServerSpec(port, appendOnly, password, serverArgs));
+      List<CompletableFuture<RedisNode>> starting =
+          IntStream.range(0, count)
+              .mapToObj(
+                  i -> CompletableFuture.supplyAsync(() -> starter.start(i, port(i)), STARTERS))
+              .toList();
+      return new RedisNodes(allOrNone(starting), servers.description());
+    }
+
+    private int port(int index) {
+      return ports.isEmpty() ? 0 : ports.get(index);
+    }
+
+    private static List<RedisNode> allOrNone(List<CompletableFuture<RedisNode>> starting) {
+      List<RedisNode> started = new ArrayList<>();
+      @Nullable Throwable failure = null;
+      for (CompletableFuture<RedisNode> node : starting) {
+        try {
+          started.add(node.join());
+        } catch (CompletionException e) {
+          failure = failure == null ? e.getCause() : failure;
+        }
+      }
+      if (failure == null) {
+        return List.copyOf(started);
+      }
+      closeAll(started);
+      if (failure instanceof RuntimeException unchecked) {
+        unchecked.addSuppressed(new IllegalStateException("Started from here"));
+        throw unchecked;
+      }
+      throw new RedisStartException("A node could not be started", failure);
+    }
+  }
+}
