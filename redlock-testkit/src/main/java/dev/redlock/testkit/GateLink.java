@@ -71,23 +71,21 @@ final class GateLink {
   /** Handles what the selector found; returns how many bytes came from the node. */
   int onReady(SelectionKey key, ByteBuffer scratch, GateRules rules, long nowNanos)
       throws IOException {
-    int replyBytes = 0;
     if (key.isConnectable()) {
       node.finishConnect();
     }
     if (key.isWritable()) {
       (key == clientKey ? fromNode : toNode).deliver(nowNanos);
     }
-    if (key.isValid() && key.isReadable()) {
-      if (key == clientKey) {
-        toNode.read(scratch, rules.dropsToNode, rules.delayToNodeNanos, nowNanos);
-      } else {
-        int most = (int) Math.min(scratch.capacity(), rules.replyBudget);
-        ByteBuffer room = scratch.slice(0, Math.max(1, most));
-        replyBytes = fromNode.read(room, rules.dropsFromNode, rules.delayFromNodeNanos, nowNanos);
-      }
+    if (!key.isValid() || !key.isReadable()) {
+      return 0;
     }
-    return replyBytes;
+    if (key == clientKey) {
+      toNode.read(scratch.clear(), rules.dropsToNode, rules.delayToNodeNanos, nowNanos);
+      return 0;
+    }
+    ByteBuffer room = scratch.clear().limit((int) Math.min(scratch.capacity(), rules.replyBudget));
+    return fromNode.read(room, rules.dropsFromNode, rules.delayFromNodeNanos, nowNanos);
   }
 
   /** Delivers what is due and sets what to wait for; false once the connection is over. */

@@ -78,11 +78,11 @@ final class GatePipe {
     return !backlog.isEmpty() && !blocked;
   }
 
-  /** Takes what the sender has; returns how many bytes were read. */
+  /** Takes what the sender has and the scratch has room for; returns how many bytes were read. */
   int read(ByteBuffer scratch, boolean drop, long delayNanos, long nowNanos) {
     int count;
     try {
-      count = from.read(scratch.clear());
+      count = from.read(scratch);
     } catch (IOException e) {
       ended = true;
       accept(Kind.RESET, NOTHING, drop, delayNanos, nowNanos);

@@ -67,9 +67,14 @@ final class RespConnection implements AutoCloseable {
     }
   }
 
+  /** Puts on the wire what was sent. */
+  void flush() throws IOException {
+    out.flush();
+  }
+
   /** The next reply. */
   @Nullable Object read() throws IOException {
-    out.flush();
+    flush();
     Object reply = readAny();
     if (reply instanceof RedisReplyException error) {
       throw error;

@@ -36,6 +36,9 @@ public final class TcpGate implements AutoCloseable {
   private final GateLoop loop;
   private final Thread thread;
 
+  // Guarded by this.
+  private boolean closed;
+
   private TcpGate(InetSocketAddress target, PortReservation reservation) throws IOException {
     this.reservation = reservation;
     this.loop = new GateLoop(target, reservation.port());
@@ -162,10 +165,11 @@ public final class TcpGate implements AutoCloseable {
 
   /** Resets all connections and gives the port up. A second call does nothing. */
   @Override
-  public void close() {
-    if (thread.isAlive()) {
+  public synchronized void close() {
+    if (!closed && thread.isAlive()) {
       apply(loop::close);
     }
+    closed = true;
     reservation.close();
   }
 
