@@ -9,6 +9,15 @@ public interface NodeListener {
   void onStatus(LockNode node);
 
   /**
+   * The node's clock was read, by probing: the first estimate of its offset.
+   *
+   * @param nodeMicros its clock, microseconds since 1970
+   * @param sentNanos when it was asked for, on {@link Time#nanos()}
+   * @param answeredNanos when the answer came
+   */
+  default void onClock(LockNode node, long nodeMicros, long sentNanos, long answeredNanos) {}
+
+  /**
    * The node says that this key was written, deleted or expired. A hint: it may be late, doubled or
    * false.
    *

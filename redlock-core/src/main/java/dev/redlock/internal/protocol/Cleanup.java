@@ -1,0 +1,228 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Orders to release, never forgotten: each node keeps its order until it has answered it, or until
+ * the keys have died of their time to live. Step 5 of the Redis specification, for all nodes, also
+ * those believed not locked.
+ *
+ * <p>On one connection a release is executed after the acquire it undoes, so nothing is repeated
+ * while the connection lasts; it is sent again on a new connection, after an error, and when a
+ * grant arrives late. The token that it carries raises the node's fence, so that a copy of the
+ * acquire that is executed after it on another connection is refused.
+ */
+final class Cleanup {
+  private static final long FIRST_RETRY_NANOS = 20_000_000;
+  private static final long MOST_RETRY_NANOS = 1_000_000_000;
+
+  /** One lease id that may be stored on some nodes. */
+  static final class Entry extends Exchange {
+    final LockRequest.Release request;
+    private final long untilNanos;
+    private final @Nullable NodeReply[] replies;
+    private @Nullable Ticket ticket;
+    private long ticketNanos;
+    private long todo;
+    private long sentNanos;
+    private long retryNanos;
+    private boolean retry;
+    private int failures;
+
+    Entry(LockRequest.Release request, int nodes, long todo, long untilNanos) {
+      this.request = request;
+      this.todo = todo;
+      this.untilNanos = untilNanos;
+      replies = new NodeReply[nodes];
+    }
+
+    long sentNanos() {
+      return sentNanos;
+    }
+  }
+
+  /** Who waits for a quorum to confirm, and until when. */
+  record Ticket(Order.Ticket ticket, HeldLease lease, long deadlineNanos) {}
+
+  private final Nodes nodes;
+  private final List<Order> orders;
+  private final List<Entry> entries = new ArrayList<>(2);
+
+  Cleanup(Nodes nodes, List<Order> orders) {
+    this.nodes = nodes;
+    this.orders = orders;
+  }
+
+  boolean isEmpty() {
+    return entries.isEmpty();
+  }
+
+  /** Orders to nodes that are still owed an answer; what the gauge shows. */
+  int pending() {
+    int pending = 0;
+    for (Entry e : entries) {
+      pending += Long.bitCount(e.todo);
+    }
+    return pending;
+  }
+
+  /**
+   * Orders a release on these nodes.
+   *
+   * @param lifeNanos how long their keys can live at most from now on
+   */
+  void add(
+      LockRequest.Release request,
+      long mask,
+      long lifeNanos,
+      @Nullable Ticket ticket,
+      long nowNanos) {
+    if (mask == 0 && ticket == null) {
+      return;
+    }
+    Entry e = new Entry(request, nodes.count(), mask, nowNanos + lifeNanos);
+    if (ticket != null) {
+      e.ticket = ticket;
+      e.ticketNanos = ticket.deadlineNanos();
+    }
+    entries.add(e);
+    send(e, mask, nowNanos);
+  }
+
+  private void send(Entry e, long mask, long nowNanos) {
+    long now = 0;
+    for (int i = 0; i < nodes.count(); i++) {
+      if ((mask & 1L << i) != 0 && !e.isOpen(i) && nodes.status(i).usable()) {
+        now |= 1L << i;
+      }
+    }
+    if (now != 0) {
+      e.asked(now);
+      e.sentNanos = nowNanos;
+      orders.add(new Order.Send(e, e.request, now));
+    }
+  }
+
+  void onReply(Entry e, int node, NodeReply reply, long nowNanos) {
+    e.replies[node] = reply;
+    long bit = 1L << node;
+    if (reply.code().definite()) {
+      e.todo &= ~bit;
+      settleIfConfirmed(e);
+      if (e.todo == 0 && e.ticket == null) {
+        entries.remove(e);
+      }
+      return;
+    }
+    NodeError error = reply.error();
+    if (error != null && error.kind() == NodeError.Kind.CLOSED) {
+      e.todo &= ~bit; // Nobody is left to send it; the time to live has to do.
+    } else if (nodes.status(node).usable()
+        && nodes.status(node).connection() != reply.connection()) {
+      send(e, bit, nowNanos); // A new connection is there already.
+    } else if (error == null || error.kind() != NodeError.Kind.DISCONNECTED) {
+      long delay = Math.min(MOST_RETRY_NANOS, FIRST_RETRY_NANOS << Math.min(6, e.failures++));
+      e.retry = true;
+      e.retryNanos = nowNanos + delay;
+    } // else: the next connection will carry it.
+  }
+
+  private void settleIfConfirmed(Entry e) {
+    Ticket ticket = e.ticket;
+    if (ticket == null) {
+      return;
+    }
+    int confirmed = 0;
+    for (NodeReply reply : e.replies) {
+      confirmed += reply != null && reply.code().definite() ? 1 : 0;
+    }
+    if (confirmed >= Quorum.of(nodes.count())) {
+      e.ticket = null;
+      orders.add(new Order.Settle(ticket.ticket(), Order.Outcome.DONE));
+    }
+  }
+
+  /** A grant came for something that is already being rolled back, or was. */
+  void onLateGrant(LockRequest.Acquire request, int node, long nowNanos) {
+    long bit = 1L << node;
+    for (Entry e : entries) {
+      if (e.request.leaseId().equals(request.leaseId())) {
+        if (!e.isOpen(node)) {
+          e.todo |= bit;
+          send(e, bit, nowNanos);
+        }
+        return; // An open one is behind the acquire on the same connection, and will undo it.
+      }
+    }
+    LockRequest.Release undo =
+        new LockRequest.Release(request.keys(), request.leaseId(), request.token(), false, 0, null);
+    add(undo, bit, request.ttlMillis() * 1_000_000L, null, nowNanos);
+  }
+
+  /** The node has a new connection: what it still owes is sent again. */
+  void onUsable(int node, long nowNanos) {
+    for (Entry e : entries) {
+      if ((e.todo & 1L << node) != 0) {
+        send(e, 1L << node, nowNanos);
+      }
+    }
+  }
+
+  void onTimer(long nowNanos) {
+    for (int i = entries.size() - 1; i >= 0; i--) {
+      Entry e = entries.get(i);
+      Ticket ticket = e.ticket;
+      if (ticket != null && e.ticketNanos - nowNanos <= 0) {
+        e.ticket = null;
+        orders.add(
+            new Order.Settle(
+                ticket.ticket(),
+                Order.Outcome.failed(
+                    Reports.ofReplies(nodes, e.request.keys(), e.replies, e.sentNanos, nowNanos))));
+      }
+      if (e.retry && e.retryNanos - nowNanos <= 0) {
+        e.retry = false;
+        send(e, e.todo, nowNanos);
+      }
+      if (e.ticket == null && (e.todo == 0 || e.untilNanos - nowNanos <= 0)) {
+        entries.remove(i);
+      }
+    }
+  }
+
+  /** Gives up the earliest order. */
+  void forgetOldest() {
+    for (Entry e : entries) {
+      if (e.ticket == null) {
+        entries.remove(e);
+        return;
+      }
+    }
+  }
+
+  /** Calls the consumer with every instant at which {@link #onTimer} has something to do. */
+  void deadlines(NextWake wake) {
+    for (Entry e : entries) {
+      if (e.ticket != null) {
+        wake.at(e.ticketNanos);
+      } else {
+        wake.at(e.untilNanos);
+      }
+      if (e.retry) {
+        wake.at(e.retryNanos);
+      }
+    }
+  }
+
+  /** Whether the answer counts as done on that node. */
+  static boolean undone(@Nullable NodeReply reply) {
+    return reply != null
+        && (reply.code() == ReplyCode.RELEASED || reply.code() == ReplyCode.NOT_OWNER);
+  }
+}

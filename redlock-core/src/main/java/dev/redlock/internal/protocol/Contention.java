@@ -1,0 +1,332 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.RedlockListener.WakeUp;
+import dev.redlock.spi.LockKeys;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the head of the queue does when others want the lock too: sleep, wake at the right time, and
+ * ask the right node.
+ *
+ * <p>The naive way is to sleep a random while and to ask everybody again. With many waiters that
+ * costs hundreds of commands for each section, and those who ask at the same time split the votes
+ * so that nobody wins. Instead a refused waiter sleeps until the nodes push that the lock may be
+ * free, or until a quorum's keys can have expired, and then asks one node only: the {@link Door},
+ * which is the same for everybody. Whoever is let in there puts the ordinary round, whose votes
+ * alone count; the others have lost one command each, and go on sleeping.
+ *
+ * <p>All of it may be wrong and costs only time: the slow fallback poll asks all nodes whatever was
+ * pushed, and a round never trusts what the door has said.
+ */
+final class Contention {
+  /** After a push, waiters spread over this many round trips before they ask. */
+  private static final int SPREAD_ROUND_TRIPS = 4;
+
+  private static final long MOST_BACK_OFF_NANOS = 1_000_000_000;
+
+  private final Nodes nodes;
+  private final Randomness random;
+  private final Door door;
+
+  private boolean waiting;
+  private boolean hintsWake;
+  private long wakeNanos;
+  private WakeUp wakeCause = WakeUp.PAUSE;
+
+  private boolean refusedBefore;
+  private boolean allAtOnce;
+  private boolean othersSeen;
+  private boolean secondTokenUsed;
+  private boolean secondTryUsed;
+  private long pauseNanos;
+  private long pushed;
+  private boolean pushedByDoor;
+  private @Nullable AcquireRound lastFull;
+  private @Nullable AcquireRound previous;
+  private @Nullable AcquireRound current;
+
+  Contention(Nodes nodes, LockKeys keys, Randomness random) {
+    this.nodes = nodes;
+    this.random = random;
+    door = new Door(nodes, keys);
+  }
+
+  /** Nobody waits, or the next head begins afresh. */
+  void reset() {
+    waiting = false;
+    hintsWake = false;
+    refusedBefore = false;
+    allAtOnce = false;
+    secondTokenUsed = false;
+    secondTryUsed = false;
+    pauseNanos = 0;
+    pushed = 0;
+    pushedByDoor = false;
+    lastFull = null;
+    previous = null;
+    current = null;
+  }
+
+  void granted() {
+    boolean others = othersSeen;
+    reset();
+    othersSeen = others;
+  }
+
+  // When.
+
+  boolean isTime(long now) {
+    return !waiting || wakeNanos - now <= 0;
+  }
+
+  /** Ends the wait; says why, or null if there was none. */
+  @Nullable WakeUp wake() {
+    if (!waiting) {
+      return null;
+    }
+    waiting = false;
+    hintsWake = false;
+    return wakeCause;
+  }
+
+  void deadlines(NextWake wake) {
+    if (waiting) {
+      wake.at(wakeNanos);
+    }
+  }
+
+  private void waitUntil(long at, WakeUp cause, boolean hints) {
+    waiting = true;
+    wakeNanos = at;
+    wakeCause = cause;
+    hintsWake = hints;
+  }
+
+  /** Minimum hold: the key stays for a while, whoever asks. */
+  void pauseUntil(long at) {
+    waitUntil(at, WakeUp.PAUSE, false);
+  }
+
+  /** Served often enough in a row: let others come first. */
+  void stayBack(long now) {
+    long back = (long) ((SPREAD_ROUND_TRIPS + 2 + 2 * random.next()) * roundTrip());
+    waitUntil(now + back, WakeUp.PAUSE, false);
+    refusedBefore = othersSeen;
+  }
+
+  private void pause(long now, long first, long most) {
+    pauseNanos = pauseNanos == 0 ? first : Math.min(most, 2 * pauseNanos);
+    waitUntil(now + (long) (pauseNanos * (0.5 + random.next())), WakeUp.PAUSE, true);
+  }
+
+  // Whom.
+
+  /** Whether the next question goes to the door first. */
+  boolean throughDoor(boolean fair) {
+    boolean all = allAtOnce || nodes.count() == 1;
+    allAtOnce = false;
+    return !all && (refusedBefore || fair && othersSeen);
+  }
+
+  int door() {
+    return door.pick();
+  }
+
+  /** The door let us in: the round to all follows at once. */
+  void admitted() {
+    previous = current;
+  }
+
+  void asked(AcquireRound r) {
+    boolean follows = current != null && current.request.leaseId().equals(r.request.leaseId());
+    previous = follows ? current : null;
+    current = r;
+    if (!r.knock) {
+      lastFull = r;
+    }
+    pushed = 0;
+    pushedByDoor = false;
+  }
+
+  /** Nodes that an earlier question of the same attempt was sent to. */
+  long sentBefore(AcquireRound r) {
+    AcquireRound p = previous;
+    return p != null && p != r && p.request.leaseId().equals(r.request.leaseId())
+        ? p.sentMask()
+        : 0;
+  }
+
+  /** Whether a second token may be tried at once: only one time, or two clients leap-frog. */
+  boolean secondToken() {
+    boolean may = !secondTokenUsed;
+    secondTokenUsed = true;
+    return may;
+  }
+
+  /** When the round is looked at again, whether or not answers come. */
+  long roundDeadline(AcquireRound r) {
+    if (r.knock) {
+      return r.startNanos + Math.min(r.timeoutNanos, patience(r));
+    }
+    if (r.sawHolder() && !r.somebodyMayHold()) {
+      return r.startNanos + Math.min(r.timeoutNanos, patience(r));
+    }
+    return r.deadlineNanos() + 1;
+  }
+
+  /** Nobody has a quorum, and who has not answered takes longer than usual. */
+  boolean isSplit(AcquireRound r, long now) {
+    return !r.knock
+        && now - r.startNanos >= Math.min(r.timeoutNanos, patience(r))
+        && r.sawHolder()
+        && !r.somebodyMayHold();
+  }
+
+  private long patience(AcquireRound r) {
+    long most = 0;
+    for (int i = 0; i < nodes.count(); i++) {
+      if (r.isOpen(i)) {
+        most = Math.max(most, nodes.knowledge(i).patience());
+      }
+    }
+    return most == 0 ? r.timeoutNanos : most;
+  }
+
+  // What comes of it.
+
+  /**
+   * The question was refused: decides when to ask again.
+   *
+   * @return false if this caller tried for the last time
+   */
+  boolean refused(AcquireRound r, Terms terms, boolean once, long now) {
+    boolean collided = r.verdict() == AcquireRound.Verdict.COLLIDED;
+    boolean knockFailed = r.knock && r.verdict() != AcquireRound.Verdict.HELD;
+    if (once) {
+      if (knockFailed || collided && !secondTryUsed) {
+        secondTryUsed = true;
+      } else {
+        return false;
+      }
+    }
+    secondTokenUsed = false;
+    if (r.knock) {
+      knockRefused(r, terms, now);
+      return true;
+    }
+    switch (r.verdict()) {
+      case HELD -> {
+        refusedBefore = true;
+        othersSeen = true;
+        pauseNanos = 0;
+        sleep(r, terms, now);
+      }
+      case COLLIDED -> {
+        refusedBefore = true;
+        othersSeen = true;
+        pause(now, 2 * roundTrip(), terms.nodeTimeoutNanos());
+      }
+      default -> {
+        // Not a matter of who comes first: ask all again, less and less often.
+        allAtOnce = true;
+        pause(now, terms.nodeTimeoutNanos() / 2, MOST_BACK_OFF_NANOS);
+      }
+    }
+    return true;
+  }
+
+  private void knockRefused(AcquireRound r, Terms terms, long now) {
+    if (r.verdict() != AcquireRound.Verdict.HELD) {
+      // The door is hung, gone or cannot take our token: the next in order, or else all. It is
+      // passed over until it is heard again, or a node that errs at once would be asked for ever.
+      nodes.knowledge(r.door()).overdue();
+      allAtOnce = r.verdict() != AcquireRound.Verdict.UNAVAILABLE;
+      return;
+    }
+    AcquireRound full = lastFull;
+    int knocked = r.door();
+    if (full != null && full.freeBeside(knocked) >= Quorum.of(nodes.count()) && !terms.fair()) {
+      allAtOnce = true; // All but the door were free: it may hold nothing but a leftover.
+      lastFull = null;
+      pause(now, 2 * roundTrip(), terms.nodeTimeoutNanos());
+      return;
+    }
+    sleep(r, terms, now);
+  }
+
+  /** Until a hint, the time at which a quorum can be free, or the fallback poll. */
+  private void sleep(AcquireRound r, Terms terms, long now) {
+    long free = r.quorumFreeNanos(now) + spread();
+    long poll = Math.min(terms.pollNanos(), terms.ttlNanos() / 3);
+    if (terms.fair()) {
+      poll = Math.min(poll, terms.lineTimeoutMillis() * 1_000_000L / 3); // Keep our place in line.
+    }
+    long pollAt = now + (long) (poll * (0.5 + random.next()));
+    boolean expiry = free - pollAt < 0;
+    waitUntil(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true);
+    allAtOnce = !expiry && !terms.fair();
+    if (pushedByDoor) {
+      hintedByDoor(now); // It came between the question and now.
+    } else {
+      hintedByOthers(now);
+    }
+  }
+
+  /** A node, or (−1) another carrier, says that the lock may be free. */
+  void onHint(int node, @Nullable AcquireRound asking, long now) {
+    if (node >= 0 && asking != null && asking.isOpen(node)) {
+      return; // Our question is executed after whatever was pushed.
+    }
+    boolean byDoor = node < 0 || node == door.pick();
+    if (byDoor) {
+      pushedByDoor = true;
+    } else {
+      pushed |= 1L << node;
+    }
+    if (!waiting || !hintsWake) {
+      return;
+    }
+    if (byDoor) {
+      hintedByDoor(now);
+    } else {
+      hintedByOthers(now);
+    }
+  }
+
+  private void hintedByDoor(long now) {
+    long at = now + spread();
+    if (at - wakeNanos < 0) {
+      waitUntil(at, WakeUp.HINT, true);
+      allAtOnce = false;
+    }
+  }
+
+  /** A quorum of others has pushed: counts when the door has still not some latencies later. */
+  private void hintedByOthers(long now) {
+    if (Long.bitCount(pushed) < Quorum.of(nodes.count())) {
+      return;
+    }
+    int d = door.pick();
+    long late = d < 0 ? 3 * roundTrip() : nodes.knowledge(d).patience();
+    long at = now + late + spread();
+    if (at - wakeNanos < 0) {
+      waitUntil(at, WakeUp.HINT, true);
+      allAtOnce = true;
+    }
+  }
+
+  private long spread() {
+    return (long) (SPREAD_ROUND_TRIPS * random.next() * roundTrip());
+  }
+
+  /** The usual time of a round: the slowest of the fastest quorum decides it. */
+  private long roundTrip() {
+    int n = nodes.count();
+    long[] latency = new long[n];
+    for (int i = 0; i < n; i++) {
+      latency[i] = nodes.knowledge(i).latencyNanos();
+    }
+    java.util.Arrays.sort(latency);
+    return latency[Quorum.of(n) - 1];
+  }
+}

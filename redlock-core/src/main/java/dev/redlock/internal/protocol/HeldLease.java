@@ -1,0 +1,398 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.LeaseEnd;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lease from its grant to its end: extension, healing, cap, expiry.
+ *
+ * <p>Confined to the serial queue of its {@link LockMachine}, but for the three volatile fields:
+ * they are written by that queue ({@code releaseAsked} by the thread that releases) and read by any
+ * thread that asks whether the lease is valid.
+ */
+public final class HeldLease {
+  private static final long CHECK_INTERVAL_NANOS = 20_000_000;
+  private static final long LEAST_RETRY_NANOS = 5_000_000;
+
+  final LockKeys keys;
+  final Terms terms;
+  final int handOffs;
+  final long grantedNanos;
+  private final String id;
+  private final long token;
+  private final Nodes nodes;
+  private final List<Order> orders;
+  private final long capNanos;
+  private final List<Order.Ticket> tickets = new ArrayList<>(0);
+
+  private volatile Validity validity;
+  private volatile @Nullable LeaseEnd end;
+  private volatile boolean releaseAsked;
+
+  private @Nullable AcquireRound won;
+  private @Nullable HeldLease predecessor;
+  private @Nullable ExtendRound round;
+  private long nextExtendNanos;
+  private long lastAskedNanos;
+  private boolean checkDue;
+  private long healing;
+  private int othersInLine;
+
+  HeldLease(AcquireRound won, Terms terms, Nodes nodes, List<Order> orders, int handOffs) {
+    keys = won.request.keys();
+    id = won.request.leaseId();
+    token = won.request.token();
+    this.terms = terms;
+    this.nodes = nodes;
+    this.orders = orders;
+    this.handOffs = handOffs;
+    this.won = won;
+    predecessor = won.predecessor;
+    validity = won.validity;
+    grantedNanos = won.startNanos;
+    lastAskedNanos = won.startNanos;
+    capNanos = won.startNanos + terms.capNanos();
+    nextExtendNanos = won.startNanos + terms.ttlNanos() / 3;
+    othersInLine = won.othersInLine();
+  }
+
+  /** The secret under its keys. */
+  public String id() {
+    return id;
+  }
+
+  /** Its fencing token. */
+  public long token() {
+    return token;
+  }
+
+  /** What it covers. */
+  public LockKeys keys() {
+    return keys;
+  }
+
+  /** The newest validity, also after the end. */
+  public Validity validity() {
+    return validity;
+  }
+
+  /** How it ended, or null. */
+  public @Nullable LeaseEnd end() {
+    return end;
+  }
+
+  /** The time it may still be trusted: nothing once it ended or its release was asked for. */
+  public long remainingNanos(long nowNanos, long nowWallMillis) {
+    return end != null || releaseAsked ? 0 : validity.remaining(nowNanos, nowWallMillis);
+  }
+
+  /**
+   * From now on nothing is valid, whatever the queue is doing. Called by the thread that releases,
+   * before anything is sent.
+   */
+  public void askRelease() {
+    releaseAsked = true;
+  }
+
+  /** Begins: nodes that were quarantined when the round was put get the lease as well. */
+  void begin(long nowNanos, long nowWallMillis) {
+    long missed = 0;
+    AcquireRound r = won;
+    if (r == null) {
+      return;
+    }
+    for (int i = 0; i < nodes.count(); i++) {
+      NodeReply reply = r.reply(i);
+      if (r.notAsked(i) != null || reply != null && reply.code() == ReplyCode.FAILED) {
+        missed |= 1L << i;
+      }
+    }
+    heal(missed, nowNanos, nowWallMillis);
+    closeWonRound();
+  }
+
+  /**
+   * Writes the lease to nodes that missed it; a lease on only a quorum is one lost key away from a
+   * second owner. Never moves the deadline.
+   */
+  private void heal(long missed, long nowNanos, long nowWallMillis) {
+    if (missed == 0 || releaseAsked) {
+      return;
+    }
+    ExtendRound h = extendRound(terms.ttlMillis(), true, nowNanos, nowWallMillis);
+    long mask = h.begin(missed & ~healing);
+    if (mask != 0) {
+      healing |= mask;
+      orders.add(new Order.Send(h, h.request, mask));
+    }
+  }
+
+  private ExtendRound extendRound(long ttlMillis, boolean heal, long nowNanos, long nowWallMillis) {
+    LockRequest.Extend request = new LockRequest.Extend(keys, id, token, ttlMillis);
+    return new ExtendRound(
+        nodes,
+        this,
+        request,
+        terms.driftNanos(),
+        terms.nodeTimeoutNanos(),
+        heal,
+        nowNanos,
+        nowWallMillis);
+  }
+
+  /** The round that won it, while answers are still to come. */
+  @Nullable AcquireRound won() {
+    return won;
+  }
+
+  /** A vote that came after the winning one; it never moves the deadline. */
+  void onLateVote(
+      AcquireRound r, int node, NodeReply reply, Cleanup cleanup, long nowNanos, long wallMillis) {
+    HeldLease before = predecessor;
+    if (before != null && reply.code() != ReplyCode.GRANTED) {
+      cleanup.add(before.release(0, null), 1L << node, before.lifeNanos(), null, nowNanos);
+    }
+    if (reply.code() == ReplyCode.FAILED) {
+      heal(1L << node, nowNanos, wallMillis);
+    }
+    closeWonRound();
+  }
+
+  /** The node timeout of the winning round has passed. */
+  private void onWonTimeout(Cleanup cleanup, long nowNanos) {
+    AcquireRound r = won;
+    HeldLease before = predecessor;
+    if (r == null) {
+      return;
+    }
+    r.close();
+    long silent = r.open();
+    for (int i = 0; i < nodes.count(); i++) {
+      if ((silent & 1L << i) != 0) {
+        nodes.knowledge(i).overdue();
+      }
+      NodeStatus notAsked = r.notAsked(i);
+      silent |= notAsked != null ? 1L << i : 0;
+    }
+    if (before != null && silent != 0) {
+      cleanup.add(before.release(0, null), silent, before.lifeNanos(), null, nowNanos);
+    }
+    predecessor = null;
+    won = null;
+  }
+
+  private void closeWonRound() {
+    AcquireRound r = won;
+    // A hand-off also has to see to nodes that were not asked: they may hold the predecessor.
+    if (r != null && r.isClosed() && (predecessor == null || allAsked(r))) {
+      won = null;
+      predecessor = null;
+    }
+  }
+
+  private boolean allAsked(AcquireRound r) {
+    return r.sentMask() == Quorum.all(nodes.count());
+  }
+
+  /** How long its keys may live at most after their last writing. */
+  long lifeNanos() {
+    return terms.ttlNanos() + terms.driftNanos() + terms.nodeTimeoutNanos();
+  }
+
+  LockRequest.Release release(long keepMillis, @Nullable String leaveLine) {
+    return new LockRequest.Release(keys, id, token, true, keepMillis, leaveLine);
+  }
+
+  /** Somebody asks for an extension now. */
+  void extendNow(Order.@Nullable Ticket ticket, long nowNanos, long nowWallMillis) {
+    if (ticket != null) {
+      tickets.add(ticket);
+    }
+    if (round == null) {
+      startRound(nowNanos, nowWallMillis);
+    }
+  }
+
+  private void startRound(long nowNanos, long nowWallMillis) {
+    long leftToCap = capNanos - nowNanos;
+    long ttlMillis = terms.ttlMillis();
+    // The cap shortens the last extension, so that validity ends there.
+    long toCapMillis = (leftToCap + terms.driftNanos()) / 1_000_000L;
+    if (toCapMillis < ttlMillis) {
+      ttlMillis = toCapMillis;
+    }
+    boolean prolong = terms.autoExtend() || !tickets.isEmpty();
+    boolean useful =
+        prolong
+            && ttlMillis > 0
+            && nowNanos + ttlMillis * 1_000_000L - terms.driftNanos() - validity.deadlineNanos()
+                > 0;
+    if (!useful) {
+      // The cap is reached, or this is only a look: keep what is left, and add nothing.
+      ttlMillis =
+          Math.max(1, (validity.deadlineNanos() + terms.driftNanos() - nowNanos) / 1_000_000L);
+      settleTickets(Order.Outcome.over(LeaseEnd.CAP_REACHED));
+      nextExtendNanos = validity.deadlineNanos();
+      if (!checkDue) {
+        return;
+      }
+    }
+    checkDue = false;
+    lastAskedNanos = nowNanos;
+    ExtendRound r = extendRound(ttlMillis, false, nowNanos, nowWallMillis);
+    round = r;
+    long mask = r.begin(Quorum.all(nodes.count()));
+    if (mask != 0) {
+      orders.add(new Order.Send(r, r.request, mask));
+    }
+  }
+
+  /** The lease ends, or goes on when null. */
+  @Nullable LeaseEnd onExtendReply(
+      ExtendRound r, int node, NodeReply reply, long nowNanos, long nowWallMillis) {
+    if (r.heals()) {
+      healing &= ~(1L << node);
+      r.onReply(node, reply, nowNanos, nowWallMillis);
+      return null;
+    }
+    ExtendRound.Verdict before = r.verdict();
+    ExtendRound.Verdict verdict = r.onReply(node, reply, nowNanos, nowWallMillis);
+    return before == ExtendRound.Verdict.UNDECIDED
+        ? settle(r, verdict, nowNanos, nowWallMillis)
+        : null;
+  }
+
+  private @Nullable LeaseEnd settle(
+      ExtendRound r, ExtendRound.Verdict verdict, long nowNanos, long nowWallMillis) {
+    if (round != r || verdict == ExtendRound.Verdict.UNDECIDED) {
+      return null;
+    }
+    round = null;
+    switch (verdict) {
+      case RENEWED -> {
+        if (r.validity.deadlineNanos() - validity.deadlineNanos() > 0) {
+          validity = r.validity;
+        }
+        nextExtendNanos = r.startNanos + terms.ttlNanos() / 3;
+        settleTickets(Order.Outcome.DONE);
+        orders.add(new Order.Extended(this, r.repaired()));
+        return null;
+      }
+      case LOST -> {
+        return LeaseEnd.LOST;
+      }
+      default -> {
+        long left = validity.remaining(nowNanos, nowWallMillis);
+        long soon = Math.min(terms.ttlNanos() / 10, left / 4);
+        nextExtendNanos = nowNanos + Math.max(LEAST_RETRY_NANOS, soon);
+        settleTickets(
+            Order.Outcome.failed(
+                Reports.ofReplies(nodes, keys, r.replies(), r.startNanos, nowNanos)));
+        orders.add(new Order.ExtendFailed(this, left));
+        return null;
+      }
+    }
+  }
+
+  private void settleTickets(Order.Outcome outcome) {
+    for (Order.Ticket ticket : tickets) {
+      orders.add(new Order.Settle(ticket, outcome));
+    }
+    tickets.clear();
+  }
+
+  /**
+   * A node says that our key was written, deleted or expired: look at once, but not all the time.
+   */
+  void onHint(int node, long nowNanos) {
+    AcquireRound r = won;
+    ExtendRound e = round;
+    boolean ownCommand =
+        r != null && r.isOpen(node) || e != null && e.isOpen(node) || (healing & 1L << node) != 0;
+    if (ownCommand) {
+      return; // What we asked is executed after whatever was pushed, and will tell.
+    }
+    checkDue = true;
+    long at = lastAskedNanos + CHECK_INTERVAL_NANOS;
+    if (at - nowNanos < 0) {
+      at = nowNanos;
+    }
+    if (at - nextExtendNanos < 0) {
+      nextExtendNanos = at;
+    }
+  }
+
+  /** The node has a new connection, and may have forgotten. */
+  void onUsable(int node, long nowNanos, long nowWallMillis) {
+    healing &= ~(1L << node);
+    heal(1L << node, nowNanos, nowWallMillis);
+  }
+
+  /** The lease ends, or goes on when null. */
+  @Nullable LeaseEnd onTimer(Cleanup cleanup, long nowNanos, long nowWallMillis) {
+    LeaseEnd over = overdue(nowNanos, nowWallMillis);
+    if (over != null) {
+      return over;
+    }
+    AcquireRound w = won;
+    if (w != null && w.deadlineNanos() - nowNanos <= 0) {
+      onWonTimeout(cleanup, nowNanos);
+    }
+    ExtendRound r = round;
+    if (r != null && r.deadlineNanos() - nowNanos < 0) {
+      LeaseEnd end_ = settle(r, r.onTimeout(nowNanos, nowWallMillis), nowNanos, nowWallMillis);
+      if (end_ != null) {
+        return end_;
+      }
+    }
+    if (round == null && (terms.autoExtend() || checkDue) && nextExtendNanos - nowNanos <= 0) {
+      startRound(nowNanos, nowWallMillis);
+    }
+    return null;
+  }
+
+  /** Whether validity is at its end, with a margin so that the holder is told in time. */
+  @Nullable LeaseEnd overdue(long nowNanos, long nowWallMillis) {
+    if (validity.remaining(nowNanos, nowWallMillis) > noticeNanos()) {
+      return null;
+    }
+    return capNanos - validity.deadlineNanos() <= 1_000_000L
+        ? LeaseEnd.CAP_REACHED
+        : LeaseEnd.EXPIRED;
+  }
+
+  private long noticeNanos() {
+    return Math.min(10_000_000L, terms.ttlNanos() / 100);
+  }
+
+  void deadlines(NextWake wake) {
+    wake.at(validity.deadlineNanos() - noticeNanos());
+    AcquireRound w = won;
+    if (w != null) {
+      wake.at(w.deadlineNanos());
+    }
+    ExtendRound r = round;
+    if (r != null) {
+      wake.at(r.deadlineNanos() + 1);
+    } else if (terms.autoExtend() || checkDue) {
+      wake.at(nextExtendNanos);
+    }
+  }
+
+  /** The end, once. */
+  void finish(LeaseEnd how) {
+    end = how;
+    settleTickets(Order.Outcome.over(how));
+  }
+
+  int othersInLine() {
+    return othersInLine;
+  }
+}

@@ -1,0 +1,713 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.AcquireReport;
+import dev.redlock.LeaseEnd;
+import dev.redlock.RedlockListener.WakeUp;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReleaseHints;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything one client does about one set of names: who waits, the round that is put for the head
+ * of the queue, the lease that is held, and what is still to be cleaned up. Events and time come
+ * in; orders leave.
+ *
+ * <p>Only the head of the queue talks to the nodes. On release the lease is handed to the next in
+ * one round trip. What happens between processes, and why most of it costs one command, is told in
+ * {@link Contention}.
+ *
+ * <p>Confined to a serial queue of the shell (or to the simulator): none of its methods is safe for
+ * concurrent use.
+ */
+public final class LockMachine {
+  private final LockKeys keys;
+  private final Nodes nodes;
+  private final Randomness random;
+  private final String process;
+  private final List<Order> orders = new ArrayList<>(4);
+  private final TokenChoice tokens;
+  private final WaitQueue queue = new WaitQueue();
+  private final Cleanup cleanup;
+  private final Contention contention;
+  private final List<Survey> surveys = new ArrayList<>(0);
+
+  private @Nullable HeldLease lease;
+  private @Nullable AcquireRound round;
+  private @Nullable AcquireRound lastAsked;
+  private Order.@Nullable Ticket handOffTicket;
+  private boolean closed;
+
+  /**
+   * @param process names this client in the line of fair mode; the same for all its locks
+   */
+  public LockMachine(LockKeys keys, Nodes nodes, Randomness random, String process) {
+    this.keys = keys;
+    this.nodes = nodes;
+    this.random = random;
+    this.process = process;
+    tokens = new TokenChoice(nodes);
+    cleanup = new Cleanup(nodes, orders);
+    contention = new Contention(nodes, keys, random);
+  }
+
+  // What is known from outside.
+
+  /** The names. */
+  public LockKeys keys() {
+    return keys;
+  }
+
+  /** What is to be done, in this order; the caller carries it out and clears the list. */
+  public List<Order> orders() {
+    return orders;
+  }
+
+  /** Whether nothing is left to remember: the machine may be thrown away. */
+  public boolean isIdle() {
+    return lease == null
+        && round == null
+        && queue.head() == null
+        && cleanup.isEmpty()
+        && surveys.isEmpty();
+  }
+
+  /** How many wait, the one who is being served included. */
+  public int waiting() {
+    return queue.length();
+  }
+
+  /** Orders to release that nodes have not answered yet. */
+  public int pendingCleanups() {
+    return cleanup.pending();
+  }
+
+  /** The lease that this client holds, or null. */
+  public @Nullable HeldLease lease() {
+    return lease;
+  }
+
+  /** When {@link #onTimer} is to be called; {@link Long#MAX_VALUE} for never. */
+  public long delayNanos(long nowNanos) {
+    NextWake wake = new NextWake(nowNanos);
+    Long deadline = queue.nextDeadline();
+    if (deadline != null) {
+      wake.at(deadline);
+    }
+    HeldLease l = lease;
+    if (l != null) {
+      l.deadlines(wake);
+    }
+    AcquireRound r = round;
+    if (r != null) {
+      wake.at(contention.roundDeadline(r));
+    } else if (l == null && queue.head() != null) {
+      contention.deadlines(wake);
+    }
+    cleanup.deadlines(wake);
+    for (Survey s : surveys) {
+      wake.at(s.deadlineNanos());
+    }
+    return wake.delayNanos();
+  }
+
+  // Events of users.
+
+  /** Somebody wants the lock. */
+  public void submit(Waiter w, long now, long wall) {
+    endIfOverdue(now, wall);
+    if (closed) {
+      refuse(w, AcquireReport.Verdict.ABANDONED, now);
+      return;
+    }
+    int length = queue.length();
+    if (w.once && (lease != null || length > 0)) {
+      refuse(w, AcquireReport.Verdict.HELD_LOCALLY, now);
+      return;
+    }
+    if (length >= w.terms.queueBound()) {
+      orders.add(new Order.TurnAway(w, length));
+      return;
+    }
+    queue.add(w);
+    if (length > 0 || lease != null) {
+      orders.add(new Order.Queued(length + 1));
+    }
+    proceed(now, wall);
+  }
+
+  /**
+   * A waiter gives up. Cancelling the caller never cancels the clean-up.
+   *
+   * @return false if it does not wait here: it has the lease, or was refused
+   */
+  public boolean cancel(Waiter w, long now, long wall) {
+    boolean head = queue.head() == w;
+    if (!queue.remove(w)) {
+      return false;
+    }
+    if (head) {
+      abandon(now);
+    }
+    proceed(now, wall);
+    return true;
+  }
+
+  /** The holder releases; {@code ticket} is settled when a quorum has confirmed. */
+  public void release(HeldLease l, Order.Ticket ticket, long now, long wall) {
+    l.askRelease();
+    if (l != lease) {
+      orders.add(new Order.Settle(ticket, Order.Outcome.DONE));
+      return;
+    }
+    if (l.validity().remaining(now, wall) <= 0) {
+      end(l, LeaseEnd.EXPIRED, ticket, now);
+    } else if (mayHandOff(l, now, wall)) {
+      handOff(l, ticket, now, wall);
+    } else {
+      end(l, LeaseEnd.RELEASED, ticket, now);
+    }
+    proceed(now, wall);
+  }
+
+  /** The holder wants more time now. */
+  public void extend(HeldLease l, Order.Ticket ticket, long now, long wall) {
+    endIfOverdue(now, wall);
+    LeaseEnd over = l.end();
+    if (l != lease) {
+      orders.add(
+          new Order.Settle(ticket, Order.Outcome.over(over == null ? LeaseEnd.RELEASED : over)));
+      return;
+    }
+    l.extendNow(ticket, now, wall);
+  }
+
+  /** Asks all nodes what they know; the survey is settled as its own ticket. */
+  public Survey inspect(long timeoutNanos, long now) {
+    Survey s = Survey.begin(nodes, new LockRequest.Inspect(keys), timeoutNanos, now, orders);
+    surveys.add(s);
+    finishSurveys(now);
+    return s;
+  }
+
+  /** Takes the lock from its holder, on all nodes. */
+  public Survey breakLock(long timeoutNanos, long now) {
+    long token = tokens.propose(now);
+    Survey s = Survey.begin(nodes, new LockRequest.Break(keys, token), timeoutNanos, now, orders);
+    surveys.add(s);
+    finishSurveys(now);
+    return s;
+  }
+
+  /** No new work; waiters are refused, the lease is released. */
+  public void close(long now, long wall) {
+    closed = true;
+    for (Waiter w = queue.head(); w != null; w = queue.head()) {
+      boolean served = round != null;
+      AcquireRound seen = lastAsked;
+      queue.remove(w);
+      if (served) {
+        abandon(now);
+      }
+      refuse(w, AcquireReport.Verdict.ABANDONED, seen, now);
+    }
+    HeldLease l = lease;
+    if (l != null) {
+      l.askRelease();
+      boolean valid = l.validity().remaining(now, wall) > 0;
+      end(l, valid ? LeaseEnd.RELEASED : LeaseEnd.EXPIRED, null, now);
+    }
+  }
+
+  /** Gives up the earliest order to release: too many are owed. */
+  public void forgetOldestCleanup() {
+    cleanup.forgetOldest();
+  }
+
+  // Events of nodes and of time.
+
+  /** A node answers. */
+  public void onReply(Exchange exchange, int node, NodeReply reply, long now, long wall) {
+    if (!exchange.answered(node)) {
+      return; // A copy.
+    }
+    endIfOverdue(now, wall);
+    if (reply.code().definite()) {
+      nodes.knowledge(node).observe(askedAt(exchange), now, reply.nodeMicros());
+      tokens.seen(reply.fence(), now);
+    }
+    if (exchange instanceof AcquireRound r) {
+      onVote(r, node, reply, now, wall);
+    } else if (exchange instanceof ExtendRound r) {
+      onExtendReply(r, node, reply, now, wall);
+    } else if (exchange instanceof Cleanup.Entry e) {
+      cleanup.onReply(e, node, reply, now);
+    } else if (exchange instanceof Survey s) {
+      s.onReply(node, reply);
+      finishSurveys(now);
+    }
+    proceed(now, wall);
+  }
+
+  /** A node, or (−1) another carrier, says that the lock may be free now. */
+  public void onHint(int node, long now, long wall) {
+    HeldLease l = lease;
+    if (l != null) {
+      if (node >= 0) {
+        l.onHint(node, now);
+        onTimer(now, wall);
+      }
+      return;
+    }
+    if (queue.head() != null) {
+      contention.onHint(node, round, now);
+    }
+  }
+
+  /** A node's connection changed its state. */
+  public void onNodeStatus(int node, long now, long wall) {
+    NodeStatus status = nodes.status(node);
+    if (!status.usable()) {
+      return;
+    }
+    endIfOverdue(now, wall);
+    cleanup.onUsable(node, now);
+    HeldLease l = lease;
+    if (l != null) {
+      l.onUsable(node, now, wall);
+    } else if (status.state() == NodeStatus.State.VOTING && queue.head() != null) {
+      contention.onHint(-1, round, now);
+    }
+    proceed(now, wall);
+  }
+
+  /** Time has passed. */
+  public void onTimer(long now, long wall) {
+    HeldLease l = lease;
+    if (l != null) {
+      LeaseEnd over = l.onTimer(cleanup, now, wall);
+      if (over != null) {
+        end(l, over, null, now);
+      }
+    }
+    for (Waiter w = queue.overdue(now); w != null; w = queue.overdue(now)) {
+      leave(w, now);
+    }
+    AcquireRound r = round;
+    if (r != null) {
+      onRoundTimer(r, now, wall);
+    }
+    cleanup.onTimer(now);
+    finishSurveys(now);
+    proceed(now, wall);
+  }
+
+  // The round.
+
+  private void onRoundTimer(AcquireRound r, long now, long wall) {
+    if (contention.isSplit(r, now)) {
+      r.giveUp();
+      refused(r, now, wall);
+      return;
+    }
+    if (contention.roundDeadline(r) - now > 0) {
+      return;
+    }
+    for (int i = 0; i < nodes.count(); i++) {
+      if (r.isOpen(i)) {
+        nodes.knowledge(i).overdue();
+      }
+    }
+    if (r.deadlineNanos() - now <= 0 || r.knock) {
+      decide(r, r.onTimeout(now, wall), now, wall);
+    }
+  }
+
+  private void onVote(AcquireRound r, int node, NodeReply reply, long now, long wall) {
+    NodeError error = reply.error();
+    if (error != null && error.kind() == NodeError.Kind.OVERLOADED) {
+      r.notSent(node);
+    }
+    HeldLease l = lease;
+    if (r == round) {
+      decide(r, r.onReply(node, reply, now, wall), now, wall);
+    } else if (l != null && l.won() == r) {
+      r.onReply(node, reply, now, wall);
+      l.onLateVote(r, node, reply, cleanup, now, wall);
+    } else if (reply.code() == dev.redlock.spi.ReplyCode.GRANTED && !isOfLease(r)) {
+      cleanup.onLateGrant(r.request, node, now);
+    }
+  }
+
+  /** A knock and its round share the lease id: what the knock's late grant left is the lease's. */
+  private boolean isOfLease(AcquireRound r) {
+    HeldLease l = lease;
+    AcquireRound current = round;
+    return l != null && l.id().equals(r.request.leaseId())
+        || current != null && current.request.leaseId().equals(r.request.leaseId());
+  }
+
+  private void decide(AcquireRound r, AcquireRound.Verdict verdict, long now, long wall) {
+    switch (verdict) {
+      case UNDECIDED -> {}
+      case WON -> {
+        round = null;
+        if (r.knock) {
+          contention.admitted();
+          ask(r.request.leaseId(), null, now, wall);
+        } else {
+          grant(r, now, wall);
+        }
+      }
+      case STALE -> {
+        if (!r.knock && r.predecessor == null && contention.secondToken()) {
+          round = null;
+          long token = tokens.proposeAfter(r.replies(), r.answeredNanos(), now);
+          put(
+              request(r.request.leaseId(), token, null),
+              false,
+              null,
+              Quorum.all(nodes.count()),
+              now,
+              wall);
+        } else {
+          refused(r, now, wall);
+        }
+      }
+      default -> refused(r, now, wall);
+    }
+  }
+
+  /** Somebody stands at the head, nothing is held or under way, and it is time: ask. */
+  private void proceed(long now, long wall) {
+    // Each turn puts a round, refuses somebody, or finds that it is not time yet.
+    while (!closed && lease == null && round == null) {
+      Waiter head = queue.head();
+      if (head == null) {
+        contention.reset();
+        return;
+      }
+      if (!contention.isTime(now)) {
+        return;
+      }
+      WakeUp cause = contention.wake();
+      if (cause != null) {
+        orders.add(new Order.Woken(cause));
+      }
+      int door = contention.throughDoor(head.terms.fair()) ? contention.door() : -1;
+      if (door >= 0) {
+        knock(head, door, now, wall);
+      } else {
+        ask(random.leaseId(), null, now, wall);
+      }
+    }
+  }
+
+  /** Asks the door alone, for a short time to live. */
+  private void knock(Waiter head, int door, long now, long wall) {
+    long ttlMillis = Math.max(2, 2 * head.terms.nodeTimeoutNanos() / 1_000_000L);
+    LockRequest.Acquire knock =
+        new LockRequest.Acquire(
+            keys,
+            random.leaseId(),
+            tokens.propose(now),
+            Math.min(ttlMillis, head.terms.ttlMillis()),
+            null,
+            0,
+            line(head, door, now));
+    put(knock, true, null, 1L << door, now, wall);
+  }
+
+  /** Puts an ordinary round to all nodes. */
+  private void ask(String leaseId, @Nullable HeldLease before, long now, long wall) {
+    put(
+        request(leaseId, tokens.propose(now), before),
+        false,
+        before,
+        Quorum.all(nodes.count()),
+        now,
+        wall);
+  }
+
+  private LockRequest.Acquire request(String leaseId, long token, @Nullable HeldLease before) {
+    Waiter head = head();
+    return new LockRequest.Acquire(
+        keys,
+        leaseId,
+        token,
+        head.terms.ttlMillis(),
+        before == null ? null : before.id(),
+        before == null ? 0 : before.token(),
+        null);
+  }
+
+  private void put(
+      LockRequest.Acquire request,
+      boolean knock,
+      @Nullable HeldLease before,
+      long candidates,
+      long now,
+      long wall) {
+    Waiter head = head();
+    head.attempts++;
+    AcquireRound r = new AcquireRound(nodes, request, head.terms, knock, before, now, wall);
+    round = r;
+    lastAsked = r;
+    long mask = r.begin(candidates);
+    contention.asked(r);
+    orders.add(new Order.Attempted(knock));
+    AcquireRound.Verdict verdict = r.atOnce(now, wall);
+    if (verdict != AcquireRound.Verdict.UNDECIDED) {
+      r.neverSent();
+      decide(r, verdict, now, wall);
+      return;
+    }
+    int door = head.terms.fair() && !knock ? contention.door() : -1;
+    if (door >= 0 && (mask & 1L << door) != 0) {
+      orders.add(new Order.Send(r, inLine(request, line(head, door, now)), 1L << door));
+      mask &= ~(1L << door);
+    }
+    if (mask != 0) {
+      orders.add(new Order.Send(r, request, mask));
+    }
+  }
+
+  private static LockRequest.Acquire inLine(
+      LockRequest.Acquire plain, LockRequest.@Nullable Line line) {
+    return new LockRequest.Acquire(
+        plain.keys(),
+        plain.leaseId(),
+        plain.token(),
+        plain.ttlMillis(),
+        plain.previousLeaseId(),
+        plain.previousToken(),
+        line);
+  }
+
+  private LockRequest.@Nullable Line line(Waiter w, int door, long now) {
+    if (!w.terms.fair()) {
+      return null;
+    }
+    NodeKnowledge k = nodes.knowledge(door);
+    long arrival = k.clockKnown() ? k.estimateMicros(w.submittedNanos) : 0;
+    return new LockRequest.Line(process, arrival, w.terms.lineTimeoutMillis(), !w.once);
+  }
+
+  private Waiter head() {
+    Waiter head = queue.head();
+    if (head == null) {
+      throw new IllegalStateException("a round is put for nobody on " + keys);
+    }
+    return head;
+  }
+
+  // What comes of a round.
+
+  private void grant(AcquireRound r, long now, long wall) {
+    Waiter w = head();
+    queue.remove(w);
+    HeldLease before = r.predecessor;
+    HeldLease l =
+        new HeldLease(r, w.terms, nodes, orders, before == null ? 0 : before.handOffs + 1);
+    lease = l;
+    contention.granted();
+    if (before != null) {
+      before.finish(LeaseEnd.HANDED_OFF);
+      orders.add(new Order.End(before, LeaseEnd.HANDED_OFF));
+      orders.add(new Order.Announce(before, ReleaseHints.Reason.HANDED_OFF));
+      settleHandOff(Order.Outcome.DONE);
+    }
+    orders.add(new Order.Grant(w, l));
+    l.begin(now, wall);
+  }
+
+  private void settleHandOff(Order.Outcome outcome) {
+    Order.Ticket ticket = handOffTicket;
+    handOffTicket = null;
+    if (ticket != null) {
+      orders.add(new Order.Settle(ticket, outcome));
+    }
+  }
+
+  /** The round got no quorum: undo it everywhere, then wait for the right time. */
+  private void refused(AcquireRound r, long now, long wall) {
+    Waiter head = head();
+    drop(r, now);
+    if (r.predecessor != null) {
+      contention.reset(); // It was never refused by anybody: an ordinary contender from now on.
+      return;
+    }
+    boolean again = contention.refused(r, head.terms, head.once, now);
+    if (!again) {
+      queue.remove(head);
+      leaveLine(head, now);
+      refuse(head, Reports.verdict(r), r, now);
+      contention.reset();
+    }
+  }
+
+  /** Undoes a round, and frees the predecessor that it would have followed. */
+  private void drop(AcquireRound r, long now) {
+    round = null;
+    HeldLease before = r.predecessor;
+    if (before != null) {
+      Order.Ticket ticket = handOffTicket;
+      handOffTicket = null;
+      end(before, LeaseEnd.RELEASED, ticket, now);
+    }
+    LockRequest.Acquire q = r.request;
+    LockRequest.Release undo =
+        new LockRequest.Release(keys, q.leaseId(), q.token(), false, 0, null);
+    cleanup.add(undo, undoMask(r), lifeNanos(q), null, now);
+  }
+
+  /** A round after a knock, or with a second token, undoes what the first left as well. */
+  private long undoMask(AcquireRound r) {
+    return r.sentMask() | contention.sentBefore(r);
+  }
+
+  private static long lifeNanos(LockRequest.Acquire q) {
+    return q.ttlMillis() * 1_010_000L + 1_000_000_000L;
+  }
+
+  /** The head gives up in the middle of whatever is done for it. */
+  private void abandon(long now) {
+    AcquireRound r = round;
+    if (r != null) {
+      drop(r, now);
+    }
+    contention.reset();
+  }
+
+  private void leave(Waiter w, long now) {
+    boolean head = queue.head() == w;
+    AcquireRound seen = head ? lastAsked : null;
+    queue.remove(w);
+    if (head) {
+      if (seen != null && seen == round) {
+        seen.onTimeout(now, 0);
+      }
+      abandon(now);
+      leaveLine(w, now);
+    }
+    AcquireReport.Verdict verdict =
+        seen == null ? AcquireReport.Verdict.HELD_LOCALLY : Reports.verdict(seen);
+    refuse(w, verdict, seen, now);
+  }
+
+  /** Fair mode: nobody of this process waits any more, so it must not hold others up. */
+  private void leaveLine(Waiter w, long now) {
+    if (!w.terms.fair() || w.once || queue.head() != null) {
+      return;
+    }
+    int door = contention.door();
+    if (door >= 0) {
+      LockRequest.Release goodbye =
+          new LockRequest.Release(keys, random.leaseId(), 1, false, 0, process);
+      cleanup.add(goodbye, 1L << door, w.terms.lineTimeoutMillis() * 1_000_000L, null, now);
+    }
+  }
+
+  private void refuse(Waiter w, AcquireReport.Verdict verdict, long now) {
+    refuse(w, verdict, null, now);
+  }
+
+  private void refuse(
+      Waiter w, AcquireReport.Verdict verdict, @Nullable AcquireRound seen, long now) {
+    orders.add(new Order.Refuse(w, Reports.of(nodes, keys, seen, verdict, w, now)));
+  }
+
+  // The lease.
+
+  private void onExtendReply(ExtendRound r, int node, NodeReply reply, long now, long wall) {
+    if (r.lease != lease) {
+      return; // Its release is behind it on the same connection, and bars it on any other.
+    }
+    LeaseEnd over = r.lease.onExtendReply(r, node, reply, now, wall);
+    if (over != null) {
+      end(r.lease, over, null, now);
+    }
+  }
+
+  private void endIfOverdue(long now, long wall) {
+    HeldLease l = lease;
+    if (l != null) {
+      LeaseEnd over = l.overdue(now, wall);
+      if (over != null) {
+        end(l, over, null, now);
+      }
+    }
+  }
+
+  private void end(HeldLease l, LeaseEnd how, Order.@Nullable Ticket ticket, long now) {
+    if (lease == l) {
+      lease = null;
+    }
+    l.finish(how);
+    orders.add(new Order.End(l, how));
+    long keepMillis = 0;
+    if (how == LeaseEnd.RELEASED) {
+      long keepNanos = l.grantedNanos + l.terms.minimumHoldNanos() - now;
+      keepMillis = keepNanos > 0 ? keepNanos / 1_000_000L + 1 : 0;
+    }
+    cleanup.add(
+        l.release(keepMillis, null),
+        Quorum.all(nodes.count()),
+        l.lifeNanos(),
+        ticket == null ? null : new Cleanup.Ticket(ticket, l, now + l.terms.nodeTimeoutNanos()),
+        now);
+    orders.add(
+        new Order.Announce(
+            l, how.byHolder() ? ReleaseHints.Reason.RELEASED : ReleaseHints.Reason.LOST));
+    if (keepMillis > 0) {
+      contention.pauseUntil(now + keepMillis * 1_000_000L);
+    } else if (l.terms.maxHandOffs() > 0 && l.handOffs >= l.terms.maxHandOffs()) {
+      contention.stayBack(now);
+    }
+  }
+
+  private boolean mayHandOff(HeldLease l, long now, long wall) {
+    Waiter next = queue.head();
+    return next != null
+        && !closed
+        && l.handOffs < l.terms.maxHandOffs()
+        && now - l.grantedNanos >= l.terms.minimumHoldNanos()
+        && (!l.terms.fair() || l.othersInLine() == 0)
+        && l.validity().remaining(now, wall) > next.terms.nodeTimeoutNanos();
+  }
+
+  private void handOff(HeldLease l, Order.Ticket ticket, long now, long wall) {
+    lease = null;
+    handOffTicket = ticket;
+    contention.reset();
+    ask(random.leaseId(), l, now, wall);
+  }
+
+  private void finishSurveys(long now) {
+    for (int i = surveys.size() - 1; i >= 0; i--) {
+      Survey s = surveys.get(i);
+      if (s.finish(now)) {
+        surveys.remove(i);
+        orders.add(new Order.Settle(s, Order.Outcome.DONE));
+      }
+    }
+  }
+
+  private static long askedAt(Exchange exchange) {
+    if (exchange instanceof AcquireRound r) {
+      return r.startNanos;
+    }
+    if (exchange instanceof ExtendRound r) {
+      return r.startNanos;
+    }
+    if (exchange instanceof Cleanup.Entry e) {
+      return e.sentNanos();
+    }
+    return ((Survey) exchange).startNanos();
+  }
+}

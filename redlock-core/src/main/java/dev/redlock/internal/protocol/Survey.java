@@ -1,0 +1,62 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply;
+import org.jspecify.annotations.Nullable;
+
+/** One question to all nodes of which every answer is wanted: inspect, or break. */
+public final class Survey extends Exchange implements Order.Ticket {
+  private final @Nullable NodeReply[] replies;
+  private final long deadlineNanos;
+  private final long startNanos;
+  private boolean over;
+
+  Survey(int nodes, long startNanos, long deadlineNanos) {
+    replies = new NodeReply[nodes];
+    this.startNanos = startNanos;
+    this.deadlineNanos = deadlineNanos;
+  }
+
+  /** Begins to ask every node with a probed connection. */
+  static Survey begin(
+      Nodes nodes,
+      LockRequest request,
+      long timeoutNanos,
+      long nowNanos,
+      java.util.List<Order> out) {
+    Survey survey = new Survey(nodes.count(), nowNanos, nowNanos + timeoutNanos);
+    long mask = 0;
+    for (int i = 0; i < nodes.count(); i++) {
+      mask |= nodes.status(i).usable() ? 1L << i : 0;
+    }
+    survey.asked(mask);
+    out.add(new Order.Send(survey, request, mask));
+    return survey;
+  }
+
+  /** What the node said; null if it has not answered. */
+  public @Nullable NodeReply reply(int node) {
+    return replies[node];
+  }
+
+  long startNanos() {
+    return startNanos;
+  }
+
+  long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  void onReply(int node, NodeReply reply) {
+    replies[node] = reply;
+  }
+
+  /** True once: when all have answered, or time is up. */
+  boolean finish(long nowNanos) {
+    if (over || open() != 0 && deadlineNanos - nowNanos > 0) {
+      return false;
+    }
+    over = true;
+    return true;
+  }
+}

@@ -1,0 +1,110 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.spi.NodeReply;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which fencing token to propose. A client proposes as a Paxos proposer does its ballot: nobody has
+ * to agree on the value, it only has to lie above what a quorum has seen, and in the window of
+ * their clocks. Taking the maximum of per-node counters instead is not monotone: {10, 1} gives 10,
+ * then {2, 1} gives 2.
+ *
+ * <p>The client's own clock serves only to carry the nodes' forward from their last answers.
+ */
+final class TokenChoice {
+  /** Room above a binding fence, so that the next proposals need no second round either. */
+  private static final long MARGIN_MICROS = 100_000;
+
+  private final Nodes nodes;
+  private long highest;
+
+  TokenChoice(Nodes nodes) {
+    this.nodes = nodes;
+  }
+
+  /** The median of the nodes' clocks, but above every token known for the name. */
+  long propose(long nowNanos) {
+    long token = Math.max(medianMicros(nowNanos), highest + 1);
+    highest = token;
+    return token;
+  }
+
+  /**
+   * After a round in which only tokens stood in the way: the median if no other token is acceptable
+   * to more nodes, else the smallest that is acceptable to the most.
+   */
+  long proposeAfter(@Nullable NodeReply[] replies, long[] answeredNanos, long nowNanos) {
+    int n = replies.length;
+    long[] above = new long[n];
+    long[] upTo = new long[n];
+    int free = 0;
+    for (int i = 0; i < n; i++) {
+      NodeReply reply = replies[i];
+      if (reply == null || reply.nodeMicros() == 0 || !isFree(reply)) {
+        continue;
+      }
+      long clock = reply.nodeMicros() + (nowNanos - answeredNanos[i]) / 1000;
+      above[free] = Math.max(reply.fence(), clock - TokenWindow.SLACK_MICROS);
+      upTo[free] = clock + TokenWindow.AHEAD_MICROS;
+      free++;
+    }
+    long best = Math.max(medianMicros(nowNanos), highest + 1);
+    int most = acceptedBy(best, above, upTo, free);
+    for (long room : new long[] {MARGIN_MICROS, 1}) { // narrow room only if it wins more nodes
+      long before = most;
+      for (int i = 0; i < free; i++) {
+        long candidate = Math.max(above[i] + room, highest + 1);
+        int accepted = acceptedBy(candidate, above, upTo, free);
+        if (accepted > most || (accepted == most && most > before && candidate < best)) {
+          most = accepted;
+          best = candidate;
+        }
+      }
+    }
+    highest = Math.max(highest, best);
+    return best;
+  }
+
+  private static boolean isFree(NodeReply reply) {
+    return switch (reply.code()) {
+      case GRANTED, STALE -> true;
+      default -> false;
+    };
+  }
+
+  private static int acceptedBy(long token, long[] above, long[] upTo, int count) {
+    int accepted = 0;
+    for (int i = 0; i < count; i++) {
+      if (token > above[i] && token <= upTo[i]) {
+        accepted++;
+      }
+    }
+    return accepted;
+  }
+
+  /** Takes note of a stored fence, unless it lies beyond what any sane clock would have granted. */
+  void seen(long fence, long nowNanos) {
+    if (fence > highest && fence <= medianMicros(nowNanos) + TokenWindow.AHEAD_MICROS) {
+      highest = fence;
+    }
+  }
+
+  private long medianMicros(long nowNanos) {
+    long[] clocks = new long[nodes.count()];
+    int known = 0;
+    for (int i = 0; i < clocks.length; i++) {
+      NodeKnowledge k = nodes.knowledge(i);
+      if (k.clockKnown()) {
+        clocks[known++] = k.estimateMicros(nowNanos);
+      }
+    }
+    if (known == 0) {
+      return 1; // No node has ever answered: the first answers say what would have been right.
+    }
+    Arrays.sort(clocks, 0, known);
+    // The lower of the two middle ones: a token that is too low costs a round, as one too high
+    // does.
+    return Math.max(1, clocks[(known - 1) / 2]);
+  }
+}
