@@ -110,7 +110,7 @@ public final class HeldLease {
     }
     for (int i = 0; i < nodes.count(); i++) {
       NodeReply reply = r.reply(i);
-      if (r.notAsked(i) != null || reply != null && reply.code() == ReplyCode.FAILED) {
+      if (r.notAsked(i) != null || (reply != null && reply.code() == ReplyCode.FAILED)) {
         missed |= 1L << i;
       }
     }
@@ -315,7 +315,9 @@ public final class HeldLease {
     AcquireRound r = won;
     ExtendRound e = round;
     boolean ownCommand =
-        r != null && r.isOpen(node) || e != null && e.isOpen(node) || (healing & 1L << node) != 0;
+        (r != null && r.isOpen(node))
+            || (e != null && e.isOpen(node))
+            || (healing & 1L << node) != 0;
     if (ownCommand) {
       return; // What we asked is executed after whatever was pushed, and will tell.
     }

@@ -348,8 +348,8 @@ public final class LockMachine {
   private boolean isOfLease(AcquireRound r) {
     HeldLease l = lease;
     AcquireRound current = round;
-    return l != null && l.id().equals(r.request.leaseId())
-        || current != null && current.request.leaseId().equals(r.request.leaseId());
+    return (l != null && l.id().equals(r.request.leaseId()))
+        || (current != null && current.request.leaseId().equals(r.request.leaseId()));
   }
 
   private void decide(AcquireRound r, AcquireRound.Verdict verdict, long now, long wall) {

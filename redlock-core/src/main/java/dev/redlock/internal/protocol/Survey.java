@@ -53,7 +53,7 @@ public final class Survey extends Exchange implements Order.Ticket {
 
   /** True once: when all have answered, or time is up. */
   boolean finish(long nowNanos) {
-    if (over || open() != 0 && deadlineNanos - nowNanos > 0) {
+    if (over || (open() != 0 && deadlineNanos - nowNanos > 0)) {
       return false;
     }
     over = true;
