@@ -125,7 +125,7 @@ final class Contention {
   boolean throughDoor(boolean fair) {
     boolean all = allAtOnce || nodes.count() == 1;
     allAtOnce = false;
-    return !all && (refusedBefore || fair && othersSeen);
+    return !all && (refusedBefore || (fair && othersSeen));
   }
 
   int door() {
@@ -203,7 +203,7 @@ final class Contention {
     boolean collided = r.verdict() == AcquireRound.Verdict.COLLIDED;
     boolean knockFailed = r.knock && r.verdict() != AcquireRound.Verdict.HELD;
     if (once) {
-      if (knockFailed || collided && !secondTryUsed) {
+      if (knockFailed || (collided && !secondTryUsed)) {
         secondTryUsed = true;
       } else {
         return false;
