@@ -312,7 +312,7 @@ public final class LockMachine {
   private void onRoundTimer(AcquireRound r, long now, long wall) {
     if (contention.isSplit(r, now)) {
       r.giveUp();
-      refused(r, now, wall);
+      refused(r, now);
       return;
     }
     if (contention.roundDeadline(r) - now > 0) {
@@ -376,10 +376,10 @@ public final class LockMachine {
               now,
               wall);
         } else {
-          refused(r, now, wall);
+          refused(r, now);
         }
       }
-      default -> refused(r, now, wall);
+      default -> refused(r, now);
     }
   }
 
@@ -419,7 +419,7 @@ public final class LockMachine {
             Math.min(ttlMillis, head.terms.ttlMillis()),
             null,
             0,
-            line(head, door, now));
+            line(head, door));
     put(knock, true, null, 1L << door, now, wall);
   }
 
@@ -469,7 +469,7 @@ public final class LockMachine {
     }
     int door = head.terms.fair() && !knock ? contention.door() : -1;
     if (door >= 0 && (mask & 1L << door) != 0) {
-      orders.add(new Order.Send(r, inLine(request, line(head, door, now)), 1L << door));
+      orders.add(new Order.Send(r, inLine(request, line(head, door)), 1L << door));
       mask &= ~(1L << door);
     }
     if (mask != 0) {
@@ -489,7 +489,7 @@ public final class LockMachine {
         line);
   }
 
-  private LockRequest.@Nullable Line line(Waiter w, int door, long now) {
+  private LockRequest.@Nullable Line line(Waiter w, int door) {
     if (!w.terms.fair()) {
       return null;
     }
@@ -535,7 +535,7 @@ public final class LockMachine {
   }
 
   /** The round got no quorum: undo it everywhere, then wait for the right time. */
-  private void refused(AcquireRound r, long now, long wall) {
+  private void refused(AcquireRound r, long now) {
     Waiter head = head();
     drop(r, now);
     if (r.predecessor != null) {
