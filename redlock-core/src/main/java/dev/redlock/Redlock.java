@@ -3,7 +3,6 @@ package dev.redlock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.locks.Lock;
 
 /**
  * A client of N independent Redis masters that grants quorum locks. Make one per application and
@@ -38,10 +37,11 @@ public interface Redlock extends AutoCloseable {
   DistributedLock lock(List<String> names, LockOptions options);
 
   /**
-   * A {@link Lock} that belongs to a thread and may be entered again by it without a round trip.
-   * All locks of this client made for one name share their owner and count.
+   * A {@link java.util.concurrent.locks.Lock} that belongs to a thread and may be entered again by
+   * it without a round trip. All locks of this client made for one name share their owner and
+   * count.
    */
-  Lock reentrantLock(String name);
+  ReentrantDistributedLock reentrantLock(String name);
 
   /** What each node knows of the name. Reads only. */
   CompletionStage<LockInspection> inspect(String name);

@@ -43,7 +43,8 @@ public final class HeldLease {
   private long lastAskedNanos;
   private boolean checkDue;
   private long healing;
-  private int othersInLine;
+  private boolean abandoned;
+  private final int othersInLine;
 
   HeldLease(AcquireRound won, Terms terms, Nodes nodes, List<Order> orders, int handOffs) {
     keys = won.request.keys();
@@ -201,6 +202,20 @@ public final class HeldLease {
     return r.sentMask() == Quorum.all(nodes.count());
   }
 
+  /** On which terms it was granted. */
+  public Terms terms() {
+    return terms;
+  }
+
+  /** Nobody can release it any more: it lives until its validity ends, and no longer. */
+  void stopExtending() {
+    abandoned = true;
+  }
+
+  private boolean extendsItself() {
+    return terms.autoExtend() && !abandoned;
+  }
+
   /** How long its keys may live at most after their last writing. */
   long lifeNanos() {
     return terms.ttlNanos() + terms.driftNanos() + terms.nodeTimeoutNanos();
@@ -228,7 +243,7 @@ public final class HeldLease {
     if (toCapMillis < ttlMillis) {
       ttlMillis = toCapMillis;
     }
-    boolean prolong = terms.autoExtend() || !tickets.isEmpty();
+    boolean prolong = extendsItself() || !tickets.isEmpty();
     boolean useful =
         prolong
             && ttlMillis > 0
@@ -354,7 +369,7 @@ public final class HeldLease {
         return end_;
       }
     }
-    if (round == null && (terms.autoExtend() || checkDue) && nextExtendNanos - nowNanos <= 0) {
+    if (round == null && (extendsItself() || checkDue) && nextExtendNanos - nowNanos <= 0) {
       startRound(nowNanos, nowWallMillis);
     }
     return null;
@@ -383,7 +398,7 @@ public final class HeldLease {
     ExtendRound r = round;
     if (r != null) {
       wake.at(r.deadlineNanos() + 1);
-    } else if (terms.autoExtend() || checkDue) {
+    } else if (extendsItself() || checkDue) {
       wake.at(nextExtendNanos);
     }
   }

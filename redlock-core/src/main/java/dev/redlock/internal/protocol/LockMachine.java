@@ -187,6 +187,13 @@ public final class LockMachine {
     l.extendNow(ticket, now, wall);
   }
 
+  /** Nobody can release the lease any more: it is left to end by itself. */
+  public void stopExtending(HeldLease l) {
+    if (l == lease) {
+      l.stopExtending();
+    }
+  }
+
   /** Asks all nodes what they know; the survey is settled as its own ticket. */
   public Survey inspect(long timeoutNanos, long now) {
     Survey s = Survey.begin(nodes, new LockRequest.Inspect(keys), timeoutNanos, now, orders);

@@ -1,0 +1,92 @@
+package dev.redlock.internal;
+
+import dev.redlock.FencingToken;
+import dev.redlock.Lease;
+import dev.redlock.LeaseEnd;
+import dev.redlock.LeaseLostException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+/** The lease that a user holds: a handle on its {@link LeaseCore}. */
+final class DefaultLease implements Lease {
+  private final LeaseCore core;
+
+  DefaultLease(LeaseCore core) {
+    this.core = core;
+  }
+
+  LeaseCore core() {
+    return core;
+  }
+
+  @Override
+  public List<String> names() {
+    return core.lease().keys().names();
+  }
+
+  @Override
+  public String id() {
+    return core.lease().id();
+  }
+
+  @Override
+  public FencingToken fencingToken() {
+    return new FencingToken(core.lease().token());
+  }
+
+  @Override
+  public Duration remainingValidity() {
+    return Duration.ofNanos(core.remainingNanos());
+  }
+
+  @Override
+  public boolean isValid() {
+    return core.remainingNanos() > 0;
+  }
+
+  @Override
+  public void ensureValid() {
+    if (!isValid()) {
+      LeaseEnd end = core.end();
+      throw new LeaseLostException(names(), fencingToken(), end == null ? LeaseEnd.EXPIRED : end);
+    }
+  }
+
+  @Override
+  public CompletionStage<Void> extendAsync() {
+    return core.extend().future();
+  }
+
+  @Override
+  public CompletionStage<Void> releaseAsync() {
+    return core.release().future();
+  }
+
+  @Override
+  public CompletionStage<LeaseEnd> whenEnded() {
+    return core.whenEnded().minimalCompletionStage();
+  }
+
+  @Override
+  public void close() {
+    Ticket ticket = core.release();
+    if (!ticket.isDone()) {
+      Blocking.awaitUninterruptibly(
+          ticket, core.lease().terms().nodeTimeoutNanos(), core.client().time());
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "Lease"
+        + names()
+        + "[id="
+        + id().substring(0, Math.min(4, id().length()))
+        + "…, token="
+        + core.lease().token()
+        + ", remaining="
+        + remainingValidity().toMillis()
+        + " ms]";
+  }
+}
