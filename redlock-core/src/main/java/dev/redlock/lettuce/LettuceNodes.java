@@ -1,17 +1,48 @@
 package dev.redlock.lettuce;
 
+import dev.redlock.lettuce.internal.NodeUri;
+import dev.redlock.lettuce.internal.SharedResources;
 import dev.redlock.spi.LockNode;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
-/** Makes standalone nodes. */
+/** Makes standalone nodes that share their threads. */
 public final class LettuceNodes {
   private LettuceNodes() {}
 
-  /** Nodes that share threads, by URI. */
+  /**
+   * One node per URI, with default options; see {@link #standalone(List, LettuceOptions)}.
+   *
+   * @throws IllegalArgumentException if a URI cannot be read, or two name the same server
+   */
   public static List<LockNode> standalone(List<String> uris) {
-    if (uris.isEmpty()) {
-      return List.of();
+    return standalone(uris, LettuceOptions.defaults());
+  }
+
+  /**
+   * One node per URI: {@code redis://[user:password@]host[:port][/db]}, or {@code rediss://} for
+   * TLS. Nothing is connected before {@link LockNode#start}. Unless the options bring threads, the
+   * nodes share some of their own, which end with the last node.
+   *
+   * @throws IllegalArgumentException if a URI cannot be read, or two name the same server; the
+   *     message holds no password
+   */
+  public static List<LockNode> standalone(List<String> uris, LettuceOptions options) {
+    List<NodeUri> parsed = uris.stream().map(NodeUri::parse).toList();
+    Set<String> names = new HashSet<>();
+    for (NodeUri uri : parsed) {
+      if (!names.add(uri.name())) {
+        throw new IllegalArgumentException(
+            "node " + uri.name() + " is given twice: every node must be a server of its own");
+      }
     }
-    throw new UnsupportedOperationException("being written: " + uris.size());
+    SharedResources resources = new SharedResources(options.clientResources());
+    List<LockNode> nodes = new ArrayList<>();
+    for (NodeUri uri : parsed) {
+      nodes.add(new LettuceLockNode(uri, options, resources));
+    }
+    return List.copyOf(nodes);
   }
 }

@@ -1,0 +1,77 @@
+package dev.redlock.lettuce;
+
+import dev.redlock.lettuce.internal.NodeConnection;
+import dev.redlock.lettuce.internal.NodeUri;
+import dev.redlock.lettuce.internal.SharedResources;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyHandler;
+import java.util.Optional;
+
+/**
+ * One Redis or Valkey master, reached over one connection that is looked at before it is used, and
+ * made anew when it breaks. Safe from any thread.
+ */
+public final class LettuceLockNode implements LockNode {
+  private final NodeConnection connection;
+
+  LettuceLockNode(NodeUri uri, LettuceOptions options, SharedResources resources) {
+    connection = new NodeConnection(this, uri, options, resources);
+  }
+
+  /**
+   * A node at this URI, with default options; for several nodes {@link LettuceNodes} saves threads.
+   *
+   * @throws IllegalArgumentException if the URI cannot be read
+   */
+  public static LettuceLockNode create(String uri) {
+    return create(uri, LettuceOptions.defaults());
+  }
+
+  /**
+   * A node at this URI.
+   *
+   * @throws IllegalArgumentException if the URI cannot be read; the message holds no password
+   */
+  public static LettuceLockNode create(String uri, LettuceOptions options) {
+    return new LettuceLockNode(
+        NodeUri.parse(uri), options, new SharedResources(options.clientResources()));
+  }
+
+  @Override
+  public String name() {
+    return connection.name();
+  }
+
+  @Override
+  public void start(NodeContext context) {
+    connection.start(context);
+  }
+
+  @Override
+  public NodeStatus status() {
+    return connection.status();
+  }
+
+  @Override
+  public void send(LockRequest request, ReplyHandler handler) {
+    connection.send(request, handler);
+  }
+
+  /** What the server said about itself when it was last looked at; empty before, or if refused. */
+  public Optional<NodeIdentity> identity() {
+    return Optional.ofNullable(connection.identity());
+  }
+
+  @Override
+  public void close() {
+    connection.close();
+  }
+
+  @Override
+  public String toString() {
+    return name();
+  }
+}

@@ -1,0 +1,33 @@
+package dev.redlock.lettuce.internal;
+
+import io.lettuce.core.api.push.PushMessage;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Reads what the server pushes about keys that our scripts have read. */
+final class Invalidations {
+  private Invalidations() {}
+
+  /**
+   * Reports each lock key, or that anything may have changed. Our scripts read other keys as well,
+   * whose pushes say nothing new.
+   */
+  static void read(PushMessage message, String prefix, Consumer<String> onKey, Runnable onAll) {
+    List<Object> content = message.getContent();
+    Object keys = content.size() > 1 ? content.get(1) : null;
+    if (!(keys instanceof List<?> list)) {
+      onAll.run();
+      return;
+    }
+    for (Object item : list) {
+      if (item instanceof ByteBuffer bytes) {
+        String key = StandardCharsets.UTF_8.decode(bytes.duplicate()).toString();
+        if (key.startsWith(prefix) && !key.endsWith(":fence") && !key.endsWith(":line")) {
+          onKey.accept(key);
+        }
+      }
+    }
+  }
+}

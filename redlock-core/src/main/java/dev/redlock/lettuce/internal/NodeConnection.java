@@ -1,0 +1,517 @@
+package dev.redlock.lettuce.internal;
+
+import dev.redlock.internal.scripts.WireRequest;
+import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.lettuce.NodeIdentity;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.NodeStatus.State;
+import dev.redlock.spi.ReplyHandler;
+import dev.redlock.spi.Time;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps one server connected: makes a connection, looks at the server, gives the connection to
+ * rounds, notices its end, and begins anew after a pause. What that means for voting is decided by
+ * {@link ConnectionStates}; this class carries events to it, under one lock, and tells the listener
+ * afterwards, outside of it.
+ */
+public final class NodeConnection {
+  private static final Logger log = LoggerFactory.getLogger(NodeConnection.class);
+
+  /** How often silence, and whatever keeps a refused node back, is looked at. */
+  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  /** After so much silence the node is asked for a sign of life. */
+  private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  /** After so much silence with something unanswered the connection is given up. */
+  private static final long DEAD_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  private static final long REFUSED_RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final LockNode self;
+  private final NodeUri uri;
+  private final LettuceOptions options;
+  private final SharedResources resources;
+  private final Object lock = new Object();
+
+  /** Set once by start; before it there is nothing to send to. */
+  private volatile @Nullable Running running;
+
+  private volatile NodeStatus status = new NodeStatus(State.CONNECTING, 1, 0, 0, "not started");
+  private volatile @Nullable NodeIdentity identity;
+
+  /** The probed connection; null while there is none. Written under the lock, read by senders. */
+  private volatile @Nullable Pipe open;
+
+  /** Why there is none. */
+  private volatile NodeError whyNot =
+      new NodeError(NodeError.Kind.DISCONNECTED, "not connected yet");
+
+  private volatile boolean closed;
+
+  public NodeConnection(
+      LockNode self, NodeUri uri, LettuceOptions options, SharedResources resources) {
+    this.self = self;
+    this.uri = uri;
+    this.options = options;
+    this.resources = resources;
+  }
+
+  public String name() {
+    return uri.name();
+  }
+
+  public NodeStatus status() {
+    return status;
+  }
+
+  public @Nullable NodeIdentity identity() {
+    return identity;
+  }
+
+  /** Begins to connect. */
+  public void start(NodeContext context) {
+    Running started;
+    synchronized (lock) {
+      if (running != null || closed) {
+        throw new IllegalStateException("node " + name() + " was started or closed before");
+      }
+      started = new Running(context);
+      running = started;
+    }
+    if (uri.unverified()) {
+      log.warn("node {}: the server's certificate is not verified; anybody may answer", name());
+    }
+    started.connect();
+    started.lookLater();
+  }
+
+  /** Sends the request, or answers at once that it cannot be sent. */
+  public void send(LockRequest request, ReplyHandler handler) {
+    Pipe pipe = open;
+    Running started = running;
+    if (pipe == null || started == null) {
+      NodeError why = whyNot;
+      answer(NodeReply.failed(status.connection(), why.kind(), why.message()), handler);
+      return;
+    }
+    WireRequest wire;
+    try {
+      wire = request.wireForm(WireRequest.class, started.encoder);
+    } catch (RuntimeException e) {
+      answer(
+          NodeReply.failed(
+              status.connection(), NodeError.Kind.UNEXPECTED, "request cannot be encoded: " + e),
+          handler);
+      return;
+    }
+    pipe.send(wire, handler);
+  }
+
+  private void answer(NodeReply reply, ReplyHandler handler) {
+    try {
+      handler.onReply(reply);
+    } catch (RuntimeException | Error e) {
+      log.error("node {}: a reply handler failed", name(), e);
+    }
+  }
+
+  /** Ends the connection, and the threads if no other node uses them. Idempotent. */
+  public void close() {
+    Running started;
+    synchronized (lock) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      started = running;
+      whyNot = new NodeError(NodeError.Kind.CLOSED, "the client is closed");
+    }
+    if (started != null) {
+      started.end();
+    }
+  }
+
+  /** What there is between start and close. */
+  private final class Running {
+    private final NodeContext context;
+    private final Time time;
+    private final Function<LockRequest, WireRequest> encoder;
+    private final Prober prober;
+    private final Connector connector;
+    private final String lockKeyPrefix;
+
+    // Guarded by lock.
+    private final ConnectionStates states;
+    private final Backoff backoff;
+    private @Nullable Pipe probing;
+    private boolean troubled;
+    private String warned = "";
+    private long lastRefusedLook;
+    private Time.@Nullable Cancellable looking;
+    private Time.@Nullable Cancellable release;
+
+    Running(NodeContext context) {
+      this.context = context;
+      this.time = context.time();
+      long fenceLife = WireRequest.fenceLifeMillis(context.maxLeaseTime());
+      this.encoder = request -> WireRequest.of(request, fenceLife);
+      this.prober = new Prober(context.keyPrefix(), context.maxLeaseTime().toMillis());
+      this.connector = new Connector(uri, options, resources.acquire(), time);
+      this.lockKeyPrefix = context.keyPrefix() + ":{";
+      this.states =
+          new ConnectionStates(context.restartGuard(), context.maxLeaseTime(), time.nanos());
+      this.backoff =
+          new Backoff(
+              options.shortestReconnectDelay(),
+              options.longestReconnectDelay(),
+              () -> ThreadLocalRandom.current().nextDouble());
+      status = states.status();
+    }
+
+    void connect() {
+      if (closed) {
+        return;
+      }
+      connector
+          .connect()
+          .whenComplete(
+              (made, failure) -> {
+                if (made != null) {
+                  onConnected(made);
+                } else {
+                  onConnectFailed(Objects.requireNonNull(failure));
+                }
+              });
+    }
+
+    private void onConnectFailed(Throwable failure) {
+      lost(null, new NodeError(Failures.kind(failure), Failures.message(failure)));
+    }
+
+    private void onConnected(Connector.Made made) {
+      Pipe pipe;
+      synchronized (lock) {
+        if (!closed) {
+          states.onConnected(time.nanos());
+        }
+        pipe =
+            new Pipe(
+                name(),
+                made.connection(),
+                made.channel(),
+                options.maxUnanswered(),
+                states.status().connection());
+        probing = pipe;
+      }
+      if (closed) {
+        var unused = pipe.drop();
+        return;
+      }
+      publish();
+      made.connection()
+          .addListener(
+              message -> {
+                if (message.getType().equals("invalidate")) {
+                  Invalidations.read(
+                      message, lockKeyPrefix, key -> onInvalidated(pipe, key), () -> onFlush(pipe));
+                }
+              });
+      made.channel()
+          .whenInactive(
+              () -> lost(pipe, new NodeError(NodeError.Kind.DISCONNECTED, "the connection broke")));
+      Time.Cancellable deadline =
+          time.schedule(
+              () ->
+                  lost(
+                      pipe,
+                      new NodeError(
+                          NodeError.Kind.DISCONNECTED,
+                          "connected, but no answer within " + options.connectTimeout())),
+              options.connectTimeout().toNanos());
+      prober
+          .probe(pipe)
+          .whenComplete(
+              (result, failure) -> {
+                deadline.cancel();
+                if (result != null) {
+                  onProbed(pipe, result);
+                } else {
+                  lost(
+                      pipe,
+                      new NodeError(
+                          Failures.kind(Objects.requireNonNull(failure)),
+                          Failures.message(failure)));
+                }
+              });
+    }
+
+    private void onProbed(Pipe pipe, Prober.Result result) {
+      boolean recovered;
+      synchronized (lock) {
+        if (closed || probing != pipe) {
+          return;
+        }
+        NodeIdentity known = result.probe().identity();
+        if (known != null) {
+          identity = known;
+        }
+        states.onProbed(result.probe(), time.nanos());
+        pipe.renumber(states.status().connection());
+        open = pipe;
+        backoff.reset();
+        recovered = troubled;
+        troubled = false;
+        lastRefusedLook = time.nanos();
+      }
+      warn(result);
+      if (recovered) {
+        log.info("node {}: connected again", name());
+      }
+      publish();
+    }
+
+    /** Ends this connection, or records that none could be made, and tries again after a pause. */
+    private void lost(@Nullable Pipe pipe, NodeError why) {
+      boolean first;
+      long delay;
+      synchronized (lock) {
+        if (pipe != null && probing != pipe) {
+          return;
+        }
+        probing = null;
+        open = null;
+        if (closed) {
+          delay = -1;
+          first = false;
+        } else {
+          whyNot = why;
+          states.onLost(why.toString(), time.nanos());
+          first = !troubled;
+          troubled = true;
+          delay = backoff.nextNanos();
+        }
+      }
+      publish();
+      if (pipe != null) {
+        var unused = pipe.drop();
+      }
+      if (first) {
+        log.warn("node {}: {}; trying again until it comes back", name(), why);
+      }
+      if (delay >= 0) {
+        time.schedule(this::connect, delay);
+      }
+    }
+
+    private void onInvalidated(Pipe pipe, String key) {
+      if (open == pipe) {
+        context.listener().onInvalidated(self, key);
+      }
+    }
+
+    private void onFlush(Pipe pipe) {
+      synchronized (lock) {
+        if (closed || open != pipe) {
+          return;
+        }
+        states.onFlush(time.nanos());
+        pipe.renumber(states.status().connection());
+      }
+      publish();
+      context.listener().onAllInvalidated(self);
+      prober
+          .marker(pipe)
+          .whenComplete(
+              (outcome, failure) -> {
+                synchronized (lock) {
+                  if (closed || open != pipe) {
+                    return;
+                  }
+                  states.onMarker(outcome == null ? null : outcome.value(), time.nanos());
+                }
+                publish();
+              });
+    }
+
+    /** Tells of a new state, if there is one, and sees to it that a quarantine ends in time. */
+    private void publish() {
+      NodeStatus before;
+      NodeStatus now;
+      synchronized (lock) {
+        before = status;
+        now = states.status();
+        if (before.equals(now)) {
+          return;
+        }
+        status = now;
+        if (release != null) {
+          release.cancel();
+          release = null;
+        }
+        if (now.state() == State.QUARANTINED && now.untilNanos() != 0) {
+          long left = now.untilNanos() - time.nanos();
+          release = time.schedule(this::tick, Math.max(0, left));
+        }
+      }
+      if (closed) {
+        return;
+      }
+      if (now.state() == State.QUARANTINED) {
+        String left =
+            now.untilNanos() == 0
+                ? "until that changes"
+                : "for another "
+                    + Duration.ofNanos(Math.max(0, now.untilNanos() - time.nanos())).toMillis()
+                    + " ms";
+        log.info("node {}: does not vote {}: {}", name(), left, now.cause());
+      } else if (now.state() == State.VOTING && before.state() == State.QUARANTINED) {
+        log.info("node {}: votes again", name());
+      }
+      context.listener().onStatus(self);
+      if (before.state() == State.QUARANTINED && now.state() == State.VOTING) {
+        context.listener().onAllInvalidated(self);
+      }
+    }
+
+    private void tick() {
+      synchronized (lock) {
+        states.onTick(time.nanos());
+      }
+      publish();
+    }
+
+    void lookLater() {
+      synchronized (lock) {
+        if (!closed) {
+          looking = time.schedule(this::look, LOOK_NANOS);
+        }
+      }
+    }
+
+    private void look() {
+      tick();
+      Pipe pipe = open;
+      if (pipe != null) {
+        long silent = time.nanos() - pipe.channel().lastReadNanos();
+        if (silent > DEAD_NANOS && pipe.unanswered() > 0) {
+          lost(
+              pipe,
+              new NodeError(
+                  NodeError.Kind.DISCONNECTED,
+                  "not a byte for " + TimeUnit.NANOSECONDS.toSeconds(silent) + " s"));
+        } else if (silent > SILENCE_NANOS) {
+          pipe.ping();
+        }
+        if (isRefused()) {
+          prober
+              .look(pipe)
+              .whenComplete(
+                  (result, failure) -> {
+                    if (result != null) {
+                      onLookedAgain(pipe, result);
+                    }
+                  });
+        }
+      }
+      lookLater();
+    }
+
+    private boolean isRefused() {
+      synchronized (lock) {
+        long now = time.nanos();
+        if (!states.refused() || now - lastRefusedLook < REFUSED_RETRY_NANOS) {
+          return false;
+        }
+        lastRefusedLook = now;
+        return true;
+      }
+    }
+
+    private void onLookedAgain(Pipe pipe, Prober.Result result) {
+      synchronized (lock) {
+        if (closed || open != pipe) {
+          return;
+        }
+        NodeIdentity known = result.probe().identity();
+        if (known != null) {
+          identity = known;
+        }
+        states.onProbed(result.probe(), time.nanos());
+      }
+      publish();
+    }
+
+    /** Says what an operator should know, once for each run of the server. */
+    private void warn(Prober.Result result) {
+      NodeIdentity known = result.probe().identity();
+      String run = known == null ? "unknown" : known.runId();
+      synchronized (lock) {
+        if (warned.equals(run)) {
+          return;
+        }
+        warned = run;
+      }
+      for (String refused : result.refused()) {
+        log.warn("node {}: this user has no permission for {}", name(), refused);
+      }
+      if (known == null) {
+        return;
+      }
+      log.info(
+          "node {}: {} {}, up for {} s",
+          name(),
+          known.product(),
+          known.version(),
+          known.uptimeSeconds());
+      if (!known.maxmemoryPolicy().equals("noeviction")) {
+        log.warn(
+            "node {}: maxmemory-policy is {}: locks may be evicted; set noeviction",
+            name(),
+            known.maxmemoryPolicy());
+      }
+      if (known.connectedReplicas() > 0) {
+        log.warn(
+            "node {}: {} replicas are attached: if one is promoted, locks may be granted twice",
+            name(),
+            known.connectedReplicas());
+      }
+    }
+
+    void end() {
+      Pipe pipe;
+      synchronized (lock) {
+        pipe = probing;
+        probing = null;
+        open = null;
+        states.onLost("closed", time.nanos());
+        if (looking != null) {
+          looking.cancel();
+        }
+        if (release != null) {
+          release.cancel();
+        }
+      }
+      publish();
+      CompletionStage<Void> dropped =
+          pipe == null ? CompletableFuture.completedStage(null) : pipe.drop();
+      // Threads that still fail what is unanswered must outlive it.
+      var unused = dropped.thenCompose(done -> connector.close()).thenRun(resources::release);
+    }
+  }
+}
