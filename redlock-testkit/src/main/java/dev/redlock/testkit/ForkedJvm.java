@@ -1,0 +1,292 @@
+package dev.redlock.testkit;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Another JVM with this JVM's class path, as a process of its own, so that it can be killed and
+ * stopped like a real worker. It ends with this JVM at the latest, also if that is killed.
+ *
+ * <p>What it prints can be read line by line, or goes to the consumer given at the start; its
+ * standard error goes to ours, each line with its name in front. It inherits this JVM's {@code
+ * redlock.*} system properties, and whether assertions are on. All methods may be called from any
+ * thread.
+ */
+public final class ForkedJvm implements AutoCloseable {
+
+  private static final int REMEMBERED_ERRORS = 20;
+
+  private final String name;
+  private final ChildProcess process;
+
+  /** A line of output, or its end if there is no text. */
+  private record Line(Optional<String> text) {}
+
+  // Filled by the thread that reads the process's output.
+  private final BlockingQueue<Line> lines = new LinkedBlockingQueue<>();
+
+  // Guarded by itself: the last lines of standard error, for messages.
+  private final Deque<String> errors = new ArrayDeque<>();
+
+  private ForkedJvm(String name, ChildProcess process, @Nullable Consumer<String> onLine) {
+    this.name = name;
+    this.process = process;
+    Consumer<String> reader =
+        onLine == null ? line -> lines.add(new Line(Optional.of(line))) : onLine;
+    pump(
+        "out",
+        process.process().getInputStream(),
+        reader,
+        () -> lines.add(new Line(Optional.empty())));
+    pump("err", process.process().getErrorStream(), this::passOnError, () -> {});
+  }
+
+  /** Starts a JVM that runs the main method of a class, with these arguments. */
+  public static ForkedJvm start(Class<?> main, String... args) {
+    return of(main).args(args).start();
+  }
+
+  /** Prepares a JVM that runs the main method of a class. */
+  public static Builder of(Class<?> main) {
+    return new Builder(main);
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Whether it has not ended yet; a stopped one is alive. */
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** Whether it is stopped by {@link #pause()}. */
+  public boolean isPaused() {
+    return process.isPaused();
+  }
+
+  /**
+   * The next line of its standard output.
+   *
+   * @throws IllegalStateException if there is none in time, or it has ended; with its state and the
+   *     last lines of its standard error
+   */
+  public String nextLine(Duration patience) {
+    return awaitLine(line -> true, patience);
+  }
+
+  /**
+   * Reads lines of its standard output up to the first that fits, and returns that.
+   *
+   * @throws IllegalStateException as for {@link #nextLine}
+   */
+  public String awaitLine(Predicate<String> wanted, Duration patience) {
+    long start = System.nanoTime();
+    while (true) {
+      Optional<String> line = poll(patience.toNanos() - (System.nanoTime() - start));
+      if (line.isEmpty()) {
+        throw new IllegalStateException("No such line within " + patience + " from " + describe());
+      } else if (wanted.test(line.get())) {
+        return line.get();
+      }
+    }
+  }
+
+  /** Empty if the time or the output is over. */
+  private Optional<String> poll(long patienceNanos) {
+    try {
+      @Nullable Line line = lines.poll(patienceNanos, TimeUnit.NANOSECONDS);
+      if (line == null) {
+        return Optional.empty();
+      } else if (line.text.isEmpty()) {
+        lines.add(line); // the end stays the end for the next reader
+      }
+      return line.text;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("Interrupted while reading from " + describe(), e);
+    }
+  }
+
+  /** Writes a line to its standard input. */
+  public void send(String line) {
+    try {
+      process.process().getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+      process.process().getOutputStream().flush();
+    } catch (IOException e) {
+      throw new UncheckedIOException("Cannot write to " + describe(), e);
+    }
+  }
+
+  /** SIGKILL, also if it is stopped; when this returns it is gone. Does nothing if it has ended. */
+  public void kill() {
+    process.kill();
+  }
+
+  /** SIGSTOP; when this returns none of its threads runs. */
+  public void pause() {
+    process.pause();
+  }
+
+  /** SIGCONT. */
+  public void resume() {
+    process.resume();
+  }
+
+  /**
+   * Waits until it has ended and returns its exit code; 137 if it was killed.
+   *
+   * @throws IllegalStateException if it does not end in time
+   */
+  public int awaitExit(Duration patience) {
+    return process
+        .awaitExit(patience)
+        .orElseThrow(
+            () -> new IllegalStateException("Not ended in " + patience + ": " + describe()));
+  }
+
+  /** Its state and the last lines of its standard error, for a failure message. */
+  public String describe() {
+    String state = isPaused() ? "paused" : isAlive() ? "running" : "ended";
+    synchronized (errors) {
+      return name + " (pid " + pid() + ", " + state + ") " + String.join("\n", errors);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return name + " (pid " + pid() + ")";
+  }
+
+  /** Kills it. */
+  @Override
+  public void close() {
+    kill();
+  }
+
+  private void passOnError(String line) {
+    System.err.println("[" + name + "] " + line);
+    synchronized (errors) {
+      errors.add(line);
+      if (errors.size() > REMEMBERED_ERRORS) {
+        errors.remove();
+      }
+    }
+  }
+
+  private void pump(String what, InputStream in, Consumer<String> reader, Runnable atEnd) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try (BufferedReader source =
+                  new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8))) {
+                source.lines().forEach(reader);
+              } catch (IOException | UncheckedIOException e) {
+                // The process is gone, and with it its output.
+              } finally {
+                atEnd.run();
+              }
+            },
+            "redlock-forked-" + name + "-" + what);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** What to start. */
+  public static final class Builder {
+
+    private final Class<?> main;
+    private final Map<String, String> properties = new TreeMap<>();
+    private String name;
+    private List<String> args = List.of();
+    private List<String> jvmArgs = List.of();
+    private @Nullable Consumer<String> onLine;
+
+    private Builder(Class<?> main) {
+      this.main = main;
+      this.name = main.getSimpleName();
+      System.getProperties().stringPropertyNames().stream()
+          .filter(key -> key.equals("redlock") || key.startsWith("redlock."))
+          .forEach(key -> properties.put(key, System.getProperty(key)));
+    }
+
+    /** What to call it in messages; the simple name of the class by default. */
+    public Builder name(String name) {
+      this.name = name;
+      return this;
+    }
+
+    /** The arguments of its main method. */
+    public Builder args(String... args) {
+      this.args = List.of(args);
+      return this;
+    }
+
+    /** Options for the JVM, such as {@code -Xmx64m}. */
+    public Builder jvmArgs(String... jvmArgs) {
+      this.jvmArgs = List.of(jvmArgs);
+      return this;
+    }
+
+    /** A system property of the new JVM. */
+    public Builder property(String key, String value) {
+      properties.put(key, value);
+      return this;
+    }
+
+    /**
+     * Takes each line of its standard output, on a thread of its own, instead of {@link #nextLine}.
+     * It must not throw: the lines after that would be lost.
+     */
+    public Builder onLine(Consumer<String> onLine) {
+      this.onLine = onLine;
+      return this;
+    }
+
+    /** Starts the JVM; when this returns it has a process, its main method may not run yet. */
+    public ForkedJvm start() {
+      List<String> command = new ArrayList<>();
+      command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+      if (ForkedJvm.class.desiredAssertionStatus()) {
+        command.add("-ea");
+      }
+      command.addAll(List.of("-cp", classPath()));
+      properties.forEach((key, value) -> command.add("-D" + key + "=" + value));
+      command.addAll(jvmArgs);
+      command.add(main.getName());
+      command.addAll(args);
+      try {
+        return new ForkedJvm(name, ChildProcess.start(new ProcessBuilder(command)), onLine);
+      } catch (IOException e) {
+        throw new UncheckedIOException("Cannot start a JVM for " + main.getName(), e);
+      }
+    }
+
+    /** Modules, if there are any, become plain jars: the workers' mains need no module system. */
+    private static String classPath() {
+      String modules = System.getProperty("jdk.module.path", "");
+      String jars = System.getProperty("java.class.path", "");
+      return modules.isEmpty() ? jars : jars + File.pathSeparator + modules;
+    }
+  }
+}

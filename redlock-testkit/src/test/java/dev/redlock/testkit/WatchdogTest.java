@@ -1,0 +1,91 @@
+package dev.redlock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whatever way a JVM ends, its processes and files end with it. */
+class WatchdogTest {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  /** Starts nodes, one of them paused, and a JVM of its own; tells who they are; waits to end. */
+  static final class Starter {
+
+    public static void main(String[] args) throws Exception {
+      RedisNodes nodes = RedisNodes.builder().count(3).appendOnly(true).start();
+      ForkedJvm child = ForkedJvm.start(ForkedJvmTest.Echo.class);
+      child.nextLine(PATIENCE);
+      nodes.get(0).restart(); // the pid from before is no longer ours
+      nodes.get(1).pause();
+      System.out.println(Watchdog.directory());
+      StringBuilder pids = new StringBuilder().append(child.pid());
+      for (RedisNode node : nodes) {
+        pids.append(' ').append(node.describe().replaceAll(".* pid (\\d+).*", "$1"));
+      }
+      System.out.println(pids);
+      if (args[0].equals("exit")) {
+        System.exit(0);
+      } else if (args[0].equals("halt")) {
+        Runtime.getRuntime().halt(0);
+      } else if (args[0].equals("return")) {
+        return;
+      }
+      Thread.sleep(PATIENCE.toMillis());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"return", "exit", "halt", "kill", "pauseAndKill"})
+  void jvm_endsInAnyWay_processesAndFilesEndToo(String way) {
+    try (ForkedJvm jvm = ForkedJvm.start(Starter.class, way)) {
+      Path directory = Path.of(jvm.nextLine(PATIENCE));
+      List<Long> pids =
+          Arrays.stream(jvm.nextLine(PATIENCE).split(" ", -1)).map(Long::valueOf).toList();
+      assertThat(pids).hasSize(4);
+      if (way.equals("kill")) {
+        assertThat(pids).allMatch(WatchdogTest::runs);
+        assertThat(directory).isDirectory();
+        jvm.kill();
+      } else if (way.equals("pauseAndKill")) {
+        jvm.pause();
+        jvm.kill();
+      }
+      jvm.awaitExit(PATIENCE);
+
+      await().atMost(PATIENCE).until(() -> pids.stream().noneMatch(WatchdogTest::runs));
+      await().atMost(PATIENCE).until(() -> Files.notExists(directory));
+    }
+  }
+
+  @Test
+  void process_endedBefore_isForgotten() throws IOException {
+    ChildProcess child = ChildProcess.start(new ProcessBuilder("/bin/sh", "-c", "exit 7"));
+    assertThat(child.awaitExit(PATIENCE)).contains(7);
+    ChildProcess other = ChildProcess.start(new ProcessBuilder("/bin/sh", "-c", "read -r x"));
+    assertThat(other.isAlive()).isTrue();
+    other.kill();
+    assertThat(other.isAlive()).isFalse();
+  }
+
+  /** A zombie whose new parent is slow to notice has ended all the same. */
+  private static boolean runs(long pid) {
+    try {
+      String stat =
+          Files.readString(Path.of("/proc/" + pid + "/stat"), StandardCharsets.ISO_8859_1);
+      return stat.charAt(stat.lastIndexOf(')') + 2) != 'Z';
+    } catch (IOException e) {
+      return !Files.isDirectory(Path.of("/proc/self")) && ProcessHandle.of(pid).isPresent();
+    }
+  }
+}
