@@ -1,8 +1,37 @@
 package dev.redlock.testkit;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+/** Containers, through Testcontainers. Nothing of that is loaded before an engine has answered. */
 final class DockerSource implements ServerSource {
+
+  /** The image to run instead of the one built from the embedded binary. */
+  static final String IMAGE_PROPERTY = "redlock.redis.image";
+
   @Override
   public ServerFactory find() throws UnavailableException {
-    throw new UnavailableException("not built yet");
+    Map<String, String> environment = System.getenv();
+    DockerEngine.ping(environment);
+    try {
+      Class.forName("org.testcontainers.containers.GenericContainer", false, loader());
+    } catch (ClassNotFoundException e) {
+      throw new UnavailableException(
+          "org.testcontainers:testcontainers is not on the class path", e);
+    }
+    if (Files.exists(Path.of("/.dockerenv"))
+        && !environment.containsKey("TESTCONTAINERS_HOST_OVERRIDE")) {
+      throw new UnavailableException(
+          "/.dockerenv exists, so Testcontainers would try for minutes to pull an image to find its"
+              + " way out; set TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1,"
+              + " TESTCONTAINERS_RYUK_DISABLED=true and TESTCONTAINERS_CHECKS_DISABLE=true in the"
+              + " environment");
+    }
+    return Containers.of(System.getProperty(IMAGE_PROPERTY, "").strip());
+  }
+
+  private static ClassLoader loader() {
+    return DockerSource.class.getClassLoader();
   }
 }

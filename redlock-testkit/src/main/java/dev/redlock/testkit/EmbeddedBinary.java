@@ -35,10 +35,15 @@ final class EmbeddedBinary {
     Path known = located;
     if (known == null || !Files.isExecutable(known)) {
       String platform = platform(System.getProperty("os.name"), System.getProperty("os.arch"));
-      known = copyToCache(read(platform), cache());
+      known = unpack(platform);
       located = known;
     }
     return known;
+  }
+
+  /** Copies the binary for any platform to the cache, unless it is there. */
+  static Path unpack(String platform) throws ServerSource.UnavailableException {
+    return copyToCache(read(platform), cache());
   }
 
   /** The platform as the jar names it. */

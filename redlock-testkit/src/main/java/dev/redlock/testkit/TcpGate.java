@@ -36,8 +36,8 @@ public final class TcpGate implements AutoCloseable {
   private final GateLoop loop;
   private final Thread thread;
 
-  // Guarded by this.
-  private boolean closed;
+  // Written by close, read by whoever gives an order.
+  private volatile boolean closed;
 
   private TcpGate(InetSocketAddress target, PortReservation reservation) throws IOException {
     this.reservation = reservation;
@@ -174,13 +174,16 @@ public final class TcpGate implements AutoCloseable {
   }
 
   private void apply(Runnable change) {
+    if (closed) {
+      throw new IllegalStateException("The gate on port " + port() + " is closed");
+    }
     FutureTask<?> order = loop.order(change);
     boolean interrupted = false;
     try {
       while (true) {
         try {
           if (!thread.isAlive() && !order.isDone()) {
-            throw new IllegalStateException("The gate on port " + port() + " is closed");
+            throw new IllegalStateException("The gate on port " + port() + " has broken down");
           }
           order.get(100, TimeUnit.MILLISECONDS);
           return;

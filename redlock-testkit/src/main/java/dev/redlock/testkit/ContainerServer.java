@@ -1,0 +1,134 @@
+package dev.redlock.testkit;
+
+import com.github.dockerjava.api.DockerClient;
+import com.github.dockerjava.api.command.InspectContainerResponse;
+import com.github.dockerjava.api.exception.NotFoundException;
+import com.github.dockerjava.api.exception.NotModifiedException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.containers.wait.strategy.Wait;
+import org.testcontainers.utility.DockerImageName;
+
+/**
+ * A container that runs one server. Its port on 127.0.0.1 is fixed, because a random one changes
+ * when the container is started again.
+ */
+final class ContainerServer implements RedisServer {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final int INNER_PORT = 6379;
+
+  private final ServerSpec spec;
+  private final GenericContainer<?> container;
+
+  ContainerServer(String image, ServerSpec spec) {
+    this.spec = spec;
+    List<String> command = new ArrayList<>(List.of("--port", Integer.toString(INNER_PORT)));
+    // All addresses of the container; from outside it can be reached on loopback only.
+    command.addAll(List.of("--bind", "0.0.0.0", "--protected-mode", "no", "--dir", "/data"));
+    command.addAll(spec.args());
+    this.container =
+        new GenericContainer<>(DockerImageName.parse(image))
+            .withCommand(command.toArray(String[]::new))
+            .withExposedPorts(INNER_PORT)
+            .withLabel(Containers.OWNER_LABEL, Containers.owner())
+            // The default looks for open ports by a shell, which an image from scratch lacks.
+            .waitingFor(Wait.forLogMessage(".*Ready to accept connections.*", 1));
+    container.setPortBindings(List.of("127.0.0.1:" + spec.port() + ":" + INNER_PORT));
+  }
+
+  @Override
+  public NodeAddress address() {
+    return NodeAddress.local(spec.port(), spec.password());
+  }
+
+  @Override
+  public void start() {
+    try {
+      container.start();
+    } catch (RuntimeException e) {
+      throw new RedisStartException(
+          "Cannot start a container of " + container.getDockerImageName(), e);
+    }
+    Watchdog.watchContainer(container.getContainerId());
+    awaitReady();
+  }
+
+  @Override
+  public void kill() {
+    if (state() != NodeState.DEAD) {
+      docker().killContainerCmd(container.getContainerId()).exec();
+      Waiting.until(identity() + " is dead", PATIENCE, () -> state() == NodeState.DEAD);
+    }
+  }
+
+  @Override
+  public void restart(boolean keepData) {
+    if (keepData && !spec.appendOnly()) {
+      throw new IllegalStateException(
+          "Only a node started with appendOnly(true) has data to keep over a restart");
+    }
+    kill();
+    if (spec.appendOnly() && !keepData) {
+      container.stop(); // removes the container, and the file in it
+      start();
+      return;
+    }
+    docker().startContainerCmd(container.getContainerId()).exec();
+    awaitReady();
+  }
+
+  @Override
+  public void pause() {
+    docker().pauseContainerCmd(container.getContainerId()).exec();
+  }
+
+  @Override
+  public void resume() {
+    if (state() == NodeState.PAUSED) {
+      docker().unpauseContainerCmd(container.getContainerId()).exec();
+    }
+  }
+
+  @Override
+  public NodeState state() {
+    if (container.getContainerId() == null) {
+      return NodeState.DEAD;
+    }
+    try {
+      InspectContainerResponse.ContainerState state =
+          docker().inspectContainerCmd(container.getContainerId()).exec().getState();
+      if (Boolean.TRUE.equals(state.getPaused())) {
+        return NodeState.PAUSED;
+      }
+      return Boolean.TRUE.equals(state.getRunning()) ? NodeState.RUNNING : NodeState.DEAD;
+    } catch (NotFoundException e) {
+      return NodeState.DEAD;
+    }
+  }
+
+  @Override
+  public String identity() {
+    String id = container.getContainerId();
+    return id == null ? "never started" : "container " + id.substring(0, 12);
+  }
+
+  @Override
+  public void close() {
+    try {
+      container.stop();
+    } catch (NotFoundException | NotModifiedException e) {
+      // It is gone already.
+    }
+  }
+
+  private void awaitReady() {
+    Waiting.until(identity() + " answers", PATIENCE, () -> !Probe.serverInfo(address()).isEmpty());
+  }
+
+  private DockerClient docker() {
+    return container.getDockerClient();
+  }
+}
