@@ -7,6 +7,7 @@ import com.github.dockerjava.api.exception.NotModifiedException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.utility.DockerImageName;
@@ -50,7 +51,7 @@ final class ContainerServer implements RedisServer {
       container.start();
     } catch (RuntimeException e) {
       throw new RedisStartException(
-          "Cannot start a container of " + container.getDockerImageName(), e);
+          "Cannot start a container of " + container.getDockerImageName() + ": " + rootOf(e), e);
     }
     Watchdog.watchContainer(container.getContainerId());
     awaitReady();
@@ -126,6 +127,14 @@ final class ContainerServer implements RedisServer {
 
   private void awaitReady() {
     Waiting.until(identity() + " answers", PATIENCE, () -> !Probe.serverInfo(address()).isEmpty());
+  }
+
+  private static Throwable rootOf(Throwable failure) {
+    Throwable root = failure;
+    for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      root = cause;
+    }
+    return root;
   }
 
   private DockerClient docker() {

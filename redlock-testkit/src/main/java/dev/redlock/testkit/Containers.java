@@ -16,6 +16,9 @@ record Containers(String image) implements ServerFactory {
   /** Every container of ours names the process that owns it. */
   static final String OWNER_LABEL = "dev.redlock.testkit.owner";
 
+  /** To be raised with every change of how the image is built, so that no old one is used. */
+  private static final int RECIPE = 1;
+
   /** Uses the image given, or builds one of nothing but the static binary. */
   static Containers of(String image) throws ServerSource.UnavailableException {
     try {
@@ -43,7 +46,7 @@ record Containers(String image) implements ServerFactory {
         EmbeddedBinary.platform("linux", System.getProperty("os.arch")); // the engine's, not ours
     Path binary = EmbeddedBinary.unpack(platform);
     String hash = binary.getFileName().toString().replace("redis-server-", "").substring(0, 12);
-    String image = "redlock-testkit-redis:" + hash;
+    String image = "redlock-testkit-redis:" + hash + "-" + RECIPE;
     try {
       client.inspectImageCmd(image).exec();
       return image;
@@ -55,7 +58,7 @@ record Containers(String image) implements ServerFactory {
                   file.from("scratch")
                       .copy("redis-server", "/redis-server")
                       .workDir("/data")
-                      .entryPoint("/redis-server")
+                      .entryPoint(new String[] {"/redis-server"}) // a shell would be missed
                       .build())
           .get();
     }
