@@ -244,12 +244,14 @@ public final class NodeConnection {
                           NodeError.Kind.DISCONNECTED,
                           "connected, but no answer within " + options.connectTimeout())),
               options.connectTimeout().toNanos());
+      long askedNanos = time.nanos();
       prober
           .probe(pipe)
           .whenComplete(
               (result, failure) -> {
                 deadline.cancel();
                 if (result != null) {
+                  tellClock(result.probe(), askedNanos);
                   onProbed(pipe, result);
                 } else {
                   lost(
@@ -259,6 +261,14 @@ public final class NodeConnection {
                           Failures.message(failure)));
                 }
               });
+    }
+
+    /** The first estimate of the node's clock, so that the first token is one it accepts. */
+    private void tellClock(Probe probe, long askedNanos) {
+      Probe.Marker marker = probe.marker();
+      if (marker != null) {
+        context.listener().onClock(self, marker.nowMicros(), askedNanos, time.nanos());
+      }
     }
 
     private void onProbed(Pipe pipe, Prober.Result result) {

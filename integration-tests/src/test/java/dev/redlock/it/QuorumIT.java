@@ -1,0 +1,185 @@
+package dev.redlock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.redlock.AcquireReport;
+import dev.redlock.DistributedLock;
+import dev.redlock.Lease;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.Redlock;
+import dev.redlock.Vote;
+import dev.redlock.testkit.RedisKey;
+import dev.redlock.testkit.RedisNode;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a majority can and cannot do, on five real masters. */
+@RedisTest(nodes = 5)
+class QuorumIT {
+  private final RedisNodes nodes;
+  private Redlock redlock;
+
+  QuorumIT(RedisNodes nodes) {
+    this.nodes = nodes;
+  }
+
+  @BeforeEach
+  void connect() {
+    redlock = Clients.start(nodes);
+  }
+
+  @AfterEach
+  void disconnect() {
+    redlock.close();
+  }
+
+  @Test
+  void acquire_allHealthy_storesOnAllNodesWithTtlAndReleasesAll() {
+    DistributedLock lock = redlock.lock("orders:1");
+    try (Lease lease = lock.acquire(Duration.ofSeconds(2))) {
+      assertThat(lease.isValid()).isTrue();
+      assertThat(lease.remainingValidity())
+          .isLessThanOrEqualTo(Duration.ofSeconds(30).minusMillis(302));
+      for (RedisNode node : nodes) {
+        Eventually.holds(
+            () -> {
+              Optional<RedisKey> key = node.key(Clients.lockKey("orders:1"));
+              return key.isPresent() && key.get().ttl().isPresent();
+            },
+            nodes);
+      }
+      assertThat(redlock.lock("orders:1").tryAcquire()).isEmpty();
+    }
+    for (RedisNode node : nodes) {
+      Eventually.holds(() -> !Clients.holdsKey(node, "orders:1"), nodes);
+    }
+  }
+
+  @Test
+  void acquire_twoOfFiveKilled_locksGoOn() {
+    nodes.get(1).kill();
+    nodes.get(3).kill();
+    for (int i = 0; i < 200; i++) {
+      try (Lease lease = redlock.lock("killed").acquire(Duration.ofSeconds(2))) {
+        assertThat(lease.isValid()).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void start_twoOfFiveDown_locksAndTheyJoinLater() {
+    redlock.close();
+    nodes.get(0).kill();
+    nodes.get(4).kill();
+    redlock = Clients.voting(Clients.on(nodes).build(), 3);
+    try (Lease lease = redlock.lock("early").acquire(Duration.ofSeconds(2))) {
+      assertThat(lease.isValid()).isTrue();
+      nodes.get(0).restart();
+      nodes.get(4).restart();
+      Clients.voting(redlock, 5);
+      // A lease on only a quorum is one lost key away from a second owner.
+      for (RedisNode node : nodes) {
+        Eventually.holds(() -> Clients.holdsKey(node, "early"), nodes);
+      }
+    }
+  }
+
+  @Test
+  void acquire_twoOfFivePaused_doesNotNotice() {
+    nodes.get(0).pause();
+    nodes.get(2).pause();
+    DistributedLock lock = redlock.lock("paused");
+    for (int i = 0; i < 200; i++) {
+      lock.acquire(Duration.ofSeconds(2)).close();
+    }
+    double best = Double.MAX_VALUE;
+    for (int run = 0; run < 3; run++) {
+      Histogram micros = new Histogram(3);
+      for (int i = 0; i < 2000; i++) {
+        long start = System.nanoTime();
+        lock.acquire(Duration.ofSeconds(2)).close();
+        micros.recordValue((System.nanoTime() - start) / 1000);
+      }
+      best = Math.min(best, micros.getValueAtPercentile(99) / 1000.0);
+      System.out.printf(
+          "2 of 5 paused: acquire + release p50 %.3f ms, p99 %.3f ms, max %.1f ms%n",
+          micros.getValueAtPercentile(50) / 1000.0,
+          micros.getValueAtPercentile(99) / 1000.0,
+          micros.getMaxValue() / 1000.0);
+    }
+    assertThat(best).as("p99 in ms, best of three runs").isLessThan(20);
+  }
+
+  @Test
+  void acquire_threeOfFivePaused_refusedInTimeWithReportThatNamesThem() {
+    for (int i : new int[] {0, 2, 4}) {
+      nodes.get(i).pause();
+    }
+    DistributedLock lock = redlock.lock("minority");
+    assertThatThrownBy(lock::tryAcquire).isInstanceOf(QuorumUnavailableException.class);
+    long start = System.nanoTime();
+    AcquireReport report = null;
+    try {
+      lock.acquire(Duration.ZERO);
+    } catch (QuorumUnavailableException e) {
+      report = e.report();
+    }
+    Duration took = Duration.ofNanos(System.nanoTime() - start);
+    System.out.println("3 of 5 paused: refused after " + took.toMillis() + " ms: " + report);
+    assertThat(took).isLessThan(lock.options().nodeTimeout().plusMillis(50));
+    assertThat(report).isNotNull();
+    assertThat(report.verdict()).isEqualTo(AcquireReport.Verdict.UNAVAILABLE);
+    for (int i = 0; i < 5; i++) {
+      AcquireReport.NodeVote vote = report.votes().get(i);
+      assertThat(vote.vote()).isEqualTo(i % 2 == 0 ? Vote.SILENT : Vote.GRANTED);
+      if (i % 2 == 0) {
+        assertThat(report.sentence()).contains(vote.node());
+      }
+    }
+    for (int i : new int[] {0, 2, 4}) {
+      nodes.get(i).resume();
+    }
+    for (RedisNode node : nodes) {
+      Eventually.holds(() -> !Clients.holdsKey(node, "minority"), nodes);
+    }
+  }
+
+  @Test
+  void acquire_everySubsetPreoccupied_grantedExactlyWhenAtMostTwoAre() {
+    String key = Clients.lockKey("subset");
+    List<String> wrong = new ArrayList<>();
+    for (int subset = 0; subset < 32; subset++) {
+      for (int i = 0; i < 5; i++) {
+        if ((subset & 1 << i) != 0) {
+          nodes.get(i).command("SET", key, "somebody-else", "PX", "20000");
+        }
+      }
+      Optional<Lease> lease = redlock.lock("subset").tryAcquire();
+      boolean expected = Integer.bitCount(subset) <= 2;
+      if (lease.isPresent() != expected) {
+        wrong.add(Integer.toBinaryString(subset) + " " + lease);
+      }
+      lease.ifPresent(Lease::close);
+      for (int i = 0; i < 5; i++) {
+        RedisNode node = nodes.get(i);
+        if ((subset & 1 << i) != 0) {
+          assertThat(node.command("GET", key)).isEqualTo("somebody-else");
+          assertThat((Long) node.command("PTTL", key)).isBetween(10_000L, 20_000L);
+          node.command("DEL", key);
+        } else {
+          Eventually.holds(() -> node.key(key).isEmpty(), nodes);
+        }
+      }
+    }
+    assertThat(wrong).isEmpty();
+  }
+}

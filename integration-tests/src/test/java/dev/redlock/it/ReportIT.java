@@ -1,0 +1,117 @@
+package dev.redlock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.redlock.AcquireReport;
+import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.Lease;
+import dev.redlock.LockInspection;
+import dev.redlock.LockTimeoutException;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.Redlock;
+import dev.redlock.Vote;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisTest;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** Every refusal says which node voted what, and why. */
+@RedisTest(nodes = 3)
+class ReportIT {
+  private final RedisNodes nodes;
+
+  ReportIT(RedisNodes nodes) {
+    this.nodes = nodes;
+  }
+
+  @Test
+  void refusal_lockHeld_tellsHolderAndRemainingTime() {
+    try (Redlock one = Clients.start(nodes);
+        Redlock two = Clients.start(nodes);
+        Lease held = one.lock("report").acquire(Duration.ofSeconds(2))) {
+      AcquireReport report =
+          catchThrowableOfType(
+                  LockTimeoutException.class,
+                  () -> two.lock("report").acquire(Duration.ofMillis(50)))
+              .report();
+      System.out.println(report);
+      assertThat(report.verdict()).isEqualTo(Verdict.HELD);
+      NodeVote vote = report.votes().stream().filter(v -> v.vote() == Vote.HELD).findFirst().get();
+      assertThat(vote.holder()).hasSize(8);
+      assertThat(held.id()).doesNotContain(vote.holder());
+      assertThat(vote.remaining()).isBetween(Duration.ofSeconds(20), Duration.ofSeconds(30));
+      assertThat(report.sentence()).doesNotContain(held.id());
+    }
+  }
+
+  @Test
+  void refusal_nodeDownAndNodeHung_tellsEachApart() {
+    try (Redlock redlock = Clients.start(nodes)) {
+      nodes.get(0).kill();
+      nodes.get(1).pause();
+      QuorumUnavailableException refused =
+          catchThrowableOfType(
+              QuorumUnavailableException.class, () -> redlock.lock("report").tryAcquire());
+      System.out.println(refused.report());
+      assertThat(refused.report().votes().get(0).vote()).isEqualTo(Vote.SILENT);
+      assertThat(refused.report().votes().get(0).error()).contains("DISCONNECTED");
+      assertThat(refused.report().votes().get(1).error()).contains("TIMEOUT");
+      assertThat(refused.report().votes().get(2).vote()).isEqualTo(Vote.GRANTED);
+      nodes.get(1).resume();
+    }
+  }
+
+  @Test
+  void refusal_wrongPassword_saysSoAndMasksIt() {
+    String[] uris =
+        nodes.uris().stream()
+            .map(uri -> uri.replace("redis://", "redis://somebody:secret-word@"))
+            .toArray(String[]::new);
+    try (Redlock redlock = Redlock.builder().nodes(uris).restartGuard(RestartGuard.off()).build()) {
+      Eventually.holds(() -> redlock.nodes().stream().allMatch(n -> !n.cause().isEmpty()), nodes);
+      QuorumUnavailableException refused =
+          catchThrowableOfType(
+              QuorumUnavailableException.class, () -> redlock.lock("report").tryAcquire());
+      System.out.println(refused.report());
+      assertThat(refused.getMessage()).contains("WRONGPASS").doesNotContain("secret-word");
+    }
+  }
+
+  @Test
+  void refusal_freshMastersUnderTheGuard_saysHowLongAndWhatToSet() {
+    try (Redlock redlock = Redlock.builder().nodes(nodes.uris().toArray(String[]::new)).build()) {
+      Eventually.holds(
+          () -> redlock.nodes().stream().allMatch(n -> n.state().equals("QUARANTINED")), nodes);
+      QuorumUnavailableException refused =
+          catchThrowableOfType(
+              QuorumUnavailableException.class, () -> redlock.lock("report").tryAcquire());
+      System.out.println(refused.report());
+      assertThat(refused.report().count(Vote.QUARANTINED)).isEqualTo(3);
+      assertThat(refused.getMessage()).contains("RestartGuard.off()");
+      assertThat(redlock.nodes().get(0).remaining())
+          .isBetween(Duration.ofMillis(100), Duration.ofSeconds(33));
+    }
+  }
+
+  @Test
+  void inspect_lockHeld_showsHolderOnEachNode() throws Exception {
+    try (Redlock redlock = Clients.start(nodes);
+        Lease held = redlock.lock("shown").acquire(Duration.ofSeconds(2))) {
+      Eventually.holds(() -> nodes.stream().allMatch(n -> Clients.holdsKey(n, "shown")), nodes);
+      LockInspection seen = redlock.inspect("shown").toCompletableFuture().get();
+      assertThat(seen.quorum()).isEqualTo(2);
+      assertThat(seen.nodes())
+          .allSatisfy(
+              node -> {
+                assertThat(node.holder()).isNotNull();
+                assertThat(node.fence()).isEqualTo(held.fencingToken().value());
+                assertThat(node.state()).isEqualTo("VOTING");
+              });
+      assertThat(redlock.inspect("free").toCompletableFuture().get().nodes())
+          .allSatisfy(node -> assertThat(node.holder()).isNull());
+    }
+  }
+}
