@@ -101,14 +101,12 @@ final class ChildProcess {
               .redirectErrorStream(true)
               .start();
       String complaint = new String(kill.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      if (kill.waitFor() != 0) {
+      Waiting.until("SIG" + name + " is sent", PATIENCE, () -> !kill.isAlive());
+      if (kill.exitValue() != 0) {
         throw new IllegalStateException("SIG" + name + " to " + pid() + " failed: " + complaint);
       }
     } catch (IOException e) {
       throw new IllegalStateException("SIG" + name + " to " + pid() + " failed", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("Interrupted during SIG" + name + " to " + pid(), e);
     }
   }
 

@@ -59,9 +59,9 @@ final class ContainerServer implements RedisServer {
 
   @Override
   public void kill() {
-    if (state() != NodeState.DEAD) {
+    if (state() != ServerState.DEAD) {
       docker().killContainerCmd(container.getContainerId()).exec();
-      Waiting.until(identity() + " is dead", PATIENCE, () -> state() == NodeState.DEAD);
+      Waiting.until(identity() + " is dead", PATIENCE, () -> state() == ServerState.DEAD);
     }
   }
 
@@ -88,25 +88,25 @@ final class ContainerServer implements RedisServer {
 
   @Override
   public void resume() {
-    if (state() == NodeState.PAUSED) {
+    if (state() == ServerState.PAUSED) {
       docker().unpauseContainerCmd(container.getContainerId()).exec();
     }
   }
 
   @Override
-  public NodeState state() {
+  public ServerState state() {
     if (container.getContainerId() == null) {
-      return NodeState.DEAD;
+      return ServerState.DEAD;
     }
     try {
       InspectContainerResponse.ContainerState state =
           docker().inspectContainerCmd(container.getContainerId()).exec().getState();
       if (Boolean.TRUE.equals(state.getPaused())) {
-        return NodeState.PAUSED;
+        return ServerState.PAUSED;
       }
-      return Boolean.TRUE.equals(state.getRunning()) ? NodeState.RUNNING : NodeState.DEAD;
+      return Boolean.TRUE.equals(state.getRunning()) ? ServerState.RUNNING : ServerState.DEAD;
     } catch (NotFoundException e) {
-      return NodeState.DEAD;
+      return ServerState.DEAD;
     }
   }
 

@@ -42,8 +42,8 @@ final class GivenServer implements RedisServer {
   }
 
   @Override
-  public NodeState state() {
-    return NodeState.RUNNING;
+  public ServerState state() {
+    return ServerState.RUNNING;
   }
 
   @Override

@@ -94,12 +94,12 @@ final class ProcessServer implements RedisServer {
   }
 
   @Override
-  public NodeState state() {
+  public ServerState state() {
     ChildProcess running = process;
     if (running == null || !running.isAlive()) {
-      return NodeState.DEAD;
+      return ServerState.DEAD;
     }
-    return running.isPaused() ? NodeState.PAUSED : NodeState.RUNNING;
+    return running.isPaused() ? ServerState.PAUSED : ServerState.RUNNING;
   }
 
   @Override

@@ -92,7 +92,7 @@ public final class RedisNode {
   }
 
   /** What the node's process or container is doing. */
-  public NodeState state() {
+  public ServerState state() {
     return server.state();
   }
 
@@ -216,11 +216,11 @@ public final class RedisNode {
    * throws, and takes at most 300 ms if the node does not answer.
    */
   public String describe() {
-    NodeState state = state();
+    ServerState state = state();
     StringBuilder line = new StringBuilder("node ").append(index).append(' ');
     line.append(server.address()).append(' ').append(state.name().toLowerCase(Locale.ROOT));
     line.append(' ').append(server.identity());
-    if (state == NodeState.RUNNING) {
+    if (state == ServerState.RUNNING) {
       line.append(glance());
     }
     if (gate != null) {
@@ -261,8 +261,8 @@ public final class RedisNode {
   }
 
   private <T> T ask(String what, Question<T> question) {
-    NodeState state = state();
-    if (state != NodeState.RUNNING) {
+    ServerState state = state();
+    if (state != ServerState.RUNNING) {
       throw new IllegalStateException(
           "Cannot send " + what + ": " + this + " is " + state.name().toLowerCase(Locale.ROOT));
     }

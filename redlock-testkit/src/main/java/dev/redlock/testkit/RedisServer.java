@@ -22,7 +22,7 @@ interface RedisServer extends AutoCloseable {
 
   void resume();
 
-  NodeState state();
+  ServerState state();
 
   /** The command that empties it: all of it if it is ours, else the database that was given. */
   default String flushCommand() {

@@ -36,7 +36,7 @@ class DockerTest {
     node.command("SET", "k", "v");
 
     node.kill();
-    assertThat(node.state()).isEqualTo(NodeState.DEAD);
+    assertThat(node.state()).isEqualTo(ServerState.DEAD);
     assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), port).close())
         .isInstanceOf(IOException.class);
 
@@ -59,7 +59,7 @@ class DockerTest {
         RespConnection.open(NodeAddress.local(node.port(), ""), Duration.ofSeconds(20))) {
       client.call("PING");
       node.pause();
-      assertThat(node.state()).isEqualTo(NodeState.PAUSED);
+      assertThat(node.state()).isEqualTo(ServerState.PAUSED);
       client.send("SET", "k", "v");
       client.flush();
       node.resume();

@@ -51,7 +51,7 @@ class RedisNodesExtensionTest {
     void findsAllWell(RedisNodes same) {
       assertThat(same).isSameAs(nodes);
       assertThat(nodes.get(1).command("CONFIG", "GET", "dir")).isEqualTo(directory);
-      assertThat(nodes.stream().map(RedisNode::state)).containsOnly(NodeState.RUNNING);
+      assertThat(nodes.stream().map(RedisNode::state)).containsOnly(ServerState.RUNNING);
       assertThat(nodes.stream().flatMap(node -> node.keys().stream())).isEmpty();
       assertThat(nodes.get(1).gate().describe()).startsWith("open");
     }

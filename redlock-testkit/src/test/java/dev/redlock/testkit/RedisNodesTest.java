@@ -68,7 +68,7 @@ class RedisNodesTest {
 
     node.kill();
 
-    assertThat(node.state()).isEqualTo(NodeState.DEAD);
+    assertThat(node.state()).isEqualTo(ServerState.DEAD);
     assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), port).close())
         .isInstanceOf(ConnectException.class);
     assertThatThrownBy(() -> node.command("PING"))
@@ -87,7 +87,7 @@ class RedisNodesTest {
 
     assertThat(node.port()).isEqualTo(port);
     assertThat(node.command("GET", "k")).isNull();
-    assertThat(node.state()).isEqualTo(NodeState.RUNNING);
+    assertThat(node.state()).isEqualTo(ServerState.RUNNING);
   }
 
   @Test
@@ -121,7 +121,7 @@ class RedisNodesTest {
       assertThat(connection.call("PING")).isEqualTo("PONG");
       node.pause();
 
-      assertThat(node.state()).isEqualTo(NodeState.PAUSED);
+      assertThat(node.state()).isEqualTo(ServerState.PAUSED);
       assertThat(Probe.serverInfo(address, Duration.ofMillis(100))).isEmpty();
       assertThatThrownBy(() -> node.command("PING"))
           .isInstanceOf(IllegalStateException.class)
@@ -130,7 +130,7 @@ class RedisNodesTest {
       connection.send("INCR", "n");
       node.resume();
       assertThat(connection.read()).isEqualTo(1L);
-      assertThat(node.state()).isEqualTo(NodeState.RUNNING);
+      assertThat(node.state()).isEqualTo(ServerState.RUNNING);
     }
   }
 
@@ -138,9 +138,23 @@ class RedisNodesTest {
   void kill_paused_isDead() {
     node.pause();
     node.kill();
-    assertThat(node.state()).isEqualTo(NodeState.DEAD);
+    assertThat(node.state()).isEqualTo(ServerState.DEAD);
     node.restart();
     assertThat(node.command("PING")).isEqualTo("PONG");
+  }
+
+  @Test
+  void faults_onAnInterruptedThread_areCarriedThrough() {
+    Thread.currentThread().interrupt();
+    try {
+      node.pause();
+      assertThat(node.state()).isEqualTo(ServerState.PAUSED);
+      node.restart();
+      assertThat(node.state()).isEqualTo(ServerState.RUNNING);
+      assertThat(node.command("PING")).isEqualTo("PONG");
+    } finally {
+      assertThat(Thread.interrupted()).isTrue();
+    }
   }
 
   @Test
@@ -151,7 +165,7 @@ class RedisNodesTest {
 
       three.heal();
 
-      assertThat(three.stream().map(RedisNode::state)).containsOnly(NodeState.RUNNING);
+      assertThat(three.stream().map(RedisNode::state)).containsOnly(ServerState.RUNNING);
     }
   }
 
@@ -260,7 +274,7 @@ class RedisNodesTest {
     nodes.close();
 
     assertThat(files()).isEmpty();
-    await().atMost(Duration.ofSeconds(2)).until(() -> node.state() == NodeState.DEAD);
+    await().atMost(Duration.ofSeconds(2)).until(() -> node.state() == ServerState.DEAD);
     assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), port).close())
         .isInstanceOf(ConnectException.class);
     nodes.close();
