@@ -1,0 +1,242 @@
+package dev.redlock.it.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.it.contract.NodeUnderTest.Feature;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.NodeStatus.State;
+import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.RestartGuard;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** How a node's connection comes, breaks, and comes back. */
+abstract class ConnectionContract extends NodeContract {
+  private static final Duration LONGEST = Duration.ofSeconds(30);
+
+  @AfterEach
+  void heal() {
+    if (server().features().contains(Feature.CRASHES)) {
+      server().restart();
+    } else if (server().features().contains(Feature.PAUSES)) {
+      server().resume();
+    }
+  }
+
+  private static void assertFailed(NodeReply reply, NodeError.Kind kind) {
+    assertThat(reply.code()).as(reply.toString()).isEqualTo(ReplyCode.FAILED);
+    assertThat(reply.error()).as(reply.toString()).isNotNull();
+    assertThat(reply.error().kind()).as(reply.toString()).isEqualTo(kind);
+  }
+
+  @Test
+  void start_returnsAtOnce_andStatesAreTold() {
+    assertThat(client.node.status().state()).isEqualTo(State.VOTING);
+    assertThat(client.statuses).extracting(NodeStatus::state).endsWith(State.VOTING);
+    assertThat(client.node.status().connection()).isPositive();
+  }
+
+  @Test
+  void beforeStart_requestsFail() {
+    LockNode unstarted = server().newNode();
+    CompletableFuture<NodeReply> answer = new CompletableFuture<>();
+    unstarted.send(new LockRequest.Inspect(fresh()), answer::complete);
+    assertFailed(answer.join(), NodeError.Kind.DISCONNECTED);
+    unstarted.close();
+  }
+
+  @Test
+  void close_answersWhatIsUnanswered_andRefusesTheRest() {
+    needs(Feature.PAUSES);
+    server().pause();
+    List<CompletableFuture<NodeReply>> unanswered = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      unanswered.add(client.send(new LockRequest.Inspect(fresh())));
+    }
+
+    client.close();
+    client.close();
+
+    for (CompletableFuture<NodeReply> answer : unanswered) {
+      assertThat(answer.orTimeout(2, TimeUnit.SECONDS).join().code()).isEqualTo(ReplyCode.FAILED);
+    }
+    assertFailed(client.inspect(fresh()), NodeError.Kind.CLOSED);
+    assertThat(client.node.status().usable()).isFalse();
+  }
+
+  @Test
+  void killed_failsWhatIsUnanswered_andRefusesAtOnce() {
+    needs(Feature.CRASHES);
+    long before = client.node.status().connection();
+    server().pause();
+    List<CompletableFuture<NodeReply>> unanswered = new ArrayList<>();
+    AtomicInteger answers = new AtomicInteger();
+    for (int i = 0; i < 1_000; i++) {
+      CompletableFuture<NodeReply> answer = new CompletableFuture<>();
+      client.node.send(
+          new LockRequest.Inspect(fresh()),
+          reply -> {
+            answers.incrementAndGet();
+            answer.complete(reply);
+          });
+      unanswered.add(answer);
+    }
+
+    server().kill();
+
+    for (CompletableFuture<NodeReply> answer : unanswered) {
+      assertFailed(answer.orTimeout(2, TimeUnit.SECONDS).join(), NodeError.Kind.DISCONNECTED);
+    }
+    NodeStatus down = client.awaitStatus(status -> !status.usable());
+    assertThat(down.connection()).as("earlier answers no longer count").isGreaterThan(before);
+    assertThat(down.cause()).isNotEmpty();
+    CompletableFuture<NodeReply> refused = client.send(new LockRequest.Inspect(fresh()));
+    assertThat(refused).as("refused before send returns").isCompleted();
+    assertFailed(refused.join(), NodeError.Kind.DISCONNECTED);
+    assertThat(answers).hasValue(1_000);
+  }
+
+  @Test
+  void downAtStart_joinsWhenItComes() {
+    needs(Feature.CRASHES);
+    server().kill();
+    TestClient late =
+        closing(TestClient.startOnly(server().newNode(), RestartGuard.off(), TestClient.MAX_LEASE));
+    assertFailed(late.inspect(fresh()), NodeError.Kind.DISCONNECTED);
+
+    server().restart();
+
+    late.awaitStatus(status -> status.state() == State.VOTING);
+    assertCode(late.inspect(fresh()), ReplyCode.NOT_OWNER);
+  }
+
+  @Test
+  void whatWasNotAnswered_isNeverSentAgain() {
+    needs(Feature.CRASHES);
+    LockKeys keys = fresh();
+    long token = client.now();
+    server().pause();
+    CompletableFuture<NodeReply> lost =
+        client.send(new LockRequest.Acquire(keys, ME, token, TTL, null, 0, null));
+    server().kill();
+    assertFailed(lost.orTimeout(2, TimeUnit.SECONDS).join(), NodeError.Kind.DISCONNECTED);
+
+    server().restart();
+    client.awaitStatus(NodeStatus::usable);
+    client.inspect(keys);
+
+    assertFree(keys);
+  }
+
+  @Test
+  void restarted_isANewConnection_andQuarantinedForTheLongestLease() {
+    needs(Feature.CRASHES);
+    TestClient guarded =
+        closing(TestClient.start(server().newNode(), RestartGuard.uptime(), LONGEST));
+    long before = guarded.node.status().connection();
+
+    server().restart();
+    NodeStatus back =
+        guarded.awaitStatus(status -> status.usable() && status.connection() > before);
+
+    assertThat(back.state()).as(back.toString()).isEqualTo(State.QUARANTINED);
+    long left = back.untilNanos() - TestClient.TIME.nanos();
+    assertThat(Duration.ofNanos(left)).isBetween(LONGEST.minusSeconds(2), LONGEST.plusSeconds(3));
+    assertThat(TestClient.TIME.nanos() - back.sinceNanos())
+        .isBetween(0L, TimeUnit.SECONDS.toNanos(5));
+    assertThat(back.cause()).isNotEmpty();
+    LockKeys keys = fresh();
+    assertCode(guarded.acquire(keys, ME, guarded.now(), TTL), ReplyCode.GRANTED);
+  }
+
+  @Test
+  void young_isQuarantined_untilTheShortestGuardIsOver() {
+    needs(Feature.CRASHES);
+    server().restart();
+    TestClient guarded =
+        closing(TestClient.start(server().newNode(), RestartGuard.uptime(), LONGEST));
+
+    NodeStatus status = guarded.node.status();
+    assertThat(status.state()).as(status.toString()).isEqualTo(State.QUARANTINED);
+    assertThat(status.untilNanos() - TestClient.TIME.nanos())
+        .isGreaterThan(TimeUnit.SECONDS.toNanos(25));
+  }
+
+  @Test
+  void flushed_isQuarantined() {
+    needs(Feature.PUSHES);
+    needs(Feature.CRASHES);
+    server().restart();
+    TestClient guarded =
+        closing(TestClient.start(server().newNode(), RestartGuard.uptime(), LONGEST));
+    NodeStatus young = guarded.node.status();
+    assertThat(young.state()).isEqualTo(State.QUARANTINED);
+
+    server().flush();
+
+    NodeStatus flushed = guarded.awaitStatus(status -> status.connection() > young.connection());
+    assertThat(flushed.state()).isEqualTo(State.QUARANTINED);
+    assertThat(flushed.untilNanos()).isGreaterThan(young.untilNanos());
+    assertThat(flushed.sinceNanos()).isGreaterThan(young.sinceNanos());
+  }
+
+  @Test
+  void forgottenScripts_failOnce_andAreLoadedAgain() throws InterruptedException {
+    needs(Feature.SCRIPTS);
+    LockKeys keys = fresh();
+    long token = client.now();
+    assertCode(client.acquire(keys, ME, token, TTL), ReplyCode.GRANTED);
+    for (int i = 0; i < 20; i++) {
+      server().forgetScripts();
+      CountDownLatch failed = new CountDownLatch(1);
+      client.node.send(
+          new LockRequest.Extend(keys, ME, token, TTL),
+          reply -> {
+            assertFailed(reply, NodeError.Kind.NO_SCRIPT);
+            failed.countDown();
+          });
+      assertThat(failed.await(2, TimeUnit.SECONDS)).isTrue();
+      assertCode(client.extend(keys, ME, token, TTL), ReplyCode.EXTENDED);
+    }
+  }
+
+  @Test
+  void handlerThatThrows_doesNotBreakTheConnection() {
+    long before = client.node.status().connection();
+    for (int i = 0; i < 3; i++) {
+      client.node.send(
+          new LockRequest.Inspect(fresh()),
+          reply -> {
+            throw new IllegalStateException("thrown by the test, on purpose");
+          });
+    }
+    assertCode(client.inspect(fresh()), ReplyCode.NOT_OWNER);
+    assertThat(client.node.status().connection()).isEqualTo(before);
+  }
+
+  @Test
+  void paused_thenResumed_answersEverythingOnce() {
+    needs(Feature.PAUSES);
+    server().pause();
+    List<CompletableFuture<NodeReply>> unanswered = new ArrayList<>();
+    for (int i = 0; i < 500; i++) {
+      unanswered.add(client.send(new LockRequest.Inspect(fresh())));
+    }
+    server().resume();
+    for (CompletableFuture<NodeReply> answer : unanswered) {
+      assertCode(answer.orTimeout(5, TimeUnit.SECONDS).join(), ReplyCode.NOT_OWNER);
+    }
+  }
+}
