@@ -59,7 +59,7 @@ final class Reports {
       NodeReply reply = replies[i];
       votes.add(
           reply == null
-              ? unanswered(nodes.name(i), nodes.status(i), Duration.ofNanos(now - sent))
+              ? unanswered(nodes.name(i), nodes.status(i), Duration.ofNanos(now - sent), now)
               : vote(nodes.name(i), nodes.status(i), reply, Duration.ZERO));
     }
     return new AcquireReport(
@@ -80,7 +80,7 @@ final class Reports {
       return vote(name, nodes.status(i), reply, took);
     }
     if (notAsked != null) {
-      return unanswered(name, notAsked, Duration.ZERO);
+      return unanswered(name, notAsked, Duration.ZERO, now);
     }
     if (!round.isOpen(i)) {
       return new NodeVote(name, Vote.SILENT, Duration.ZERO, "not asked", null, null);
@@ -94,9 +94,10 @@ final class Reports {
         null);
   }
 
-  private static NodeVote unanswered(String name, NodeStatus status, Duration took) {
+  private static NodeVote unanswered(String name, NodeStatus status, Duration took, long now) {
     return switch (status.state()) {
-      case QUARANTINED -> new NodeVote(name, Vote.QUARANTINED, took, status.cause(), null, null);
+      case QUARANTINED ->
+          new NodeVote(name, Vote.QUARANTINED, took, quarantine(status, now), null, null);
       case CONNECTING, PROBING ->
           new NodeVote(
               name,
@@ -108,6 +109,16 @@ final class Reports {
       case VOTING ->
           new NodeVote(name, Vote.SILENT, took, NodeError.Kind.TIMEOUT + ": no answer", null, null);
     };
+  }
+
+  private static String quarantine(NodeStatus status, long now) {
+    long left = status.untilNanos() - now;
+    return left <= 0
+        ? status.cause()
+        : status.cause()
+            + "; votes in "
+            + left / 1_000_000L
+            + " ms, or at once under RestartGuard.off() where nodes are known to be new";
   }
 
   private static NodeVote vote(String name, NodeStatus status, NodeReply reply, Duration took) {
