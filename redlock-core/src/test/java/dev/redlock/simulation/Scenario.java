@@ -1,0 +1,210 @@
+package dev.redlock.simulation;
+
+import dev.redlock.LockOptions;
+import dev.redlock.internal.protocol.Terms;
+import dev.redlock.spi.LockKeys;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What kind of world a seed makes: sizes, options of the locks, clocks, and which faults come. */
+final class Scenario {
+  static final long MS = 1_000_000L;
+  static final long SECOND = 1_000_000_000L;
+
+  /** What the world may do beyond what the protocol promises to bear. */
+  enum Setting {
+    /** Everything that it promises to bear. */
+    NORMAL,
+    /** Nodes forget and vote at once: no restart guard. */
+    GUARD_OFF,
+    /** Clocks run apart by more than the drift allowance. */
+    FAST_CLOCKS,
+    /** More keys are lost than a quorum can bear. */
+    FORGETFUL,
+    /** Votes may be as old as they like: for mutants that need it. */
+    LONG_ROUNDS
+  }
+
+  private static final LockKeys A = LockKeys.of("redlock", List.of("a"));
+  private static final LockKeys B = LockKeys.of("redlock", List.of("b"));
+  private static final LockKeys AB = LockKeys.of("redlock", List.of("a", "b"));
+  private static final List<LockKeys> ONE = List.of(A);
+  private static final List<LockKeys> SEVERAL = List.of(A, B, AB);
+
+  final Setting setting;
+  final int nodes;
+  final int clients;
+  final int users;
+  final List<LockKeys> keySets;
+  final LockOptions options;
+  final Terms terms;
+  final long ttlNanos;
+  final long maxLeaseNanos;
+  final long safetyNanos;
+  final long thinkNanos;
+  final long holdNanos;
+  final long waitNanos;
+
+  final int clientPpm;
+  final int nodePpm;
+  final long skewMicros;
+
+  final long delayNanos;
+  final long jitterNanos;
+  final double slowMessage;
+  final long slowNanos;
+
+  final double dropRequest;
+  final double dropReply;
+  final double duplicate;
+  final double error;
+  final double hintLost;
+  final double hintLate;
+  final double pauseInStep;
+  final long timerLateNanos;
+  final long pauseNanos;
+  final boolean bus;
+  final double cancel;
+  final double once;
+  final double userExtend;
+
+  /** Mean time between faults of each kind, 0 if it does not come. */
+  final long[] faultEvery = new long[Fault.values().length];
+
+  final boolean walksBack;
+
+  /** What can go wrong at once, apart from single messages. */
+  enum Fault {
+    RESET,
+    STALL,
+    NODE_CRASH,
+    NODE_PAUSE,
+    NODE_STEP,
+    CLIENT_PAUSE,
+    CLIENT_SUSPEND,
+    CLIENT_CRASH,
+    CLIENT_CLOSE,
+    WALL_STEP,
+    SCRIPT_FLUSH,
+    FLUSH,
+    EVICT,
+    FALSE_HINT,
+    BREAK,
+    INSPECT
+  }
+
+  Scenario(Setting setting, Rng rng) {
+    this.setting = setting;
+    nodes = (int) rng.oneOf(3, 3, 3, 3, 3, 3, 3, 3, 5, 5, 5, 5, 1, 2, 4, 7);
+    clients = (int) rng.between(2, 4);
+    users = (int) rng.oneOf(1, 1, 2, 3);
+    keySets = rng.chance(0.75) ? ONE : SEVERAL;
+    long ttl = rng.spread(150, 5_000);
+    long timeout = Math.min(setting == Setting.LONG_ROUNDS ? 1000 : 500, Math.max(5, ttl / (setting == Setting.LONG_ROUNDS ? 2 : rng.between(3, 12))));
+    if (timeout > 100 && rng.chance(0.5)) {
+      timeout = 100;
+    }
+    options =
+        LockOptions.builder()
+            .leaseTime(Duration.ofMillis(ttl))
+            .nodeTimeout(Duration.ofMillis(timeout))
+            .autoExtend(rng.chance(0.8))
+            .holdCap(Duration.ofMillis(ttl * rng.between(1, 12)))
+            .minimumHold(Duration.ofMillis(rng.chance(0.1) ? rng.between(1, ttl / 2) : 0))
+            .queueBound(rng.chance(0.05) ? 1 : 1000)
+            .maxHandOffs((int) rng.oneOf(0, 1, 3, 16))
+            .fair(rng.chance(0.2))
+            .lineTimeout(Duration.ofMillis(rng.between(100, 5000)))
+            .pollInterval(Duration.ofMillis(rng.between(10, 1000)))
+            .build();
+    terms = Terms.of(options);
+    ttlNanos = ttl * MS;
+    maxLeaseNanos = rng.chance(0.5) ? ttlNanos : Math.max(ttlNanos, 5 * SECOND);
+    safetyNanos = rng.between(4, 25) * SECOND;
+    thinkNanos = rng.spread(MS, Math.max(2 * MS, safetyNanos / 8));
+    holdNanos = rng.spread(MS, 2 * ttlNanos);
+    waitNanos = rng.spread(10 * MS, 10 * SECOND);
+
+    boolean clocks = rng.chance(0.5);
+    int fast = setting == Setting.FAST_CLOCKS ? 150_000 : 4_000;
+    clientPpm = clocks || fast > 4_000 ? fast : 0;
+    nodePpm = clocks || fast > 4_000 ? fast : 0;
+    skewMicros = rng.oneOf(0, 1_000, 900_000);
+
+    delayNanos = rng.spread(50_000, 2 * MS);
+    jitterNanos = rng.spread(10_000, 4 * MS);
+    slowMessage = rng.chance(0.4) ? rng.next() * 0.1 : 0;
+    slowNanos = rng.spread(timeout * MS / 4 + 1, 4 * timeout * MS + 1);
+
+    dropRequest = rng.chance(0.25) ? rng.next() * 0.1 : 0;
+    dropReply = rng.chance(0.25) ? rng.next() * 0.1 : 0;
+    duplicate = rng.chance(0.2) ? rng.next() * 0.2 : 0;
+    error = rng.chance(0.2) ? rng.next() * 0.1 : 0;
+    hintLost = rng.chance(0.3) ? rng.next() : 0;
+    hintLate = rng.chance(0.3) ? rng.next() : 0;
+    pauseInStep = rng.chance(0.25) ? rng.next() * 0.02 : 0;
+    pauseNanos = rng.spread(MS, 3 * ttlNanos);
+    timerLateNanos = rng.chance(0.3) ? Math.min(5 * MS, ttlNanos / 200) : 0;
+    bus = rng.chance(0.2);
+    cancel = rng.chance(0.3) ? rng.next() * 0.3 : 0;
+    once = rng.chance(0.3) ? rng.next() * 0.5 : 0;
+    userExtend = rng.chance(0.3) ? rng.next() : 0;
+    walksBack = rng.chance(0.5);
+    for (Fault f : Fault.values()) {
+      boolean on = rng.chance(f == Fault.BREAK || f == Fault.FLUSH || f == Fault.EVICT ? 0.1 : 0.2);
+      if (on || (setting == Setting.FORGETFUL && f == Fault.EVICT) || (setting == Setting.GUARD_OFF && f == Fault.NODE_CRASH)) {
+        faultEvery[f.ordinal()] = rng.spread(safetyNanos / 16, safetyNanos);
+      }
+    }
+    if (walksBack) {
+      // A wall clock that is set back hides a suspension: one or the other.
+      faultEvery[Fault.CLIENT_SUSPEND.ordinal()] = 0;
+    }
+  }
+
+  int quorum() {
+    return nodes / 2 + 1;
+  }
+
+  /** How long a node that may have forgotten is kept from voting. */
+  long guardNanos() {
+    return Math.max(maxLeaseNanos, 5 * SECOND) + 2 * SECOND;
+  }
+
+  /** The scenario for people: what is not at its usual value. */
+  List<String> describe() {
+    List<String> out = new ArrayList<>();
+    out.add("setting=" + setting + " nodes=" + nodes + " clients=" + clients + " users=" + users);
+    out.add("names=" + keySets + " safety=" + ms(safetyNanos));
+    out.add(options.toString());
+    out.add(
+        "maxLease=" + ms(maxLeaseNanos) + " think=" + ms(thinkNanos) + " hold=" + ms(holdNanos)
+            + " wait=" + ms(waitNanos));
+    out.add("clockPpm=" + clientPpm + " skew=" + skewMicros + "µs delay=" + ms(delayNanos)
+            + " jitter=" + ms(jitterNanos) + " slow=" + percent(slowMessage) + "×" + ms(slowNanos));
+    out.add(
+        "dropRequest=" + percent(dropRequest) + " dropReply=" + percent(dropReply)
+            + " duplicate=" + percent(duplicate) + " error=" + percent(error)
+            + " hintLost=" + percent(hintLost) + " hintLate=" + percent(hintLate)
+            + " pauseInStep=" + percent(pauseInStep) + "×" + ms(pauseNanos)
+            + " timerLate=" + ms(timerLateNanos) + " bus=" + bus
+            + " cancel=" + percent(cancel) + " once=" + percent(once) + " extend=" + percent(userExtend));
+    StringBuilder faults = new StringBuilder("faults:");
+    for (Fault f : Fault.values()) {
+      if (faultEvery[f.ordinal()] > 0) {
+        faults.append(' ').append(f).append("~").append(ms(faultEvery[f.ordinal()]));
+      }
+    }
+    out.add(faults.toString());
+    return out;
+  }
+
+  private static String percent(double p) {
+    return Math.round(p * 1000) / 10.0 + "%";
+  }
+
+  static String ms(long nanos) {
+    return nanos / 1000 / 1000.0 + "ms";
+  }
+}

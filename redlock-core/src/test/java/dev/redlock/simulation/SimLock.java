@@ -1,0 +1,206 @@
+package dev.redlock.simulation;
+
+import dev.redlock.internal.protocol.Exchange;
+import dev.redlock.internal.protocol.LockMachine;
+import dev.redlock.internal.protocol.Order;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReleaseHints;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The simulator's counterpart of the shell around one machine: a serial queue and a timer. */
+final class SimLock {
+  final SimClient client;
+  final LockKeys keys;
+  final int keySet;
+  final LockMachine machine;
+  final World world;
+
+  /** Lease ids whose keys may still be somewhere; see {@link Checker}. */
+  final List<Checker.Id> openIds = new ArrayList<>();
+
+  private boolean busy;
+  private final List<Event> inbox = new ArrayList<>();
+  private long timerMono = Long.MAX_VALUE;
+  private int timerVersion;
+
+  SimLock(SimClient client, LockKeys keys, int keySet) {
+    this.client = client;
+    this.keys = keys;
+    this.keySet = keySet;
+    world = client.world;
+    machine = new LockMachine(keys, client, client, client.name());
+  }
+
+  /** An event with the clocks as they were read before it. */
+  interface Event {
+    void handle(LockMachine machine, long nowNanos, long wallMillis);
+  }
+
+  boolean covers(String lockKey) {
+    for (int i = 0; i < keys.size(); i++) {
+      if (keys.lockKey(i).equals(lockKey)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Brings an event to the machine: now, or after the one that is being handled. */
+  void act(Event event) {
+    if (busy) {
+      inbox.add(event);
+      return;
+    }
+    busy = true;
+    long mono = client.mono();
+    long wall = client.wall();
+    if (pausesHere()) {
+      client.pauseInStep(pauseNanos(), () -> handle(event, mono, wall));
+    } else {
+      handle(event, mono, wall);
+    }
+  }
+
+  private boolean pausesHere() {
+    return world.faults && world.rng.chance(world.scenario.pauseInStep);
+  }
+
+  private long pauseNanos() {
+    return world.rng.between(1, world.scenario.pauseNanos);
+  }
+
+  private void handle(Event event, long mono, long wall) {
+    world.machineEvents++;
+    world.history.mix(mono);
+    event.handle(machine, mono, wall);
+    world.checker.afterEvent(this, mono, wall);
+    carryOut(0, 0);
+  }
+
+  /** Orders are carried out one by one; the process may be stopped between any two. */
+  private void carryOut(int first, long doneMask) {
+    List<Order> orders = machine.orders();
+    long done = doneMask;
+    for (int i = first; i < orders.size(); i++) {
+      if (orders.get(i) instanceof Order.Send send) {
+        for (long mask = send.mask() & ~done; mask != 0; mask &= mask - 1) {
+          if (pausesHere()) {
+            int here = i;
+            long sent = done;
+            client.pauseInStep(pauseNanos(), () -> carryOut(here, sent));
+            return;
+          }
+          int node = Long.numberOfTrailingZeros(mask);
+          if (world.tracing) {
+            world.row(
+                client.name(),
+                "→ " + world.nodes[node].name + " " + Describe.request(send.request()));
+          }
+          client.links[node].send(this, send.exchange(), send.request());
+          done |= 1L << node;
+        }
+        done = 0;
+      } else {
+        carryOut(orders.get(i));
+      }
+    }
+    orders.clear();
+    world.checker.afterOrders(this);
+    settleDown();
+    busy = false;
+    if (!inbox.isEmpty()) {
+      act(inbox.remove(0));
+    }
+  }
+
+  private void carryOut(Order order) {
+    if (order instanceof Order.Grant grant) {
+      ((SimUser.Wish) grant.waiter()).granted(grant.lease());
+    } else if (order instanceof Order.Refuse refuse) {
+      ((SimUser.Wish) refuse.waiter()).refused(refuse.report());
+    } else if (order instanceof Order.TurnAway away) {
+      ((SimUser.Wish) away.waiter()).refused(null);
+    } else if (order instanceof Order.End end) {
+      for (SimUser user : client.users) {
+        user.leaseEnded(end.lease(), end.end());
+      }
+    } else if (order instanceof Order.Announce announce) {
+      announce(announce);
+    } else if (order instanceof Order.Settle settle && settle.ticket() instanceof SimTicket t) {
+      t.settled(settle.outcome());
+    }
+  }
+
+  private void announce(Order.Announce announce) {
+    for (SimLock other : client.locks) {
+      if (other != null && other != this) {
+        for (int i = 0; i < keys.size(); i++) {
+          if (other.covers(keys.lockKey(i))) {
+            client.soon(() -> other.act((m, now, wall) -> m.onHint(-1, now, wall)));
+            break;
+          }
+        }
+      }
+    }
+    if (world.scenario.bus && announce.reason() == ReleaseHints.Reason.RELEASED) {
+      world.broadcast(client, keys);
+    }
+  }
+
+  void onReply(Exchange exchange, int node, LockRequest request, NodeReply reply) {
+    if (world.tracing) {
+      world.row(
+          client.name(),
+          "← "
+              + world.nodes[node].name
+              + " "
+              + Describe.reply(reply)
+              + " to "
+              + Describe.request(request));
+    }
+    act(
+        (m, now, wall) -> {
+          world.checker.onReplyDelivered(exchange, node, request, reply);
+          m.onReply(exchange, node, reply, now, wall);
+        });
+  }
+
+  private void settleDown() {
+    if (machine.isIdle()) {
+      client.retired(this);
+      timerVersion++;
+      timerMono = Long.MAX_VALUE;
+      world.checker.idle(this);
+      return;
+    }
+    long now = client.mono();
+    long delay = machine.delayNanos(now);
+    if (delay == Long.MAX_VALUE) {
+      return;
+    }
+    long at = now + delay;
+    if (timerMono <= at) {
+      return; // One that comes too early costs less than moving it each time.
+    }
+    timerMono = at;
+    int version = ++timerVersion;
+    long late = world.faults && world.scenario.timerLateNanos > 0
+        ? world.rng.between(0, world.scenario.timerLateNanos)
+        : 0;
+    client.atMono(
+        at + late,
+        () -> {
+          if (version == timerVersion) {
+            timerMono = Long.MAX_VALUE;
+            act(LockMachine::onTimer);
+          }
+        });
+  }
+
+  boolean isBusy() {
+    return busy;
+  }
+}

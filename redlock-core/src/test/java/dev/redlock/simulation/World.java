@@ -1,0 +1,368 @@
+package dev.redlock.simulation;
+
+import dev.redlock.internal.protocol.LockMachine;
+import dev.redlock.spi.LockKeys;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A seed's world: clients, nodes, links and time. One thread; everything that happens is taken from
+ * the {@link Agenda}, and all chance comes from the seed.
+ *
+ * <p>A run has three parts: faults and work; then no faults, until every node votes again and
+ * everybody who waited was answered; then each client takes each lock once more, which must succeed
+ * within a bound, and closes, after which nothing may be left.
+ */
+final class World {
+  private static final int MOST_EVENTS = 60_000;
+
+  final Scenario scenario;
+  final Rng rng;
+  final History history = new History();
+  final Checker checker;
+  final SimNode[] nodes;
+  final SimClient[] clients;
+  final List<SimTicket> tickets = new ArrayList<>();
+  final boolean tracing;
+
+  long now;
+  long events;
+  long machineEvents;
+  int wishes;
+  boolean faults = true;
+  boolean ending;
+
+  private final Agenda agenda = new Agenda();
+  private final List<SimLink.Connection> connections = new ArrayList<>();
+  private final int[] lives;
+
+  World(long seed, Scenario.Setting setting, boolean tracing) {
+    this.tracing = tracing;
+    rng = new Rng(seed);
+    scenario = new Scenario(setting, rng);
+    nodes = new SimNode[scenario.nodes];
+    checker = new Checker(this);
+    for (int i = 0; i < nodes.length; i++) {
+      nodes[i] = new SimNode(i, this);
+    }
+    clients = new SimClient[scenario.clients];
+    lives = new int[scenario.clients];
+    for (int i = 0; i < clients.length; i++) {
+      clients[i] = new SimClient(i, 0, this);
+    }
+  }
+
+  void at(long time, Runnable what) {
+    agenda.add(Math.max(time, now), rng.nextLong(), what);
+  }
+
+  long nextSession() {
+    return connections.size();
+  }
+
+  void register(SimLink.Connection c) {
+    connections.add(c);
+  }
+
+  SimLink.Connection connection(long session) {
+    return connections.get((int) session);
+  }
+
+  void row(String who, String what) {
+    if (tracing) {
+      history.row(now, who, what);
+    }
+  }
+
+  void fault(String who, String what) {
+    history.mix(who.hashCode() * 31L + what.hashCode());
+    row(who, "** " + what);
+  }
+
+  void run() {
+    for (SimClient client : clients) {
+      client.start();
+    }
+    for (Scenario.Fault f : Scenario.Fault.values()) {
+      if (scenario.faultEvery[f.ordinal()] > 0) {
+        faultLater(f);
+      }
+    }
+    if (scenario.faultEvery[Scenario.Fault.NODE_CRASH.ordinal()] > 0) {
+      checkpointLater();
+    }
+    runUntil(scenario.safetyNanos);
+    heal();
+    long quiet = now + scenario.guardNanos() * 102 / 100 + 12 * Scenario.SECOND;
+    long waits = now + 2 * scenario.waitNanos + 12 * Scenario.SECOND;
+    runUntil(Math.max(quiet, waits));
+    settled();
+    finalRound();
+    close();
+  }
+
+  private void runUntil(long time) {
+    while (agenda.size() > 0 && agenda.nextTime() <= time) {
+      now = agenda.nextTime();
+      if (++events > MOST_EVENTS) {
+        throw new Violation("busy", "more than " + MOST_EVENTS + " events");
+      }
+      agenda.take().run();
+    }
+    now = time;
+  }
+
+  // Faults.
+
+  private void faultLater(Scenario.Fault f) {
+    long every = scenario.faultEvery[f.ordinal()];
+    at(
+        now + rng.between(1, 2 * every),
+        () -> {
+          if (faults) {
+            strike(f);
+            faultLater(f);
+          }
+        });
+  }
+
+  private void checkpointLater() {
+    at(
+        now + rng.between(1, scenario.safetyNanos / 4),
+        () -> {
+          if (faults) {
+            SimNode node = nodes[rng.below(nodes.length)];
+            if (node.up) {
+              node.takeCheckpoint();
+            }
+            checkpointLater();
+          }
+        });
+  }
+
+  private void strike(Scenario.Fault f) {
+    SimNode node = nodes[rng.below(nodes.length)];
+    SimClient client = clients[rng.below(clients.length)];
+    switch (f) {
+      case RESET -> client.links[node.index].reset();
+      case STALL -> client.links[node.index].stall(rng.spread(Scenario.MS, 7 * Scenario.SECOND));
+      case NODE_CRASH -> crash(node);
+      case NODE_PAUSE -> node.pause(rng.spread(Scenario.MS, 3 * Scenario.SECOND));
+      case NODE_STEP -> step(node);
+      case CLIENT_PAUSE -> client.pause(rng.spread(Scenario.MS, 3 * scenario.ttlNanos));
+      case CLIENT_SUSPEND -> client.suspend(rng.spread(Scenario.MS, 3 * scenario.ttlNanos));
+      case CLIENT_CRASH -> replace(client, "crashes");
+      case CLIENT_CLOSE -> shutDown(client);
+      case WALL_STEP -> {
+        long most = scenario.ttlNanos / Scenario.MS;
+        client.stepWall(rng.between(scenario.walksBack ? -most : 0, most));
+      }
+      case SCRIPT_FLUSH -> node.forgetScripts();
+      case FLUSH -> flush(node);
+      case EVICT -> evict(node);
+      case FALSE_HINT -> {
+        LockKeys keys = scenario.keySets.get(rng.below(scenario.keySets.size()));
+        int from = rng.below(nodes.length + 1) - 1;
+        client.act(() -> client.hint(from, keys.lockKey(0)));
+      }
+      case BREAK -> operate(client, true);
+      case INSPECT -> operate(client, false);
+    }
+  }
+
+  private void crash(SimNode node) {
+    SimNode.Kept kept = SimNode.Kept.values()[rng.below(3)];
+    node.crash(kept, rng.chance(0.5) ? rng.between(1, 5 * Scenario.MS) : rng.spread(Scenario.MS, 10 * Scenario.SECOND));
+  }
+
+  /** A step forward ends keys early, and makes a young server look old: only where it may. */
+  private void step(SimNode node) {
+    long most = Math.max(1, 900_000 - scenario.skewMicros);
+    long micros = rng.between(-most, most);
+    if (scenario.setting == Scenario.Setting.NORMAL && micros > 0 && !mayForgetAll(node)) {
+      return;
+    }
+    if (now < node.guardedUntil) {
+      return;
+    }
+    node.step(micros);
+  }
+
+  private boolean mayForgetAll(SimNode node) {
+    for (LockKeys keys : scenario.keySets) {
+      for (int i = 0; i < keys.size(); i++) {
+        if (!checker.mayForget(node, keys.lockKey(i))) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  /** Who is not connected when a node is flushed cannot know: outside of what is promised. */
+  private void flush(SimNode node) {
+    for (SimClient client : clients) {
+      if (!client.links[node.index].isLive()) {
+        return;
+      }
+    }
+    node.flush();
+  }
+
+  private void evict(SimNode node) {
+    LockKeys keys = scenario.keySets.get(rng.below(scenario.keySets.size()));
+    String key = keys.lockKey(0);
+    boolean outside = scenario.setting == Scenario.Setting.FORGETFUL;
+    if (node.up && (outside || checker.mayForget(node, key))) {
+      fault(node.name, "loses " + key);
+      node.model.delete(key);
+      if (rng.chance(0.3)) {
+        node.model.deleteFence(key);
+        checker.fenceEvicted(node);
+      }
+    }
+  }
+
+  private void replace(SimClient client, String how) {
+    // A flush that nobody alive has seen is outside of what is promised.
+    for (SimNode node : nodes) {
+      if (now < node.guardedUntil && node.up && scenario.faultEvery[Scenario.Fault.FLUSH.ordinal()] > 0) {
+        return;
+      }
+    }
+    client.crash(how);
+    bury(client);
+  }
+
+  private void bury(SimClient client) {
+    for (SimUser user : client.users) {
+      user.die();
+    }
+    at(
+        now + rng.spread(Scenario.MS, Scenario.SECOND),
+        () -> {
+          SimClient next = new SimClient(client.index, ++lives[client.index], this);
+          clients[client.index] = next;
+          row(next.name(), "starts");
+          next.start();
+        });
+  }
+
+  private void shutDown(SimClient client) {
+    if (client.closing || client.isPaused()) {
+      return;
+    }
+    for (SimNode node : nodes) {
+      if (now < node.guardedUntil && scenario.faultEvery[Scenario.Fault.FLUSH.ordinal()] > 0) {
+        return;
+      }
+    }
+    fault(client.name(), "closes");
+    client.close();
+    at(
+        now + scenario.terms.nodeTimeoutNanos(),
+        () -> {
+          if (client.alive) {
+            client.crash("is closed");
+            bury(client);
+          }
+        });
+  }
+
+  private void operate(SimClient client, boolean breaks) {
+    int keySet = rng.below(scenario.keySets.size());
+    client.act(
+        () ->
+            client
+                .lock(keySet)
+                .act(
+                    (m, at, wall) -> {
+                      if (breaks) {
+                        fault(client.name(), "breaks " + m.keys());
+                        m.breakLock(scenario.terms.nodeTimeoutNanos(), at);
+                      } else {
+                        m.inspect(scenario.terms.nodeTimeoutNanos(), at);
+                      }
+                    }));
+  }
+
+  void broadcast(SimClient from, LockKeys keys) {
+    for (SimClient client : clients) {
+      if (client != from && !rng.chance(0.2)) {
+        for (int copies = rng.chance(0.1) ? 2 : 1; copies > 0; copies--) {
+          at(
+              now + scenario.delayNanos + rng.between(0, 2 * scenario.jitterNanos),
+              () -> client.act(() -> client.hint(-1, keys.lockKey(0))));
+        }
+      }
+    }
+  }
+
+  // The second part.
+
+  private void heal() {
+    row("world", "faults end");
+    faults = false;
+    ending = true;
+    for (SimNode node : nodes) {
+      node.restart();
+    }
+  }
+
+  private void settled() {
+    row("world", "all should be settled");
+    for (SimClient client : clients) {
+      for (SimNode node : nodes) {
+        if (!client.links[node.index].isVoting()) {
+          throw new Violation(
+              "liveness", node.name + " does not vote for " + client.name() + " " + client.links[node.index].status());
+        }
+      }
+    }
+    for (SimClient client : clients) {
+      for (SimUser user : client.users) {
+        user.requireAnswered();
+      }
+      client.users.forEach(SimUser::releaseNow);
+    }
+  }
+
+  private void finalRound() {
+    long bound = scenario.ttlNanos * 102 / 100 + 3 * Scenario.SECOND;
+    for (int set = 0; set < scenario.keySets.size(); set++) {
+      for (SimClient client : clients) {
+        int keySet = set;
+        client.soon(() -> client.users.get(0).wish(true, keySet, bound * 2));
+      }
+      runUntil(now + bound * 2 + scenario.ttlNanos);
+      for (SimClient client : clients) {
+        client.users.get(0).requireAnswered();
+      }
+    }
+  }
+
+  private void close() {
+    row("world", "all close");
+    for (SimClient client : clients) {
+      client.soon(client::close);
+    }
+    runUntil(now + 2 * scenario.ttlNanos + 15 * Scenario.SECOND);
+    for (SimClient client : clients) {
+      for (SimLock lock : client.allLocks) {
+        LockMachine m = lock.machine;
+        if (!m.isIdle() || m.delayNanos(client.mono()) != Long.MAX_VALUE) {
+          throw new Violation("leftover", client.name() + " is not idle after close " + lock.keys);
+        }
+      }
+    }
+    checker.atEnd();
+    for (SimTicket ticket : tickets) {
+      if (!ticket.isSettled() && ticket.isAlive()) {
+        throw new Violation("ticket", ticket + " was never settled");
+      }
+    }
+    if (wishes != 0) {
+      throw new Violation("once", wishes + " callers were never answered");
+    }
+  }
+}
