@@ -169,9 +169,11 @@ public final class ConnectionStates {
     }
     if (marker != null && marker.maxLeaseMillis() != maxLeaseMillis) {
       return "is used with maxLeaseTime "
-          + Duration.ofMillis(marker.maxLeaseMillis())
+          + marker.maxLeaseMillis()
+          + " ms"
           + " by others, and "
-          + Duration.ofMillis(maxLeaseMillis)
+          + maxLeaseMillis
+          + " ms"
           + " by this client: it must be one value for all";
     }
     if (guard == RestartGuard.MARKER && marker == null) {

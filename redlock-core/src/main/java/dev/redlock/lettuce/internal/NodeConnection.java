@@ -7,17 +7,21 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.Time;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,6 +45,10 @@ public final class NodeConnection {
   /** After so much silence with something unanswered the connection is given up. */
   private static final long DEAD_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+  /** Resolving the name, connecting, TLS, logging in: each may take the connect time-out. */
+  private static final int CONNECT_STEPS = 4;
+
+  /** How long to leave a node alone that would not vote when it was last looked at. */
   private static final long REFUSED_RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final LockNode self;
@@ -162,7 +170,7 @@ public final class NodeConnection {
     private @Nullable Pipe probing;
     private boolean troubled;
     private String warned = "";
-    private long lastRefusedLook;
+    private long lastLook;
     private Time.@Nullable Cancellable looking;
     private Time.@Nullable Cancellable release;
 
@@ -188,11 +196,27 @@ public final class NodeConnection {
       if (closed) {
         return;
       }
+      // Connecting and the handshake have time-outs of their own; name resolution has not.
+      AtomicBoolean decided = new AtomicBoolean();
+      Duration patience = options.connectTimeout().multipliedBy(CONNECT_STEPS);
+      Time.Cancellable deadline =
+          time.schedule(
+              () -> {
+                if (decided.compareAndSet(false, true)) {
+                  onConnectFailed(new IOException("no connection within " + patience));
+                }
+              },
+              patience.toNanos());
       connector
           .connect()
           .whenComplete(
               (made, failure) -> {
-                if (made != null) {
+                deadline.cancel();
+                if (!decided.compareAndSet(false, true)) {
+                  if (made != null) {
+                    var unused = made.connection().closeAsync();
+                  }
+                } else if (made != null) {
                   onConnected(made);
                 } else {
                   onConnectFailed(Objects.requireNonNull(failure));
@@ -267,7 +291,8 @@ public final class NodeConnection {
     private void tellClock(Probe probe, long askedNanos) {
       Probe.Marker marker = probe.marker();
       if (marker != null) {
-        context.listener().onClock(self, marker.nowMicros(), askedNanos, time.nanos());
+        long answeredNanos = time.nanos();
+        tell(listener -> listener.onClock(self, marker.nowMicros(), askedNanos, answeredNanos));
       }
     }
 
@@ -287,7 +312,7 @@ public final class NodeConnection {
         backoff.reset();
         recovered = troubled;
         troubled = false;
-        lastRefusedLook = time.nanos();
+        lastLook = time.nanos();
       }
       warn(result);
       if (recovered) {
@@ -331,7 +356,7 @@ public final class NodeConnection {
 
     private void onInvalidated(Pipe pipe, String key) {
       if (open == pipe) {
-        context.listener().onInvalidated(self, key);
+        tell(listener -> listener.onInvalidated(self, key));
       }
     }
 
@@ -344,7 +369,7 @@ public final class NodeConnection {
         pipe.renumber(states.status().connection());
       }
       publish();
-      context.listener().onAllInvalidated(self);
+      tell(listener -> listener.onAllInvalidated(self));
       prober
           .marker(pipe)
           .whenComplete(
@@ -393,9 +418,18 @@ public final class NodeConnection {
       } else if (now.state() == State.VOTING && before.state() == State.QUARANTINED) {
         log.info("node {}: votes again", name());
       }
-      context.listener().onStatus(self);
+      tell(listener -> listener.onStatus(self));
       if (before.state() == State.QUARANTINED && now.state() == State.VOTING) {
-        context.listener().onAllInvalidated(self);
+        tell(listener -> listener.onAllInvalidated(self));
+      }
+    }
+
+    /** A listener that fails must take neither the connection nor the timer with it. */
+    private void tell(Consumer<NodeListener> news) {
+      try {
+        news.accept(context.listener());
+      } catch (RuntimeException | Error e) {
+        log.error("node {}: the listener failed", name(), e);
       }
     }
 
@@ -425,10 +459,10 @@ public final class NodeConnection {
               new NodeError(
                   NodeError.Kind.DISCONNECTED,
                   "not a byte for " + TimeUnit.NANOSECONDS.toSeconds(silent) + " s"));
-        } else if (silent > SILENCE_NANOS) {
+        } else if (silent > SILENCE_NANOS && pipe.unanswered() == 0) {
           pipe.ping();
         }
-        if (isRefused()) {
+        if (needsAnotherLook(pipe)) {
           prober
               .look(pipe)
               .whenComplete(
@@ -442,13 +476,17 @@ public final class NodeConnection {
       lookLater();
     }
 
-    private boolean isRefused() {
+    /** Whether it is kept back for what may change, or has answered as only a replica does. */
+    private boolean needsAnotherLook(Pipe pipe) {
       synchronized (lock) {
         long now = time.nanos();
-        if (!states.refused() || now - lastRefusedLook < REFUSED_RETRY_NANOS) {
+        if (now - lastLook < REFUSED_RETRY_NANOS) {
           return false;
         }
-        lastRefusedLook = now;
+        if (!states.refused() && !pipe.takeSuspicion()) {
+          return false;
+        }
+        lastLook = now;
         return true;
       }
     }

@@ -41,10 +41,14 @@ public final class NodeUri {
     String socket = uri.getSocket();
     if (socket != null && !socket.isEmpty()) {
       return new NodeUri(uri, socket);
-    } else if (host == null || host.isEmpty()) {
-      throw new IllegalArgumentException("node URI '" + mask(text) + "' names no host");
+    } else if (host == null || host.isEmpty() || host.indexOf('@') >= 0) {
+      throw new IllegalArgumentException(
+          "node URI '" + mask(text) + "' names no host (an @ in a password is written %40)");
     }
-    String shown = host.indexOf(':') >= 0 ? "[" + host + "]" : host.toLowerCase(Locale.ROOT);
+    String shown =
+        host.indexOf(':') >= 0 && !host.startsWith("[")
+            ? "[" + host + "]"
+            : host.toLowerCase(Locale.ROOT);
     return new NodeUri(uri, shown + ":" + uri.getPort());
   }
 

@@ -36,6 +36,7 @@ final class Pipe {
   private final int maxUnanswered;
   private final AtomicInteger unanswered = new AtomicInteger();
   private final AtomicBoolean loading = new AtomicBoolean();
+  private final AtomicBoolean suspicious = new AtomicBoolean();
 
   /** Written under the node's lock, read wherever an answer arrives. */
   private volatile long number;
@@ -131,7 +132,15 @@ final class Pipe {
         .whenComplete((pong, failure) -> onAnswered());
   }
 
+  /** Whether the server has answered like a replica since this was last asked. */
+  boolean takeSuspicion() {
+    return suspicious.getAndSet(false);
+  }
+
   void onErrorReply(NodeError.Kind kind) {
+    if (kind == NodeError.Kind.READONLY) {
+      suspicious.set(true);
+    }
     if (kind != NodeError.Kind.NO_SCRIPT) {
       return;
     }

@@ -1,0 +1,55 @@
+package dev.redlock.lettuce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class NodeIdentityTest {
+
+  @Test
+  void info_isRead() {
+    NodeIdentity identity =
+        NodeIdentity.parse(
+            """
+            # Server
+            redis_version:7.0.15
+            run_id:0123abc
+            uptime_in_seconds:77
+
+            # Memory
+            maxmemory_policy:allkeys-lru
+            # Persistence
+            aof_enabled:1
+            # Replication
+            role:slave
+            connected_slaves:2
+            master_replid:fff
+            # Cluster
+            cluster_enabled:1
+            """
+                .replace("\n", "\r\n"));
+
+    assertThat(identity)
+        .isEqualTo(
+            new NodeIdentity(
+                "0123abc", "redis", "7.0.15", 77, "slave", true, "allkeys-lru", "fff", 2, true));
+    assertThat(identity.replica()).isTrue();
+  }
+
+  @Test
+  void valkey_isCalledByItsOwnVersion() {
+    NodeIdentity identity =
+        NodeIdentity.parse("redis_version:7.2.4\r\nvalkey_version:8.1.1\r\nrun_id:a\r\n");
+    assertThat(identity.product()).isEqualTo("valkey");
+    assertThat(identity.version()).isEqualTo("8.1.1");
+    assertThat(identity.replica()).isFalse();
+  }
+
+  @Test
+  void infoWithoutARun_isNone() {
+    assertThat(NodeIdentity.parse("redis_version:7.0.15\r\n")).isNull();
+    assertThat(NodeIdentity.parse("")).isNull();
+    assertThat(NodeIdentity.parse("no colon\n:\nrun_id:x\nuptime_in_seconds:abc").uptimeSeconds())
+        .isZero();
+  }
+}

@@ -1,0 +1,90 @@
+package dev.redlock.lettuce.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.redlock.lettuce.LettuceNodes;
+import dev.redlock.spi.LockNode;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class NodeUriTest {
+
+  @ParameterizedTest
+  @CsvSource({
+    "redis://10.0.0.1, 10.0.0.1:6379",
+    "redis://Host.Example:7000, host.example:7000",
+    "redis://:secret@10.0.0.1:7000/3, 10.0.0.1:7000",
+    "redis://app:secret@10.0.0.1:7000, 10.0.0.1:7000",
+    "rediss://app:secret@host, host:6379",
+    "redis://app:sec%40ret@[::1]:7000, [::1]:7000"
+  })
+  void name_isHostAndPort_withoutCredentials(String uri, String name) {
+    assertThat(NodeUri.parse(uri).name()).isEqualTo(name);
+    assertThat(NodeUri.parse(uri).toString()).isEqualTo(name);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "http://app:secret@host",
+        "redis://app:secret@",
+        "redis://app:sec ret@host:1",
+        "redis://app:secret@host:99999999",
+        "redis://app:sec/ret@host:port",
+        "app:secret@host:6379",
+        "redis-sentinel://app:secret@host:26379#mymaster",
+        "secret@",
+        ""
+      })
+  void unreadable_isRefused_withoutThePassword(String uri) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> NodeUri.parse(uri))
+        .satisfies(
+            e -> {
+              assertThat(e.getMessage()).doesNotContain("secret").doesNotContain("sec");
+              assertThat(e.getCause()).isNull();
+            });
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "redis://app:secret@host:1, redis://***@host:1",
+    "redis://:secret@host, redis://***@host",
+    "redis://a:b@c@host, redis://***@host",
+    "redis://host:1, redis://host:1",
+    "app:secret@host, ***@host",
+    "host, host"
+  })
+  void mask_hidesWhatStandsBeforeTheHost(String uri, String masked) {
+    assertThat(NodeUri.mask(uri)).isEqualTo(masked);
+  }
+
+  @Test
+  void verification_isOnUnlessSwitchedOff() {
+    assertThat(NodeUri.parse("rediss://host").unverified()).isFalse();
+    assertThat(NodeUri.parse("redis://host").unverified()).isFalse();
+    assertThat(NodeUri.parse("rediss://host?verifyPeer=NONE").unverified()).isTrue();
+  }
+
+  @Test
+  void sameServerTwice_isRefusedByName() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(
+            () ->
+                LettuceNodes.standalone(
+                    List.of("redis://a:secret@h", "redis://other", "redis://H:6379/2")))
+        .withMessageContaining("h:6379")
+        .satisfies(e -> assertThat(e.getMessage()).doesNotContain("secret"));
+  }
+
+  @Test
+  void nodesAreNamed_andNothingIsConnectedYet() {
+    List<LockNode> nodes = LettuceNodes.standalone(List.of("redis://a", "redis://b:1"));
+    assertThat(nodes).extracting(LockNode::name).containsExactly("a:6379", "b:1");
+    nodes.forEach(LockNode::close);
+  }
+}
