@@ -1,0 +1,115 @@
+package dev.redlock.testkit.timeline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.testkit.timeline.Timeline.Fault;
+import dev.redlock.testkit.timeline.Timeline.Hold;
+import dev.redlock.testkit.timeline.Timeline.HolderLane;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.w3c.dom.Document;
+
+class TimelineHtmlTest {
+
+  @Test
+  void render_ofSample_refersToNothingOutsideAndRunsNoScript() throws IOException {
+    String page = TimelineHtml.render(SampleTimeline.make());
+
+    // To be looked at: the same picture as the demo's, without running it.
+    Files.writeString(Path.of("target", "timeline-sample.html"), page);
+    assertThat(page).doesNotContain("<script", "<link", "@import", "src=", "href=");
+    assertThat(page.replace("http://www.w3.org/2000/svg", "")).doesNotContain("http:", "https:");
+    assertThat(page).containsOnlyOnce("<svg ");
+  }
+
+  @Test
+  void render_ofSample_isWellFormedSvg() throws Exception {
+    Document svg = parse(svgOf(TimelineHtml.render(SampleTimeline.make())));
+
+    assertThat(svg.getDocumentElement().getNodeName()).isEqualTo("svg");
+    assertThat(svg.getElementsByTagName("rect").getLength()).isGreaterThan(500);
+  }
+
+  @Test
+  void render_twice_givesTheSamePage() {
+    assertThat(TimelineHtml.render(SampleTimeline.make()))
+        .isEqualTo(TimelineHtml.render(SampleTimeline.make()));
+  }
+
+  @Test
+  void render_ofThousandsOfHolds_staysSmall() {
+    assertThat(TimelineHtml.render(SampleTimeline.make())).hasSizeLessThan(600_000);
+  }
+
+  @Test
+  void render_ofHostileText_escapesIt() throws Exception {
+    String hostile = "</title><b>&\"'\u0001";
+    Timeline timeline =
+        Timeline.builder(hostile, 1000)
+            .verdict(false, hostile)
+            .fact(hostile, hostile)
+            .holders(
+                List.of(
+                    new HolderLane(hostile, List.of(new Hold(0, 500, 900, 7, hostile)), List.of())))
+            .faults(List.of(new Fault(10, hostile, hostile)))
+            .note(hostile)
+            .build();
+
+    String page = TimelineHtml.render(timeline);
+
+    assertThat(page).doesNotContain("<b>", "\u0001");
+    parse(svgOf(page));
+  }
+
+  @Test
+  void render_ofEmptyRun_drawsAnEmptyPicture() throws Exception {
+    String page = TimelineHtml.render(Timeline.builder("nothing", 1).build());
+
+    parse(svgOf(page));
+  }
+
+  @Test
+  void render_ofHoldThatIsWide_showsItsTokenInFullOnPointing() {
+    Timeline timeline =
+        Timeline.builder("one", 1_000_000)
+            .holders(
+                List.of(
+                    new HolderLane(
+                        "a",
+                        List.of(Hold.released(0, 900_000, 1_795_250_000_123_456L)),
+                        List.of())))
+            .build();
+
+    assertThat(TimelineHtml.render(timeline)).contains("token 1795250000123456", ">…3456</text>");
+  }
+
+  @Test
+  void render_ofOverlappingHolds_showsThatTwoHeldAtOnce() {
+    Timeline timeline =
+        Timeline.builder("two", 1000)
+            .holders(List.of(new HolderLane("a", List.of(Hold.released(0, 600, 1)), List.of())))
+            .holders(List.of(new HolderLane("b", List.of(Hold.released(500, 900, 2)), List.of())))
+            .build();
+
+    assertThat(TimelineHtml.render(timeline)).contains("two at once");
+    assertThat(TimelineHtml.render(SampleTimeline.make())).doesNotContain("two at once");
+  }
+
+  private static String svgOf(String page) {
+    return page.substring(page.indexOf("<svg "), page.indexOf("</svg>") + "</svg>".length());
+  }
+
+  private static Document parse(String svg) throws Exception {
+    DocumentBuilderFactory factory = DocumentBuilderFactory.newInstance();
+    factory.setFeature("http://apache.org/xml/features/disallow-doctype-decl", true);
+    return factory
+        .newDocumentBuilder()
+        .parse(new ByteArrayInputStream(svg.getBytes(StandardCharsets.UTF_8)));
+  }
+}
