@@ -1,0 +1,141 @@
+package dev.redlock.examples.demo;
+
+import dev.redlock.Redlock;
+import dev.redlock.testkit.RedisNode;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.ServerState;
+import dev.redlock.testkit.timeline.Timeline.Phase;
+import dev.redlock.testkit.timeline.Timeline.State;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
+
+/**
+ * The masters of the lock, and a client that only looks at them: it never asks for the lock, so
+ * what it sees is what any client sees.
+ */
+final class Masters implements AutoCloseable {
+  private static final long LOOK_MILLIS = 50;
+
+  private final RedisNodes nodes = RedisNodes.start(Plan.MASTERS);
+  private final Redlock observer = Worker.client(nodes.uris());
+  private final MasterLog log = new MasterLog(Plan.MASTERS, System.nanoTime());
+  // Set by the thread of the faults, read by the thread that looks.
+  private volatile IntConsumer trusted = master -> {};
+  private final Thread looking = new Thread(this::look, "masters");
+
+  Masters() {
+    looking.setDaemon(true);
+    looking.start();
+  }
+
+  List<String> uris() {
+    return nodes.uris();
+  }
+
+  /** Which server they run, without the path to it. */
+  String server() {
+    return nodes.source().replaceFirst("^.*\\((.*?) sha=.*$", "$1");
+  }
+
+  /** How long it still takes until the last of them may vote, as far as is known. */
+  Duration untilTrusted() {
+    return observer.nodes().stream()
+        .map(Redlock.NodeState::remaining)
+        .max(Duration::compareTo)
+        .orElse(Duration.ZERO);
+  }
+
+  boolean allVote() {
+    return IntStream.range(0, Plan.MASTERS).allMatch(i -> log.now(i) == State.VOTING);
+  }
+
+  /** Who is told when a master is trusted again after a quarantine. */
+  void tellWhenTrusted(IntConsumer trusted) {
+    this.trusted = trusted;
+  }
+
+  void kill(int master) {
+    nodes.get(master).kill();
+    log.process(master, ServerState.DEAD, System.nanoTime());
+  }
+
+  void pause(int master) {
+    nodes.get(master).pause();
+    log.process(master, ServerState.PAUSED, System.nanoTime());
+  }
+
+  void resume(int master) {
+    nodes.get(master).resume();
+    log.process(master, ServerState.RUNNING, System.nanoTime());
+  }
+
+  /** Starts a killed master again, without its keys. */
+  void restartEmpty(int master) {
+    nodes.get(master).restart();
+    log.process(master, ServerState.RUNNING, System.nanoTime());
+  }
+
+  /** One word for each master. */
+  String summary() {
+    List<Redlock.NodeState> seen = observer.nodes();
+    List<String> words = new ArrayList<>();
+    for (RedisNode node : nodes) {
+      int i = node.index();
+      String word =
+          switch (log.now(i)) {
+            case VOTING -> "votes";
+            case DEAD -> "DEAD";
+            case PAUSED -> "PAUSED";
+            case CONNECTING -> "connecting";
+            case QUARANTINED -> "quarantined " + upToSeconds(seen.get(i).remaining());
+          };
+      words.add((i + 1) + " " + word);
+    }
+    return String.join(" · ", words);
+  }
+
+  /** What the master did, in times of the run. */
+  List<Phase> phases(int master, RunClock clock, long endNanos) {
+    return log.phases(master, clock.startNanos(), clock.startNanos() + endNanos);
+  }
+
+  private void look() {
+    try {
+      while (true) {
+        List<Redlock.NodeState> seen = observer.nodes();
+        for (int i = 0; i < seen.size(); i++) {
+          boolean quarantined = log.now(i) == State.QUARANTINED;
+          log.client(i, state(seen.get(i)), System.nanoTime());
+          if (quarantined && log.now(i) == State.VOTING) {
+            trusted.accept(i);
+          }
+        }
+        Thread.sleep(LOOK_MILLIS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static State state(Redlock.NodeState node) {
+    return switch (node.state()) {
+      case "VOTING" -> State.VOTING;
+      case "QUARANTINED" -> State.QUARANTINED;
+      default -> State.CONNECTING;
+    };
+  }
+
+  static String upToSeconds(Duration duration) {
+    return (duration.toMillis() + 999) / 1000 + " s";
+  }
+
+  @Override
+  public void close() {
+    looking.interrupt();
+    observer.close();
+    nodes.close();
+  }
+}

@@ -1,0 +1,112 @@
+package dev.redlock.examples.demo;
+
+import dev.redlock.DistributedLock;
+import dev.redlock.Lease;
+import dev.redlock.LeaseLostException;
+import dev.redlock.LockTimeoutException;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.examples.demo.Sale.Outcome;
+import dev.redlock.examples.fencing.RedisStock;
+import dev.redlock.examples.fencing.StaleTokenException;
+import java.time.Duration;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sells coupons, one after another, by reading the stock, thinking, and writing one less. Only a
+ * lock around the three keeps two sellers from selling the same coupon.
+ */
+final class Seller implements Runnable {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private final int worker;
+  private final RedisStock stock;
+  private final @Nullable DistributedLock lock;
+  private final Orders orders;
+  private final Worker.Out out;
+  private final Random random;
+
+  /** A seller that takes the lock, or, with no lock, does not. */
+  Seller(
+      int worker,
+      RedisStock stock,
+      @Nullable DistributedLock lock,
+      Orders orders,
+      Worker.Out out,
+      Random random) {
+    this.worker = worker;
+    this.stock = stock;
+    this.lock = lock;
+    this.orders = orders;
+    this.out = out;
+    this.random = random;
+  }
+
+  @Override
+  public void run() {
+    try {
+      orders.awaitOpening();
+      while (!orders.closed()) {
+        out.send(lock == null ? sellWithoutLock() : sellUnder(lock));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private Message sellUnder(DistributedLock lock) throws InterruptedException {
+    long askedNanos = System.nanoTime();
+    try (Lease lease = lock.acquire(PATIENCE)) {
+      return sell(lease, askedNanos, System.nanoTime()).message();
+    } catch (LockTimeoutException | QuorumUnavailableException e) {
+      return Message.of("refused", "why", String.valueOf(e.getMessage()));
+    }
+  }
+
+  private Sale sell(Lease lease, long askedNanos, long fromNanos) throws InterruptedException {
+    long token = lease.fencingToken().value();
+    long untilNanos = validUntilNanos(lease);
+    Outcome outcome;
+    try {
+      int coupon = stock.read(token);
+      think();
+      lease.ensureValid();
+      untilNanos = validUntilNanos(lease);
+      long stuckUntilNanos = untilNanos;
+      // The pause that no check can rule out: after the check, before the write.
+      orders.freezeIfTold(
+          out,
+          () -> Message.of("stuck", "token", token, "from", fromNanos, "until", stuckUntilNanos));
+      stock.sell(coupon - 1, entry(coupon, token), token);
+      outcome = Outcome.SOLD;
+    } catch (StaleTokenException e) {
+      outcome = lease.isValid() ? Outcome.VIOLATION : Outcome.REJECTED;
+    } catch (LeaseLostException e) {
+      outcome = Outcome.LOST;
+    }
+    long nowNanos = System.nanoTime();
+    long toNanos = lease.isValid() ? nowNanos : Math.min(nowNanos, untilNanos);
+    return new Sale(worker, token, askedNanos, fromNanos, Math.max(fromNanos, toNanos), outcome);
+  }
+
+  private Message sellWithoutLock() throws InterruptedException {
+    long fromNanos = System.nanoTime();
+    int coupon = stock.readUnchecked();
+    think();
+    stock.sellUnchecked(coupon - 1, entry(coupon, 0));
+    return new Sale(worker, 0, fromNanos, fromNanos, System.nanoTime(), Outcome.SOLD).message();
+  }
+
+  private void think() throws InterruptedException {
+    Thread.sleep(1 + random.nextInt(2));
+  }
+
+  private String entry(int coupon, long token) {
+    return new Audit.Entry(coupon, worker, token).toString();
+  }
+
+  private static long validUntilNanos(Lease lease) {
+    long validityNanos = lease.remainingValidity().toNanos();
+    return System.nanoTime() + validityNanos;
+  }
+}

@@ -1,0 +1,60 @@
+package dev.redlock.examples.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.testkit.ServerState;
+import dev.redlock.testkit.timeline.Timeline.Phase;
+import dev.redlock.testkit.timeline.Timeline.State;
+import org.junit.jupiter.api.Test;
+
+class MasterLogTest {
+  private final MasterLog log = new MasterLog(1, -9);
+
+  @Test
+  void phases_ofMasterKilledAndBackEmpty_showItDeadThenQuarantinedThenVoting() {
+    log.client(0, State.VOTING, -5);
+    log.process(0, ServerState.DEAD, 10);
+    log.client(0, State.CONNECTING, 12);
+    log.process(0, ServerState.RUNNING, 20);
+    log.client(0, State.QUARANTINED, 25);
+    log.client(0, State.VOTING, 40);
+
+    assertThat(log.phases(0, 0, 50))
+        .containsExactly(
+            new Phase(State.VOTING, 0, 10),
+            new Phase(State.DEAD, 10, 20),
+            new Phase(State.CONNECTING, 20, 25),
+            new Phase(State.QUARANTINED, 25, 40),
+            new Phase(State.VOTING, 40, 50));
+  }
+
+  @Test
+  void phases_ofPausedMasterThatAClientStillTrusts_showItPaused() {
+    log.client(0, State.VOTING, 0);
+    log.process(0, ServerState.PAUSED, 10);
+    log.client(0, State.VOTING, 15);
+    log.process(0, ServerState.RUNNING, 20);
+
+    assertThat(log.phases(0, 0, 30))
+        .containsExactly(
+            new Phase(State.VOTING, 0, 10),
+            new Phase(State.PAUSED, 10, 20),
+            new Phase(State.VOTING, 20, 30));
+  }
+
+  @Test
+  void phases_fromLaterStart_countFromThere() {
+    log.client(0, State.QUARANTINED, 0);
+    log.client(0, State.VOTING, 700);
+
+    assertThat(log.phases(0, 1000, 1030)).containsExactly(new Phase(State.VOTING, 0, 30));
+  }
+
+  @Test
+  void phases_whileNothingChanges_areOne() {
+    log.client(0, State.VOTING, -5);
+    log.client(0, State.VOTING, 5);
+
+    assertThat(log.phases(0, 0, 30)).containsExactly(new Phase(State.VOTING, 0, 30));
+  }
+}
