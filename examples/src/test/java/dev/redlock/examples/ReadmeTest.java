@@ -1,0 +1,121 @@
+package dev.redlock.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The README says what is there, and nothing else. */
+class ReadmeTest {
+  private static final Path ROOT = root();
+  private static final Path SNIPPETS =
+      ROOT.resolve("examples/src/main/java/dev/redlock/examples/QuickStart.java");
+  private static final Pattern QUOTED =
+      Pattern.compile("<!-- snippet: (\\S+) -->\n```java\n(.*?)```\n", Pattern.DOTALL);
+  private static final Pattern MARKED =
+      Pattern.compile(" *// readme: (\\S+)\n(.*?) *// readme\\.\n", Pattern.DOTALL);
+
+  @Test
+  void snippets_areCompiledLinesWordForWord() throws IOException {
+    String readme = readme();
+    List<String> compiled = matches(MARKED, Files.readString(SNIPPETS));
+    List<String> quoted = matches(QUOTED, readme);
+
+    assertThat(quoted).isNotEmpty().containsExactlyElementsOf(compiled);
+    assertThat(readme.split("```java", -1)).as("all Java is marked").hasSize(quoted.size() + 1);
+  }
+
+  @Test
+  void tests_calledProof_exist() throws IOException {
+    Set<String> there;
+    try (Stream<Path> files = Files.walk(ROOT)) {
+      there =
+          files
+              .map(file -> file.getFileName().toString())
+              .filter(name -> name.endsWith(".java"))
+              .map(name -> name.substring(0, name.length() - ".java".length()))
+              .collect(Collectors.toSet());
+    }
+    Set<String> named =
+        Pattern.compile("`(\\w+(?:IT|Test))`")
+            .matcher(readme())
+            .results()
+            .map(match -> match.group(1))
+            .collect(Collectors.toCollection(TreeSet::new));
+
+    assertThat(named).isNotEmpty();
+    assertThat(there).containsAll(named);
+  }
+
+  @Test
+  void modules_areThoseOfTheBuild_othersMarkedPlanned() throws IOException {
+    List<String> built =
+        Pattern.compile("<module>(.*?)</module>")
+            .matcher(Files.readString(ROOT.resolve("pom.xml")))
+            .results()
+            .map(match -> match.group(1))
+            .toList();
+    String table = section(readme(), "## Modules");
+    List<String> listed = new ArrayList<>();
+    List<String> planned = new ArrayList<>();
+    for (MatchResult row :
+        Pattern.compile("(?m)^\\| `(.*?)` \\| (planned: )?").matcher(table).results().toList()) {
+      (row.group(2) == null ? listed : planned).add(row.group(1));
+    }
+
+    assertThat(listed).containsExactlyInAnyOrderElementsOf(built);
+    assertThat(planned).doesNotContainAnyElementsOf(built);
+  }
+
+  @Test
+  void links_intoTheRepository_leadSomewhere() throws IOException {
+    List<String> targets =
+        Pattern.compile("\\]\\(([^)#:]+)\\)")
+            .matcher(readme())
+            .results()
+            .map(match -> match.group(1))
+            .toList();
+
+    assertThat(targets)
+        .isNotEmpty()
+        .allSatisfy(target -> assertThat(ROOT.resolve(target)).exists());
+  }
+
+  /** Name and text of each match, the text without its common indentation. */
+  private static List<String> matches(Pattern pattern, String text) {
+    return pattern
+        .matcher(text)
+        .results()
+        .map(match -> match.group(1) + "\n" + match.group(2).stripTrailing().stripIndent())
+        .toList();
+  }
+
+  private static String section(String readme, String heading) {
+    int start = readme.indexOf("\n" + heading + "\n");
+    assertThat(start).as(heading).isNotNegative();
+    return readme.substring(start, readme.indexOf("\n## ", start + 1));
+  }
+
+  private static String readme() throws IOException {
+    return Files.readString(ROOT.resolve("README.md"));
+  }
+
+  private static Path root() {
+    Path folder = Path.of("").toAbsolutePath();
+    while (folder != null && !Files.isDirectory(folder.resolve(".mvn"))) {
+      folder = folder.getParent();
+    }
+    assertThat(folder).as("a folder with .mvn in it, above the working directory").isNotNull();
+    return folder;
+  }
+}
