@@ -158,10 +158,11 @@ final class LockActor {
       waitingAnnounced = waits;
       client.waitingChanged(keys(), waits);
     }
-    if (machine.isIdle()) {
+    long now = time.nanos();
+    if (machine.mayRetire(now)) {
       retire();
     } else {
-      arm(time);
+      arm(time, now);
     }
   }
 
@@ -174,8 +175,7 @@ final class LockActor {
   }
 
   /** A timer that fires too early costs less than moving it with each event. */
-  private void arm(Time time) {
-    long now = time.nanos();
+  private void arm(Time time, long now) {
     long delay = machine.delayNanos(now);
     if (delay == Long.MAX_VALUE) {
       return;

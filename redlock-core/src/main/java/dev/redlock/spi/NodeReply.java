@@ -14,7 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param fence the highest stored fence of the names; 0 if none
  * @param remainingMillis {@link ReplyCode#HELD}: how long the longest-lasting key still lives
  * @param mark {@link ReplyCode#HELD}: a short hash of the holder's lease id
- * @param othersInLine fair mode: how many other processes stand in line at this node
+ * @param othersInLine {@link ReplyCode#GRANTED} and {@link ReplyCode#RELEASED}: how many others are
+ *     known to want the lock; in fair mode those who stand in line at this node, else 1 if anybody
+ *     was refused since the last grant
  * @param error {@link ReplyCode#FAILED}: why
  */
 public record NodeReply(

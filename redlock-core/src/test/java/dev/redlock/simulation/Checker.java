@@ -16,8 +16,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What must hold, checked after every event of a machine and every execution at a node. It keeps its
- * own books from what crosses the wire, and trusts nothing that the machines say about themselves.
+ * What must hold, checked after every event of a machine and every execution at a node. It keeps
+ * its own books from what crosses the wire, and trusts nothing that the machines say about
+ * themselves.
  */
 final class Checker {
   private final World world;
@@ -144,7 +145,9 @@ final class Checker {
         require(before != null && before.held != null, "hand-off", "after what was no lease");
         requireSilenced(before, "hand-off");
         require(
-            r.previousToken() == before.held.token(), "hand-off", "with another token: " + id.leaseId);
+            r.previousToken() == before.held.token(),
+            "hand-off",
+            "with another token: " + id.leaseId);
         id.follows = before;
       }
     } else if (request instanceof LockRequest.Extend r) {
@@ -226,7 +229,9 @@ final class Checker {
       String mine = id(request);
       boolean others =
           owner[i] != null && !owner[i].equals(mine) && !(request instanceof LockRequest.Break);
-      if (others && request instanceof LockRequest.Acquire a && owner[i].equals(a.previousLeaseId())) {
+      if (others
+          && request instanceof LockRequest.Acquire a
+          && owner[i].equals(a.previousLeaseId())) {
         others = false;
       }
       if (others) {
@@ -383,7 +388,9 @@ final class Checker {
     requireDeadline(id, a);
     requireQuorum(lock, id, a, mono, false);
     require(
-        mono - a.firstSendMono <= scenario.terms.nodeTimeoutNanos(), "age", "old votes counted: " + id.leaseId);
+        mono - a.firstSendMono <= scenario.terms.nodeTimeoutNanos(),
+        "age",
+        "old votes counted: " + id.leaseId);
     requireTokenOrder(id, a);
     live.add(id);
     granted.add(id);
@@ -403,7 +410,13 @@ final class Checker {
     require(
         count >= scenario.quorum(),
         "quorum",
-        id.leaseId + " has " + count + " of " + scenario.quorum() + " for " + Describe.token(a.token));
+        id.leaseId
+            + " has "
+            + count
+            + " of "
+            + scenario.quorum()
+            + " for "
+            + Describe.token(a.token));
   }
 
   private int yes(SimLock lock, Asked a, long mono, boolean extension) {
@@ -541,8 +554,7 @@ final class Checker {
     if (id.end == LeaseEnd.HANDED_OFF) {
       owed &= ~id.followedMask;
       long patience = scenario.terms.nodeTimeoutNanos() + scenario.timerLateNanos + Scenario.MS;
-      if (mono - id.overMono <= patience
-          || lock.client.resumedMono() - id.overMono > 0) {
+      if (mono - id.overMono <= patience || lock.client.resumedMono() - id.overMono > 0) {
         return owed == 0;
       }
     }
@@ -550,8 +562,7 @@ final class Checker {
       int node = Long.numberOfTrailingZeros(mask);
       if (lock.client.status(node).usable()) {
         throw violation(
-            "clean-up",
-            id.leaseId + " is over and not released on " + world.nodes[node].name);
+            "clean-up", id.leaseId + " is over and not released on " + world.nodes[node].name);
       }
     }
     return owed == 0;
@@ -616,7 +627,10 @@ final class Checker {
           require(
               node.model.owner(keys.lockKey(i), node.clock()) == null,
               "leftover",
-              keys.lockKey(i) + " at " + node.name + " of "
+              keys.lockKey(i)
+                  + " at "
+                  + node.name
+                  + " of "
                   + node.model.owner(keys.lockKey(i), node.clock()));
         }
       }

@@ -29,7 +29,14 @@ final class Describe {
           + " "
           + names;
     } else if (request instanceof LockRequest.Extend r) {
-      return "extend " + r.leaseId() + " " + token(r.token()) + " ttl " + r.ttlMillis() + " " + names;
+      return "extend "
+          + r.leaseId()
+          + " "
+          + token(r.token())
+          + " ttl "
+          + r.ttlMillis()
+          + " "
+          + names;
     } else if (request instanceof LockRequest.Release r) {
       return (r.ended() ? "release " : "roll back ")
           + r.leaseId()

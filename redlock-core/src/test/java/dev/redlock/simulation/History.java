@@ -4,7 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What happened, for people; kept only when a seed is replayed. And a number that stands for it. */
+/**
+ * What happened, for people; kept only when a seed is replayed. And a number that stands for it.
+ */
 final class History {
   /** One row of the table. */
   record Row(long nanos, String who, String what) {}
@@ -34,7 +36,11 @@ final class History {
     for (Row row : rows) {
       out.append(
           String.format(
-              Locale.ROOT, "%12.3f  %-" + width + "s  %s%n", row.nanos() / 1e6, row.who(), row.what()));
+              Locale.ROOT,
+              "%12.3f  %-" + width + "s  %s%n",
+              row.nanos() / 1e6,
+              row.who(),
+              row.what()));
     }
   }
 }

@@ -101,7 +101,10 @@ final class Scenario {
     users = (int) rng.oneOf(1, 1, 2, 3);
     keySets = rng.chance(0.75) ? ONE : SEVERAL;
     long ttl = rng.spread(150, 5_000);
-    long timeout = Math.min(setting == Setting.LONG_ROUNDS ? 1000 : 500, Math.max(5, ttl / (setting == Setting.LONG_ROUNDS ? 2 : rng.between(3, 12))));
+    long timeout =
+        Math.min(
+            setting == Setting.LONG_ROUNDS ? 1000 : 500,
+            Math.max(5, ttl / (setting == Setting.LONG_ROUNDS ? 2 : rng.between(3, 12))));
     if (timeout > 100 && rng.chance(0.5)) {
       timeout = 100;
     }
@@ -153,7 +156,9 @@ final class Scenario {
     walksBack = rng.chance(0.5);
     for (Fault f : Fault.values()) {
       boolean on = rng.chance(f == Fault.BREAK || f == Fault.FLUSH || f == Fault.EVICT ? 0.1 : 0.2);
-      if (on || (setting == Setting.FORGETFUL && f == Fault.EVICT) || (setting == Setting.GUARD_OFF && f == Fault.NODE_CRASH)) {
+      if (on
+          || (setting == Setting.FORGETFUL && f == Fault.EVICT)
+          || (setting == Setting.GUARD_OFF && f == Fault.NODE_CRASH)) {
         faultEvery[f.ordinal()] = rng.spread(safetyNanos / 16, safetyNanos);
       }
     }
@@ -179,17 +184,54 @@ final class Scenario {
     out.add("names=" + keySets + " safety=" + ms(safetyNanos));
     out.add(options.toString());
     out.add(
-        "maxLease=" + ms(maxLeaseNanos) + " think=" + ms(thinkNanos) + " hold=" + ms(holdNanos)
-            + " wait=" + ms(waitNanos));
-    out.add("clockPpm=" + clientPpm + " skew=" + skewMicros + "µs delay=" + ms(delayNanos)
-            + " jitter=" + ms(jitterNanos) + " slow=" + percent(slowMessage) + "×" + ms(slowNanos));
+        "maxLease="
+            + ms(maxLeaseNanos)
+            + " think="
+            + ms(thinkNanos)
+            + " hold="
+            + ms(holdNanos)
+            + " wait="
+            + ms(waitNanos));
     out.add(
-        "dropRequest=" + percent(dropRequest) + " dropReply=" + percent(dropReply)
-            + " duplicate=" + percent(duplicate) + " error=" + percent(error)
-            + " hintLost=" + percent(hintLost) + " hintLate=" + percent(hintLate)
-            + " pauseInStep=" + percent(pauseInStep) + "×" + ms(pauseNanos)
-            + " timerLate=" + ms(timerLateNanos) + " bus=" + bus
-            + " cancel=" + percent(cancel) + " once=" + percent(once) + " extend=" + percent(userExtend));
+        "clockPpm="
+            + clientPpm
+            + " skew="
+            + skewMicros
+            + "µs delay="
+            + ms(delayNanos)
+            + " jitter="
+            + ms(jitterNanos)
+            + " slow="
+            + percent(slowMessage)
+            + "×"
+            + ms(slowNanos));
+    out.add(
+        "dropRequest="
+            + percent(dropRequest)
+            + " dropReply="
+            + percent(dropReply)
+            + " duplicate="
+            + percent(duplicate)
+            + " error="
+            + percent(error)
+            + " hintLost="
+            + percent(hintLost)
+            + " hintLate="
+            + percent(hintLate)
+            + " pauseInStep="
+            + percent(pauseInStep)
+            + "×"
+            + ms(pauseNanos)
+            + " timerLate="
+            + ms(timerLateNanos)
+            + " bus="
+            + bus
+            + " cancel="
+            + percent(cancel)
+            + " once="
+            + percent(once)
+            + " extend="
+            + percent(userExtend));
     StringBuilder faults = new StringBuilder("faults:");
     for (Fault f : Fault.values()) {
       if (faultEvery[f.ordinal()] > 0) {

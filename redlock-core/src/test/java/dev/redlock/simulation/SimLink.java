@@ -247,8 +247,7 @@ final class SimLink {
             client.act(
                 () -> {
                   if (!c.dead) {
-                    c.answered(
-                        m, NodeReply.failed(c.number, NodeError.Kind.TIMEOUT, "no answer"));
+                    c.answered(m, NodeReply.failed(c.number, NodeError.Kind.TIMEOUT, "no answer"));
                   }
                 }));
   }

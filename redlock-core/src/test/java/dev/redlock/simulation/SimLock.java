@@ -187,9 +187,10 @@ final class SimLock {
     }
     timerMono = at;
     int version = ++timerVersion;
-    long late = world.faults && world.scenario.timerLateNanos > 0
-        ? world.rng.between(0, world.scenario.timerLateNanos)
-        : 0;
+    long late =
+        world.faults && world.scenario.timerLateNanos > 0
+            ? world.rng.between(0, world.scenario.timerLateNanos)
+            : 0;
     client.atMono(
         at + late,
         () -> {

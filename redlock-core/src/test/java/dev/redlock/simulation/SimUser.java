@@ -99,8 +99,7 @@ final class SimUser {
     }
     lock.act((m, at, wall) -> m.submit(w, at, wall));
     if (!must && world.rng.chance(scenario.cancel)) {
-      client.atMono(
-          client.mono() + world.rng.between(1, Math.max(2, wait / 2)), () -> cancel(w));
+      client.atMono(client.mono() + world.rng.between(1, Math.max(2, wait / 2)), () -> cancel(w));
     }
   }
 
@@ -121,7 +120,11 @@ final class SimUser {
     if (world.tracing) {
       world.row(
           name,
-          "holds " + granted.id() + " " + Describe.token(granted.token()) + " for "
+          "holds "
+              + granted.id()
+              + " "
+              + Describe.token(granted.token())
+              + " for "
               + Scenario.ms(client.remaining(granted)));
     }
     Rng rng = world.rng;

@@ -18,7 +18,13 @@ final class Simulator {
     Throwable violation = null;
     try {
       world.run();
-    } catch (Violation | IllegalStateException | NullPointerException | ClassCastException | IndexOutOfBoundsException | IllegalArgumentException | AssertionError e) {
+    } catch (Violation
+        | IllegalStateException
+        | NullPointerException
+        | ClassCastException
+        | IndexOutOfBoundsException
+        | IllegalArgumentException
+        | AssertionError e) {
       violation = e;
       world.row("checker", "VIOLATION " + e);
     }
@@ -38,12 +44,14 @@ final class Simulator {
     final AtomicBoolean stop = new AtomicBoolean();
   }
 
-  static Tally runAll(long first, long count, Scenario.Setting setting, int threads, int mostViolations) {
+  static Tally runAll(
+      long first, long count, Scenario.Setting setting, int threads, int mostViolations) {
     Tally tally = new Tally();
     tally.next.set(first);
     List<Thread> workers = new ArrayList<>();
     for (int i = 0; i < threads; i++) {
-      Thread t = new Thread(() -> work(tally, first + count, setting, mostViolations), "simulate-" + i);
+      Thread t =
+          new Thread(() -> work(tally, first + count, setting, mostViolations), "simulate-" + i);
       workers.add(t);
       t.start();
     }
@@ -85,25 +93,57 @@ final class Simulator {
   public static void main(String[] args) {
     Scenario.Setting setting = Scenario.Setting.NORMAL;
     if (args[0].equals("seed")) {
-      Result r = run(Long.parseLong(args[1]), args.length > 2 ? Scenario.Setting.valueOf(args[2]) : setting, true);
+      Result r =
+          run(
+              Long.parseLong(args[1]),
+              args.length > 2 ? Scenario.Setting.valueOf(args[2]) : setting,
+              true);
       StringBuilder out = new StringBuilder();
       r.world().scenario.describe().forEach(line -> out.append(line).append('\n'));
       r.world().history.print(out);
       System.out.print(out);
-      System.out.println("seed=" + r.seed() + " events=" + r.events() + " digest=" + Long.toHexString(r.digest()) + " " + r.violation());
-      if (r.violation() != null && !(r.violation() instanceof Violation)) r.violation().printStackTrace(System.out);
+      System.out.println(
+          "seed="
+              + r.seed()
+              + " events="
+              + r.events()
+              + " digest="
+              + Long.toHexString(r.digest())
+              + " "
+              + r.violation());
+      if (r.violation() != null && !(r.violation() instanceof Violation))
+        r.violation().printStackTrace(System.out);
       return;
     }
     long t0 = System.nanoTime();
-    Tally t = runAll(Long.parseLong(args[0]), Long.parseLong(args[1]), args.length > 3 ? Scenario.Setting.valueOf(args[3]) : setting, 2, Integer.parseInt(args[2]));
+    Tally t =
+        runAll(
+            Long.parseLong(args[0]),
+            Long.parseLong(args[1]),
+            args.length > 3 ? Scenario.Setting.valueOf(args[3]) : setting,
+            2,
+            Integer.parseInt(args[2]));
     double s = (System.nanoTime() - t0) / 1e9;
     java.util.TreeMap<String, Integer> kinds = new java.util.TreeMap<>();
     for (Result r : t.violations) {
       String k = r.violation() instanceof Violation v ? v.rule : r.violation().toString();
       kinds.merge(k, 1, Integer::sum);
     }
-    t.violations.stream().sorted(java.util.Comparator.comparingLong(Result::events)).limit(30).forEach(r -> System.out.println(r.seed() + " events=" + r.events() + " " + r.violation()));
+    t.violations.stream()
+        .sorted(java.util.Comparator.comparingLong(Result::events))
+        .limit(30)
+        .forEach(r -> System.out.println(r.seed() + " events=" + r.events() + " " + r.violation()));
     System.out.println(kinds);
-    System.out.printf("seeds=%d events=%d (%.0f/seed) grants=%d ext=%d handoffs=%d violations=%d seeds/s=%.0f digest=%x%n", t.seeds.sum(), t.events.sum(), t.events.sum() / (double) t.seeds.sum(), t.grants.sum(), t.extensions.sum(), t.handOffs.sum(), t.violations.size(), t.seeds.sum() / s, t.digests.sum());
+    System.out.printf(
+        "seeds=%d events=%d (%.0f/seed) grants=%d ext=%d handoffs=%d violations=%d seeds/s=%.0f digest=%x%n",
+        t.seeds.sum(),
+        t.events.sum(),
+        t.events.sum() / (double) t.seeds.sum(),
+        t.grants.sum(),
+        t.extensions.sum(),
+        t.handOffs.sum(),
+        t.violations.size(),
+        t.seeds.sum() / s,
+        t.digests.sum());
   }
 }

@@ -172,7 +172,11 @@ final class World {
 
   private void crash(SimNode node) {
     SimNode.Kept kept = SimNode.Kept.values()[rng.below(3)];
-    node.crash(kept, rng.chance(0.5) ? rng.between(1, 5 * Scenario.MS) : rng.spread(Scenario.MS, 10 * Scenario.SECOND));
+    node.crash(
+        kept,
+        rng.chance(0.5)
+            ? rng.between(1, 5 * Scenario.MS)
+            : rng.spread(Scenario.MS, 10 * Scenario.SECOND));
   }
 
   /** A step forward ends keys early, and makes a young server look old: only where it may. */
@@ -226,7 +230,9 @@ final class World {
   private void replace(SimClient client, String how) {
     // A flush that nobody alive has seen is outside of what is promised.
     for (SimNode node : nodes) {
-      if (now < node.guardedUntil && node.up && scenario.faultEvery[Scenario.Fault.FLUSH.ordinal()] > 0) {
+      if (now < node.guardedUntil
+          && node.up
+          && scenario.faultEvery[Scenario.Fault.FLUSH.ordinal()] > 0) {
         return;
       }
     }
@@ -315,7 +321,12 @@ final class World {
       for (SimNode node : nodes) {
         if (!client.links[node.index].isVoting()) {
           throw new Violation(
-              "liveness", node.name + " does not vote for " + client.name() + " " + client.links[node.index].status());
+              "liveness",
+              node.name
+                  + " does not vote for "
+                  + client.name()
+                  + " "
+                  + client.links[node.index].status());
         }
       }
     }

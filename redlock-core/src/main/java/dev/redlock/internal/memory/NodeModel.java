@@ -78,6 +78,9 @@ public final class NodeModel {
     long ended;
     long fenceExpiresMillis;
 
+    /** Somebody was refused since the last grant. */
+    boolean wanted;
+
     @Nullable Map<String, Place> line;
     long lineExpiresMillis;
 
@@ -128,12 +131,14 @@ public final class NodeModel {
     long remaining = -1;
     Slot holder = null;
     boolean stale = false;
+    boolean wanted = false;
     for (int i = 0; i < keys.size(); i++) {
       Slot s = read(keys.lockKey(i), session);
       if (isForeign(s)) {
         return foreign(connection, s);
       }
       fence = Math.max(fence, s.fence);
+      wanted |= s.wanted;
       String owner = s.owner;
       if (owner != null
           && !owner.equals(r.leaseId())
@@ -158,6 +163,10 @@ public final class NodeModel {
       others = enterOrLeave(first, line, code, now);
     }
     if (holder != null) {
+      for (int i = 0; i < keys.size(); i++) {
+        Slot s = slot(keys.lockKey(i));
+        s.wanted |= s.fence > 0; // Beside a fence only, whose time to live it shares.
+      }
       return new NodeReply(code, connection, now, fence, remaining, mark(holder), others, null);
     }
     if (code != ReplyCode.GRANTED) {
@@ -170,6 +179,7 @@ public final class NodeModel {
       }
       write(s, r.leaseId(), nowMillis + r.ttlMillis(), session);
       s.fence = r.token();
+      s.wanted = false;
       if (r.previousLeaseId() != null
           && r.previousToken() > s.ended
           && r.previousToken() < r.token()) {
@@ -178,7 +188,8 @@ public final class NodeModel {
       s.fenceExpiresMillis = nowMillis + fenceLifeMillis;
       track(s, session);
     }
-    return new NodeReply(code, connection, now, r.token(), 0, null, others, null);
+    int want = others + (wanted ? 1 : 0);
+    return new NodeReply(code, connection, now, r.token(), 0, null, want, null);
   }
 
   private static boolean isRepeat(Slot s, LockRequest.Acquire r) {
@@ -265,6 +276,7 @@ public final class NodeModel {
     long nowMillis = now / 1000;
     ReplyCode code = ReplyCode.NOT_OWNER;
     long fence = 0;
+    boolean wanted = false;
     for (int i = 0; i < keys.size(); i++) {
       Slot s = read(keys.lockKey(i), session);
       if (!s.wrongType && r.leaseId().equals(s.owner)) {
@@ -275,6 +287,7 @@ public final class NodeModel {
           write(s, r.leaseId(), nowMillis + r.keepMillis(), session);
         }
       }
+      wanted |= s.wanted;
       if (isStorable(r.token(), now)) {
         s.fence = Math.max(s.fence, r.token());
         if (r.ended()) {
@@ -289,7 +302,7 @@ public final class NodeModel {
     if (leaving != null && first.line != null) {
       first.line.remove(leaving);
     }
-    return NodeReply.of(code, connection, now, fence);
+    return new NodeReply(code, connection, now, fence, 0, null, wanted ? 1 : 0, null);
   }
 
   private NodeReply breakLock(LockRequest.Break r, long session, long connection, long now) {
@@ -452,6 +465,7 @@ public final class NodeModel {
     if (s.fence > 0 && nowMillis > s.fenceExpiresMillis) {
       s.fence = 0;
       s.ended = 0;
+      s.wanted = false;
     }
     if (s.line != null && nowMillis > s.lineExpiresMillis) {
       s.line = null;
@@ -506,6 +520,7 @@ public final class NodeModel {
     if (s != null) {
       s.fence = 0;
       s.ended = 0;
+      s.wanted = false;
     }
   }
 
@@ -545,6 +560,7 @@ public final class NodeModel {
       c.wrongType = s.wrongType;
       c.fence = s.fence;
       c.ended = s.ended;
+      c.wanted = s.wanted;
       c.fenceExpiresMillis = s.fenceExpiresMillis;
       c.line = s.line == null ? null : new TreeMap<>(s.line);
       c.lineExpiresMillis = s.lineExpiresMillis;

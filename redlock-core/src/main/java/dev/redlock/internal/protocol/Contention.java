@@ -41,6 +41,7 @@ final class Contention {
   private long pauseNanos;
   private long pushed;
   private boolean pushedByDoor;
+  private int askedDoor = -1;
   private @Nullable AcquireRound lastFull;
   private @Nullable AcquireRound previous;
   private @Nullable AcquireRound current;
@@ -107,11 +108,20 @@ final class Contention {
     waitUntil(at, WakeUp.PAUSE, false);
   }
 
-  /** Served often enough in a row: let others come first. */
-  void stayBack(long now) {
-    long back = (long) ((SPREAD_ROUND_TRIPS + 2 + 2 * random.next()) * roundTrip());
-    waitUntil(now + back, WakeUp.PAUSE, false);
-    refusedBefore = othersSeen;
+  /** Long enough for all who were pushed to have asked, and for one of them to have won. */
+  long stayBackFor() {
+    return (long) ((SPREAD_ROUND_TRIPS + 3 + 2 * random.next()) * roundTrip());
+  }
+
+  /** How soon after its last lease a client is still the one that was served. */
+  long rowGapNanos() {
+    return 8 * roundTrip();
+  }
+
+  /** Others want it: the next question goes to the door first. */
+  void expectOthers() {
+    othersSeen = true;
+    refusedBefore = true;
   }
 
   private void pause(long now, long first, long most) {
@@ -146,6 +156,7 @@ final class Contention {
     }
     pushed = 0;
     pushedByDoor = false;
+    askedDoor = r.knock ? r.door() : door.pick();
   }
 
   /** Nodes that an earlier question of the same attempt was sent to. */
@@ -277,7 +288,8 @@ final class Contention {
     if (node >= 0 && asking != null && asking.isOpen(node)) {
       return; // Our question is executed after whatever was pushed.
     }
-    boolean byDoor = node < 0 || node == door.pick();
+    // The one that was asked, too: it is armed, whatever is thought of it meanwhile.
+    boolean byDoor = node < 0 || node == askedDoor || node == door.pick();
     if (byDoor) {
       pushedByDoor = true;
     } else {

@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * concurrent use.
  */
 public final class LockMachine {
+  private static final long LINGER_NANOS = 100_000_000;
+
   private final LockKeys keys;
   private final Nodes nodes;
   private final Randomness random;
@@ -41,6 +43,14 @@ public final class LockMachine {
   private @Nullable AcquireRound round;
   private @Nullable AcquireRound lastAsked;
   private Order.@Nullable Ticket handOffTicket;
+
+  /** Leases in a row that went to this client, by hand-off or because it was back first. */
+  private int servedInRow;
+
+  private boolean othersWant;
+  private long lastEndNanos;
+  private boolean stayingBack;
+  private long stayBackNanos;
   private boolean closed;
 
   /**
@@ -77,6 +87,15 @@ public final class LockMachine {
         && surveys.isEmpty();
   }
 
+  /**
+   * Whether the machine may be thrown away: it is idle, and has been for a while. What it remembers
+   * of being served in a row, and of others, is worth keeping for as long as others may be on their
+   * way.
+   */
+  public boolean mayRetire(long now) {
+    return isIdle() && (closed || servedInRow == 0 || now - lastEndNanos >= LINGER_NANOS);
+  }
+
   /** How many wait, the one who is being served included. */
   public int waiting() {
     return queue.length();
@@ -107,7 +126,13 @@ public final class LockMachine {
     if (r != null) {
       wake.at(contention.roundDeadline(r));
     } else if (l == null && queue.head() != null) {
-      contention.deadlines(wake);
+      if (stayingBack) {
+        wake.at(stayBackNanos);
+      } else {
+        contention.deadlines(wake);
+      }
+    } else if (servedInRow > 0 && isIdle()) {
+      wake.at(lastEndNanos + LINGER_NANOS);
     }
     cleanup.deadlines(wake);
     for (Survey s : surveys) {
@@ -253,6 +278,7 @@ public final class LockMachine {
     } else if (exchange instanceof ExtendRound r) {
       onExtendReply(r, node, reply, now, wall);
     } else if (exchange instanceof Cleanup.Entry e) {
+      othersWant |= reply.othersInLine() > 0;
       cleanup.onReply(e, node, reply, now);
     } else if (exchange instanceof Survey s) {
       s.onReply(node, reply);
@@ -399,7 +425,7 @@ public final class LockMachine {
         contention.reset();
         return;
       }
-      if (!contention.isTime(now)) {
+      if (!contention.isTime(now) || staysBack(now)) {
         return;
       }
       WakeUp cause = contention.wake();
@@ -413,6 +439,30 @@ public final class LockMachine {
         ask(random.leaseId(), null, now, wall);
       }
     }
+  }
+
+  /**
+   * Served often enough in a row while others want it: they come first. Whoever was pushed asks
+   * within a few round trips, and this client was there before them each time.
+   */
+  private boolean staysBack(long now) {
+    if (stayingBack) {
+      stayingBack = stayBackNanos - now > 0;
+      return stayingBack;
+    }
+    if (servedInRow == 0 || now - lastEndNanos > contention.rowGapNanos()) {
+      return false;
+    }
+    if (othersWant) {
+      contention.expectOthers();
+      if (servedInRow >= Math.max(1, head().terms.maxHandOffs())) {
+        servedInRow = 0;
+        othersWant = false;
+        stayingBack = true;
+        stayBackNanos = now + contention.stayBackFor();
+      }
+    }
+    return stayingBack;
   }
 
   /** Asks the door alone, for a short time to live. */
@@ -519,8 +569,10 @@ public final class LockMachine {
     Waiter w = head();
     queue.remove(w);
     HeldLease before = r.predecessor;
-    HeldLease l =
-        new HeldLease(r, w.terms, nodes, orders, before == null ? 0 : before.handOffs + 1);
+    boolean inRow = before != null || now - lastEndNanos <= contention.rowGapNanos();
+    servedInRow = inRow ? servedInRow + 1 : 1;
+    othersWant = r.othersInLine() > 0 || (inRow && othersWant);
+    HeldLease l = new HeldLease(r, w.terms, nodes, orders, servedInRow - 1);
     lease = l;
     contention.granted();
     if (before != null) {
@@ -548,6 +600,9 @@ public final class LockMachine {
     if (r.predecessor != null) {
       contention.reset(); // It was never refused by anybody: an ordinary contender from now on.
       return;
+    }
+    if (r.verdict() == AcquireRound.Verdict.HELD) {
+      servedInRow = 0; // Somebody else is served.
     }
     boolean again = contention.refused(r, head.terms, head.once, now);
     if (!again) {
@@ -673,9 +728,8 @@ public final class LockMachine {
             l, how.byHolder() ? ReleaseHints.Reason.RELEASED : ReleaseHints.Reason.LOST));
     if (keepMillis > 0) {
       contention.pauseUntil(now + keepMillis * 1_000_000L);
-    } else if (l.terms.maxHandOffs() > 0 && l.handOffs >= l.terms.maxHandOffs()) {
-      contention.stayBack(now);
     }
+    lastEndNanos = now;
   }
 
   private boolean mayHandOff(HeldLease l, long now, long wall) {

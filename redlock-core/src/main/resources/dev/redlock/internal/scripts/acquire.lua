@@ -14,7 +14,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local inWindow = proposed >= now - 2000000 and proposed <= now + 2000000
 local last = #KEYS - #KEYS % 2
-local fence, remaining, holder, stale, repeated = 0, -1, nil, false, nil
+local fence, remaining, holder, stale, repeated, wanted, unmarked = 0, -1, nil, false, nil, nil, nil
 
 local function refuse(err, index)
   if string.find(err.err, 'WRONGTYPE', 1, true) then
@@ -28,16 +28,24 @@ for i = 1, last, 2 do
   if type(owner) == 'table' then
     return refuse(owner, i)
   end
-  local stored = redis.pcall('HGET', KEYS[i + 1], 'fence')
-  if type(stored) == 'table' then
-    return refuse(stored, i + 1)
+  local read = redis.pcall('HMGET', KEYS[i + 1], 'fence', 'wanted')
+  if read.err then
+    return refuse(read, i + 1)
   end
+  local stored = read[1]
   local known = tonumber(stored or 0)
   if not known then
     return {10, now, i + 1}
   end
   if known > fence then
     fence = known
+  end
+  if read[2] == '1' then
+    wanted = wanted or {}
+    wanted[i] = true
+  elseif stored then
+    unmarked = unmarked or {}
+    unmarked[#unmarked + 1] = KEYS[i + 1]
   end
   if owner then
     local left = redis.call('PTTL', KEYS[i])
@@ -102,6 +110,14 @@ if process then
   end
 end
 
+-- Whoever holds it is told with the next grant or release that somebody else wants it too. Only beside a
+-- fence, whose time to live it shares; not worth failing for.
+if code == 2 and unmarked then
+  for i = 1, #unmarked do
+    redis.pcall('HSET', unmarked[i], 'wanted', '1')
+  end
+end
+
 if code == 2 then
   return {2, now, fence, remaining, others, string.sub(redis.sha1hex(holder), 1, 8)}
 elseif code ~= 1 then
@@ -119,11 +135,17 @@ for i = 1, last, 2 do
     else
       redis.call('HSET', KEYS[i + 1], 'fence', token)
     end
+    if wanted and wanted[i] then
+      redis.call('HDEL', KEYS[i + 1], 'wanted')
+    end
     redis.call('PEXPIRE', KEYS[i + 1], fenceLife)
     -- Our own write has used up this connection's tracking entry; this read makes the node tell us when
     -- somebody deletes the key under us.
     redis.call('GET', KEYS[i])
   end
+end
+if wanted then
+  others = others + 1
 end
 if others == 0 then
   return {1, now, proposed}

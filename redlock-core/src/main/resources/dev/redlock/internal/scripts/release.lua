@@ -13,7 +13,7 @@ local now = time[1] * 1000000 + time[2]
 -- No fence further ahead than an acquire could have put it: nobody may lock others out by a release.
 local storable = proposed <= now + 2000000
 local last = #KEYS - #KEYS % 2
-local code, fence, foreign = 9, 0, nil
+local code, fence, foreign, wanted = 9, 0, nil, 0
 
 for i = 1, last, 2 do
   local owner = redis.pcall('GET', KEYS[i])
@@ -30,13 +30,16 @@ for i = 1, last, 2 do
   elseif type(owner) == 'table' and not string.find(owner.err, 'WRONGTYPE', 1, true) then
     return owner
   end
-  local stored = redis.pcall('HMGET', KEYS[i + 1], 'fence', 'ended')
+  local stored = redis.pcall('HMGET', KEYS[i + 1], 'fence', 'ended', 'wanted')
   if stored.err then
     if not string.find(stored.err, 'WRONGTYPE', 1, true) then
       return stored
     end
     foreign = i + 1
   else
+    if stored[3] == '1' then
+      wanted = 1
+    end
     local known, ended = tonumber(stored[1] or 0) or 0, tonumber(stored[2] or 0) or 0
     local raiseEnded = storable and ARGV[4] == '1' and proposed > ended
     if storable and proposed > known then
@@ -60,5 +63,8 @@ if ARGV[6] then
 end
 if foreign then
   return {10, now, foreign}
+end
+if wanted == 1 then
+  return {code, now, fence, 0, 1}
 end
 return {code, now, fence}
