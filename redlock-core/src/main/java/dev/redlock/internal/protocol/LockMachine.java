@@ -453,14 +453,15 @@ public final class LockMachine {
     if (servedInRow == 0 || now - lastEndNanos > contention.rowGapNanos()) {
       return false;
     }
+    boolean often = servedInRow >= Math.max(1, head().terms.maxHandOffs());
     if (othersWant) {
       contention.expectOthers();
-      if (servedInRow >= Math.max(1, head().terms.maxHandOffs())) {
-        servedInRow = 0;
-        othersWant = false;
-        stayingBack = true;
-        stayBackNanos = now + contention.stayBackFor();
-      }
+      stayingBack = often;
+      stayBackNanos = now + contention.stayBackFor();
+    }
+    if (often) { // Also when nobody else wants it: the lock was freed, and the count begins again.
+      servedInRow = 0;
+      othersWant = false;
     }
     return stayingBack;
   }

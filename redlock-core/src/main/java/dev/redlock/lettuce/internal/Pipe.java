@@ -15,8 +15,10 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.ChannelOption;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
@@ -35,6 +37,8 @@ final class Pipe {
   private final PipeHandler channel;
   private final int maxUnanswered;
   private final AtomicInteger unanswered = new AtomicInteger();
+  private final Queue<ScriptCall> outbox = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean writing = new AtomicBoolean();
   private final AtomicBoolean loading = new AtomicBoolean();
   private final AtomicBoolean suspicious = new AtomicBoolean();
 
@@ -92,14 +96,41 @@ final class Pipe {
           NodeError.Kind.OVERLOADED, "more than " + maxUnanswered + " requests are unanswered");
       return;
     }
-    try {
-      connection.dispatch(call);
-    } catch (RuntimeException e) {
-      call.completeExceptionally(e);
-    }
+    enqueue(call);
     if (whole) {
       // Redis keeps what EVAL brought. The answer may still be out, but the pipe is ordered.
       missing.getAndUpdate(bits -> bits & ~bit);
+    }
+  }
+
+  /**
+   * Puts the call behind all that were sent before it, by whichever thread. Writing to the channel
+   * at once would not do: Netty writes at once for its own thread and queues for others, so that an
+   * acquire sent by an I/O thread would overtake a release that another thread sent before it, find
+   * its own old key, and be refused; or, worse, a release would overtake the acquire that it
+   * undoes.
+   */
+  private void enqueue(ScriptCall call) {
+    outbox.add(call);
+    if (writing.compareAndSet(false, true)) {
+      try {
+        channel.channel().eventLoop().execute(this::write);
+      } catch (RuntimeException e) { // The event loop is shut down.
+        for (ScriptCall late = outbox.poll(); late != null; late = outbox.poll()) {
+          late.completeExceptionally(e);
+        }
+      }
+    }
+  }
+
+  private void write() {
+    writing.set(false); // Before the look: what is added from now on finds or makes another turn.
+    for (ScriptCall next = outbox.poll(); next != null; next = outbox.poll()) {
+      try {
+        connection.dispatch(next);
+      } catch (RuntimeException e) {
+        next.completeExceptionally(e);
+      }
     }
   }
 
