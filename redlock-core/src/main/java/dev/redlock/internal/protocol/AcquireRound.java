@@ -281,6 +281,12 @@ final class AcquireRound extends Exchange {
     return false;
   }
 
+  /** A knock: whether the door has said that it stored nothing. */
+  boolean isRefusedForSure() {
+    NodeReply reply = door < 0 ? null : replies[door];
+    return reply != null && reply.code().definite() && reply.code() != ReplyCode.GRANTED;
+  }
+
   /** Whether a holder that could have a quorum is among the answers so far. */
   boolean somebodyMayHold() {
     int unknown = Long.bitCount(open());

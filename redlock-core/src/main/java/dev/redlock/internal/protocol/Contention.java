@@ -69,9 +69,9 @@ final class Contention {
   }
 
   void granted() {
-    boolean others = othersSeen;
+    AcquireRound won = lastFull; // It tells which nodes keep a leftover, until the next full round.
     reset();
-    othersSeen = others;
+    lastFull = won;
   }
 
   // When.

@@ -103,20 +103,37 @@ public final class HeldLease {
   }
 
   /** Begins: nodes that were quarantined when the round was put get the lease as well. */
-  void begin(long nowNanos, long nowWallMillis) {
+  void begin(Cleanup cleanup, long nowNanos, long nowWallMillis) {
     long missed = 0;
+    long kept = 0;
     AcquireRound r = won;
     if (r == null) {
       return;
     }
     for (int i = 0; i < nodes.count(); i++) {
       NodeReply reply = r.reply(i);
-      if (r.notAsked(i) != null || (reply != null && reply.code() == ReplyCode.FAILED)) {
+      if (r.notAsked(i) != null || (reply != null && isMissed(reply))) {
         missed |= 1L << i;
       }
+      if (reply != null && reply.code() != ReplyCode.GRANTED) {
+        kept |= 1L << i;
+      }
+    }
+    // Who refused the hand-off still keeps the predecessor's key, and would until its time is up.
+    HeldLease before = predecessor;
+    if (before != null && kept != 0) {
+      cleanup.add(before.release(0, null), kept, before.lifeNanos(), null, nowNanos);
     }
     heal(missed, nowNanos, nowWallMillis);
     closeWonRound();
+  }
+
+  /**
+   * Unknown, or refused for the token alone: others' roll-backs raise the fence of a node by a
+   * little more than the clocks' estimates agree. Nobody else's key is there.
+   */
+  private static boolean isMissed(NodeReply reply) {
+    return reply.code() == ReplyCode.FAILED || reply.code() == ReplyCode.STALE;
   }
 
   /**
@@ -160,7 +177,7 @@ public final class HeldLease {
     if (before != null && reply.code() != ReplyCode.GRANTED) {
       cleanup.add(before.release(0, null), 1L << node, before.lifeNanos(), null, nowNanos);
     }
-    if (reply.code() == ReplyCode.FAILED) {
+    if (isMissed(reply)) {
       heal(1L << node, nowNanos, wallMillis);
     }
     closeWonRound();

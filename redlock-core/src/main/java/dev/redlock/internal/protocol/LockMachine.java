@@ -583,7 +583,7 @@ public final class LockMachine {
       settleHandOff(Order.Outcome.DONE);
     }
     orders.add(new Order.Grant(w, l));
-    l.begin(now, wall);
+    l.begin(cleanup, now, wall);
   }
 
   private void settleHandOff(Order.Outcome outcome) {
@@ -623,14 +623,21 @@ public final class LockMachine {
       handOffTicket = null;
       end(before, LeaseEnd.RELEASED, ticket, now);
     }
+    long mask = undoMask(r);
+    if (mask == 0) {
+      return;
+    }
     LockRequest.Acquire q = r.request;
     LockRequest.Release undo =
         new LockRequest.Release(keys, q.leaseId(), q.token(), false, 0, null);
-    cleanup.add(undo, undoMask(r), lifeNanos(q), null, now);
+    cleanup.add(undo, mask, lifeNanos(q), null, now);
   }
 
   /** A round after a knock, or with a second token, undoes what the first left as well. */
   private long undoMask(AcquireRound r) {
+    if (r.knock && r.isRefusedForSure()) {
+      return 0; // One question, at most once on the wire, and the answer is no: nothing is there.
+    }
     return r.sentMask() | contention.sentBefore(r);
   }
 
