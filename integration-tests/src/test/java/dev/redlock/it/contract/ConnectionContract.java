@@ -227,6 +227,43 @@ abstract class ConnectionContract extends NodeContract {
   }
 
   @Test
+  void requestsOfSeveralThreads_areExecutedInTheOrderSent() {
+    // This thread's release waits to be written while the I/O thread, busy in a handler, sends the
+    // next acquire, which must not be written first.
+    LockKeys keys = fresh();
+    long token = client.now();
+    assertCode(client.acquire(keys, "lease0", token, TTL), ReplyCode.GRANTED);
+    for (int i = 1; i <= 50; i++) {
+      LockRequest next = new LockRequest.Acquire(keys, "lease" + i, token + i, TTL, null, 0, null);
+      CompletableFuture<NodeReply> granted = new CompletableFuture<>();
+      CountDownLatch busy = new CountDownLatch(1);
+      CountDownLatch releaseSent = new CountDownLatch(1);
+      client.node.send(
+          new LockRequest.Inspect(keys),
+          inspected -> {
+            busy.countDown();
+            await(releaseSent);
+            client.node.send(next, granted::complete);
+          });
+      await(busy);
+      CompletableFuture<NodeReply> released =
+          client.send(
+              new LockRequest.Release(keys, "lease" + (i - 1), token + i - 1, true, 0, null));
+      releaseSent.countDown();
+      assertCode(released.orTimeout(2, TimeUnit.SECONDS).join(), ReplyCode.RELEASED);
+      assertCode(granted.orTimeout(2, TimeUnit.SECONDS).join(), ReplyCode.GRANTED);
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(2, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
   void paused_thenResumed_answersEverythingOnce() {
     needs(Feature.PAUSES);
     server().pause();

@@ -123,9 +123,17 @@ abstract class LineContract extends NodeContract {
     ask("patient", 0, true);
     free("holder");
 
-    NodeReply reply = client.acquire(keys, ME, ++token, TTL);
-    assertCode(reply, ReplyCode.GRANTED);
-    assertThat(reply.othersInLine()).isZero();
+    assertCode(client.acquire(keys, ME, ++token, TTL), ReplyCode.GRANTED);
+  }
+
+  @Test
+  void withoutALine_aRefusalIsTold_withTheReleaseAndTheNextGrant() {
+    assertThat(client.acquire(keys, ME, ++token, TTL).othersInLine()).isZero();
+    assertThat(client.extend(keys, ME, token, TTL).othersInLine()).isZero();
+    assertCode(client.acquire(keys, OTHER, token + 1, TTL), ReplyCode.HELD);
+    assertThat(client.release(keys, ME, token).othersInLine()).isEqualTo(1);
+    assertThat(client.acquire(keys, OTHER, ++token, TTL).othersInLine()).isEqualTo(1);
+    assertThat(client.release(keys, OTHER, token).othersInLine()).isZero();
   }
 
   @Test

@@ -116,6 +116,7 @@ final class Pipe {
       try {
         channel.channel().eventLoop().execute(this::write);
       } catch (RuntimeException e) { // The event loop is shut down.
+        writing.set(false); // Whoever comes later must get here too, or is never answered.
         for (ScriptCall late = outbox.poll(); late != null; late = outbox.poll()) {
           late.completeExceptionally(e);
         }

@@ -144,8 +144,9 @@ for i = 1, last, 2 do
     redis.call('GET', KEYS[i])
   end
 end
-if wanted then
-  others = others + 1
+-- In fair mode the line tells, and whoever was refused stands in it.
+if wanted and not process then
+  others = 1
 end
 if others == 0 then
   return {1, now, proposed}
