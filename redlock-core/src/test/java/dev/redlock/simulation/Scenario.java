@@ -247,6 +247,6 @@ final class Scenario {
   }
 
   static String ms(long nanos) {
-    return nanos / 1000 / 1000.0 + "ms";
+    return Math.floorDiv(nanos, 1000) / 1000.0 + "ms";
   }
 }
