@@ -188,7 +188,7 @@ public final class NodeModel {
       s.fenceExpiresMillis = nowMillis + fenceLifeMillis;
       track(s, session);
     }
-    int want = others + (wanted ? 1 : 0);
+    int want = wanted && line == null ? 1 : others; // In fair mode the line tells.
     return new NodeReply(code, connection, now, r.token(), 0, null, want, null);
   }
 

@@ -45,6 +45,7 @@ final class AcquireRound extends Exchange {
   private Verdict verdict = Verdict.UNDECIDED;
   private int door = -1;
   private long sent;
+  private long superseded;
   private boolean closed;
 
   AcquireRound(
@@ -97,6 +98,16 @@ final class AcquireRound extends Exchange {
   /** The nodes that this question was sent to, and that may therefore hold its key. */
   long sentMask() {
     return sent;
+  }
+
+  /** A later question of the same attempt was sent to these nodes, behind this one. */
+  void supersede(long mask) {
+    superseded |= mask;
+  }
+
+  /** Whether what this question left on the node is the business of a later one. */
+  boolean isSuperseded(int node) {
+    return (superseded & 1L << node) != 0;
   }
 
   /** A node refused to take the question at all: there is nothing to roll back on it. */

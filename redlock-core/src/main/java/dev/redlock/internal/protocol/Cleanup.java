@@ -33,6 +33,7 @@ final class Cleanup {
     private long sentNanos;
     private long retryNanos;
     private boolean retry;
+    private boolean expired;
     private int failures;
 
     Entry(LockRequest.Release request, int nodes, long todo, long untilNanos) {
@@ -95,6 +96,44 @@ final class Cleanup {
     send(e, mask, nowNanos);
   }
 
+  /**
+   * After a hand-off: the predecessor may be left on nodes that did not grant to its follower, and
+   * on those that have not answered yet, which get until then to do it.
+   */
+  void addBehind(
+      LockRequest.Release request,
+      long notGranted,
+      long unanswered,
+      long lifeNanos,
+      long untilNanos,
+      long nowNanos) {
+    if (notGranted == 0) {
+      return;
+    }
+    Entry e = new Entry(request, nodes.count(), notGranted, nowNanos + lifeNanos);
+    entries.add(e);
+    send(e, notGranted & ~unanswered, nowNanos);
+    e.retry = unanswered != 0;
+    e.retryNanos = untilNanos;
+  }
+
+  /** A node answered the hand-off late: granted, so the predecessor is gone there, or not. */
+  void onFollower(String predecessorId, int node, boolean granted, long nowNanos) {
+    long bit = 1L << node;
+    for (int i = entries.size() - 1; i >= 0; i--) {
+      Entry e = entries.get(i);
+      if ((e.todo & bit) == 0 || !e.request.leaseId().equals(predecessorId)) {
+        continue;
+      }
+      if (!granted) {
+        send(e, bit, nowNanos);
+      } else if (!e.isOpen(node)) {
+        e.todo &= ~bit;
+        removeIfDone(e);
+      }
+    }
+  }
+
   private void send(Entry e, long mask, long nowNanos) {
     long now = 0;
     for (int i = 0; i < nodes.count(); i++) {
@@ -115,9 +154,11 @@ final class Cleanup {
     if (reply.code().definite()) {
       e.todo &= ~bit;
       settleIfConfirmed(e);
-      if (e.todo == 0 && e.ticket == null) {
-        entries.remove(e);
-      }
+      removeIfDone(e);
+      return;
+    }
+    if (e.expired) {
+      removeIfDone(e);
       return;
     }
     NodeError error = reply.error();
@@ -128,9 +169,20 @@ final class Cleanup {
       send(e, bit, nowNanos); // A new connection is there already.
     } else if (error == null || error.kind() != NodeError.Kind.DISCONNECTED) {
       long delay = Math.min(MOST_RETRY_NANOS, FIRST_RETRY_NANOS << Math.min(6, e.failures++));
+      long at = nowNanos + delay;
+      e.retryNanos = e.retry && e.retryNanos - at < 0 ? e.retryNanos : at;
       e.retry = true;
-      e.retryNanos = nowNanos + delay;
     } // else: the next connection will carry it.
+  }
+
+  /**
+   * While a release is on its way its order stays, even past the end of the keys: a grant that
+   * comes late is recognised by it.
+   */
+  private void removeIfDone(Entry e) {
+    if (e.ticket == null && (e.todo == 0 || (e.expired && e.open() == 0))) {
+      entries.remove(e);
+    }
   }
 
   private void settleIfConfirmed(Entry e) {
@@ -148,8 +200,13 @@ final class Cleanup {
     }
   }
 
-  /** A grant came for something that is already being rolled back, or was. */
-  void onLateGrant(LockRequest.Acquire request, int node, long nowNanos) {
+  /**
+   * A grant came for something that is already being undone, or was.
+   *
+   * @param lease whether it has been a lease: then it is released, never rolled back, because a
+   *     copy of its extend may be under way as well
+   */
+  void onLateGrant(LockRequest.Acquire request, boolean lease, int node, long nowNanos) {
     long bit = 1L << node;
     for (Entry e : entries) {
       if (e.request.leaseId().equals(request.leaseId())) {
@@ -161,14 +218,14 @@ final class Cleanup {
       }
     }
     LockRequest.Release undo =
-        new LockRequest.Release(request.keys(), request.leaseId(), request.token(), false, 0, null);
+        new LockRequest.Release(request.keys(), request.leaseId(), request.token(), lease, 0, null);
     add(undo, bit, request.ttlMillis() * 1_000_000L, null, nowNanos);
   }
 
   /** The node has a new connection: what it still owes is sent again. */
   void onUsable(int node, long nowNanos) {
     for (Entry e : entries) {
-      if ((e.todo & 1L << node) != 0) {
+      if ((e.todo & 1L << node) != 0 && !e.expired) {
         send(e, 1L << node, nowNanos);
       }
     }
@@ -186,13 +243,15 @@ final class Cleanup {
                 Order.Outcome.failed(
                     Reports.ofReplies(nodes, e.request.keys(), e.replies, e.sentNanos, nowNanos))));
       }
+      if (e.untilNanos - nowNanos <= 0) {
+        e.expired = true;
+        e.retry = false;
+      }
       if (e.retry && e.retryNanos - nowNanos <= 0) {
         e.retry = false;
         send(e, e.todo, nowNanos);
       }
-      if (e.ticket == null && (e.todo == 0 || e.untilNanos - nowNanos <= 0)) {
-        entries.remove(i);
-      }
+      removeIfDone(e);
     }
   }
 
@@ -211,7 +270,8 @@ final class Cleanup {
     for (Entry e : entries) {
       if (e.ticket != null) {
         wake.at(e.ticketNanos);
-      } else {
+      }
+      if (!e.expired) {
         wake.at(e.untilNanos);
       }
       if (e.retry) {

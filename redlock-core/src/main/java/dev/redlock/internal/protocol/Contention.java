@@ -44,6 +44,11 @@ final class Contention {
   private int askedDoor = -1;
   private @Nullable AcquireRound lastFull;
   private @Nullable AcquireRound previous;
+  private long sentBefore;
+
+  /** A guess from slow answers must not make anybody sleep for longer than an answer may take. */
+  private long timeoutNanos = 100_000_000;
+
   private @Nullable AcquireRound current;
 
   Contention(Nodes nodes, LockKeys keys, Randomness random) {
@@ -125,7 +130,7 @@ final class Contention {
   }
 
   private void pause(long now, long first, long most) {
-    pauseNanos = pauseNanos == 0 ? first : Math.min(most, 2 * pauseNanos);
+    pauseNanos = Math.min(most, pauseNanos == 0 ? first : 2 * pauseNanos);
     waitUntil(now + (long) (pauseNanos * (0.5 + random.next())), WakeUp.PAUSE, true);
   }
 
@@ -148,9 +153,17 @@ final class Contention {
   }
 
   void asked(AcquireRound r) {
-    boolean follows = current != null && current.request.leaseId().equals(r.request.leaseId());
-    previous = follows ? current : null;
+    AcquireRound c = current;
+    boolean follows = c != null && c.request.leaseId().equals(r.request.leaseId());
+    previous = follows ? c : null;
+    long before = sentBefore;
+    sentBefore = 0;
+    if (c != null && follows) {
+      sentBefore = before | c.sentMask();
+      c.supersede(r.sentMask());
+    }
     current = r;
+    timeoutNanos = r.timeoutNanos;
     if (!r.knock) {
       lastFull = r;
     }
@@ -161,10 +174,15 @@ final class Contention {
 
   /** Nodes that an earlier question of the same attempt was sent to. */
   long sentBefore(AcquireRound r) {
+    return r == current ? sentBefore : 0;
+  }
+
+  /** The door whose admission this round follows, or −1. */
+  int admittedBy(AcquireRound r) {
     AcquireRound p = previous;
-    return p != null && p != r && p.request.leaseId().equals(r.request.leaseId())
-        ? p.sentMask()
-        : 0;
+    return p != null && p != r && p.knock && p.request.leaseId().equals(r.request.leaseId())
+        ? p.door()
+        : -1;
   }
 
   /** Whether a second token may be tried at once: only one time, or two clients leap-frog. */
@@ -247,11 +265,14 @@ final class Contention {
   }
 
   private void knockRefused(AcquireRound r, Terms terms, long now) {
-    if (r.verdict() != AcquireRound.Verdict.HELD) {
-      // The door is hung, gone or cannot take our token: the next in order, or else all. It is
-      // passed over until it is heard again, or a node that errs at once would be asked for ever.
+    if (r.verdict() == AcquireRound.Verdict.UNAVAILABLE) {
+      // The door is hung or gone: the next in order. It is passed over until it is heard again, or
+      // a node that errs at once would be asked for ever.
       nodes.knowledge(r.door()).overdue();
-      allAtOnce = r.verdict() != AcquireRound.Verdict.UNAVAILABLE;
+      return;
+    }
+    if (r.verdict() != AcquireRound.Verdict.HELD) {
+      allAtOnce = true; // It cannot take our token, or was too slow: ask all.
       return;
     }
     AcquireRound full = lastFull;
@@ -319,7 +340,7 @@ final class Contention {
       return;
     }
     int d = door.pick();
-    long late = d < 0 ? 3 * roundTrip() : nodes.knowledge(d).patience();
+    long late = d < 0 ? 3 * roundTrip() : Math.min(timeoutNanos, nodes.knowledge(d).patience());
     long at = now + late + spread();
     if (at - wakeNanos < 0) {
       waitUntil(at, WakeUp.HINT, true);
@@ -339,6 +360,6 @@ final class Contention {
       latency[i] = nodes.knowledge(i).latencyNanos();
     }
     java.util.Arrays.sort(latency);
-    return latency[Quorum.of(n) - 1];
+    return Math.min(timeoutNanos, latency[Quorum.of(n) - 1]);
   }
 }

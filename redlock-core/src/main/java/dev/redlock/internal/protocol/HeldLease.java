@@ -4,7 +4,6 @@ import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +36,6 @@ public final class HeldLease {
   private volatile boolean releaseAsked;
 
   private @Nullable AcquireRound won;
-  private @Nullable HeldLease predecessor;
   private @Nullable ExtendRound round;
   private long nextExtendNanos;
   private long lastAskedNanos;
@@ -55,7 +53,6 @@ public final class HeldLease {
     this.orders = orders;
     this.handOffs = handOffs;
     this.won = won;
-    predecessor = won.predecessor;
     validity = won.validity;
     grantedNanos = won.startNanos;
     lastAskedNanos = won.startNanos;
@@ -103,9 +100,8 @@ public final class HeldLease {
   }
 
   /** Begins: nodes that were quarantined when the round was put get the lease as well. */
-  void begin(Cleanup cleanup, long nowNanos, long nowWallMillis) {
+  void begin(long nowNanos, long nowWallMillis) {
     long missed = 0;
-    long kept = 0;
     AcquireRound r = won;
     if (r == null) {
       return;
@@ -115,14 +111,6 @@ public final class HeldLease {
       if (r.notAsked(i) != null || (reply != null && isMissed(reply))) {
         missed |= 1L << i;
       }
-      if (reply != null && reply.code() != ReplyCode.GRANTED) {
-        kept |= 1L << i;
-      }
-    }
-    // Who refused the hand-off still keeps the predecessor's key, and would until its time is up.
-    HeldLease before = predecessor;
-    if (before != null && kept != 0) {
-      cleanup.add(before.release(0, null), kept, before.lifeNanos(), null, nowNanos);
     }
     heal(missed, nowNanos, nowWallMillis);
     closeWonRound();
@@ -171,12 +159,7 @@ public final class HeldLease {
   }
 
   /** A vote that came after the winning one; it never moves the deadline. */
-  void onLateVote(
-      AcquireRound r, int node, NodeReply reply, Cleanup cleanup, long nowNanos, long wallMillis) {
-    HeldLease before = predecessor;
-    if (before != null && reply.code() != ReplyCode.GRANTED) {
-      cleanup.add(before.release(0, null), 1L << node, before.lifeNanos(), null, nowNanos);
-    }
+  void onLateVote(int node, NodeReply reply, long nowNanos, long wallMillis) {
     if (isMissed(reply)) {
       heal(1L << node, nowNanos, wallMillis);
     }
@@ -184,39 +167,19 @@ public final class HeldLease {
   }
 
   /** The node timeout of the winning round has passed. */
-  private void onWonTimeout(Cleanup cleanup, long nowNanos) {
-    AcquireRound r = won;
-    HeldLease before = predecessor;
-    if (r == null) {
-      return;
+  private void onWonTimeout(AcquireRound r) {
+    for (long silent = r.open(); silent != 0; silent &= silent - 1) {
+      nodes.knowledge(Long.numberOfTrailingZeros(silent)).overdue();
     }
     r.close();
-    long silent = r.open();
-    for (int i = 0; i < nodes.count(); i++) {
-      if ((silent & 1L << i) != 0) {
-        nodes.knowledge(i).overdue();
-      }
-      NodeStatus notAsked = r.notAsked(i);
-      silent |= notAsked != null ? 1L << i : 0;
-    }
-    if (before != null && silent != 0) {
-      cleanup.add(before.release(0, null), silent, before.lifeNanos(), null, nowNanos);
-    }
-    predecessor = null;
     won = null;
   }
 
   private void closeWonRound() {
     AcquireRound r = won;
-    // A hand-off also has to see to nodes that were not asked: they may hold the predecessor.
-    if (r != null && r.isClosed() && (predecessor == null || allAsked(r))) {
+    if (r != null && r.isClosed()) {
       won = null;
-      predecessor = null;
     }
-  }
-
-  private boolean allAsked(AcquireRound r) {
-    return r.sentMask() == Quorum.all(nodes.count());
   }
 
   /** On which terms it was granted. */
@@ -370,14 +333,14 @@ public final class HeldLease {
   }
 
   /** The lease ends, or goes on when null. */
-  @Nullable LeaseEnd onTimer(Cleanup cleanup, long nowNanos, long nowWallMillis) {
+  @Nullable LeaseEnd onTimer(long nowNanos, long nowWallMillis) {
     LeaseEnd over = overdue(nowNanos, nowWallMillis);
     if (over != null) {
       return over;
     }
     AcquireRound w = won;
     if (w != null && w.deadlineNanos() - nowNanos <= 0) {
-      onWonTimeout(cleanup, nowNanos);
+      onWonTimeout(w);
     }
     ExtendRound r = round;
     if (r != null && r.deadlineNanos() - nowNanos < 0) {

@@ -9,6 +9,7 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReleaseHints;
+import dev.redlock.spi.ReplyCode;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -31,11 +32,11 @@ public final class LockMachine {
   private final LockKeys keys;
   private final Nodes nodes;
   private final Randomness random;
-  private final String process;
   private final List<Order> orders = new ArrayList<>(4);
   private final TokenChoice tokens;
   private final WaitQueue queue = new WaitQueue();
   private final Cleanup cleanup;
+  private final PlaceInLine line;
   private final Contention contention;
   private final List<Survey> surveys = new ArrayList<>(0);
 
@@ -60,9 +61,9 @@ public final class LockMachine {
     this.keys = keys;
     this.nodes = nodes;
     this.random = random;
-    this.process = process;
     tokens = new TokenChoice(nodes);
     cleanup = new Cleanup(nodes, orders);
+    line = new PlaceInLine(keys, nodes, random, cleanup, process);
     contention = new Contention(nodes, keys, random);
   }
 
@@ -172,6 +173,7 @@ public final class LockMachine {
    * @return false if it does not wait here: it has the lease, or was refused
    */
   public boolean cancel(Waiter w, long now, long wall) {
+    endIfOverdue(now, wall);
     boolean head = queue.head() == w;
     if (!queue.remove(w)) {
       return false;
@@ -179,6 +181,7 @@ public final class LockMachine {
     if (head) {
       abandon(now);
     }
+    leaveLine(now);
     proceed(now, wall);
     return true;
   }
@@ -241,13 +244,14 @@ public final class LockMachine {
     closed = true;
     for (Waiter w = queue.head(); w != null; w = queue.head()) {
       boolean served = round != null;
-      AcquireRound seen = lastAsked;
+      AcquireRound seen = w.attempts > 0 ? lastAsked : null;
       queue.remove(w);
       if (served) {
         abandon(now);
       }
       refuse(w, AcquireReport.Verdict.ABANDONED, seen, now);
     }
+    leaveLine(now);
     HeldLease l = lease;
     if (l != null) {
       l.askRelease();
@@ -290,25 +294,26 @@ public final class LockMachine {
   /** A node, or (−1) another carrier, says that the lock may be free now. */
   public void onHint(int node, long now, long wall) {
     HeldLease l = lease;
-    if (l != null) {
-      if (node >= 0) {
-        l.onHint(node, now);
-        onTimer(now, wall);
+    if (l == null) {
+      if (queue.head() != null) {
+        contention.onHint(node, round, now);
       }
       return;
     }
-    if (queue.head() != null) {
-      contention.onHint(node, round, now);
+    if (node >= 0) {
+      l.onHint(node, now);
     }
+    onTimer(now, wall);
   }
 
   /** A node's connection changed its state. */
   public void onNodeStatus(int node, long now, long wall) {
+    endIfOverdue(now, wall);
     NodeStatus status = nodes.status(node);
     if (!status.usable()) {
+      proceed(now, wall);
       return;
     }
-    endIfOverdue(now, wall);
     cleanup.onUsable(node, now);
     HeldLease l = lease;
     if (l != null) {
@@ -323,7 +328,7 @@ public final class LockMachine {
   public void onTimer(long now, long wall) {
     HeldLease l = lease;
     if (l != null) {
-      LeaseEnd over = l.onTimer(cleanup, now, wall);
+      LeaseEnd over = l.onTimer(now, wall);
       if (over != null) {
         end(l, over, null, now);
       }
@@ -367,13 +372,26 @@ public final class LockMachine {
       r.notSent(node);
     }
     HeldLease l = lease;
+    boolean granted = reply.code() == ReplyCode.GRANTED;
+    if (granted) {
+      line.granted(node);
+    }
     if (r == round) {
       decide(r, r.onReply(node, reply, now, wall), now, wall);
-    } else if (l != null && l.won() == r) {
+      return;
+    }
+    if (!granted && queue.head() == null) {
+      line.leave(1L << node, now);
+    }
+    boolean won = r.verdict() == AcquireRound.Verdict.WON && !r.knock;
+    if (won && r.predecessor != null) {
+      cleanup.onFollower(r.predecessor.id(), node, granted, now);
+    }
+    if (l != null && l.won() == r) {
       r.onReply(node, reply, now, wall);
-      l.onLateVote(r, node, reply, cleanup, now, wall);
-    } else if (reply.code() == dev.redlock.spi.ReplyCode.GRANTED && !isOfLease(r)) {
-      cleanup.onLateGrant(r.request, node, now);
+      l.onLateVote(node, reply, now, wall);
+    } else if (granted && !r.isSuperseded(node) && !isOfLease(r)) {
+      cleanup.onLateGrant(r.request, won, node, now);
     }
   }
 
@@ -398,9 +416,15 @@ public final class LockMachine {
         }
       }
       case STALE -> {
-        if (!r.knock && r.predecessor == null && contention.secondToken()) {
-          round = null;
-          long token = tokens.proposeAfter(r.replies(), r.answeredNanos(), now);
+        if (r.predecessor != null || !contention.secondToken()) {
+          refused(r, now);
+          return;
+        }
+        round = null;
+        long token = tokens.proposeAfter(r.replies(), r.answeredNanos(), now);
+        if (r.knock) {
+          knock(head(), r.door(), r.request.leaseId(), token, now, wall);
+        } else {
           put(
               request(r.request.leaseId(), token, null),
               false,
@@ -408,8 +432,6 @@ public final class LockMachine {
               Quorum.all(nodes.count()),
               now,
               wall);
-        } else {
-          refused(r, now);
         }
       }
       default -> refused(r, now);
@@ -425,19 +447,16 @@ public final class LockMachine {
         contention.reset();
         return;
       }
-      if (!contention.isTime(now) || (!head.once && staysBack(now))) {
+      if (!contention.isTime(now) || staysBack(now)) {
         return;
       }
       WakeUp cause = contention.wake();
       if (cause != null) {
         orders.add(new Order.Woken(cause));
       }
-      // A single try asks everybody: a leftover at the door must not refuse what a quorum would
-      // grant.
-      boolean direct = head.once && head.attempts == 0;
-      int door = contention.throughDoor(head.terms.fair()) && !direct ? contention.door() : -1;
+      int door = contention.throughDoor(head.terms.fair()) ? contention.door() : -1;
       if (door >= 0) {
-        knock(head, door, now, wall);
+        knock(head, door, random.leaseId(), tokens.propose(now), now, wall);
       } else {
         ask(random.leaseId(), null, now, wall);
       }
@@ -470,17 +489,17 @@ public final class LockMachine {
   }
 
   /** Asks the door alone, for a short time to live. */
-  private void knock(Waiter head, int door, long now, long wall) {
+  private void knock(Waiter head, int door, String leaseId, long token, long now, long wall) {
     long ttlMillis = Math.max(2, 2 * head.terms.nodeTimeoutNanos() / 1_000_000L);
     LockRequest.Acquire knock =
         new LockRequest.Acquire(
             keys,
-            random.leaseId(),
-            tokens.propose(now),
+            leaseId,
+            token,
             Math.min(ttlMillis, head.terms.ttlMillis()),
             null,
             0,
-            line(head, door));
+            head.terms.fair() ? line.stand(head, door) : null);
     put(knock, true, null, 1L << door, now, wall);
   }
 
@@ -528,9 +547,11 @@ public final class LockMachine {
       decide(r, verdict, now, wall);
       return;
     }
-    int door = head.terms.fair() && !knock ? contention.door() : -1;
+    int admittedBy = contention.admittedBy(r);
+    int door = !head.terms.fair() || knock ? -1 : admittedBy >= 0 ? admittedBy : contention.door();
     if (door >= 0 && (mask & 1L << door) != 0) {
-      orders.add(new Order.Send(r, inLine(request, line(head, door)), 1L << door));
+      LockRequest.Line place = admittedBy >= 0 ? line.admitted(head) : line.stand(head, door);
+      orders.add(new Order.Send(r, inLine(request, place), 1L << door));
       mask &= ~(1L << door);
     }
     if (mask != 0) {
@@ -548,15 +569,6 @@ public final class LockMachine {
         plain.previousLeaseId(),
         plain.previousToken(),
         line);
-  }
-
-  private LockRequest.@Nullable Line line(Waiter w, int door) {
-    if (!w.terms.fair()) {
-      return null;
-    }
-    NodeKnowledge k = nodes.knowledge(door);
-    long arrival = k.clockKnown() ? k.estimateMicros(w.submittedNanos) : 0;
-    return new LockRequest.Line(process, arrival, w.terms.lineTimeoutMillis(), !w.once);
   }
 
   private Waiter head() {
@@ -584,9 +596,17 @@ public final class LockMachine {
       orders.add(new Order.End(before, LeaseEnd.HANDED_OFF));
       orders.add(new Order.Announce(before, ReleaseHints.Reason.HANDED_OFF));
       settleHandOff(Order.Outcome.DONE);
+      cleanup.addBehind(
+          before.release(0, null),
+          Quorum.all(nodes.count()) & ~r.grantedMask(),
+          r.open(),
+          before.lifeNanos(),
+          r.deadlineNanos(),
+          now);
     }
     orders.add(new Order.Grant(w, l));
-    l.begin(cleanup, now, wall);
+    line.leave(~r.open(), now);
+    l.begin(now, wall);
   }
 
   private void settleHandOff(Order.Outcome outcome) {
@@ -611,7 +631,7 @@ public final class LockMachine {
     boolean again = contention.refused(r, head.terms, head.once, now);
     if (!again) {
       queue.remove(head);
-      leaveLine(head, now);
+      leaveLine(now);
       refuse(head, Reports.verdict(r), r, now);
       contention.reset();
     }
@@ -659,30 +679,23 @@ public final class LockMachine {
 
   private void leave(Waiter w, long now) {
     boolean head = queue.head() == w;
-    AcquireRound seen = head ? lastAsked : null;
+    AcquireRound seen = head && w.attempts > 0 ? lastAsked : null;
     queue.remove(w);
     if (head) {
       if (seen != null && seen == round) {
         seen.onTimeout(now, 0);
       }
       abandon(now);
-      leaveLine(w, now);
+      leaveLine(now);
     }
     AcquireReport.Verdict verdict =
         seen == null ? AcquireReport.Verdict.HELD_LOCALLY : Reports.verdict(seen);
     refuse(w, verdict, seen, now);
   }
 
-  /** Fair mode: nobody of this process waits any more, so it must not hold others up. */
-  private void leaveLine(Waiter w, long now) {
-    if (!w.terms.fair() || w.once || queue.head() != null) {
-      return;
-    }
-    int door = contention.door();
-    if (door >= 0) {
-      LockRequest.Release goodbye =
-          new LockRequest.Release(keys, random.leaseId(), 1, false, 0, process);
-      cleanup.add(goodbye, 1L << door, w.terms.lineTimeoutMillis() * 1_000_000L, null, now);
+  private void leaveLine(long now) {
+    if (queue.head() == null) {
+      line.leave(Quorum.all(nodes.count()), now);
     }
   }
 

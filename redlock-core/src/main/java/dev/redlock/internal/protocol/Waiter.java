@@ -15,6 +15,10 @@ public abstract class Waiter {
   final boolean once;
 
   int attempts;
+
+  /** Fair mode: when it came, in the time of the node that was the door then; 0 if not known. */
+  long arrivalMicros;
+
   boolean queued;
   long sequence;
   @Nullable Waiter before;
