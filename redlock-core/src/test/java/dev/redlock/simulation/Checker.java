@@ -94,6 +94,7 @@ final class Checker {
     final long firstSendMono;
     final long firstSendTrue;
     long yes;
+    long no;
     final long[] connection;
 
     Asked(Exchange exchange, long token, long ttlMillis, long mono, long now, int nodes) {
@@ -335,7 +336,11 @@ final class Checker {
   // What comes back to a client, and what its machine makes of it.
 
   void onReplyDelivered(Exchange exchange, int node, LockRequest request, NodeReply reply) {
-    if (request instanceof LockRequest.Acquire r && reply.code() == ReplyCode.GRANTED) {
+    if (request instanceof LockRequest.Acquire r && reply.code() != ReplyCode.GRANTED) {
+      if (reply.code().definite()) {
+        ids.get(r.leaseId()).acquire(r.token()).no |= 1L << node;
+      }
+    } else if (request instanceof LockRequest.Acquire r) {
       Id id = ids.get(r.leaseId());
       Asked a = id.acquire(r.token());
       a.yes |= 1L << node;
@@ -546,11 +551,17 @@ final class Checker {
 
   /** Whether nothing is owed any more; if something is owed that could have been sent, it fails. */
   private boolean isCleanedUp(SimLock lock, Id id, long mono) {
-    long life = scenario.ttlNanos + scenario.ttlNanos / 50 + Scenario.SECOND;
-    if (mono - id.overMono > life) {
+    if (mono - id.writtenUntilMono > 0) {
       return true; // Its keys are gone by themselves.
     }
     long owed = id.sentMask & ~id.releasedMask;
+    if (Long.bitCount(id.sentMask) == 1) {
+      long no = owed; // Knocks, and the door said no to each.
+      for (Asked a : id.acquires) {
+        no &= a.no;
+      }
+      owed &= ~no;
+    }
     if (id.end == LeaseEnd.HANDED_OFF) {
       owed &= ~id.followedMask;
       long patience = scenario.terms.nodeTimeoutNanos() + scenario.timerLateNanos + Scenario.MS;

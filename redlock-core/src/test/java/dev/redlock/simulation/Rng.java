@@ -49,6 +49,11 @@ final class Rng {
   }
 
   /** One of these. */
+  <T> T pick(T[] values) {
+    return values[below(values.length)];
+  }
+
+  /** One of these. */
   long oneOf(long... values) {
     return values[below(values.length)];
   }

@@ -5,7 +5,9 @@ import dev.redlock.internal.protocol.Terms;
 import dev.redlock.spi.LockKeys;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 
 /** What kind of world a seed makes: sizes, options of the locks, clocks, and which faults come. */
 final class Scenario {
@@ -42,6 +44,7 @@ final class Scenario {
   final long ttlNanos;
   final long maxLeaseNanos;
   final long safetyNanos;
+  final int safetyEvents;
   final long thinkNanos;
   final long holdNanos;
   final long waitNanos;
@@ -70,7 +73,7 @@ final class Scenario {
   final double userExtend;
 
   /** Mean time between faults of each kind, 0 if it does not come. */
-  final long[] faultEvery = new long[Fault.values().length];
+  private final Map<Fault, Long> faultEvery = new EnumMap<>(Fault.class);
 
   final boolean walksBack;
 
@@ -119,11 +122,12 @@ final class Scenario {
             .maxHandOffs((int) rng.oneOf(0, 1, 3, 16))
             .fair(rng.chance(0.2))
             .lineTimeout(Duration.ofMillis(rng.between(100, 5000)))
-            .pollInterval(Duration.ofMillis(rng.between(10, 1000)))
+            .pollInterval(Duration.ofMillis(rng.between(Math.max(10, ttl / 30), 1000)))
             .build();
     terms = Terms.of(options);
     ttlNanos = ttl * MS;
     maxLeaseNanos = rng.chance(0.5) ? ttlNanos : Math.max(ttlNanos, 5 * SECOND);
+    safetyEvents = (int) rng.between(100, 500);
     safetyNanos = rng.between(4, 25) * SECOND;
     thinkNanos = rng.spread(MS, Math.max(2 * MS, safetyNanos / 8));
     holdNanos = rng.spread(MS, 2 * ttlNanos);
@@ -159,13 +163,18 @@ final class Scenario {
       if (on
           || (setting == Setting.FORGETFUL && f == Fault.EVICT)
           || (setting == Setting.GUARD_OFF && f == Fault.NODE_CRASH)) {
-        faultEvery[f.ordinal()] = rng.spread(safetyNanos / 16, safetyNanos);
+        faultEvery.put(f, rng.spread(safetyNanos / 16, safetyNanos));
       }
     }
     if (walksBack) {
       // A wall clock that is set back hides a suspension: one or the other.
-      faultEvery[Fault.CLIENT_SUSPEND.ordinal()] = 0;
+      faultEvery.remove(Fault.CLIENT_SUSPEND);
     }
+  }
+
+  /** Mean time between faults of this kind; 0 if there are none. */
+  long every(Fault f) {
+    return faultEvery.getOrDefault(f, 0L);
   }
 
   int quorum() {
@@ -234,8 +243,8 @@ final class Scenario {
             + percent(userExtend));
     StringBuilder faults = new StringBuilder("faults:");
     for (Fault f : Fault.values()) {
-      if (faultEvery[f.ordinal()] > 0) {
-        faults.append(' ').append(f).append("~").append(ms(faultEvery[f.ordinal()]));
+      if (every(f) > 0) {
+        faults.append(' ').append(f).append("~").append(ms(every(f)));
       }
     }
     out.add(faults.toString());

@@ -164,6 +164,10 @@ final class SimClient implements Nodes, Randomness {
     resumed = Math.max(resumed, pausedUntil);
   }
 
+  long pausedUntil() {
+    return pausedUntil;
+  }
+
   boolean isPaused() {
     return world.now < pausedUntil;
   }

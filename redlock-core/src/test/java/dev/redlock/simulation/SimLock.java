@@ -169,7 +169,7 @@ final class SimLock {
   }
 
   private void settleDown() {
-    if (machine.isIdle()) {
+    if (machine.mayRetire(client.mono())) {
       client.retired(this);
       timerVersion++;
       timerMono = Long.MAX_VALUE;

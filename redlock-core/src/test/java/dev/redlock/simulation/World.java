@@ -14,7 +14,7 @@ import java.util.List;
  * within a bound, and closes, after which nothing may be left.
  */
 final class World {
-  private static final int MOST_EVENTS = 60_000;
+  private static final int MOST_EVENTS = 30_000;
 
   final Scenario scenario;
   final Rng rng;
@@ -84,17 +84,19 @@ final class World {
       client.start();
     }
     for (Scenario.Fault f : Scenario.Fault.values()) {
-      if (scenario.faultEvery[f.ordinal()] > 0) {
+      if (scenario.every(f) > 0) {
         faultLater(f);
       }
     }
-    if (scenario.faultEvery[Scenario.Fault.NODE_CRASH.ordinal()] > 0) {
+    if (scenario.every(Scenario.Fault.NODE_CRASH) > 0) {
       checkpointLater();
     }
-    runUntil(scenario.safetyNanos);
-    heal();
-    long quiet = now + scenario.guardNanos() * 102 / 100 + 12 * Scenario.SECOND;
-    long waits = now + 2 * scenario.waitNanos + 12 * Scenario.SECOND;
+    while (events < scenario.safetyEvents && now < scenario.safetyNanos) {
+      runUntil(Math.min(scenario.safetyNanos, now + 10 * Scenario.MS));
+    }
+    long healthy = heal();
+    long quiet = healthy + scenario.guardNanos() * 102 / 100 + 12 * Scenario.SECOND;
+    long waits = healthy + 2 * scenario.waitNanos + 12 * Scenario.SECOND;
     runUntil(Math.max(quiet, waits));
     settled();
     finalRound();
@@ -115,7 +117,7 @@ final class World {
   // Faults.
 
   private void faultLater(Scenario.Fault f) {
-    long every = scenario.faultEvery[f.ordinal()];
+    long every = scenario.every(f);
     at(
         now + rng.between(1, 2 * every),
         () -> {
@@ -143,6 +145,9 @@ final class World {
   private void strike(Scenario.Fault f) {
     SimNode node = nodes[rng.below(nodes.length)];
     SimClient client = clients[rng.below(clients.length)];
+    if (!client.alive) {
+      return;
+    }
     switch (f) {
       case RESET -> client.links[node.index].reset();
       case STALL -> client.links[node.index].stall(rng.spread(Scenario.MS, 7 * Scenario.SECOND));
@@ -171,7 +176,7 @@ final class World {
   }
 
   private void crash(SimNode node) {
-    SimNode.Kept kept = SimNode.Kept.values()[rng.below(3)];
+    SimNode.Kept kept = rng.pick(SimNode.Kept.values());
     node.crash(
         kept,
         rng.chance(0.5)
@@ -183,7 +188,7 @@ final class World {
   private void step(SimNode node) {
     long most = Math.max(1, 900_000 - scenario.skewMicros);
     long micros = rng.between(-most, most);
-    if (scenario.setting == Scenario.Setting.NORMAL && micros > 0 && !mayForgetAll(node)) {
+    if (scenario.setting != Scenario.Setting.FORGETFUL && micros > 0 && !mayForgetAll(node)) {
       return;
     }
     if (now < node.guardedUntil) {
@@ -230,9 +235,7 @@ final class World {
   private void replace(SimClient client, String how) {
     // A flush that nobody alive has seen is outside of what is promised.
     for (SimNode node : nodes) {
-      if (now < node.guardedUntil
-          && node.up
-          && scenario.faultEvery[Scenario.Fault.FLUSH.ordinal()] > 0) {
+      if (now < node.guardedUntil && node.up && scenario.every(Scenario.Fault.FLUSH) > 0) {
         return;
       }
     }
@@ -259,7 +262,7 @@ final class World {
       return;
     }
     for (SimNode node : nodes) {
-      if (now < node.guardedUntil && scenario.faultEvery[Scenario.Fault.FLUSH.ordinal()] > 0) {
+      if (now < node.guardedUntil && scenario.every(Scenario.Fault.FLUSH) > 0) {
         return;
       }
     }
@@ -283,6 +286,7 @@ final class World {
                 .lock(keySet)
                 .act(
                     (m, at, wall) -> {
+                      m.onTimer(at, wall);
                       if (breaks) {
                         fault(client.name(), "breaks " + m.keys());
                         m.breakLock(scenario.terms.nodeTimeoutNanos(), at);
@@ -306,13 +310,22 @@ final class World {
 
   // The second part.
 
-  private void heal() {
+  /** Ends all faults; returns when the last pause is over. */
+  private long heal() {
     row("world", "faults end");
     faults = false;
     ending = true;
     for (SimNode node : nodes) {
       node.restart();
     }
+    long latest = now;
+    for (SimNode node : nodes) {
+      latest = Math.max(latest, node.pausedUntil());
+    }
+    for (SimClient client : clients) {
+      latest = Math.max(latest, client.pausedUntil());
+    }
+    return latest;
   }
 
   private void settled() {
@@ -361,7 +374,7 @@ final class World {
     for (SimClient client : clients) {
       for (SimLock lock : client.allLocks) {
         LockMachine m = lock.machine;
-        if (!m.isIdle() || m.delayNanos(client.mono()) != Long.MAX_VALUE) {
+        if (!m.mayRetire(client.mono())) {
           throw new Violation("leftover", client.name() + " is not idle after close " + lock.keys);
         }
       }
