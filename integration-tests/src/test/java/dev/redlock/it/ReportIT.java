@@ -71,7 +71,8 @@ class ReportIT {
             .map(uri -> uri.replace("redis://", "redis://somebody:secret-word@"))
             .toArray(String[]::new);
     try (Redlock redlock = Redlock.builder().nodes(uris).restartGuard(RestartGuard.off()).build()) {
-      Eventually.holds(() -> redlock.nodes().stream().allMatch(n -> !n.cause().isEmpty()), nodes);
+      Eventually.holds(
+          () -> redlock.nodes().stream().allMatch(n -> n.cause().contains("WRONGPASS")), nodes);
       QuorumUnavailableException refused =
           catchThrowableOfType(
               QuorumUnavailableException.class, () -> redlock.lock("report").tryAcquire());

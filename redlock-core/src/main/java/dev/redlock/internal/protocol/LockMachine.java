@@ -447,14 +447,17 @@ public final class LockMachine {
         contention.reset();
         return;
       }
-      if (!contention.isTime(now) || staysBack(now)) {
+      if (!contention.isTime(now) || (!head.once && staysBack(now))) {
         return;
       }
       WakeUp cause = contention.wake();
       if (cause != null) {
         orders.add(new Order.Woken(cause));
       }
-      int door = contention.throughDoor(head.terms.fair()) ? contention.door() : -1;
+      // A single try asks everybody: a leftover at the door must not refuse what a quorum would
+      // grant.
+      boolean direct = head.once && head.attempts == 0;
+      int door = contention.throughDoor(head.terms.fair()) && !direct ? contention.door() : -1;
       if (door >= 0) {
         knock(head, door, random.leaseId(), tokens.propose(now), now, wall);
       } else {
