@@ -286,6 +286,10 @@ public final class LockMachine {
       cleanup.onReply(e, node, reply, now);
     } else if (exchange instanceof Survey s) {
       s.onReply(node, reply);
+      HeldLease l = lease;
+      if (s.breaks() && l != null && reply.code().definite()) {
+        l.onHint(node, now); // Nodes do not push what this client's own connection has written.
+      }
       finishSurveys(now);
     }
     proceed(now, wall);

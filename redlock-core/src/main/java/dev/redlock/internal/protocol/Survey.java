@@ -9,9 +9,11 @@ public final class Survey extends Exchange implements Order.Ticket {
   private final @Nullable NodeReply[] replies;
   private final long deadlineNanos;
   private final long startNanos;
+  private final boolean breaks;
   private boolean over;
 
-  Survey(int nodes, long startNanos, long deadlineNanos) {
+  Survey(int nodes, boolean breaks, long startNanos, long deadlineNanos) {
+    this.breaks = breaks;
     replies = new NodeReply[nodes];
     this.startNanos = startNanos;
     this.deadlineNanos = deadlineNanos;
@@ -24,7 +26,9 @@ public final class Survey extends Exchange implements Order.Ticket {
       long timeoutNanos,
       long nowNanos,
       java.util.List<Order> out) {
-    Survey survey = new Survey(nodes.count(), nowNanos, nowNanos + timeoutNanos);
+    Survey survey =
+        new Survey(
+            nodes.count(), request instanceof LockRequest.Break, nowNanos, nowNanos + timeoutNanos);
     long mask = 0;
     for (int i = 0; i < nodes.count(); i++) {
       mask |= nodes.status(i).usable() ? 1L << i : 0;
@@ -37,6 +41,11 @@ public final class Survey extends Exchange implements Order.Ticket {
   /** What the node said; null if it has not answered. */
   public @Nullable NodeReply reply(int node) {
     return replies[node];
+  }
+
+  /** Whether it takes the lock from its holder. */
+  boolean breaks() {
+    return breaks;
   }
 
   long startNanos() {
