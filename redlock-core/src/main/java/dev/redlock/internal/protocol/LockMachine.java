@@ -124,10 +124,12 @@ public final class LockMachine {
       l.deadlines(wake);
     }
     AcquireRound r = round;
+    Waiter head = queue.head();
     if (r != null) {
       wake.at(contention.roundDeadline(r));
-    } else if (l == null && queue.head() != null) {
-      if (stayingBack) {
+    } else if (l == null && head != null) {
+      // Both have to be over; whichever is over first must not wake anybody for nothing.
+      if (stayingBack && !head.once && contention.isTime(stayBackNanos)) {
         wake.at(stayBackNanos);
       } else {
         contention.deadlines(wake);
