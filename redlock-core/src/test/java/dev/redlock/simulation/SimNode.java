@@ -34,6 +34,9 @@ final class SimNode {
   /** Until when this node is kept out by those who know that it lost its keys. */
   long guardedUntil = Long.MIN_VALUE;
 
+  /** Until when whoever has not seen that this node was flushed would be misled. */
+  long flushedUntil = Long.MIN_VALUE;
+
   private final long offsetMicros;
   private final int ppm;
   private long stepMicros;
@@ -246,6 +249,10 @@ final class SimNode {
     stepMicros += micros;
   }
 
+  long stepped() {
+    return stepMicros;
+  }
+
   void forgetScripts() {
     world.fault(name, "scripts flushed");
     scriptsForgotten = true;
@@ -308,6 +315,7 @@ final class SimNode {
     model.wipe();
     markerMicros = 0;
     guardedUntil = world.now + world.scenario.guardNanos() * 102 / 100;
+    flushedUntil = guardedUntil;
     for (SimClient client : world.clients) {
       SimLink.Connection c = client.links[index].connection;
       if (c != null) {

@@ -187,7 +187,7 @@ final class World {
   /** A step forward ends keys early, and makes a young server look old: only where it may. */
   private void step(SimNode node) {
     long most = Math.max(1, 900_000 - scenario.skewMicros);
-    long micros = rng.between(-most, most);
+    long micros = rng.between(-most, most) - node.stepped(); // A quorum has to stay within 4 s.
     if (scenario.setting != Scenario.Setting.FORGETFUL && micros > 0 && !mayForgetAll(node)) {
       return;
     }
@@ -233,12 +233,6 @@ final class World {
   }
 
   private void replace(SimClient client, String how) {
-    // A flush that nobody alive has seen is outside of what is promised.
-    for (SimNode node : nodes) {
-      if (now < node.guardedUntil && node.up && scenario.every(Scenario.Fault.FLUSH) > 0) {
-        return;
-      }
-    }
     client.crash(how);
     bury(client);
   }
@@ -247,24 +241,25 @@ final class World {
     for (SimUser user : client.users) {
       user.die();
     }
-    at(
-        now + rng.spread(Scenario.MS, Scenario.SECOND),
-        () -> {
-          SimClient next = new SimClient(client.index, ++lives[client.index], this);
-          clients[client.index] = next;
-          row(next.name(), "starts");
-          next.start();
-        });
+    at(now + rng.spread(Scenario.MS, Scenario.SECOND), () -> born(client.index));
+  }
+
+  private void born(int index) {
+    for (SimNode node : nodes) {
+      if (now < node.flushedUntil) {
+        at(node.flushedUntil, () -> born(index)); // It could not know of the flush.
+        return;
+      }
+    }
+    SimClient next = new SimClient(index, ++lives[index], this);
+    clients[index] = next;
+    row(next.name(), "starts");
+    next.start();
   }
 
   private void shutDown(SimClient client) {
     if (client.closing || client.isPaused()) {
       return;
-    }
-    for (SimNode node : nodes) {
-      if (now < node.guardedUntil && scenario.every(Scenario.Fault.FLUSH) > 0) {
-        return;
-      }
     }
     fault(client.name(), "closes");
     client.close();
