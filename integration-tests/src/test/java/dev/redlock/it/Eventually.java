@@ -20,6 +20,7 @@ final class Eventually {
   static void holds(Condition condition, Duration within, RedisNodes nodes) {
     try {
       Awaitility.await()
+          .pollInSameThread()
           .atMost(within)
           .pollDelay(Duration.ZERO)
           .pollInterval(Duration.ofMillis(2))

@@ -34,6 +34,10 @@ final class Cleanup {
     private long retryNanos;
     private boolean retry;
     private boolean expired;
+
+    /** Nodes whose answer to the hand-off that takes this lease over is still to come. */
+    private long behind;
+
     private int failures;
 
     Entry(LockRequest.Release request, int nodes, long todo, long untilNanos) {
@@ -113,6 +117,7 @@ final class Cleanup {
     Entry e = new Entry(request, nodes.count(), notGranted, nowNanos + lifeNanos);
     entries.add(e);
     send(e, notGranted & ~unanswered, nowNanos);
+    e.behind = unanswered;
     e.retry = unanswered != 0;
     e.retryNanos = untilNanos;
   }
@@ -125,6 +130,7 @@ final class Cleanup {
       if ((e.todo & bit) == 0 || !e.request.leaseId().equals(predecessorId)) {
         continue;
       }
+      e.behind &= ~bit;
       if (!granted) {
         send(e, bit, nowNanos);
       } else if (!e.isOpen(node)) {
@@ -210,11 +216,12 @@ final class Cleanup {
     long bit = 1L << node;
     for (Entry e : entries) {
       if (e.request.leaseId().equals(request.leaseId())) {
-        if (!e.isOpen(node)) {
+        if (!e.isOpen(node) && (e.behind & bit) == 0) {
           e.todo |= bit;
           send(e, bit, nowNanos);
         }
-        return; // An open one is behind the acquire on the same connection, and will undo it.
+        return; // An open one, or a hand-off, is behind the acquire on the same connection, and
+        // will undo it.
       }
     }
     LockRequest.Release undo =
@@ -249,6 +256,7 @@ final class Cleanup {
       }
       if (e.retry && e.retryNanos - nowNanos <= 0) {
         e.retry = false;
+        e.behind = 0;
         send(e, e.todo, nowNanos);
       }
       removeIfDone(e);

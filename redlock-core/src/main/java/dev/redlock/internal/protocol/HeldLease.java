@@ -276,6 +276,9 @@ public final class HeldLease {
           validity = r.validity;
         }
         nextExtendNanos = r.startNanos + terms.ttlNanos() / 3;
+        if (checkDue) { // A push came behind an answer that this round has counted.
+          lookSoon(nowNanos);
+        }
         settleTickets(Order.Outcome.DONE);
         orders.add(new Order.Extended(this, r.repaired()));
         return null;
@@ -317,6 +320,10 @@ public final class HeldLease {
       return; // What we asked is executed after whatever was pushed, and will tell.
     }
     checkDue = true;
+    lookSoon(nowNanos);
+  }
+
+  private void lookSoon(long nowNanos) {
     long at = lastAskedNanos + CHECK_INTERVAL_NANOS;
     if (at - nowNanos < 0) {
       at = nowNanos;

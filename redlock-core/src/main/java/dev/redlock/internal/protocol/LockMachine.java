@@ -401,12 +401,18 @@ public final class LockMachine {
     }
   }
 
-  /** A knock and its round share the lease id: what the knock's late grant left is the lease's. */
+  /**
+   * Whether what this question left on a node is of the lease that is held, or asked for, or being
+   * handed on: then it is where it belongs, or is taken over or freed with that.
+   */
   private boolean isOfLease(AcquireRound r) {
+    String id = r.request.leaseId();
     HeldLease l = lease;
     AcquireRound current = round;
-    return (l != null && l.id().equals(r.request.leaseId()))
-        || (current != null && current.request.leaseId().equals(r.request.leaseId()));
+    return (l != null && l.id().equals(id))
+        || (current != null
+            && (current.request.leaseId().equals(id)
+                || id.equals(current.request.previousLeaseId())));
   }
 
   private void decide(AcquireRound r, AcquireRound.Verdict verdict, long now, long wall) {
