@@ -1,0 +1,249 @@
+package dev.redlock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.DistributedLock;
+import dev.redlock.Lease;
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.lettuce.LettuceNodes;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeListener;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReleaseHints;
+import dev.redlock.spi.ReplyHandler;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Hints may be lost, doubled, late and forged: that costs time at most. */
+@RedisTest(nodes = 5)
+class HintsIT {
+  private static final Duration WAIT = Duration.ofSeconds(30);
+
+  private final RedisNodes nodes;
+
+  HintsIT(RedisNodes nodes) {
+    this.nodes = nodes;
+  }
+
+  @Test
+  void sections_allHintsLost_goOnByPollsAlone() throws Exception {
+    race(new Losing(), 20);
+  }
+
+  @Test
+  void sections_allHintsDoubledAndLate_stayExclusive() throws Exception {
+    race(new Stuttering(), 100);
+  }
+
+  @Test
+  void sections_tenThousandForgedHintsASecond_stayExclusive() throws Exception {
+    race(new Passing(), 100);
+  }
+
+  private void race(Carrier carrier, int sections) throws Exception {
+    boolean forge = carrier instanceof Passing;
+    LockOptions options =
+        LockOptions.builder().pollInterval(Duration.ofMillis(100)).maxHandOffs(2).build();
+    List<Redlock> clients = new ArrayList<>();
+    AtomicInteger inside = new AtomicInteger();
+    int[] counter = new int[1];
+    try (Forger forger = new Forger()) {
+      for (int c = 0; c < 3; c++) {
+        LockNode[] own =
+            LettuceNodes.standalone(nodes.uris()).stream()
+                .map(node -> new Relay(node, carrier))
+                .toArray(LockNode[]::new);
+        var builder = Redlock.builder().nodes(own).restartGuard(RestartGuard.off());
+        if (forge) {
+          builder.hints(forger.carrier());
+        }
+        clients.add(Clients.voting(builder.build(), 5));
+      }
+      List<Thread> threads = new ArrayList<>();
+      List<Throwable> failures = new java.util.concurrent.CopyOnWriteArrayList<>();
+      for (Redlock client : clients) {
+        DistributedLock lock = client.lock("hinted", options);
+        for (int t = 0; t < 2; t++) {
+          Thread thread =
+              new Thread(
+                  () -> {
+                    try {
+                      for (int i = 0; i < sections; i++) {
+                        try (Lease lease = lock.acquire(WAIT)) {
+                          assertThat(inside.incrementAndGet()).isEqualTo(1);
+                          counter[0]++;
+                          lease.ensureValid();
+                          inside.decrementAndGet();
+                        }
+                      }
+                    } catch (Throwable e) {
+                      failures.add(e);
+                    }
+                  });
+          thread.start();
+          threads.add(thread);
+        }
+      }
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      assertThat(failures).isEmpty();
+      assertThat(counter[0]).isEqualTo(clients.size() * 2 * sections);
+    } finally {
+      clients.forEach(Redlock::close);
+    }
+  }
+
+  /** What becomes of a push. */
+  private interface Carrier {
+    void carry(Runnable push);
+  }
+
+  private static final class Losing implements Carrier {
+    @Override
+    public void carry(Runnable push) {}
+  }
+
+  private static final class Passing implements Carrier {
+    @Override
+    public void carry(Runnable push) {
+      push.run();
+    }
+  }
+
+  private static final class Stuttering implements Carrier {
+    private final ScheduledExecutorService late =
+        Executors.newSingleThreadScheduledExecutor(
+            task -> {
+              Thread thread = new Thread(task, "late-hints");
+              thread.setDaemon(true);
+              return thread;
+            });
+
+    @Override
+    public void carry(Runnable push) {
+      late.schedule(push, 5, TimeUnit.MILLISECONDS);
+      late.schedule(push, 15, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  /** Says of the name, ten thousand times a second, that it may be free. */
+  private static final class Forger implements AutoCloseable {
+    private final List<ReleaseHints.Receiver> receivers =
+        new java.util.concurrent.CopyOnWriteArrayList<>();
+    private final ScheduledExecutorService flood =
+        Executors.newSingleThreadScheduledExecutor(
+            task -> {
+              Thread thread = new Thread(task, "forged-hints");
+              thread.setDaemon(true);
+              return thread;
+            });
+
+    Forger() {
+      flood.scheduleAtFixedRate(
+          () -> {
+            for (int i = 0; i < 10; i++) {
+              receivers.forEach(r -> r.mayBeFree("hinted"));
+            }
+          },
+          1,
+          1,
+          TimeUnit.MILLISECONDS);
+    }
+
+    ReleaseHints carrier() {
+      return new ReleaseHints() {
+        @Override
+        public void start(Receiver receiver) {
+          receivers.add(receiver);
+        }
+
+        @Override
+        public void ended(Ended ended) {}
+
+        @Override
+        public void close() {}
+      };
+    }
+
+    @Override
+    public void close() {
+      flood.shutdownNow();
+    }
+  }
+
+  /** A node whose pushes go through a carrier. */
+  private static final class Relay implements LockNode {
+    private final LockNode node;
+    private final Carrier carrier;
+
+    Relay(LockNode node, Carrier carrier) {
+      this.node = node;
+      this.carrier = carrier;
+    }
+
+    @Override
+    public String name() {
+      return node.name();
+    }
+
+    @Override
+    public void start(NodeContext context) {
+      NodeListener to = context.listener();
+      node.start(
+          new NodeContext(
+              context.maxLeaseTime(),
+              context.restartGuard(),
+              context.keyPrefix(),
+              context.time(),
+              new NodeListener() {
+                @Override
+                public void onStatus(LockNode inner) {
+                  to.onStatus(Relay.this);
+                }
+
+                @Override
+                public void onClock(LockNode inner, long micros, long sent, long answered) {
+                  to.onClock(Relay.this, micros, sent, answered);
+                }
+
+                @Override
+                public void onInvalidated(LockNode inner, String key) {
+                  carrier.carry(() -> to.onInvalidated(Relay.this, key));
+                }
+
+                @Override
+                public void onAllInvalidated(LockNode inner) {
+                  carrier.carry(() -> to.onAllInvalidated(Relay.this));
+                }
+              }));
+    }
+
+    @Override
+    public NodeStatus status() {
+      return node.status();
+    }
+
+    @Override
+    public void send(LockRequest request, ReplyHandler handler) {
+      node.send(request, handler);
+    }
+
+    @Override
+    public void close() {
+      node.close();
+    }
+  }
+}
