@@ -1,0 +1,240 @@
+package dev.redlock.it.failures;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Each checker finds what it is for: a history that is wrong, next to one that is almost so. */
+class CheckersTest {
+  private static final long SECOND = 1_000_000_000L;
+
+  private static List<Event> history(String... lines) {
+    return List.of(lines).stream().map(Event::parse).map(Optional::orElseThrow).toList();
+  }
+
+  private static List<Hold> holds(String... lines) {
+    return Hold.of(history(lines));
+  }
+
+  private static String acquired(long at, String who, String lease, long token, long asked) {
+    return at
+        + " "
+        + who
+        + " acquired lease="
+        + lease
+        + " names=x token="
+        + token
+        + " asked="
+        + asked
+        + " until="
+        + (at + 1000);
+  }
+
+  private static String releasing(long at, String who, String lease, boolean valid) {
+    return at + " " + who + " releasing lease=" + lease + " valid=" + valid + " seen=" + (at - 1);
+  }
+
+  @Test
+  void overlaps_secondGrantedBeforeTheFirstIsReleased_areFound() {
+    assertThat(
+            Checks.overlaps(
+                holds(
+                    acquired(100, "a", "a1", 1, 90),
+                    acquired(190, "b", "b1", 2, 110),
+                    releasing(200, "a", "a1", true))))
+        .singleElement()
+        .asString()
+        .contains("a1", "b1");
+    assertThat(
+            Checks.overlaps(
+                holds(
+                    acquired(100, "a", "a1", 1, 90),
+                    releasing(200, "a", "a1", true),
+                    acquired(200, "b", "b1", 2, 110))))
+        .isEmpty();
+  }
+
+  @Test
+  void overlaps_holderWasKilled_itsClaimLastsUntilItsDeadline() {
+    assertThat(
+            Checks.overlaps(
+                holds(acquired(100, "a", "a1", 1, 90), acquired(1099, "b", "b1", 2, 110))))
+        .hasSize(1);
+    assertThat(
+            Checks.overlaps(
+                holds(acquired(100, "a", "a1", 1, 90), acquired(1100, "b", "b1", 2, 110))))
+        .isEmpty();
+  }
+
+  @Test
+  void overlaps_deadlineMovedByAnExtension_countsToTheNewOne() {
+    assertThat(
+            Checks.overlaps(
+                holds(
+                    acquired(100, "a", "a1", 1, 90),
+                    "900 a extended lease=a1 asked=890 until=1900",
+                    acquired(1500, "b", "b1", 2, 110))))
+        .hasSize(1);
+  }
+
+  @Test
+  void overlaps_shortHoldInsideALongOne_doesNotHideTheNext() {
+    assertThat(
+            Checks.overlaps(
+                holds(
+                    acquired(100, "a", "a1", 1, 90),
+                    acquired(200, "b", "b1", 2, 110),
+                    releasing(210, "b", "b1", true),
+                    acquired(300, "c", "c1", 3, 220))))
+        .hasSize(2);
+  }
+
+  @Test
+  void mutex_extensionSucceedsAfterAnotherHeld_isFound() {
+    String[] resurrected = {
+      acquired(100, "a", "a1", 1, 90),
+      acquired(1200, "b", "b1", 2, 1150),
+      releasing(1300, "b", "b1", true),
+      "1410 a extended lease=a1 asked=1400 until=2400"
+    };
+    assertThat(Checks.mutex(holds(resurrected))).singleElement().asString().contains("a1", "b1");
+    assertThat(Checks.mutex(holds(resurrected[0], resurrected[1], resurrected[2]))).isEmpty();
+  }
+
+  @Test
+  void tokens_lowerThanThatOfALeaseGrantedBefore_isFound() {
+    assertThat(
+            Checks.tokens(
+                holds(
+                    acquired(100, "a", "a1", 7, 90),
+                    releasing(150, "a", "a1", true),
+                    acquired(300, "b", "b1", 6, 101))))
+        .singleElement()
+        .asString()
+        .contains("b1");
+    // Asked for before the other was granted: either order is right.
+    assertThat(
+            Checks.tokens(
+                holds(
+                    acquired(100, "a", "a1", 7, 90),
+                    releasing(150, "a", "a1", true),
+                    acquired(300, "b", "b1", 6, 99))))
+        .isEmpty();
+  }
+
+  @Test
+  void tokens_equal_areFound() {
+    assertThat(
+            Checks.tokens(
+                holds(
+                    acquired(100, "a", "a1", 7, 90),
+                    releasing(150, "a", "a1", true),
+                    acquired(300, "b", "b1", 7, 80))))
+        .singleElement()
+        .asString()
+        .contains("share");
+  }
+
+  @Test
+  void register_twoWritesOfOneValue_isALostUpdate() {
+    List<Event> history =
+        history(
+            "1 a writing register=r lease=a1 old=4",
+            "2 b writing register=r lease=b1 old=4",
+            "3 b wrote register=r lease=b1 old=4",
+            "4 a wrote register=r lease=a1 old=4");
+    assertThat(Checks.lostUpdates(history, "r")).hasSize(1).first().asString().contains("b1");
+    assertThat(Checks.lostUpdates(history, "other")).isEmpty();
+  }
+
+  @Test
+  void register_endsBelowTheAcknowledgedWrites_isALostUpdate() {
+    List<Event> lost =
+        history(
+            "1 a writing register=r lease=a1 old=0",
+            "2 a wrote register=r lease=a1 old=0",
+            "3 a writing register=r lease=a2 old=1",
+            "4 a wrote register=r lease=a2 old=1",
+            "9 h final register=r value=1");
+    assertThat(Checks.lostUpdates(lost, "r")).hasSize(1);
+    List<Event> unknown =
+        history(
+            "1 a writing register=r lease=a1 old=0",
+            "2 a wrote register=r lease=a1 old=0",
+            "3 a writing register=r lease=a2 old=1",
+            "9 h final register=r value=2");
+    assertThat(Checks.lostUpdates(unknown, "r")).isEmpty();
+  }
+
+  @Test
+  void recoveries_areMeasuredFromTheQuorumOfAllWorkers() {
+    List<Event> history =
+        history(
+            "1 a ready",
+            "2 a voting count=5",
+            "3 h fault code=N1",
+            "4 a voting count=2",
+            "10 h healed",
+            "30 a voting count=3",
+            acquired(75, "a", "a1", 1, 20),
+            "80 h fault code=N1",
+            "90 h healed",
+            "95 h stopping");
+    assertThat(Checks.recoveries(history, "x", 3))
+        .containsExactly(new Checks.Recovery(30, 45), new Checks.Recovery(90, -1));
+  }
+
+  @Test
+  void verdict_notServedWithinLeaseTimeAndASecond_isFound() {
+    String[] slow = {
+      "1 a ready",
+      "2 a voting count=5",
+      "10 h healed",
+      acquired(10 + 2 * SECOND + 1, "a", "a1", 1, 20).replace("names=x", "names=hot"),
+      3 * SECOND + " h stopping"
+    };
+    assertThat(Verdict.of(history(slow), Duration.ofSeconds(1), true).found())
+        .singleElement()
+        .asString()
+        .contains("not to be had");
+    assertThat(Verdict.of(history(slow), Duration.ofSeconds(2), true).passed()).isTrue();
+  }
+
+  @Test
+  void orphansAndImmortals_areFound() {
+    List<Event> history =
+        history("1 h orphan key=n1_redlock:{x}", "2 n1 immortal key=redlock:{x}:fence");
+    assertThat(Checks.orphans(history)).hasSize(1);
+    assertThat(Checks.immortal(history)).hasSize(1);
+    assertThat(Verdict.of(history, Duration.ofSeconds(1), true).passed()).isFalse();
+  }
+
+  @Test
+  void signal_afterTheDeadline_isFound_unlessTheProcessDidNotRun() {
+    String[] late = {
+      acquired(100, "a", "a1", 1, 90), 1100 + SECOND + " a ended lease=a1 how=EXPIRED"
+    };
+    assertThat(Checks.lateSignals(history(late), SECOND / 2)).hasSize(1);
+    assertThat(Checks.lateSignals(history(late), 2 * SECOND)).isEmpty();
+    String stall = 1000 + SECOND + " a stall from=900";
+    assertThat(Checks.lateSignals(history(late[0], stall, late[1]), SECOND / 2)).isEmpty();
+  }
+
+  @Test
+  void signal_thatNeverCame_isFound() {
+    String[] silent = {acquired(100, "a", "a1", 1, 90), "5000 a done"};
+    assertThat(Checks.lateSignals(history(silent), SECOND)).hasSize(1);
+    assertThat(Checks.lateSignals(history(silent[0]), SECOND)).as("it was killed").isEmpty();
+  }
+
+  @Test
+  void events_areReadAsTheyWereWritten() {
+    Event event = Event.of(5, "w1", "fault", "text", "killed, back empty", "n", 3);
+    assertThat(Event.parse(event.toString())).contains(event);
+    assertThat(event.text("text")).isEqualTo("killed,_back_empty");
+    assertThat(Event.parse("WARNING: a JVM speaks")).isEmpty();
+  }
+}

@@ -1,0 +1,282 @@
+package dev.redlock.it.failures;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The checkers. Each reads a history and nothing else, and returns what it found wrong, in words
+ * with stamps; {@code CheckersTest} shows each of them a history that is wrong.
+ */
+final class Checks {
+  private Checks() {}
+
+  /** C1: no two leases of one name claim validity at the same time. */
+  static List<String> overlaps(List<Hold> holds) {
+    List<String> found = new ArrayList<>();
+    Hold.byName(holds)
+        .forEach(
+            (name, list) -> {
+              Hold longest = null;
+              for (Hold hold : list) {
+                if (longest != null && hold.fromNanos() < longest.toNanos()) {
+                  found.add(
+                      String.format(
+                          Locale.ROOT,
+                          "%s: %s of %s [%d, %d] and %s of %s [%d, %d] overlap for %.3f ms",
+                          name,
+                          longest.lease(),
+                          longest.who(),
+                          longest.fromNanos(),
+                          longest.toNanos(),
+                          hold.lease(),
+                          hold.who(),
+                          hold.fromNanos(),
+                          hold.toNanos(),
+                          (Math.min(longest.toNanos(), hold.toNanos()) - hold.fromNanos()) / 1e6));
+                }
+                if (longest == null || hold.toNanos() > longest.toNanos()) {
+                  longest = hold;
+                }
+              }
+            });
+    return found;
+  }
+
+  /**
+   * C2: acquire, extend and release are those of an owner-aware mutex. A lease that was extended
+   * was owned without a break from its grant to that extension; between the two nobody else can
+   * have been granted it. Expiry is a release at the deadline. Unlike C1 this also finds an
+   * extension that succeeded for a lease that had expired, with others having come in between.
+   */
+  static List<String> mutex(List<Hold> holds) {
+    List<String> found = new ArrayList<>();
+    Hold.byName(holds)
+        .forEach(
+            (name, list) -> {
+              Hold before = null;
+              for (Hold hold : list) {
+                if (before != null && before.extendedNanos() > hold.fromNanos()) {
+                  found.add(
+                      name
+                          + ": "
+                          + before.lease()
+                          + " was extended after "
+                          + hold.lease()
+                          + " had been granted");
+                }
+                if (before == null || hold.extendedNanos() > before.extendedNanos()) {
+                  before = hold;
+                }
+              }
+            });
+    return found;
+  }
+
+  /** C3: tokens of a name are distinct, and rise from a lease to any asked for after its grant. */
+  static List<String> tokens(List<Hold> holds) {
+    List<String> found = new ArrayList<>();
+    Hold.byName(holds)
+        .forEach(
+            (name, byGrant) -> {
+              Map<Long, Hold> seen = new HashMap<>();
+              List<Hold> byAsked = new ArrayList<>(byGrant);
+              byAsked.sort(Comparator.comparingLong(Hold::askedNanos));
+              int granted = 0;
+              Hold highest = null;
+              for (Hold hold : byAsked) {
+                Hold same = seen.put(hold.token(), hold);
+                if (same != null) {
+                  found.add(name + ": " + same.lease() + " and " + hold.lease() + " share a token");
+                }
+                while (granted < byGrant.size()
+                    && byGrant.get(granted).fromNanos() < hold.askedNanos()) {
+                  Hold earlier = byGrant.get(granted++);
+                  if (highest == null || earlier.token() > highest.token()) {
+                    highest = earlier;
+                  }
+                }
+                if (highest != null && highest.token() >= hold.token()) {
+                  found.add(
+                      String.format(
+                          Locale.ROOT,
+                          "%s: %s has token %d, but %s, granted before it was asked for, has %d",
+                          name,
+                          hold.lease(),
+                          hold.token(),
+                          highest.lease(),
+                          highest.token()));
+                }
+              }
+            });
+    return found;
+  }
+
+  /**
+   * C4: a register that is read, added to and written under the lock. Each acknowledged write must
+   * have seen a value of its own; and the last value lies between the acknowledged writes and those
+   * plus the writes whose outcome is unknown.
+   */
+  static List<String> lostUpdates(List<Event> history, String register) {
+    List<String> found = new ArrayList<>();
+    Map<String, Event> by = new HashMap<>();
+    long asked = 0;
+    long acknowledged = 0;
+    long rejected = 0;
+    for (Event event : history) {
+      if (!event.fields().getOrDefault("register", "").equals(register)) {
+        continue;
+      }
+      switch (event.what()) {
+        case "writing" -> asked++;
+        case "rejected" -> rejected++;
+        case "wrote" -> {
+          acknowledged++;
+          Event other = by.putIfAbsent(event.text("old"), event);
+          if (other != null) {
+            found.add(
+                String.format(
+                    Locale.ROOT,
+                    "%s: the update of %s to value %s is lost under that of %s",
+                    register,
+                    other.text("lease"),
+                    event.text("old"),
+                    event.text("lease")));
+          }
+        }
+        case "final" -> {
+          long value = event.number("value");
+          if (value < acknowledged || value > asked - rejected) {
+            found.add(
+                String.format(
+                    Locale.ROOT,
+                    "%s: ends at %d after %d acknowledged of %d writes, %d rejected",
+                    register,
+                    value,
+                    acknowledged,
+                    asked,
+                    rejected));
+          }
+        }
+        default -> {}
+      }
+    }
+    return found;
+  }
+
+  /** One healing and what came after it; {@code -1} if the lock was not to be had any more. */
+  record Recovery(long healedNanos, long nanos) {}
+
+  /**
+   * C5: how long it took, after each time that all faults had ended and every worker had a quorum
+   * again, until somebody had the lock. Judged up to the next fault only.
+   */
+  static List<Recovery> recoveries(List<Event> history, String name, int quorum) {
+    List<Recovery> all = new ArrayList<>();
+    Map<String, Long> voting = new HashMap<>();
+    Set<String> ready = new HashSet<>();
+    boolean faulty = true;
+    long since = -1;
+    for (Event event : byTime(history)) {
+      switch (event.what()) {
+        case "fault" -> {
+          faulty = true;
+          since = -1;
+        }
+        case "healed" -> faulty = false;
+        case "ready" -> ready.add(event.who());
+        case "gone" -> {
+          ready.remove(event.who());
+          voting.remove(event.who());
+        }
+        case "voting" -> voting.put(event.who(), event.number("count"));
+        case "acquired" -> {
+          if (since >= 0 && event.list("names").contains(name)) {
+            all.add(new Recovery(since, event.atNanos() - since));
+            since = -1;
+            faulty = true; // Measured; the next healing counts again.
+          }
+        }
+        case "stopping" -> {
+          if (since >= 0) {
+            all.add(new Recovery(since, -1));
+          }
+          return all;
+        }
+        default -> {}
+      }
+      boolean quorate =
+          !ready.isEmpty()
+              && ready.stream().allMatch(worker -> voting.getOrDefault(worker, 0L) >= quorum);
+      if (!quorate) {
+        since = -1;
+      } else if (!faulty && since < 0) {
+        since = event.atNanos();
+      }
+    }
+    return all;
+  }
+
+  /** C6: lock keys that were there although everything had been released and all was well. */
+  static List<String> orphans(List<Event> history) {
+    return history.stream().filter(e -> e.is("orphan")).map(Event::toString).toList();
+  }
+
+  /**
+   * C7: no lease ended silently: its holder was told, at the latest when its validity ended, but
+   * for the time in which the holder's process did not run.
+   */
+  static List<String> lateSignals(List<Event> history, long toleranceNanos) {
+    List<String> found = new ArrayList<>();
+    Map<String, Hold> holds = new HashMap<>();
+    Hold.of(history).forEach(hold -> holds.put(hold.lease(), hold));
+    Map<String, List<Event>> stalls = new HashMap<>();
+    history.stream()
+        .filter(e -> e.is("stall"))
+        .forEach(e -> stalls.computeIfAbsent(e.who(), w -> new ArrayList<>()).add(e));
+    for (Event event : history) {
+      if (event.is("ended") && holds.containsKey(event.text("lease"))) {
+        Hold hold = holds.get(event.text("lease"));
+        long late = event.atNanos() - hold.toNanos();
+        boolean pushed = hold.how().equals("EXPIRED");
+        for (Event stall : stalls.getOrDefault(event.who(), List.of())) {
+          long from = Math.max(stall.number("from"), hold.toNanos());
+          late -= Math.max(0, Math.min(stall.atNanos(), event.atNanos()) - from);
+        }
+        if (pushed && late > toleranceNanos) {
+          found.add(
+              String.format(
+                  Locale.ROOT,
+                  "%s: told %.1f ms after the end of its validity, pauses left out",
+                  hold.lease(),
+                  late / 1e6));
+        }
+        holds.remove(hold.lease());
+      }
+    }
+    Set<String> done = new HashSet<>();
+    history.stream().filter(e -> e.is("done")).forEach(e -> done.add(e.who()));
+    for (Hold hold : holds.values()) {
+      if (done.contains(hold.who())) {
+        found.add(hold.lease() + ": its end was never told");
+      }
+    }
+    return found;
+  }
+
+  /** C8: keys of ours without a time to live. */
+  static List<String> immortal(List<Event> history) {
+    return history.stream().filter(e -> e.is("immortal")).map(Event::toString).toList();
+  }
+
+  static List<Event> byTime(List<Event> history) {
+    List<Event> sorted = new ArrayList<>(history);
+    sorted.sort(Comparator.comparingLong(Event::atNanos));
+    return sorted;
+  }
+}

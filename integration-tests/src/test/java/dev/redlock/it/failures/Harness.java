@@ -1,0 +1,296 @@
+package dev.redlock.it.failures;
+
+import dev.redlock.Redlock;
+import dev.redlock.it.failures.Nemesis.Fault;
+import dev.redlock.testkit.RedisNode;
+import dev.redlock.testkit.TcpGate;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+
+/** Runs the workers, does things to them and to the masters, and lets them come to rest. */
+final class Harness {
+  private static final Duration LOOK = Duration.ofMillis(100);
+
+  private final Plan plan;
+  private final Random random;
+
+  /**
+   * What is to be run.
+   *
+   * @param out where history and picture go
+   */
+  record Plan(
+      Settings settings,
+      int workers,
+      Duration length,
+      List<Nemesis> nemeses,
+      long seed,
+      Path out,
+      boolean progress) {}
+
+  Harness(Plan plan) {
+    this.plan = plan;
+    this.random = new Random(plan.seed());
+  }
+
+  /** The whole run; what it returns is all that the verdict is made of. */
+  List<Event> run() throws InterruptedException {
+    Path scratch = plan.out().resolve("clocks");
+    try (History history = new History(plan.out().resolve("history.txt"));
+        World world = new World(plan.settings(), plan.workers(), history, scratch, plan.seed())) {
+      say("masters: " + world.source());
+      Thread looking = watch(world);
+      try {
+        world.awaitReady();
+        say(plan.workers() + " workers, seed " + plan.seed() + ", faults begin");
+        history.add("harness", "begin", "seed", plan.seed());
+        long end = System.nanoTime() + plan.length().toNanos();
+        while (System.nanoTime() - end < 0) {
+          if (plan.settings().guard()) {
+            strike(world);
+          } else {
+            strikeBeyondTheAssumptions(world);
+          }
+        }
+        comeToRest(world);
+      } finally {
+        looking.interrupt();
+        looking.join(5_000);
+      }
+      return history.events();
+    }
+  }
+
+  /** One fault, or two at once, and the time it takes to recover. */
+  private void strike(World world) throws InterruptedException {
+    History history = world.history();
+    Nemesis nemesis = plan.nemeses().get(random.nextInt(plan.nemeses().size()));
+    long lease = plan.settings().leaseTime().toMillis();
+    if (nemesis.losesKeysUnnoticed()) {
+      awaitAllVoting(world);
+      Thread.sleep(lease); // By then every lease is stored on all masters.
+    }
+    List<Fault> faults = new ArrayList<>();
+    faults.add(begin(world, nemesis));
+    if (!nemesis.losesKeysUnnoticed() && random.nextInt(3) == 0) {
+      Thread.sleep(random.nextInt(500));
+      Nemesis second = plan.nemeses().get(random.nextInt(plan.nemeses().size()));
+      if (!second.losesKeysUnnoticed() && second != nemesis) {
+        begin(world, second, faults);
+      }
+    }
+    for (Fault fault : faults) {
+      Thread.sleep(fault.length().toMillis());
+      end(fault);
+    }
+    if (nemesis.losesKeysUnnoticed()) {
+      Thread.sleep(lease);
+    }
+    world.lookForImmortals();
+    history.add("harness", "healed");
+    awaitServed(world);
+  }
+
+  private Fault begin(World world, Nemesis nemesis) {
+    List<Fault> one = new ArrayList<>();
+    begin(world, nemesis, one);
+    return one.get(0);
+  }
+
+  /** A second fault may hit what the first has stopped already; then there is only one. */
+  private void begin(World world, Nemesis nemesis, List<Fault> faults) {
+    try {
+      Fault fault = nemesis.begin(world, random);
+      faults.add(fault);
+      world
+          .history()
+          .add(
+              "harness",
+              "fault",
+              "code",
+              nemesis.code(),
+              "where",
+              fault.where(),
+              "text",
+              fault.text());
+      say(nemesis.code() + " " + fault.where() + " " + fault.text() + " for " + millis(fault));
+    } catch (IllegalStateException e) {
+      if (faults.isEmpty()) {
+        throw e;
+      }
+    }
+  }
+
+  private void end(Fault fault) {
+    try {
+      fault.end().run();
+    } catch (IllegalStateException e) {
+      say(fault.where() + ": " + e.getMessage()); // The other fault was faster.
+    }
+  }
+
+  /**
+   * The control: the guard is off, and a majority of masters forgets within one lease time. A
+   * holder that reaches them would heal them at once, so it is cut off from them. Two holders must
+   * be found.
+   */
+  private void strikeBeyondTheAssumptions(World world) throws InterruptedException {
+    awaitAllVoting(world);
+    int before = world.history().size();
+    world
+        .history()
+        .await(
+            before,
+            e -> e.is("acquired") && e.list("names").contains("still"),
+            plan.settings().leaseTime().toNanos() * 4);
+    List<RedisNode> shuffled = new ArrayList<>(world.masters().stream().toList());
+    Collections.shuffle(shuffled, random);
+    List<RedisNode> victims = shuffled.subList(0, Settings.QUORUM);
+    WorkerProcess holder = world.holderOf("still").orElseThrow();
+    world.history().add("harness", "fault", "code", "N1", "where", "n", "text", "three forget");
+    say("N1 three masters killed, back empty at once, and the holder cannot tell them again");
+    victims.forEach(node -> holder.gates().get(node.index()).cut());
+    victims.forEach(RedisNode::restart);
+    Thread.sleep(plan.settings().leaseTime().toMillis() / 2);
+    holder.gates().forEach(TcpGate::heal);
+    world.history().add("harness", "healed");
+    awaitServed(world);
+  }
+
+  /** Until somebody had the hot lock after all had a quorum, or much longer than that may take. */
+  private void awaitServed(World world) throws InterruptedException {
+    for (WorkerProcess worker : world.workers()) {
+      worker.awaitReady(60);
+    }
+    long patience = plan.settings().leaseTime().toMillis() + 12_000;
+    long deadline = System.nanoTime() + patience * 1_000_000;
+    while (System.nanoTime() - deadline < 0) {
+      List<Event> events = world.history().events();
+      List<Checks.Recovery> all = Checks.recoveries(events, Settings.HOT, Settings.QUORUM);
+      long healed = 0;
+      for (int i = events.size() - 1; i >= 0 && healed == 0; i--) {
+        healed = events.get(i).is("healed") ? events.get(i).atNanos() : 0;
+      }
+      if (!all.isEmpty() && all.get(all.size() - 1).healedNanos() >= healed) {
+        return;
+      }
+      Thread.sleep(LOOK.toMillis());
+    }
+    say("nobody served since the last fault:\n" + world.describe());
+  }
+
+  private void awaitAllVoting(World world) throws InterruptedException {
+    long deadline = System.nanoTime() + 60_000_000_000L;
+    while (!allVote(world)) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new IllegalStateException("masters do not vote again:\n" + world.describe());
+      }
+      Thread.sleep(20);
+    }
+  }
+
+  /** Whether every worker counts on every master. */
+  private static boolean allVote(World world) {
+    List<Event> events = world.history().events();
+    for (WorkerProcess worker : world.workers()) {
+      boolean votes = false;
+      for (int i = events.size() - 1; i >= 0; i--) {
+        Event event = events.get(i);
+        if (event.is("voting") && event.who().equals(worker.who())) {
+          votes = event.number("count") == Settings.MASTERS;
+          break;
+        }
+      }
+      if (!votes) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** No more faults, then no more work: what is left then is left for good. */
+  private void comeToRest(World world) throws InterruptedException {
+    History history = world.history();
+    awaitAllVoting(world);
+    Thread.sleep(plan.settings().leaseTime().toMillis()); // What the dead held expires.
+    history.add("harness", "stopping");
+    say("stopping");
+    world.workers().forEach(worker -> worker.order("stop"));
+    for (WorkerProcess worker : world.workers()) {
+      worker.awaitDone(60);
+    }
+    long deadline = System.nanoTime() + 2_000_000_000L;
+    List<String> left = world.lockKeys();
+    while (!left.isEmpty() && System.nanoTime() - deadline < 0) {
+      Thread.sleep(20);
+      left = world.lockKeys();
+    }
+    left.forEach(key -> history.add("harness", "orphan", "key", key));
+    world.lookForImmortals();
+    world.tellRegisters();
+    history.add("harness", "end");
+  }
+
+  /** Writes what an onlooker sees of the masters, and now and then how it goes. */
+  private Thread watch(World world) {
+    Thread thread =
+        new Thread(
+            () -> {
+              List<String> last = new ArrayList<>();
+              long said = System.nanoTime();
+              try {
+                while (true) {
+                  List<Redlock.NodeState> seen = world.observer().nodes();
+                  for (int i = 0; i < seen.size(); i++) {
+                    String state = world.masters().get(i).state() + "/" + seen.get(i).state();
+                    if (last.size() <= i || !last.get(i).equals(state)) {
+                      world.history().add("n" + i, "state", "is", state);
+                    }
+                    if (last.size() <= i) {
+                      last.add(state);
+                    }
+                    last.set(i, state);
+                  }
+                  if (System.nanoTime() - said > 10_000_000_000L) {
+                    said = System.nanoTime();
+                    say(progress(world.history().events(), seen));
+                  }
+                  Thread.sleep(20);
+                }
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            },
+            "onlooker");
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+
+  private static String progress(List<Event> events, List<Redlock.NodeState> masters) {
+    return String.format(
+        Locale.ROOT,
+        "acquisitions=%d faults=%d masters %s",
+        events.stream().filter(e -> e.is("acquired")).count(),
+        events.stream().filter(e -> e.is("fault")).count(),
+        masters.stream().map(Redlock.NodeState::state).toList());
+  }
+
+  private final long startedNanos = System.nanoTime();
+
+  private void say(String text) {
+    if (plan.progress()) {
+      double seconds = (System.nanoTime() - startedNanos) / 1e9;
+      System.out.printf(Locale.ROOT, "%7.1f s  %s%n", seconds, text);
+    }
+  }
+
+  private static String millis(Fault fault) {
+    return fault.length().toMillis() + " ms";
+  }
+}

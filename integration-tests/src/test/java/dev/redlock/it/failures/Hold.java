@@ -1,0 +1,120 @@
+package dev.redlock.it.failures;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One lease, as its holder saw it. Wherever a stamp cannot be exact it errs so that a claim is
+ * shorter than it was: what the checkers find did happen.
+ *
+ * @param lease the harness's own name for it; lease ids are secrets
+ * @param who the worker
+ * @param names what it covers
+ * @param token its fencing token
+ * @param askedNanos when it was asked for
+ * @param fromNanos when the holder had it
+ * @param toNanos until when it claimed validity: its release, or its deadline if it was never
+ *     released in time (its holder was killed or paused, say)
+ * @param extendedNanos when the last extension was asked for that succeeded; {@code fromNanos} if
+ *     none
+ * @param how how it ended, as far as the holder said
+ */
+record Hold(
+    String lease,
+    String who,
+    List<String> names,
+    long token,
+    long askedNanos,
+    long fromNanos,
+    long toNanos,
+    long extendedNanos,
+    String how) {
+
+  /** All holds of a history, by the time they began. */
+  static List<Hold> of(List<Event> history) {
+    Map<String, Growing> all = new LinkedHashMap<>();
+    for (Event event : history) {
+      if (event.is("acquired")) {
+        all.put(event.text("lease"), new Growing(event));
+      }
+    }
+    for (Event event : history) {
+      Growing hold = all.get(event.fields().getOrDefault("lease", ""));
+      if (hold != null) {
+        hold.add(event);
+      }
+    }
+    List<Hold> holds = new ArrayList<>();
+    all.values().forEach(hold -> holds.add(hold.done()));
+    holds.sort((a, b) -> Long.compare(a.fromNanos, b.fromNanos));
+    return holds;
+  }
+
+  /** By name, each list by the time they began. */
+  static Map<String, List<Hold>> byName(List<Hold> holds) {
+    Map<String, List<Hold>> names = new HashMap<>();
+    for (Hold hold : holds) {
+      for (String name : hold.names) {
+        names.computeIfAbsent(name, n -> new ArrayList<>()).add(hold);
+      }
+    }
+    return names;
+  }
+
+  private static final class Growing {
+    private final Event acquired;
+    private long until;
+    private long seenValid;
+    private long extended;
+    private long released = Long.MAX_VALUE;
+    private long ended = Long.MAX_VALUE;
+    private String how = "unknown";
+
+    private Growing(Event acquired) {
+      this.acquired = acquired;
+      until = acquired.number("until");
+      seenValid = acquired.atNanos();
+      extended = acquired.atNanos();
+    }
+
+    private void add(Event event) {
+      switch (event.what()) {
+        case "extended" -> {
+          until = Math.max(until, event.number("until"));
+          extended = Math.max(extended, event.number("asked"));
+        }
+        case "releasing" -> {
+          seenValid = Math.max(seenValid, event.number("seen"));
+          if (event.text("valid").equals("true")) {
+            released = event.atNanos();
+          }
+        }
+        case "ended" -> {
+          how = event.text("how");
+          ended = event.atNanos();
+        }
+        default -> {}
+      }
+    }
+
+    private Hold done() {
+      // Lost before its deadline, or over sooner because the wall clock ran faster than the
+      // monotonic one: then the last look at it is what is known.
+      boolean cutShort = ended < until;
+      long to = Math.min(released, cutShort ? seenValid : Math.max(until, seenValid));
+      return new Hold(
+          acquired.text("lease"),
+          acquired.who(),
+          acquired.list("names"),
+          acquired.number("token"),
+          acquired.number("asked"),
+          acquired.atNanos(),
+          Math.max(acquired.atNanos(), to),
+          extended,
+          how);
+    }
+  }
+}

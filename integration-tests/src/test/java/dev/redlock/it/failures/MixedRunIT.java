@@ -1,0 +1,58 @@
+package dev.redlock.it.failures;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** A short run of {@code ./failures}, with everything, and one beyond the assumptions. */
+class MixedRunIT {
+  private static final Path OUT = Path.of("target", "failures").toAbsolutePath();
+
+  private static List<Event> run(boolean guard, int workers, int seconds, Path out)
+      throws InterruptedException {
+    long seed = new Random().nextInt(1_000_000);
+    Settings settings = new Settings(Duration.ofSeconds(3), guard);
+    return new Harness(
+            new Harness.Plan(
+                settings,
+                workers,
+                Duration.ofSeconds(seconds),
+                List.of(Nemesis.values()),
+                seed,
+                out,
+                true))
+        .run();
+  }
+
+  private static Verdict judge(List<Event> history, Path out) throws Exception {
+    Verdict verdict = Verdict.of(history, Duration.ofSeconds(3), true);
+    Files.writeString(out.resolve("timeline.html"), Picture.of(history, verdict, "Mixed run"));
+    System.out.println(verdict.line());
+    return verdict;
+  }
+
+  @Test
+  void allNemeses_withinTheAssumptions_noCheckerFindsAnything() throws Exception {
+    Path out = OUT.resolve("mixed");
+    List<Event> history = run(true, 3, 30, out);
+    Verdict verdict = judge(history, out);
+    assertThat(verdict.found()).as("see " + out.resolve("history.txt")).isEmpty();
+    assertThat(history.stream().filter(e -> e.is("fault")).count()).isGreaterThan(2);
+    assertThat(out.resolve("timeline.html")).isNotEmptyFile();
+  }
+
+  /** A checker that never fires is a failed test. */
+  @Test
+  void guardOff_aMajorityForgetsWithinALeaseTime_overlapsAreFound() throws Exception {
+    Path out = OUT.resolve("guard-off");
+    List<Event> history = run(false, 3, 12, out);
+    Verdict verdict = judge(history, out);
+    assertThat(Checks.overlaps(Hold.of(history))).as(verdict.line()).isNotEmpty();
+    assertThat(verdict.passed()).isFalse();
+  }
+}

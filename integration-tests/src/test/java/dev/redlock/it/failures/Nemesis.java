@@ -1,0 +1,289 @@
+package dev.redlock.it.failures;
+
+import dev.redlock.testkit.RedisNode;
+import dev.redlock.testkit.TcpGate;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+
+/**
+ * What is done to the system. Each draws its victims and its length; {@link Fault#end} undoes it.
+ */
+enum Nemesis {
+  /** N1: SIGKILL, and back without its keys. */
+  KILL_EMPTY("N1") {
+    @Override
+    Fault begin(World world, Random random) {
+      return killed(world, random, "killed, back empty", RedisNode::restart);
+    }
+  },
+  /** N1: SIGKILL, and back with everything it had acknowledged. */
+  KILL_KEEPING("N1") {
+    @Override
+    Fault begin(World world, Random random) {
+      return killed(world, random, "killed, back with its file", RedisNode::restartKeepingData);
+    }
+  },
+  /** N1: SIGKILL, and back without the end of its file, as after a power failure. */
+  KILL_TRUNCATED("N1") {
+    @Override
+    Fault begin(World world, Random random) {
+      List<RedisNode> victims = masters(world, 1, random);
+      RedisNode victim = victims.get(0);
+      List<?> dir = (List<?>) victim.command("CONFIG", "GET", "dir");
+      victim.kill();
+      long cut = truncate(Path.of(dir.get(1).toString()), random);
+      return new Fault(
+          lanes(victims),
+          "killed, back without the last " + cut + " bytes of its file",
+          part(world, random, 0.1, 1),
+          victim::restartKeepingData);
+    }
+  },
+  /** N2: SIGSTOP. */
+  STOP_NODE("N2") {
+    @Override
+    Fault begin(World world, Random random) {
+      List<RedisNode> victims = masters(world, 1 + random.nextInt(2), random);
+      victims.forEach(RedisNode::pause);
+      return new Fault(
+          lanes(victims),
+          "paused (SIGSTOP)",
+          part(world, random, 0.1, 3),
+          () -> victims.forEach(RedisNode::resume));
+    }
+  },
+  /** N3: SIGSTOP of a worker, mostly of the one that held last. */
+  STOP_CLIENT("N3") {
+    @Override
+    Fault begin(World world, Random random) {
+      WorkerProcess victim = holder(world, random);
+      victim.pause();
+      return new Fault(
+          victim.who(), "paused (SIGSTOP)", part(world, random, 0.1, 2), victim::resume);
+    }
+  },
+  /** N4: one worker cut off from some masters, or from all: both ways, or one way. */
+  PARTITION("N4") {
+    @Override
+    Fault begin(World world, Random random) {
+      WorkerProcess victim = any(world.workers(), random);
+      List<TcpGate> gates = some(victim.gates(), 1 + random.nextInt(5), random);
+      String how;
+      switch (random.nextInt(4)) {
+        case 0 -> {
+          gates.forEach(TcpGate::blackHole);
+          how = "reaches nothing and hears nothing";
+        }
+        case 1 -> {
+          gates.forEach(TcpGate::dropRequests);
+          how = "does not reach";
+        }
+        case 2 -> {
+          gates.forEach(TcpGate::dropReplies);
+          how = "does not hear";
+        }
+        default -> {
+          gates.forEach(TcpGate::cut);
+          how = "is refused";
+        }
+      }
+      return new Fault(
+          victim.who(),
+          how + " of " + gates.size() + " masters",
+          part(world, random, 0.1, 2),
+          () -> gates.forEach(TcpGate::heal));
+    }
+  },
+  /** N5: slow links, each worker's of its own length. */
+  LATENCY("N5") {
+    @Override
+    Fault begin(World world, Random random) {
+      List<TcpGate> gates = new ArrayList<>();
+      world.workers().forEach(w -> gates.addAll(some(w.gates(), 1 + random.nextInt(5), random)));
+      for (TcpGate gate : gates) {
+        gate.delay(millis(random, 60), millis(random, 60));
+      }
+      return new Fault(
+          "links",
+          gates.size() + " delayed by up to 120 ms",
+          part(world, random, 0.3, 1.5),
+          () -> gates.forEach(TcpGate::heal));
+    }
+  },
+  /** N6: one master's clock jumps, or where it cannot, the hot key expires early. */
+  CLOCK("N6") {
+    @Override
+    Fault begin(World world, Random random) {
+      List<RedisNode> victims = masters(world, 1, random);
+      RedisNode victim = victims.get(0);
+      if (world.shim().isEmpty()) {
+        victim.expireEarly("redlock:{" + Settings.HOT + "}");
+        victim.expireEarly("redlock:{long}");
+        return new Fault(lanes(victims), "lets keys expire early", Duration.ZERO, () -> {});
+      }
+      long millis = (random.nextBoolean() ? 1 : -1) * (500L + random.nextInt(40_000));
+      world.shim().get().set(victim.directPort(), millis * 1000);
+      return new Fault(
+          lanes(victims),
+          "clock steps by " + millis + " ms, and back",
+          part(world, random, 0.3, 2),
+          () -> world.shim().get().set(victim.directPort(), 0));
+    }
+
+    @Override
+    boolean losesKeysUnnoticed() {
+      return true;
+    }
+  },
+  /** N7: SCRIPT FLUSH everywhere. */
+  SCRIPT_FLUSH("N7") {
+    @Override
+    Fault begin(World world, Random random) {
+      List<RedisNode> victims = masters(world, Settings.MASTERS, random);
+      victims.forEach(node -> node.command("SCRIPT", "FLUSH"));
+      return new Fault("masters", "forget their scripts", Duration.ZERO, () -> {});
+    }
+  },
+  /** N8: FLUSHDB on one master. */
+  FLUSHDB("N8") {
+    @Override
+    Fault begin(World world, Random random) {
+      List<RedisNode> victims = masters(world, 1, random);
+      victims.get(0).command("FLUSHDB");
+      return new Fault(lanes(victims), "flushed", Duration.ZERO, () -> {});
+    }
+
+    @Override
+    boolean losesKeysUnnoticed() {
+      return true; // By whoever is not connected just then.
+    }
+  },
+  /** N9: CLIENT PAUSE. */
+  CLIENT_PAUSE("N9") {
+    @Override
+    Fault begin(World world, Random random) {
+      List<RedisNode> victims = masters(world, 1 + random.nextInt(2), random);
+      Duration length = part(world, random, 0.1, 1.5);
+      String what = random.nextBoolean() ? "ALL" : "WRITE";
+      String millis = Long.toString(length.toMillis());
+      victims.forEach(node -> node.command("CLIENT", "PAUSE", millis, what));
+      return new Fault(lanes(victims), "CLIENT PAUSE " + what, length.plusMillis(20), () -> {});
+    }
+  },
+  /** N10: SIGKILL of a worker, mostly of the one that held last; another takes its place. */
+  KILL_HOLDER("N10") {
+    @Override
+    Fault begin(World world, Random random) {
+      WorkerProcess victim = holder(world, random);
+      String who = victim.who();
+      victim.kill();
+      return new Fault(who, "killed (SIGKILL)", part(world, random, 0.1, 0.5), victim::replace);
+    }
+  },
+  /** N11: all connections reset, several times. */
+  RESET("N11") {
+    @Override
+    Fault begin(World world, Random random) {
+      reset(world);
+      return new Fault("links", "all reset", millis(random, 400), () -> reset(world));
+    }
+  };
+
+  /** A fault that lasts: what was hit and how, for how long, and how it ends. */
+  record Fault(String where, String text, Duration length, Runnable end) {}
+
+  private final String code;
+
+  Nemesis(String code) {
+    this.code = code;
+  }
+
+  String code() {
+    return code;
+  }
+
+  abstract Fault begin(World world, Random random);
+
+  /**
+   * Whether leases may be forgotten without a quarantine. The lock stands that only for as many
+   * masters as the quorum can spare, so such a fault comes alone, to leases that all masters store.
+   */
+  boolean losesKeysUnnoticed() {
+    return false;
+  }
+
+  private interface Restart {
+    void of(RedisNode node);
+  }
+
+  /** Mostly a minority; sometimes a majority, after which nobody can have the lock for a while. */
+  private static Fault killed(World world, Random random, String text, Restart restart) {
+    int count = random.nextInt(6) == 0 ? 3 : 1 + random.nextInt(2);
+    List<RedisNode> victims = masters(world, count, random);
+    victims.forEach(RedisNode::kill);
+    return new Fault(
+        lanes(victims), text, part(world, random, 0, 1), () -> victims.forEach(restart::of));
+  }
+
+  private static List<RedisNode> masters(World world, int count, Random random) {
+    return some(world.masters().stream().toList(), count, random);
+  }
+
+  private static <T> List<T> some(List<T> all, int count, Random random) {
+    List<T> shuffled = new ArrayList<>(all);
+    Collections.shuffle(shuffled, random);
+    return List.copyOf(shuffled.subList(0, Math.min(count, shuffled.size())));
+  }
+
+  private static <T> T any(List<T> all, Random random) {
+    return all.get(random.nextInt(all.size()));
+  }
+
+  private static WorkerProcess holder(World world, Random random) {
+    String name = random.nextBoolean() ? Settings.HOT : "long";
+    return world
+        .holderOf(name)
+        .filter(w -> random.nextInt(4) > 0)
+        .orElseGet(() -> any(world.workers(), random));
+  }
+
+  private static String lanes(List<RedisNode> nodes) {
+    return String.join("+", nodes.stream().map(node -> "n" + node.index()).sorted().toList());
+  }
+
+  private static Duration part(World world, Random random, double least, double most) {
+    double factor = least + random.nextDouble() * (most - least);
+    return Duration.ofNanos((long) (world.settings().leaseTime().toNanos() * factor));
+  }
+
+  private static Duration millis(Random random, int below) {
+    return Duration.ofMillis(random.nextInt(below));
+  }
+
+  private static void reset(World world) {
+    world.workers().forEach(w -> w.gates().forEach(TcpGate::resetConnections));
+  }
+
+  private static long truncate(Path data, Random random) {
+    try (Stream<Path> files = Files.walk(data)) {
+      Path log = files.filter(f -> f.toString().endsWith(".incr.aof")).findFirst().orElseThrow();
+      try (FileChannel channel = FileChannel.open(log, StandardOpenOption.WRITE)) {
+        long cut = Math.min(channel.size(), 1 + random.nextInt(20_000));
+        channel.truncate(channel.size() - cut);
+        return cut;
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

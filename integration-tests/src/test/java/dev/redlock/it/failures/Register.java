@@ -1,0 +1,70 @@
+package dev.redlock.it.failures;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.time.Duration;
+import java.util.OptionalLong;
+
+/**
+ * Two registers, on a Redis that nothing is done to: one remembers the highest token it was shown,
+ * on reads too, and refuses lower ones; the other believes everybody.
+ */
+final class Register {
+  static final String CHECKED = "checked";
+  static final String UNCHECKED = "unchecked";
+
+  private static final String SEEN =
+      "local t = redis.call('HGET', KEYS[1], 'token')"
+          + " if t and tonumber(t) > tonumber(ARGV[1]) then return -1 end"
+          + " redis.call('HSET', KEYS[1], 'token', ARGV[1])";
+  private static final String READ =
+      SEEN + " return tonumber(redis.call('HGET', KEYS[1], 'value') or '0')";
+  private static final String WRITE =
+      SEEN + " redis.call('HSET', KEYS[1], 'value', ARGV[2]) return 1";
+
+  private final RedisCommands<String, String> redis;
+
+  Register(String uri) {
+    RedisURI address = RedisURI.create(uri);
+    address.setTimeout(Duration.ofSeconds(20));
+    redis = RedisClient.create(address).connect().sync();
+  }
+
+  /** The value, or nothing if a higher token was here. */
+  OptionalLong read(long token) {
+    long value =
+        redis.<Long>eval(
+            READ, ScriptOutputType.INTEGER, new String[] {CHECKED}, Long.toString(token));
+    return value < 0 ? OptionalLong.empty() : OptionalLong.of(value);
+  }
+
+  /** Whether it was written; not if a higher token was here. */
+  boolean write(long token, long value) {
+    return redis.<Long>eval(
+            WRITE,
+            ScriptOutputType.INTEGER,
+            new String[] {CHECKED},
+            Long.toString(token),
+            Long.toString(value))
+        == 1;
+  }
+
+  long read() {
+    String value = redis.get(UNCHECKED);
+    return value == null ? 0 : Long.parseLong(value);
+  }
+
+  void write(long value) {
+    redis.set(UNCHECKED, Long.toString(value));
+  }
+
+  long finalValue(String register) {
+    if (register.equals(UNCHECKED)) {
+      return read();
+    }
+    String value = redis.hget(CHECKED, "value");
+    return value == null ? 0 : Long.parseLong(value);
+  }
+}

@@ -1,0 +1,149 @@
+package dev.redlock.it.failures;
+
+import dev.redlock.testkit.ForkedJvm;
+import dev.redlock.testkit.TcpGate;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The place of one worker: a process, again and again if it is killed, and a gate of its own to
+ * each master, so that it can be cut off from some of them while the other workers are not.
+ */
+final class WorkerProcess implements AutoCloseable {
+  private final int place;
+  private final Settings settings;
+  private final List<TcpGate> gates;
+  private final String register;
+  private final History history;
+  private final long seed;
+  private int incarnation;
+  private volatile Run run;
+
+  WorkerProcess(
+      int place,
+      Settings settings,
+      List<TcpGate> gates,
+      String register,
+      History history,
+      long seed) {
+    this.place = place;
+    this.settings = settings;
+    this.gates = gates;
+    this.register = register;
+    this.history = history;
+    this.seed = seed;
+    this.run = new Run();
+  }
+
+  /** One process, and what it said of itself. */
+  private final class Run {
+    private final String who = "w" + place + "." + ++incarnation;
+    private final long startedNanos = System.nanoTime();
+    private final CountDownLatch ready = new CountDownLatch(1);
+    private final CountDownLatch done = new CountDownLatch(1);
+    private final ForkedJvm jvm =
+        ForkedJvm.of(Worker.class)
+            .name(who)
+            .jvmArgs("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+            .property("logback.configurationFile", "logback-failures.xml")
+            .args(
+                Worker.orders(
+                    who,
+                    settings,
+                    gates.stream().map(gate -> "redis://127.0.0.1:" + gate.port()).toList(),
+                    register,
+                    seed + incarnation))
+            .onLine(this::take)
+            .start();
+
+    private void take(String line) {
+      Event.parse(line).ifPresentOrElse(this::take, () -> System.err.println(who + ": " + line));
+    }
+
+    private void take(Event event) {
+      // Stamps of two processes are compared; where their clocks differ that would be nonsense.
+      if (event.atNanos() < startedNanos || event.atNanos() > System.nanoTime()) {
+        System.err.println("processes here do not share a monotonic clock: " + event);
+        Runtime.getRuntime().exit(2);
+      }
+      history.add(event);
+      if (event.is("ready")) {
+        ready.countDown();
+      } else if (event.is("done")) {
+        done.countDown();
+      }
+    }
+  }
+
+  int place() {
+    return place;
+  }
+
+  String who() {
+    return run.who;
+  }
+
+  List<TcpGate> gates() {
+    return gates;
+  }
+
+  boolean isPaused() {
+    return run.jvm.isPaused();
+  }
+
+  void awaitReady(long seconds) throws InterruptedException {
+    await(run.ready, "is not ready", seconds);
+  }
+
+  void awaitDone(long seconds) throws InterruptedException {
+    await(run.done, "is not done", seconds);
+  }
+
+  private void await(CountDownLatch latch, String complaint, long seconds)
+      throws InterruptedException {
+    for (long i = 0; i < seconds * 10; i++) {
+      if (latch.await(100, TimeUnit.MILLISECONDS)) {
+        return;
+      }
+      if (!run.jvm.isAlive() && !latch.await(1, TimeUnit.SECONDS)) {
+        break;
+      }
+    }
+    throw new IllegalStateException(complaint + ": " + run.jvm.describe());
+  }
+
+  void kill() {
+    run.jvm.kill();
+    history.add(run.who, "gone");
+  }
+
+  /** Starts a new process in the place of one that was killed. */
+  void replace() {
+    run = new Run();
+  }
+
+  void pause() {
+    run.jvm.pause();
+  }
+
+  void resume() {
+    run.jvm.resume();
+  }
+
+  void order(String order) {
+    try {
+      run.jvm.send(order);
+    } catch (UncheckedIOException e) {
+      if (run.jvm.isAlive()) {
+        throw e;
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    run.jvm.close();
+  }
+}
