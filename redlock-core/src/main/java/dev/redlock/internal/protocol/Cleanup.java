@@ -5,7 +5,11 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +29,7 @@ final class Cleanup {
   /** One lease id that may be stored on some nodes. */
   static final class Entry extends Exchange {
     final LockRequest.Release request;
-    private final long untilNanos;
+    private long untilNanos;
     private final @Nullable NodeReply[] replies;
     private @Nullable Ticket ticket;
     private long ticketNanos;
@@ -40,9 +44,8 @@ final class Cleanup {
 
     private int failures;
 
-    Entry(LockRequest.Release request, int nodes, long todo, long untilNanos) {
+    Entry(LockRequest.Release request, int nodes, long untilNanos) {
       this.request = request;
-      this.todo = todo;
       this.untilNanos = untilNanos;
       replies = new NodeReply[nodes];
     }
@@ -57,7 +60,17 @@ final class Cleanup {
 
   private final Nodes nodes;
   private final List<Order> orders;
-  private final List<Entry> entries = new ArrayList<>(2);
+
+  /**
+   * By lease id, oldest first. A hung node leaves thousands of them, so nothing that happens with
+   * every answer may look at all.
+   */
+  private final Map<String, Entry> entries = new LinkedHashMap<>(4);
+
+  /** Those that have something to do at a time of their own, besides dying. */
+  private final Set<Entry> timed = new LinkedHashSet<>(4);
+
+  private int pending;
 
   Cleanup(Nodes nodes, List<Order> orders) {
     this.nodes = nodes;
@@ -70,10 +83,6 @@ final class Cleanup {
 
   /** Orders to nodes that are still owed an answer; what the gauge shows. */
   int pending() {
-    int pending = 0;
-    for (Entry e : entries) {
-      pending += Long.bitCount(e.todo);
-    }
     return pending;
   }
 
@@ -91,13 +100,32 @@ final class Cleanup {
     if (mask == 0 && ticket == null) {
       return;
     }
-    Entry e = new Entry(request, nodes.count(), mask, nowNanos + lifeNanos);
+    Entry e = entry(request, mask, nowNanos + lifeNanos);
     if (ticket != null) {
       e.ticket = ticket;
       e.ticketNanos = ticket.deadlineNanos();
+      timed.add(e);
     }
-    entries.add(e);
     send(e, mask, nowNanos);
+  }
+
+  /** The order for this lease id: a new one, or one more reason for the old. */
+  private Entry entry(LockRequest.Release request, long mask, long untilNanos) {
+    Entry e = entries.get(request.leaseId());
+    if (e == null) {
+      e = new Entry(request, nodes.count(), untilNanos);
+      entries.put(request.leaseId(), e);
+    } else {
+      e.untilNanos = untilNanos;
+      e.expired = false;
+    }
+    todo(e, e.todo | mask);
+    return e;
+  }
+
+  private void todo(Entry e, long mask) {
+    pending += Long.bitCount(mask) - Long.bitCount(e.todo);
+    e.todo = mask;
   }
 
   /**
@@ -114,29 +142,27 @@ final class Cleanup {
     if (notGranted == 0) {
       return;
     }
-    Entry e = new Entry(request, nodes.count(), notGranted, nowNanos + lifeNanos);
-    entries.add(e);
+    Entry e = entry(request, notGranted, nowNanos + lifeNanos);
     send(e, notGranted & ~unanswered, nowNanos);
     e.behind = unanswered;
     e.retry = unanswered != 0;
     e.retryNanos = untilNanos;
+    timed.add(e);
   }
 
   /** A node answered the hand-off late: granted, so the predecessor is gone there, or not. */
   void onFollower(String predecessorId, int node, boolean granted, long nowNanos) {
     long bit = 1L << node;
-    for (int i = entries.size() - 1; i >= 0; i--) {
-      Entry e = entries.get(i);
-      if ((e.todo & bit) == 0 || !e.request.leaseId().equals(predecessorId)) {
-        continue;
-      }
-      e.behind &= ~bit;
-      if (!granted) {
-        send(e, bit, nowNanos);
-      } else if (!e.isOpen(node)) {
-        e.todo &= ~bit;
-        removeIfDone(e);
-      }
+    Entry e = entries.get(predecessorId);
+    if (e == null || (e.todo & bit) == 0) {
+      return;
+    }
+    e.behind &= ~bit;
+    if (!granted) {
+      send(e, bit, nowNanos);
+    } else if (!e.isOpen(node)) {
+      todo(e, e.todo & ~bit);
+      removeIfDone(e);
     }
   }
 
@@ -158,7 +184,7 @@ final class Cleanup {
     e.replies[node] = reply;
     long bit = 1L << node;
     if (reply.code().definite()) {
-      e.todo &= ~bit;
+      todo(e, e.todo & ~bit);
       settleIfConfirmed(e);
       removeIfDone(e);
       return;
@@ -169,7 +195,7 @@ final class Cleanup {
     }
     NodeError error = reply.error();
     if (error != null && error.kind() == NodeError.Kind.CLOSED) {
-      e.todo &= ~bit; // Nobody is left to send it; the time to live has to do.
+      todo(e, e.todo & ~bit); // Nobody is left to send it; the time to live has to do.
     } else if (nodes.status(node).usable()
         && nodes.status(node).connection() != reply.connection()) {
       send(e, bit, nowNanos); // A new connection is there already.
@@ -178,6 +204,7 @@ final class Cleanup {
       long at = nowNanos + delay;
       e.retryNanos = e.retry && e.retryNanos - at < 0 ? e.retryNanos : at;
       e.retry = true;
+      timed.add(e);
     } // else: the next connection will carry it.
   }
 
@@ -187,8 +214,14 @@ final class Cleanup {
    */
   private void removeIfDone(Entry e) {
     if (e.ticket == null && (e.todo == 0 || (e.expired && e.open() == 0))) {
-      entries.remove(e);
+      forget(e);
     }
+  }
+
+  private void forget(Entry e) {
+    todo(e, 0);
+    timed.remove(e);
+    entries.remove(e.request.leaseId(), e);
   }
 
   private void settleIfConfirmed(Entry e) {
@@ -214,15 +247,13 @@ final class Cleanup {
    */
   void onLateGrant(LockRequest.Acquire request, boolean lease, int node, long nowNanos) {
     long bit = 1L << node;
-    for (Entry e : entries) {
-      if (e.request.leaseId().equals(request.leaseId())) {
-        if (!e.isOpen(node) && (e.behind & bit) == 0) {
-          e.todo |= bit;
-          send(e, bit, nowNanos);
-        }
-        return; // An open one, or a hand-off, is behind the acquire on the same connection, and
-        // will undo it.
+    Entry e = entries.get(request.leaseId());
+    if (e != null) {
+      if (!e.isOpen(node) && (e.behind & bit) == 0) {
+        todo(e, e.todo | bit);
+        send(e, bit, nowNanos);
       }
+      return; // An open one, or a hand-off, is behind the acquire on the same connection.
     }
     LockRequest.Release undo =
         new LockRequest.Release(request.keys(), request.leaseId(), request.token(), lease, 0, null);
@@ -231,7 +262,7 @@ final class Cleanup {
 
   /** The node has a new connection: what it still owes is sent again. */
   void onUsable(int node, long nowNanos) {
-    for (Entry e : entries) {
+    for (Entry e : entries.values()) {
       if ((e.todo & 1L << node) != 0 && !e.expired) {
         send(e, 1L << node, nowNanos);
       }
@@ -239,8 +270,7 @@ final class Cleanup {
   }
 
   void onTimer(long nowNanos) {
-    for (int i = entries.size() - 1; i >= 0; i--) {
-      Entry e = entries.get(i);
+    for (Entry e : new ArrayList<>(timed)) {
       Ticket ticket = e.ticket;
       if (ticket != null && e.ticketNanos - nowNanos <= 0) {
         e.ticket = null;
@@ -250,24 +280,40 @@ final class Cleanup {
                 Order.Outcome.failed(
                     Reports.ofReplies(nodes, e.request.keys(), e.replies, e.sentNanos, nowNanos))));
       }
-      if (e.untilNanos - nowNanos <= 0) {
-        e.expired = true;
-        e.retry = false;
-      }
       if (e.retry && e.retryNanos - nowNanos <= 0) {
         e.retry = false;
         e.behind = 0;
         send(e, e.todo, nowNanos);
       }
+      if (e.ticket == null && !e.retry) {
+        timed.remove(e);
+      }
       removeIfDone(e);
     }
+    Entry oldest = oldestAlive();
+    while (oldest != null && oldest.untilNanos - nowNanos <= 0) {
+      oldest.expired = true;
+      oldest.retry = false;
+      removeIfDone(oldest);
+      oldest = oldestAlive();
+    }
+  }
+
+  /** Who was added with a shorter life than those before it is only kept a little longer. */
+  private @Nullable Entry oldestAlive() {
+    for (Entry e : entries.values()) {
+      if (!e.expired) {
+        return e;
+      }
+    }
+    return null;
   }
 
   /** Gives up the earliest order. */
   void forgetOldest() {
-    for (Entry e : entries) {
+    for (Entry e : entries.values()) {
       if (e.ticket == null) {
-        entries.remove(e);
+        forget(e);
         return;
       }
     }
@@ -275,16 +321,17 @@ final class Cleanup {
 
   /** Calls the consumer with every instant at which {@link #onTimer} has something to do. */
   void deadlines(NextWake wake) {
-    for (Entry e : entries) {
+    for (Entry e : timed) {
       if (e.ticket != null) {
         wake.at(e.ticketNanos);
-      }
-      if (!e.expired) {
-        wake.at(e.untilNanos);
       }
       if (e.retry) {
         wake.at(e.retryNanos);
       }
+    }
+    Entry oldest = oldestAlive();
+    if (oldest != null) {
+      wake.at(oldest.untilNanos);
     }
   }
 

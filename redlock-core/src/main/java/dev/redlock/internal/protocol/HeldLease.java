@@ -41,10 +41,16 @@ public final class HeldLease {
   private long lastAskedNanos;
   private boolean checkDue;
   private long healing;
+
+  /** Nodes that anything of this lease was ever sent to, and that may therefore store it. */
+  private long written;
+
   private boolean abandoned;
   private final int othersInLine;
 
-  HeldLease(AcquireRound won, Terms terms, Nodes nodes, List<Order> orders, int handOffs) {
+  HeldLease(
+      AcquireRound won, long written, Terms terms, Nodes nodes, List<Order> orders, int handOffs) {
+    this.written = written;
     keys = won.request.keys();
     id = won.request.leaseId();
     token = won.request.token();
@@ -136,6 +142,7 @@ public final class HeldLease {
     long mask = h.begin(missed & ~healing);
     if (mask != 0) {
       healing |= mask;
+      written |= mask;
       orders.add(new Order.Send(h, h.request, mask));
     }
   }
@@ -244,6 +251,7 @@ public final class HeldLease {
     ExtendRound r = extendRound(ttlMillis, false, nowNanos, nowWallMillis);
     round = r;
     long mask = r.begin(Quorum.all(nodes.count()));
+    written |= mask;
     if (mask != 0) {
       orders.add(new Order.Send(r, r.request, mask));
     }
@@ -388,6 +396,13 @@ public final class HeldLease {
     } else if (extendsItself() || checkDue) {
       wake.at(nextExtendNanos);
     }
+  }
+
+  /**
+   * Nodes that may store it: to be freed on these. Nothing is owed by one that was down all along.
+   */
+  long written() {
+    return written;
   }
 
   /** The end, once. */

@@ -603,7 +603,8 @@ public final class LockMachine {
     boolean inRow = before != null || now - lastEndNanos <= contention.rowGapNanos();
     servedInRow = inRow ? servedInRow + 1 : 1;
     othersWant = r.othersInLine() > 0 || (inRow && othersWant);
-    HeldLease l = new HeldLease(r, w.terms, nodes, orders, servedInRow - 1);
+    long written = r.sentMask() | contention.sentBefore(r);
+    HeldLease l = new HeldLease(r, written, w.terms, nodes, orders, servedInRow - 1);
     lease = l;
     contention.granted();
     if (before != null) {
@@ -613,7 +614,7 @@ public final class LockMachine {
       settleHandOff(Order.Outcome.DONE);
       cleanup.addBehind(
           before.release(0, null),
-          Quorum.all(nodes.count()) & ~r.grantedMask(),
+          before.written() & ~r.grantedMask(),
           r.open(),
           before.lifeNanos(),
           r.deadlineNanos(),
@@ -758,7 +759,7 @@ public final class LockMachine {
     }
     cleanup.add(
         l.release(keepMillis, null),
-        Quorum.all(nodes.count()),
+        l.written(),
         l.lifeNanos(),
         ticket == null ? null : new Cleanup.Ticket(ticket, l, now + l.terms.nodeTimeoutNanos()),
         now);
