@@ -32,7 +32,6 @@ final class AcquireRound extends Exchange {
 
   final LockRequest.Acquire request;
   final long startNanos;
-  final long startWallMillis;
   final long timeoutNanos;
   final Validity validity;
   final boolean knock;
@@ -61,7 +60,6 @@ final class AcquireRound extends Exchange {
     this.knock = knock;
     this.predecessor = predecessor;
     startNanos = nowNanos;
-    startWallMillis = nowWallMillis;
     timeoutNanos = terms.nodeTimeoutNanos();
     validity = new Validity(nowNanos, nowWallMillis, terms.ttlNanos(), terms.driftNanos());
     replies = new NodeReply[nodes.count()];
@@ -187,7 +185,7 @@ final class AcquireRound extends Exchange {
   }
 
   private Verdict judge(long nowNanos, long nowWallMillis, boolean final_) {
-    boolean tooOld = nowNanos - startNanos > timeoutNanos;
+    boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;
     int n = knock ? 1 : replies.length;
     int granted = 0;
     int held = 0;

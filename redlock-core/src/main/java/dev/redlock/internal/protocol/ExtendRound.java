@@ -104,7 +104,7 @@ final class ExtendRound extends Exchange {
   }
 
   private Verdict judge(long nowNanos, long nowWallMillis, boolean timedOut) {
-    boolean tooOld = nowNanos - startNanos > timeoutNanos;
+    boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;
     int renewed = 0;
     int lost = 0;
     int undecided = 0;

@@ -17,11 +17,15 @@ public record Validity(long startNanos, long startWallMillis, long ttlNanos, lon
 
   /** The time left, never negative. */
   public long remaining(long nowNanos, long nowWallMillis) {
+    return Math.max(0, ttlNanos - driftNanos - elapsed(nowNanos, nowWallMillis));
+  }
+
+  /** The time since before the first send. */
+  long elapsed(long nowNanos, long nowWallMillis) {
     long monotonic = nowNanos - startNanos; // overflow-safe: compare differences, not instants
     long wall = (nowWallMillis - startWallMillis) * 1_000_000L;
     // The wall clock counts whole milliseconds: up to one of its difference is rounding.
-    long elapsed = Math.max(monotonic, wall - 1_000_000L);
-    return Math.max(0, ttlNanos - driftNanos - elapsed);
+    return Math.max(monotonic, wall - 1_000_000L);
   }
 
   /** The monotonic instant at which nothing is left, were the machine never suspended. */
