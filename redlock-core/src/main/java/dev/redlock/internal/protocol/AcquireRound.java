@@ -43,6 +43,7 @@ final class AcquireRound extends Exchange {
   private final @Nullable NodeStatus[] notAsked;
   private Verdict verdict = Verdict.UNDECIDED;
   private int door = -1;
+  private int lineDoor = -1;
   private long sent;
   private long superseded;
   private boolean closed;
@@ -91,6 +92,26 @@ final class AcquireRound extends Exchange {
   /** The node that a knock is put to. */
   int door() {
     return door;
+  }
+
+  /** Fair mode: the node where those who wait stand in line, and which has to agree. */
+  void standsAt(int node) {
+    lineDoor = node;
+  }
+
+  /** Fair mode: whether only the door is waited for. */
+  boolean waitsForDoor() {
+    return lineDoor >= 0
+        && isOpen(lineDoor)
+        && verdict == Verdict.UNDECIDED
+        && Long.bitCount(grantedMask()) >= Quorum.of(replies.length);
+  }
+
+  /** Fair mode: the door is silent for longer than usual; the others decide. */
+  Verdict passOverDoor(long nowNanos, long nowWallMillis) {
+    lineDoor = -1;
+    verdict = judge(nowNanos, nowWallMillis, false);
+    return verdict;
   }
 
   /** The nodes that this question was sent to, and that may therefore hold its key. */
@@ -216,13 +237,19 @@ final class AcquireRound extends Exchange {
       }
     }
     int quorum = Quorum.of(n);
+    if (queuedAtDoor()) {
+      // In fair mode the door's refusal is final: whoever it grants to came earlier.
+      return Verdict.HELD;
+    }
+    if (granted >= quorum && lineDoor >= 0 && isOpen(lineDoor) && !final_ && !tooOld) {
+      return Verdict.UNDECIDED; // And so is its silence, until it is passed over.
+    }
     if (granted >= quorum) {
       boolean inTime = !tooOld && validity.remaining(nowNanos, nowWallMillis) > 0;
       return inTime ? Verdict.WON : Verdict.TOO_SLOW;
     }
     if (granted + undecided >= quorum) {
-      // In fair mode the door's refusal is final: whoever it grants to came earlier.
-      return queuedAtDoor() ? Verdict.HELD : Verdict.UNDECIDED;
+      return Verdict.UNDECIDED;
     }
     int blocking = Quorum.blocking(n);
     if (silent >= blocking) {

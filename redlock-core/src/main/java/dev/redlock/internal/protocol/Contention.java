@@ -197,7 +197,7 @@ final class Contention {
     if (r.knock) {
       return r.startNanos + Math.min(r.timeoutNanos, patience(r));
     }
-    if (r.sawHolder() && !r.somebodyMayHold()) {
+    if (r.waitsForDoor() || (r.sawHolder() && !r.somebodyMayHold())) {
       return r.startNanos + Math.min(r.timeoutNanos, patience(r));
     }
     return r.deadlineNanos() + 1;

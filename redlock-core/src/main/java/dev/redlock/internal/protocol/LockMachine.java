@@ -367,7 +367,9 @@ public final class LockMachine {
         nodes.knowledge(i).overdue();
       }
     }
-    if (r.deadlineNanos() - now <= 0 || r.knock) {
+    if (r.waitsForDoor()) {
+      decide(r, r.passOverDoor(now, wall), now, wall);
+    } else if (r.deadlineNanos() - now <= 0 || r.knock) {
       decide(r, r.onTimeout(now, wall), now, wall);
     }
   }
@@ -566,6 +568,7 @@ public final class LockMachine {
     int door = !head.terms.fair() || knock ? -1 : admittedBy >= 0 ? admittedBy : contention.door();
     if (door >= 0 && (mask & 1L << door) != 0) {
       LockRequest.Line place = admittedBy >= 0 ? line.admitted(head) : line.stand(head, door);
+      r.standsAt(door);
       orders.add(new Order.Send(r, inLine(request, place), 1L << door));
       mask &= ~(1L << door);
     }
@@ -639,6 +642,9 @@ public final class LockMachine {
     drop(r, now);
     if (r.predecessor != null) {
       contention.reset(); // It was never refused by anybody: an ordinary contender from now on.
+      if (r.verdict() == AcquireRound.Verdict.HELD) {
+        contention.expectOthers(); // Fair mode: others stand in line.
+      }
       return;
     }
     if (r.verdict() == AcquireRound.Verdict.HELD) {
