@@ -57,6 +57,14 @@ public interface Redlock extends AutoCloseable {
    */
   CompletionStage<LockInspection> breakLock(String name);
 
+  /**
+   * Looks at every node for what makes locks unsafe or unavailable: clocks that differ, an eviction
+   * policy that drops keys, replicas, a node that does not vote, and why. For operators and
+   * start-up checks. Reads only; completes within the default node timeout, also when nodes do not
+   * answer.
+   */
+  CompletionStage<Diagnosis> doctor();
+
   /** The state of each node's connection, in the order of configuration. Sends nothing. */
   List<NodeState> nodes();
 

@@ -2,6 +2,7 @@ package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.Diagnosis;
 import dev.redlock.DistributedLock;
 import dev.redlock.LockInspection;
 import dev.redlock.LockOptions;
@@ -13,6 +14,7 @@ import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReleaseHints;
@@ -58,6 +60,8 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
   private final Locks locks = new Locks(this);
   private final ReentrantHolds reentrantHolds = new ReentrantHolds();
   private final SurveyDesk surveys = new SurveyDesk(this);
+  private final Siblings siblings;
+  private final Doctor doctor;
   private final AtomicInteger cleanups = new AtomicInteger();
   private final ReferenceQueue<DefaultLease> unreachable = new ReferenceQueue<>();
 
@@ -88,6 +92,8 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
     this.ownCallbacks = ownCallbacks;
     traceLeaks = parts.traceLeaks();
     processName = randomness.leaseId().substring(0, 12);
+    siblings = new Siblings(nodes);
+    doctor = new Doctor(this, parts.restartGuard(), LOG);
     events = new Events(parts.listeners(), callbacks, LOG);
   }
 
@@ -217,7 +223,14 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
 
   @Override
   public void onClock(LockNode node, long nodeMicros, long sentNanos, long answeredNanos) {
-    nodes.knowledge(nodes.indexOf(node)).observe(sentNanos, answeredNanos, nodeMicros);
+    int index = nodes.indexOf(node);
+    nodes.knowledge(index).observe(sentNanos, answeredNanos, nodeMicros);
+    doctor.clockRead(index);
+  }
+
+  @Override
+  public @Nullable String objection(LockNode node, NodeIdentity identity) {
+    return siblings.meet(nodes.indexOf(node), identity);
   }
 
   @Override
@@ -322,6 +335,12 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
   public CompletionStage<LockInspection> breakLock(String name) {
     requireOpen();
     return surveys.breakLock(LockKeys.of(keyPrefix, List.of(name)));
+  }
+
+  @Override
+  public CompletionStage<Diagnosis> doctor() {
+    requireOpen();
+    return doctor.examine();
   }
 
   private void requireOpen() {

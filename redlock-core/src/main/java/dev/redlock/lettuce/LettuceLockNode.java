@@ -6,9 +6,11 @@ import dev.redlock.lettuce.internal.SharedResources;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyHandler;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 
 /**
  * One Redis or Valkey master, reached over one connection that is looked at before it is used, and
@@ -60,9 +62,14 @@ public final class LettuceLockNode implements LockNode {
     connection.send(request, handler);
   }
 
-  /** What the server said about itself when it was last looked at; empty before, or if refused. */
+  @Override
   public Optional<NodeIdentity> identity() {
     return Optional.ofNullable(connection.identity());
+  }
+
+  @Override
+  public CompletionStage<Optional<NodeIdentity>> look() {
+    return connection.look().thenApply(done -> identity());
   }
 
   @Override

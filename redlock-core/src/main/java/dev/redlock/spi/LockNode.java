@@ -1,5 +1,10 @@
 package dev.redlock.spi;
 
+import dev.redlock.Redlock;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
 /**
  * One independent Redis master (or one Redis Cluster seen as a single node) that votes on locks.
  *
@@ -22,6 +27,19 @@ public interface LockNode extends AutoCloseable {
 
   /** The newest state of the connection. A cheap snapshot, safe from any thread. */
   NodeStatus status();
+
+  /** What the server said about itself when it was last looked at; empty if that is not known. */
+  default Optional<NodeIdentity> identity() {
+    return Optional.empty();
+  }
+
+  /**
+   * Looks at the server once more, for {@link Redlock#doctor()}. Completes with what there is to
+   * know by then, never exceptionally, but possibly never if the node does not answer.
+   */
+  default CompletionStage<Optional<NodeIdentity>> look() {
+    return CompletableFuture.completedStage(identity());
+  }
 
   /**
    * Sends a request, or answers {@link ReplyCode#FAILED} when there is no probed connection or too

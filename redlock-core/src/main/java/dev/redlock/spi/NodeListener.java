@@ -1,5 +1,7 @@
 package dev.redlock.spi;
 
+import org.jspecify.annotations.Nullable;
+
 /** What a node tells the lock besides answers. Called on I/O threads; must not block. */
 public interface NodeListener {
 
@@ -16,6 +18,17 @@ public interface NodeListener {
    * @param answeredNanos when the answer came
    */
   default void onClock(LockNode node, long nodeMicros, long sentNanos, long answeredNanos) {}
+
+  /**
+   * Asked whenever a server has been looked at, before it may vote: why it must not, whatever its
+   * age. The node then stays {@link NodeStatus.State#QUARANTINED} with this cause, and looks again
+   * now and then.
+   *
+   * @return null if there is nothing against it
+   */
+  default @Nullable String objection(LockNode node, NodeIdentity identity) {
+    return null;
+  }
 
   /**
    * The node says that this key was written, deleted or expired. A hint: it may be late, doubled or

@@ -36,7 +36,8 @@ public final class NodeKnowledge {
     hung = true;
   }
 
-  boolean clockKnown() {
+  /** Whether {@link #estimateMicros} rests on an answer. */
+  public boolean clockKnown() {
     return clockKnown;
   }
 

@@ -1,6 +1,6 @@
 package dev.redlock.lettuce.internal;
 
-import dev.redlock.lettuce.NodeIdentity;
+import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.RestartGuard;
@@ -109,6 +109,15 @@ public final class ConnectionStates {
 
   /** The server was looked at, on a new connection or once more on the same one. */
   public void onProbed(Probe probe, long now) {
+    onProbed(probe, null, now);
+  }
+
+  /**
+   * The server was looked at.
+   *
+   * @param objection why it may not vote although it is a master of the right age; null if it may
+   */
+  public void onProbed(Probe probe, @Nullable String objection, long now) {
     NodeIdentity identity = probe.identity();
     Probe.Marker marker = probe.marker();
     if (guard == RestartGuard.OFF) {
@@ -142,7 +151,7 @@ public final class ConnectionStates {
     if (marker != null) {
       markerSince = marker.sinceMicros();
     }
-    refusal = refusalOf(identity, marker);
+    refusal = objection != null ? objection : refusalOf(identity, marker);
     settle(now);
   }
 

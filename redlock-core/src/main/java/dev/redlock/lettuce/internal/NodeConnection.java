@@ -2,11 +2,11 @@ package dev.redlock.lettuce.internal;
 
 import dev.redlock.internal.scripts.WireRequest;
 import dev.redlock.lettuce.LettuceOptions;
-import dev.redlock.lettuce.NodeIdentity;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
@@ -90,6 +90,12 @@ public final class NodeConnection {
 
   public @Nullable NodeIdentity identity() {
     return identity;
+  }
+
+  /** Looks at the server once more, if there is a connection; completes when that is done. */
+  public CompletionStage<Void> look() {
+    Running started = running;
+    return started == null ? CompletableFuture.completedStage(null) : started.lookNow();
   }
 
   /** Begins to connect. */
@@ -298,6 +304,7 @@ public final class NodeConnection {
 
     private void onProbed(Pipe pipe, Prober.Result result) {
       boolean recovered;
+      String objection = objection(result.probe().identity());
       synchronized (lock) {
         if (closed || probing != pipe) {
           return;
@@ -306,7 +313,7 @@ public final class NodeConnection {
         if (known != null) {
           identity = known;
         }
-        states.onProbed(result.probe(), time.nanos());
+        states.onProbed(result.probe(), objection, time.nanos());
         pipe.renumber(states.status().connection());
         open = pipe;
         backoff.reset();
@@ -491,7 +498,36 @@ public final class NodeConnection {
       }
     }
 
+    /** What the client has against this server; asked outside the lock, it knows other nodes. */
+    private @Nullable String objection(@Nullable NodeIdentity known) {
+      try {
+        return known == null ? null : context.listener().objection(self, known);
+      } catch (RuntimeException | Error e) {
+        log.error("node {}: the listener failed", name(), e);
+        return null;
+      }
+    }
+
+    private CompletionStage<Void> lookNow() {
+      Pipe pipe = open;
+      if (pipe == null) {
+        return CompletableFuture.completedStage(null);
+      }
+      long askedNanos = time.nanos();
+      return prober
+          .look(pipe)
+          .handle(
+              (result, failure) -> {
+                if (result != null) {
+                  tellClock(result.probe(), askedNanos);
+                  onLookedAgain(pipe, result);
+                }
+                return null;
+              });
+    }
+
     private void onLookedAgain(Pipe pipe, Prober.Result result) {
+      String objection = objection(result.probe().identity());
       synchronized (lock) {
         if (closed || open != pipe) {
           return;
@@ -500,7 +536,7 @@ public final class NodeConnection {
         if (known != null) {
           identity = known;
         }
-        states.onProbed(result.probe(), time.nanos());
+        states.onProbed(result.probe(), objection, time.nanos());
       }
       publish();
     }

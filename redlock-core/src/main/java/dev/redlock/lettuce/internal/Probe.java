@@ -1,6 +1,6 @@
 package dev.redlock.lettuce.internal;
 
-import dev.redlock.lettuce.NodeIdentity;
+import dev.redlock.spi.NodeIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.redlock.internal.scripts.Script;
-import dev.redlock.lettuce.NodeIdentity;
 import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeIdentity;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ArrayOutput;
 import io.lettuce.core.output.CommandOutput;

@@ -2,7 +2,7 @@ package dev.redlock.lettuce.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.lettuce.NodeIdentity;
+import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.RestartGuard;

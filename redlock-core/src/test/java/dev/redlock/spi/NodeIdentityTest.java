@@ -1,4 +1,4 @@
-package dev.redlock.lettuce;
+package dev.redlock.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,177 @@
+package dev.redlock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.Diagnosis;
+import dev.redlock.Diagnosis.NodeFindings;
+import dev.redlock.Lease;
+import dev.redlock.Redlock;
+import dev.redlock.Redlock.NodeState;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisTest;
+import dev.redlock.testkit.TcpGate;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Who the configured nodes are, and what is wrong with them. */
+@RedisTest(nodes = 3)
+class NodesIT {
+  private final RedisNodes nodes;
+
+  NodesIT(RedisNodes nodes) {
+    this.nodes = nodes;
+  }
+
+  private static Redlock client(String... uris) {
+    return Redlock.builder().nodes(uris).restartGuard(RestartGuard.off()).build();
+  }
+
+  private String uri(int node) {
+    return nodes.get(node).uri();
+  }
+
+  private void settled(Redlock redlock, int voting, int refused) {
+    Eventually.holds(
+        () ->
+            count(redlock, "VOTING") == voting
+                && redlock.nodes().stream().filter(n -> n.cause().startsWith("is ")).count()
+                    == refused,
+        nodes);
+  }
+
+  private static long count(Redlock redlock, String state) {
+    return redlock.nodes().stream().filter(n -> n.state().equals(state)).count();
+  }
+
+  private static NodeState refused(Redlock redlock) {
+    return redlock.nodes().stream()
+        .filter(n -> n.state().equals("QUARANTINED"))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void oneServerUnderTwoAddresses_hasOneVote() {
+    String alias = uri(0).replace("127.0.0.1", "localhost");
+    try (Redlock redlock = client(uri(0), alias, uri(1))) {
+      settled(redlock, 2, 1);
+      assertThat(refused(redlock).cause())
+          .contains("is the same server as", ":" + nodes.get(0).port());
+      redlock.lock("two-of-three").acquire(Duration.ofSeconds(2)).close();
+    }
+    // Two addresses of one server are no quorum of three.
+    try (Redlock redlock = client(uri(0), alias, "redis://127.0.0.1:1")) {
+      settled(redlock, 1, 1);
+      assertThat(
+              org.assertj.core.api.Assertions.catchThrowable(
+                  () -> redlock.lock("one-of-three").tryAcquire()))
+          .hasMessageContaining("is the same server as");
+    }
+  }
+
+  @Test
+  void oneServerUnderTwoAddresses_foundWhenTheSecondComesLater_andFreedWhenItLeads_elsewhere() {
+    int port;
+    try (TcpGate reserved = TcpGate.inFrontOf("127.0.0.1", nodes.get(0).directPort())) {
+      port = reserved.port();
+    }
+    try (Redlock redlock = client(uri(0), uri(1), "redis://127.0.0.1:" + port)) {
+      settled(redlock, 2, 0);
+      try (TcpGate gate = TcpGate.inFrontOf("127.0.0.1", nodes.get(0).directPort(), port)) {
+        settled(redlock, 2, 1);
+        assertThat(redlock.nodes().get(2).cause()).contains("is the same server as");
+        assertThat(gate.connections()).isPositive();
+      }
+      try (TcpGate gate = TcpGate.inFrontOf("127.0.0.1", nodes.get(2).directPort(), port)) {
+        settled(redlock, 3, 0);
+        assertThat(gate.connections()).isPositive();
+      }
+    }
+  }
+
+  @Test
+  void masterAndItsReplica_haveOneVote_withTheMasterNamed() {
+    nodes.get(0).command("CONFIG", "SET", "repl-diskless-sync-delay", "0");
+    nodes.get(1).command("REPLICAOF", "127.0.0.1", Integer.toString(nodes.get(0).directPort()));
+    try (Redlock redlock = client(uri(0), uri(1), uri(2))) {
+      Eventually.holds(
+          () ->
+              nodes
+                  .get(1)
+                  .command("INFO", "replication")
+                  .toString()
+                  .contains("master_link_status:up"),
+          nodes);
+      Eventually.holds(() -> count(redlock, "QUARANTINED") == 1, nodes);
+      Eventually.holds(
+          () -> {
+            String cause = refused(redlock).cause();
+            return cause.contains("is in one replication with") || cause.contains("is a replica");
+          },
+          nodes);
+      try (Lease lease = redlock.lock("replicated").acquire(Duration.ofSeconds(2))) {
+        assertThat(lease.isValid()).isTrue();
+      }
+    } finally {
+      nodes.get(1).command("REPLICAOF", "NO", "ONE");
+    }
+  }
+
+  @Test
+  void doctor_allWell_saysSo() throws Exception {
+    try (Redlock redlock = Clients.start(nodes)) {
+      Diagnosis diagnosis = redlock.doctor().toCompletableFuture().get(2, TimeUnit.SECONDS);
+      System.out.println(diagnosis);
+      assertThat(diagnosis.nodes()).hasSize(3);
+      for (NodeFindings node : diagnosis.nodes()) {
+        assertThat(node.server()).containsPattern("(redis|valkey) \\d+\\.");
+        assertThat(node.role()).isEqualTo("master");
+        assertThat(node.evictionPolicy()).isEqualTo("noeviction");
+        assertThat(node.clockSkew()).isBetween(Duration.ofMillis(-500), Duration.ofMillis(500));
+        // The guard is off here, and nothing is kept: that is what is wrong, and all.
+        assertThat(node.complaints()).singleElement().asString().contains("RestartGuard.off()");
+      }
+    }
+  }
+
+  @Test
+  void doctor_evictionReplicaAndADeadNode_eachIsTold() throws Exception {
+    try (Redlock redlock = Clients.start(nodes)) {
+      nodes.get(0).command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+      nodes.get(1).kill();
+      Eventually.holds(() -> count(redlock, "VOTING") == 2, nodes);
+      List<NodeFindings> found =
+          redlock.doctor().toCompletableFuture().get(2, TimeUnit.SECONDS).nodes();
+      assertThat(found.get(0).complaints()).anyMatch(c -> c.contains("allkeys-lru"));
+      assertThat(found.get(1).complaints()).anyMatch(c -> c.contains("does not vote"));
+      assertThat(found.get(2).complaints()).noneMatch(c -> c.contains("does not vote"));
+    } finally {
+      nodes.get(0).command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+    }
+  }
+
+  @Test
+  void doctor_nodesHung_answersWithinTheNodeTimeout() throws Exception {
+    try (Redlock redlock = Clients.start(nodes)) {
+      nodes.get(2).pause();
+      List<NodeFindings> found =
+          redlock.doctor().toCompletableFuture().get(2, TimeUnit.SECONDS).nodes();
+      assertThat(found.get(2).complaints()).anyMatch(c -> c.contains("did not answer in time"));
+    }
+  }
+
+  @Test
+  void doctor_freshMastersUnderTheGuard_tellsHowLongTheyStayOut() throws Exception {
+    try (Redlock redlock = Redlock.builder().nodes(nodes.uris().toArray(String[]::new)).build()) {
+      Eventually.holds(() -> count(redlock, "QUARANTINED") == 3, nodes);
+      for (NodeFindings node :
+          redlock.doctor().toCompletableFuture().get(2, TimeUnit.SECONDS).nodes()) {
+        assertThat(node.node().remaining()).isPositive();
+        assertThat(node.complaints()).anyMatch(c -> c.contains("does not vote: restarted"));
+      }
+    }
+  }
+}
