@@ -7,6 +7,7 @@ import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.lettuce.LettuceNodes;
+import dev.redlock.lettuce.PubSubHints;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
@@ -50,6 +51,43 @@ class HintsIT {
   @Test
   void sections_tenThousandForgedHintsASecond_stayExclusive() throws Exception {
     race(new Passing(), 100);
+  }
+
+  @Test
+  void release_pushesLostButPublished_wakesAWaiterLongBeforeItsPoll() throws Exception {
+    LockOptions lazy = LockOptions.builder().pollInterval(Duration.ofMinutes(1)).build();
+    try (Redlock one = published();
+        Redlock two = published()) {
+      // Subscriptions come when they come: until then the hand-over is left to the poll.
+      long[] millis = {Long.MAX_VALUE};
+      Eventually.holds(
+          () -> {
+            Lease held = one.lock("published", lazy).acquire(WAIT);
+            var next = two.lock("published", lazy).acquireAsync(WAIT);
+            long start = System.nanoTime();
+            held.close();
+            next.get(15, TimeUnit.SECONDS).close();
+            millis[0] = (System.nanoTime() - start) / 1_000_000;
+            return millis[0] < 500;
+          },
+          Duration.ofSeconds(40),
+          nodes);
+      System.out.println("published: hand-over within " + millis[0] + " ms");
+    }
+  }
+
+  private Redlock published() {
+    LockNode[] own =
+        LettuceNodes.standalone(nodes.uris()).stream()
+            .map(node -> new Relay(node, new Losing()))
+            .toArray(LockNode[]::new);
+    return Clients.voting(
+        Redlock.builder()
+            .nodes(own)
+            .restartGuard(RestartGuard.off())
+            .hints(PubSubHints.on(nodes.uris()))
+            .build(),
+        5);
   }
 
   private void race(Carrier carrier, int sections) throws Exception {

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -88,13 +89,20 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
     keyPrefix = parts.keyPrefix();
     this.time = time;
     this.ownTime = ownTime;
-    this.callbacks = callbacks;
+    this.callbacks =
+        task -> {
+          try {
+            callbacks.execute(task);
+          } catch (RejectedExecutionException e) {
+            task.run(); // Shut down before us: better on this thread than never.
+          }
+        };
     this.ownCallbacks = ownCallbacks;
     traceLeaks = parts.traceLeaks();
     processName = randomness.leaseId().substring(0, 12);
     siblings = new Siblings(nodes);
     doctor = new Doctor(this, parts.restartGuard(), LOG);
-    events = new Events(parts.listeners(), callbacks, LOG);
+    events = new Events(parts.listeners(), this.callbacks, LOG);
   }
 
   void start(Assembly.Parts parts) {
