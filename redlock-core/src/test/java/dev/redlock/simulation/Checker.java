@@ -280,6 +280,7 @@ final class Checker {
         require(repeat || a.token() > fence[i], "fence", "granted at or below it");
         require(f == a.token(), "fence", "is not the granted token");
         require(a.leaseId().equals(model.owner(key, clock)), "grant", "stored nothing");
+        require(repeat || e >= a.previousToken(), "ended", "not raised by a hand-off");
       }
       require(e <= Math.max(ended[i], a.previousToken()), "ended", "raised by an acquire");
     } else if (request instanceof LockRequest.Release r) {

@@ -28,6 +28,43 @@ final class History {
     rows.add(new Row(nanos, who, what));
   }
 
+  /** Whether this client has ever sent a request with these words. */
+  boolean everSent(String who, String words) {
+    return rows.stream()
+        .anyMatch(
+            r -> r.who().equals(who) && r.what().startsWith("→ ") && r.what().contains(words));
+  }
+
+  /** Whether the newest request of this client holds all these words. */
+  boolean lastSent(String who, String... words) {
+    for (int i = rows.size() - 1; i >= 0; i--) {
+      Row row = rows.get(i);
+      if (row.who().equals(who) && row.what().startsWith("→ ")) {
+        for (String word : words) {
+          if (!row.what().contains(word)) {
+            return false;
+          }
+        }
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** How many grants of this id and token have come back. */
+  int votes(String leaseId, long token) {
+    int count = 0;
+    for (Row row : rows) {
+      count +=
+          row.what().startsWith("← ")
+                  && row.what().contains(" GRANTED ")
+                  && row.what().contains(" acquire " + leaseId + " " + Describe.token(token) + " ")
+              ? 1
+              : 0;
+    }
+    return count;
+  }
+
   void print(StringBuilder out) {
     int width = 4;
     for (Row row : rows) {

@@ -136,7 +136,7 @@ final class Scenario {
     boolean clocks = rng.chance(0.5);
     int fast = setting == Setting.FAST_CLOCKS ? 150_000 : 4_000;
     clientPpm = clocks || fast > 4_000 ? fast : 0;
-    nodePpm = clocks || fast > 4_000 ? fast : 0;
+    nodePpm = clocks ? 4_000 : 0;
     skewMicros = rng.oneOf(0, 1_000, 900_000);
 
     delayNanos = rng.spread(50_000, 2 * MS);
@@ -175,6 +175,45 @@ final class Scenario {
   /** Mean time between faults of this kind; 0 if there are none. */
   long every(Fault f) {
     return faultEvery.getOrDefault(f, 0L);
+  }
+
+  /** A world in which nothing goes wrong by itself, for histories that are written by hand. */
+  Scenario(int nodes, int clients, LockOptions options, boolean severalNames) {
+    setting = Setting.NORMAL;
+    this.nodes = nodes;
+    this.clients = clients;
+    this.options = options;
+    keySets = severalNames ? SEVERAL : ONE;
+    terms = Terms.of(options);
+    ttlNanos = terms.ttlMillis() * MS;
+    maxLeaseNanos = ttlNanos;
+    delayNanos = MS / 2;
+    slowNanos = 1;
+    users = 0;
+    safetyNanos = 0;
+    safetyEvents = 0;
+    thinkNanos = 0;
+    holdNanos = 0;
+    waitNanos = 0;
+    clientPpm = 0;
+    nodePpm = 0;
+    skewMicros = 0;
+    jitterNanos = 0;
+    slowMessage = 0;
+    dropRequest = 0;
+    dropReply = 0;
+    duplicate = 0;
+    error = 0;
+    hintLost = 0;
+    hintLate = 0;
+    pauseInStep = 0;
+    timerLateNanos = 0;
+    pauseNanos = 0;
+    bus = false;
+    cancel = 0;
+    once = 0;
+    userExtend = 0;
+    walksBack = false;
   }
 
   int quorum() {

@@ -49,12 +49,14 @@ final class SimLink {
     boolean executed;
     boolean answered;
     long sentNanos;
+    final long sequence;
 
     Message(SimLock lock, Exchange exchange, LockRequest request, Connection connection) {
       this.lock = lock;
       this.exchange = exchange;
       this.request = request;
       this.connection = connection;
+      sequence = connection.sentCount++;
     }
   }
 
@@ -70,6 +72,8 @@ final class SimLink {
     private boolean dead;
     private boolean refused;
     private boolean watched;
+    private long sentCount;
+    private long executedCount;
 
     Connection(SimLink link, long session, int run) {
       this.link = link;
@@ -79,6 +83,10 @@ final class SimLink {
 
     private void transmit(Message m) {
       World w = link.world;
+      if (link.holdThere) {
+        link.heldThere.add(m);
+        return;
+      }
       long at = Math.max(lastThere + 1, Math.max(w.now + link.delay(), link.stalledUntil));
       lastThere = at;
       w.at(
@@ -88,6 +96,15 @@ final class SimLink {
               link.node.arrive(m);
             }
           });
+    }
+
+    /** The node executes what one connection brings in the order in which it was sent. */
+    void executed(Message m) {
+      if (m.sequence < executedCount) {
+        throw new Violation("order", "executed behind what was sent after it");
+      }
+      executedCount = m.sequence + 1;
+      m.executed = true;
     }
 
     void reply(Message m, NodeReply reply) {
@@ -101,6 +118,10 @@ final class SimLink {
 
     private void back(long extra, Runnable what) {
       World w = link.world;
+      if (link.holdBack) {
+        link.heldBack.add(() -> back(extra, what));
+        return;
+      }
       long at = Math.max(lastBack + 1, Math.max(w.now + link.delay() + extra, link.stalledUntil));
       lastBack = at;
       w.at(
@@ -264,7 +285,7 @@ final class SimLink {
   }
 
   void connect() {
-    if (!client.alive || connection != null) {
+    if (!client.alive || connection != null || blocked) {
       return;
     }
     guard.onConnected(client.mono());
@@ -277,7 +298,7 @@ final class SimLink {
     if (!client.alive) {
       return;
     }
-    if (!node.up || world.now < stalledUntil) {
+    if (!node.up || blocked || world.now < stalledUntil) {
       client.act(this::connectFailed);
       return;
     }
@@ -299,7 +320,9 @@ final class SimLink {
                   connection = c;
                   guard.onProbed(runId, uptime, client.mono());
                   c.number = guard.status().connection();
-                  client.knowledge[node.index].observe(sentNanos, client.mono(), micros);
+                  if (!world.clocksUnknown) {
+                    client.knowledge[node.index].observe(sentNanos, client.mono(), micros);
+                  }
                   tickLater();
                   update();
                   if (!node.up || node.run != c.run) {
@@ -388,6 +411,9 @@ final class SimLink {
         continue;
       }
       m.gone = true;
+      if (blocked) {
+        continue;
+      }
       executed &= !world.rng.chance(0.3);
       if (executed) {
         at += world.rng.chance(0.7) ? delay() : world.rng.spread(Scenario.MS, 8 * Scenario.SECOND);
@@ -420,6 +446,64 @@ final class SimLink {
     stalledUntil = Math.max(stalledUntil, world.now + nanos);
   }
 
+  // By hand, in directed histories.
+
+  boolean blocked;
+  private boolean holdThere;
+  private boolean holdBack;
+  private final ArrayDeque<Message> heldThere = new ArrayDeque<>();
+  private final ArrayDeque<Runnable> heldBack = new ArrayDeque<>();
+
+  /** Requests stay on their way. */
+  void holdRequests() {
+    holdThere = true;
+  }
+
+  /** Answers and pushes stay on their way. */
+  void holdReplies() {
+    holdBack = true;
+  }
+
+  /** What was held arrives, in order, and the link works again. */
+  void letGo() {
+    holdThere = false;
+    holdBack = false;
+    while (!heldThere.isEmpty()) {
+      Message m = heldThere.poll();
+      m.connection.transmit(m);
+    }
+    while (!heldBack.isEmpty()) {
+      heldBack.poll().run();
+    }
+  }
+
+  /** The connection breaks and cannot be made again; what is held never arrives. */
+  void cut() {
+    blocked = true;
+    lostRequests.addAll(heldThere);
+    heldThere.clear();
+    heldBack.clear();
+    holdThere = false;
+    holdBack = false;
+    reset();
+  }
+
+  final ArrayDeque<Message> lostRequests = new ArrayDeque<>();
+
+  /** A request that was on its way when the connection was cut is executed all the same, now. */
+  NodeReply straggle() {
+    Message m = lostRequests.remove();
+    world.row(node.name, "a straggler arrives");
+    return node.execute(m.request, m.connection);
+  }
+
+  void mend() {
+    blocked = false;
+    if (connection == null) {
+      connect();
+    }
+  }
+
   void nodeGone() {
     Connection c = connection;
     if (c == null) {
@@ -428,7 +512,7 @@ final class SimLink {
     for (Message m : c.outstanding) {
       m.gone |= !m.executed;
     }
-    long noticed = world.faults && world.rng.chance(0.5) ? delay() : DEAD_NANOS + delay();
+    long noticed = !world.faults || world.rng.chance(0.5) ? delay() : DEAD_NANOS + delay();
     world.at(world.now + noticed, () -> client.act(() -> lose(c)));
   }
 

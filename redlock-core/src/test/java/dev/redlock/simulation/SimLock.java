@@ -118,11 +118,11 @@ final class SimLock {
 
   private void carryOut(Order order) {
     if (order instanceof Order.Grant grant) {
-      ((SimUser.Wish) grant.waiter()).granted(grant.lease());
+      ((SimUser.Asker) grant.waiter()).granted(grant.lease());
     } else if (order instanceof Order.Refuse refuse) {
-      ((SimUser.Wish) refuse.waiter()).refused(refuse.report());
+      ((SimUser.Asker) refuse.waiter()).refused(refuse.report());
     } else if (order instanceof Order.TurnAway away) {
-      ((SimUser.Wish) away.waiter()).refused(null);
+      ((SimUser.Asker) away.waiter()).refused(null);
     } else if (order instanceof Order.End end) {
       for (SimUser user : client.users) {
         user.leaseEnded(end.lease(), end.end());

@@ -37,7 +37,7 @@ final class SimNode {
   /** Until when whoever has not seen that this node was flushed would be misled. */
   long flushedUntil = Long.MIN_VALUE;
 
-  private final long offsetMicros;
+  private long offsetMicros;
   private final int ppm;
   private long stepMicros;
   private long startedMicros;
@@ -45,6 +45,7 @@ final class SimNode {
   private long pausedUntil;
   private final ArrayDeque<SimLink.Message> held = new ArrayDeque<>();
   private boolean draining;
+  private boolean refusing;
   private NodeModel checkpoint;
   private final Set<String> scripts = new HashSet<>();
   private boolean scriptsForgotten;
@@ -60,7 +61,8 @@ final class SimNode {
     ppm = (int) rng.between(-s.nodePpm, s.nodePpm);
     model = newModel();
     checkpoint = model.copy();
-    startedMicros = clock() - (rng.chance(0.05) ? 3_000_000 : 3_600_000_000L);
+    boolean fresh = rng.chance(s.safetyNanos > 0 ? 0.05 : 0);
+    startedMicros = clock() - (fresh ? 3_000_000 : 3_600_000_000L);
     expiryDue = new long[s.keySets.size() + 2];
   }
 
@@ -154,12 +156,20 @@ final class SimNode {
 
   private void execute(SimLink.Message m) {
     NodeReply reply = execute(m.request, m.connection);
-    m.executed = true;
+    m.connection.executed(m);
     m.connection.reply(m, reply);
+  }
+
+  /** From now on every request is answered with an error, and not executed; or no longer. */
+  void refuse(boolean refuses) {
+    refusing = refuses;
   }
 
   NodeReply execute(LockRequest request, SimLink.Connection c) {
     long clock = clock();
+    if (refusing) {
+      return failed(request, c, NodeError.Kind.OUT_OF_MEMORY);
+    }
     if (world.faults && world.rng.chance(world.scenario.error)) {
       NodeError.Kind kind = ERRORS[world.rng.below(ERRORS.length)];
       if (kind != NodeError.Kind.REPLICAS) {
@@ -242,6 +252,12 @@ final class SimNode {
   void pause(long nanos) {
     world.fault(name, "paused for " + Scenario.ms(nanos));
     pausedUntil = Math.max(pausedUntil, world.now + nanos);
+  }
+
+  /** Before anything has happened: how far this clock is from the others. */
+  void setClock(long micros) {
+    offsetMicros = micros;
+    startedMicros = clock() - 3_600_000_000L;
   }
 
   void step(long micros) {

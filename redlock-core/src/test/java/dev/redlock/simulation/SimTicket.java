@@ -7,9 +7,20 @@ final class SimTicket implements Order.Ticket {
   private final World world;
   private final SimClient client;
   private final String what;
+  private final Told told;
   private boolean settled;
 
+  /** Who waits for it. */
+  interface Told {
+    void settled(Order.Outcome outcome);
+  }
+
   SimTicket(SimClient client, String what) {
+    this(client, what, outcome -> {});
+  }
+
+  SimTicket(SimClient client, String what, Told told) {
+    this.told = told;
     this.client = client;
     world = client.world;
     this.what = what;
@@ -21,6 +32,7 @@ final class SimTicket implements Order.Ticket {
       throw new Violation("ticket", what + " settled twice");
     }
     settled = true;
+    told.settled(outcome);
     world.history.mix(outcome.failure() == null ? 3 : 5);
   }
 

@@ -23,8 +23,16 @@ final class SimUser {
     name = client.name() + "/" + (index + 1);
   }
 
+  /** Is told what came of a wish. */
+  interface Asker {
+    void granted(HeldLease lease);
+
+    /** Refused; the report is null if the queue was full. */
+    void refused(AcquireReport report);
+  }
+
   /** One who waits. */
-  static final class Wish extends Waiter {
+  static final class Wish extends Waiter implements Asker {
     final SimUser user;
     final SimLock lock;
     final long deadline;
@@ -41,12 +49,14 @@ final class SimUser {
       mustBeGranted = must;
     }
 
-    void granted(HeldLease lease) {
+    @Override
+    public void granted(HeldLease lease) {
       settle();
       user.granted(this, lease);
     }
 
-    void refused(AcquireReport report) {
+    @Override
+    public void refused(AcquireReport report) {
       settle();
       if (world().tracing) {
         world().row(user.name, report == null ? "queue full" : "refused: " + report.sentence());

@@ -1,39 +1,54 @@
 package dev.redlock.simulation;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Runs seeds. */
+/** Runs seeds, one world each, and sums up what came of them. */
 final class Simulator {
   private Simulator() {}
 
-  /** What came of one seed; the violation is null if there was none. */
-  record Result(long seed, long events, long digest, Throwable violation, World world) {}
+  /** What came of one seed. */
+  record Result(long seed, Throwable violation, World world) {
+    long events() {
+      return world.events;
+    }
 
+    long digest() {
+      return world.history.digest();
+    }
+
+    /** The broken rule, or the exception; null if there was none. */
+    String rule() {
+      return violation == null
+          ? null
+          : violation instanceof Violation v ? v.rule : violation.getClass().getSimpleName();
+    }
+  }
+
+  /**
+   * Runs one seed.
+   *
+   * @param tracing whether the history is kept, for people
+   */
   static Result run(long seed, Scenario.Setting setting, boolean tracing) {
     World world = new World(seed, setting, tracing);
     Throwable violation = null;
     try {
       world.run();
-    } catch (Violation
-        | IllegalStateException
-        | NullPointerException
-        | ClassCastException
-        | IndexOutOfBoundsException
-        | IllegalArgumentException
-        | AssertionError e) {
+    } catch (RuntimeException | AssertionError e) {
+      // Not only what the checker throws: an exception out of the protocol is a violation as well.
       violation = e;
       world.row("checker", "VIOLATION " + e);
     }
-    return new Result(seed, world.events, world.history.digest(), violation, world);
+    return new Result(seed, violation, world);
   }
 
   /** The sum of many seeds. */
   static final class Tally {
-    final AtomicLong next = new AtomicLong();
     final LongAdder seeds = new LongAdder();
     final LongAdder events = new LongAdder();
     final LongAdder grants = new LongAdder();
@@ -41,109 +56,87 @@ final class Simulator {
     final LongAdder handOffs = new LongAdder();
     final LongAdder digests = new LongAdder();
     final List<Result> violations = new ArrayList<>();
-    final AtomicBoolean stop = new AtomicBoolean();
-  }
+    private final AtomicLong next = new AtomicLong();
+    private final AtomicBoolean stop = new AtomicBoolean();
 
-  static Tally runAll(
-      long first, long count, Scenario.Setting setting, int threads, int mostViolations) {
-    Tally tally = new Tally();
-    tally.next.set(first);
-    List<Thread> workers = new ArrayList<>();
-    for (int i = 0; i < threads; i++) {
-      Thread t =
-          new Thread(() -> work(tally, first + count, setting, mostViolations), "simulate-" + i);
-      workers.add(t);
-      t.start();
+    private void add(Result result) {
+      seeds.increment();
+      events.add(result.events());
+      grants.add(result.world().checker.grants);
+      extensions.add(result.world().checker.extensions);
+      handOffs.add(result.world().checker.handOffs);
+      digests.add(result.digest());
     }
-    for (Thread t : workers) {
-      try {
-        t.join();
-      } catch (InterruptedException e) {
-        tally.stop.set(true);
-        Thread.currentThread().interrupt();
+
+    /** Of the violations found, that of the lowest seed; null if there is none. */
+    synchronized Result first() {
+      return violations.stream().min(Comparator.comparingLong(Result::seed)).orElse(null);
+    }
+
+    private synchronized void violated(Result result, int most) {
+      violations.add(result);
+      if (violations.size() >= most) {
+        stop.set(true);
       }
     }
+  }
+
+  /** Runs these seeds, and stops early after so many violations. */
+  static Tally runAll(
+      long first, long count, Scenario.Setting setting, int threads, int mostViolations)
+      throws InterruptedException {
+    Tally tally = new Tally();
+    start(tally, first, count, setting, threads, mostViolations).join();
     return tally;
   }
 
-  private static void work(Tally tally, long end, Scenario.Setting setting, int mostViolations) {
+  /** The threads at work. */
+  record Run(List<Thread> threads) {
+    void join() throws InterruptedException {
+      for (Thread t : threads) {
+        t.join();
+      }
+    }
+
+    boolean join(long millis) throws InterruptedException {
+      long until = System.nanoTime() + millis * 1_000_000;
+      for (Thread t : threads) {
+        long left = (until - System.nanoTime()) / 1_000_000;
+        if (left > 0) {
+          t.join(left);
+        }
+        if (t.isAlive()) {
+          return false;
+        }
+      }
+      return true;
+    }
+  }
+
+  static Run start(
+      Tally tally, long first, long count, Scenario.Setting setting, int threads, int most) {
+    tally.next.set(first);
+    List<Thread> workers = new ArrayList<>();
+    for (int i = 0; i < threads; i++) {
+      Thread t = new Thread(() -> work(tally, first + count, setting, most), "simulate-" + i);
+      t.setDaemon(true);
+      workers.add(t);
+      t.start();
+    }
+    return new Run(workers);
+  }
+
+  private static void work(Tally tally, long end, Scenario.Setting setting, int most) {
     while (!tally.stop.get()) {
       long seed = tally.next.getAndIncrement();
       if (seed >= end) {
         return;
       }
       Result result = run(seed, setting, false);
-      tally.seeds.increment();
-      tally.events.add(result.events());
-      tally.grants.add(result.world().checker.grants);
-      tally.extensions.add(result.world().checker.extensions);
-      tally.handOffs.add(result.world().checker.handOffs);
-      tally.digests.add(result.digest());
+      tally.add(result);
       if (result.violation() != null) {
-        synchronized (tally.violations) {
-          tally.violations.add(result);
-          if (tally.violations.size() >= mostViolations) {
-            tally.stop.set(true);
-          }
-        }
+        tally.violated(result, most);
       }
     }
-  }
-
-  public static void main(String[] args) {
-    Scenario.Setting setting = Scenario.Setting.NORMAL;
-    if (args[0].equals("seed")) {
-      Result r =
-          run(
-              Long.parseLong(args[1]),
-              args.length > 2 ? Scenario.Setting.valueOf(args[2]) : setting,
-              true);
-      StringBuilder out = new StringBuilder();
-      r.world().scenario.describe().forEach(line -> out.append(line).append('\n'));
-      r.world().history.print(out);
-      System.out.print(out);
-      System.out.println(
-          "seed="
-              + r.seed()
-              + " events="
-              + r.events()
-              + " digest="
-              + Long.toHexString(r.digest())
-              + " "
-              + r.violation());
-      if (r.violation() != null && !(r.violation() instanceof Violation))
-        r.violation().printStackTrace(System.out);
-      return;
-    }
-    long t0 = System.nanoTime();
-    Tally t =
-        runAll(
-            Long.parseLong(args[0]),
-            Long.parseLong(args[1]),
-            args.length > 3 ? Scenario.Setting.valueOf(args[3]) : setting,
-            2,
-            Integer.parseInt(args[2]));
-    double s = (System.nanoTime() - t0) / 1e9;
-    java.util.TreeMap<String, Integer> kinds = new java.util.TreeMap<>();
-    for (Result r : t.violations) {
-      String k = r.violation() instanceof Violation v ? v.rule : r.violation().toString();
-      kinds.merge(k, 1, Integer::sum);
-    }
-    t.violations.stream()
-        .sorted(java.util.Comparator.comparingLong(Result::events))
-        .limit(30)
-        .forEach(r -> System.out.println(r.seed() + " events=" + r.events() + " " + r.violation()));
-    System.out.println(kinds);
-    System.out.printf(
-        "seeds=%d events=%d (%.0f/seed) grants=%d ext=%d handoffs=%d violations=%d seeds/s=%.0f digest=%x%n",
-        t.seeds.sum(),
-        t.events.sum(),
-        t.events.sum() / (double) t.seeds.sum(),
-        t.grants.sum(),
-        t.extensions.sum(),
-        t.handOffs.sum(),
-        t.violations.size(),
-        t.seeds.sum() / s,
-        t.digests.sum());
   }
 }

@@ -32,14 +32,25 @@ final class World {
   boolean faults = true;
   boolean ending;
 
+  /** Probing tells nothing of the nodes' clocks: the first round has to. */
+  boolean clocksUnknown;
+
   private final Agenda agenda = new Agenda();
   private final List<SimLink.Connection> connections = new ArrayList<>();
   private final int[] lives;
 
   World(long seed, Scenario.Setting setting, boolean tracing) {
+    this(new Rng(seed), setting, tracing);
+  }
+
+  private World(Rng rng, Scenario.Setting setting, boolean tracing) {
+    this(rng, new Scenario(setting, rng), tracing);
+  }
+
+  World(Rng rng, Scenario scenario, boolean tracing) {
     this.tracing = tracing;
-    rng = new Rng(seed);
-    scenario = new Scenario(setting, rng);
+    this.rng = rng;
+    this.scenario = scenario;
     nodes = new SimNode[scenario.nodes];
     checker = new Checker(this);
     for (int i = 0; i < nodes.length; i++) {
@@ -103,7 +114,7 @@ final class World {
     close();
   }
 
-  private void runUntil(long time) {
+  void runUntil(long time) {
     while (agenda.size() > 0 && agenda.nextTime() <= time) {
       now = agenda.nextTime();
       if (++events > MOST_EVENTS) {
