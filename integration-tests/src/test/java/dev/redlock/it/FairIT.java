@@ -33,7 +33,7 @@ class FairIT {
   @Test
   void grants_waitersOfFiveClients_comeInTheOrderOfArrival() throws Exception {
     int clients = 5;
-    int rounds = 100;
+    int rounds = 50;
     List<Redlock> all = new ArrayList<>();
     try {
       for (int i = 0; i < clients; i++) {
@@ -81,7 +81,7 @@ class FairIT {
     long start = System.nanoTime();
     Eventually.holds(
         () ->
-            System.nanoTime() - start > 3_000_000
+            System.nanoTime() - start > 10_000_000 // Beyond the error of the clocks' estimates.
                 && nodes.stream()
                     .anyMatch(
                         n -> (Long) n.command("HLEN", Clients.lockKey(name) + ":line") >= clients),

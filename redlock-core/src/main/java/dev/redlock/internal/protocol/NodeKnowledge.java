@@ -9,10 +9,20 @@ package dev.redlock.internal.protocol;
  */
 public final class NodeKnowledge {
   private static final long FIRST_GUESS_NANOS = 1_000_000;
-  private static final long LEAST_PATIENCE_NANOS = 2_000_000;
+
+  /**
+   * A busy machine is late by some milliseconds without anything being wrong with the node; taking
+   * that for a hung one sends clients to different doors.
+   */
+  private static final long LEAST_PATIENCE_NANOS = 10_000_000;
+
+  /** How long a good reading of the clock is kept against worse ones. */
+  private static final long READING_NANOS = 200_000_000;
 
   private volatile long offsetMicros;
   private volatile boolean clockKnown;
+  private volatile long readingNanos;
+  private volatile long readAtNanos;
   private volatile long latencyNanos = FIRST_GUESS_NANOS;
   private volatile boolean hung;
 
@@ -25,8 +35,12 @@ public final class NodeKnowledge {
     long usual = latencyNanos;
     // One slow answer moves the estimate by an eighth; a fast one quickly brings it down again.
     latencyNanos = took < usual ? (usual * 3 + took) / 4 : usual + (took - usual) / 8;
-    if (nodeMicros > 0) {
+    boolean better = took <= readingNanos || answeredNanos - readAtNanos > READING_NANOS;
+    if (nodeMicros > 0 && (better || !clockKnown)) {
+      // Half of the round trip is the error: a slow answer tells less than a fast one just before.
       offsetMicros = nodeMicros - (sentNanos + took / 2) / 1000;
+      readingNanos = took;
+      readAtNanos = answeredNanos;
       clockKnown = true;
     }
   }
