@@ -9,21 +9,21 @@ import java.time.Duration;
 import org.awaitility.Awaitility;
 
 /** Makes clients for tests: on fresh nodes, which are known not to have forgotten anything. */
-final class Clients {
+public final class Clients {
   private Clients() {}
 
-  static RedlockBuilder on(RedisNodes nodes) {
+  public static RedlockBuilder on(RedisNodes nodes) {
     return Redlock.builder()
         .nodes(nodes.uris().toArray(String[]::new))
         .restartGuard(RestartGuard.off());
   }
 
   /** A client whose nodes, those that run, vote already. */
-  static Redlock start(RedisNodes nodes) {
+  public static Redlock start(RedisNodes nodes) {
     return voting(on(nodes).build(), nodes.size());
   }
 
-  static Redlock voting(Redlock redlock, int atLeast) {
+  public static Redlock voting(Redlock redlock, int atLeast) {
     Awaitility.await("nodes vote: " + redlock.nodes())
         .atMost(Duration.ofSeconds(10))
         .pollInterval(Duration.ofMillis(5))
@@ -34,11 +34,11 @@ final class Clients {
     return redlock;
   }
 
-  static String lockKey(String name) {
+  public static String lockKey(String name) {
     return "redlock:{" + name + "}";
   }
 
-  static boolean holdsKey(RedisNode node, String name) {
+  public static boolean holdsKey(RedisNode node, String name) {
     return node.key(lockKey(name)).isPresent();
   }
 }

@@ -6,18 +6,18 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 
 /** Waits on a condition with a deadline; prints each node's state when it does not come true. */
-final class Eventually {
+public final class Eventually {
   private Eventually() {}
 
-  interface Condition {
+  public interface Condition {
     boolean holds() throws Exception;
   }
 
-  static void holds(Condition condition, RedisNodes nodes) {
+  public static void holds(Condition condition, RedisNodes nodes) {
     holds(condition, Duration.ofSeconds(5), nodes);
   }
 
-  static void holds(Condition condition, Duration within, RedisNodes nodes) {
+  public static void holds(Condition condition, Duration within, RedisNodes nodes) {
     try {
       Awaitility.await()
           .pollInSameThread()

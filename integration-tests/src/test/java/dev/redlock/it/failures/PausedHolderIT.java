@@ -1,0 +1,116 @@
+package dev.redlock.it.failures;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.Lease;
+import dev.redlock.LeaseLostException;
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.it.Clients;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.ForkedJvm;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisTest;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** A process that is stopped while it holds, for longer than its lease lasts (hazard H1). */
+@RedisTest(nodes = 5)
+class PausedHolderIT {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration LEASE = Duration.ofSeconds(1);
+
+  @Test
+  void holder_stoppedBeyondItsLease_isToldWhenItRunsAgain_andItsLateWriteIsRejected(
+      RedisNodes nodes) {
+    try (RedisNodes registers = RedisNodes.start(1);
+        Redlock redlock = Clients.start(nodes);
+        ForkedJvm holder =
+            ForkedJvm.of(Holder.class)
+                .args(String.join(",", nodes.uris()), registers.get(0).uri())
+                .start()) {
+      Register register = new Register(registers.get(0).uri());
+      Event held =
+          Event.parse(holder.awaitLine(line -> line.contains(" holding "), PATIENCE)).orElseThrow();
+      holder.pause();
+      long next;
+      try (Lease mine = redlock.lock("paused").acquire(Duration.ofSeconds(20))) {
+        next = mine.fencingToken().value();
+        assertThat(next).isGreaterThan(held.number("token"));
+        assertThat(register.read(next)).hasValue(0);
+        assertThat(register.write(next, 42)).isTrue();
+        long resumed = System.nanoTime();
+        holder.resume();
+        // Told on one thread, found out on another: in any order.
+        Map<String, Event> news = new HashMap<>();
+        while (news.size() < 3) {
+          Event event = Event.parse(holder.nextLine(PATIENCE)).orElseThrow();
+          news.put(event.what(), event);
+        }
+        Event ended = news.get("ended");
+        assertThat(ended.text("how")).isEqualTo("EXPIRED");
+        assertThat(ended.atNanos()).isGreaterThan(resumed);
+        System.out.printf(
+            "paused holder: told %.1f ms after it ran again%n", (ended.atNanos() - resumed) / 1e6);
+        assertThat(news.get("checked").text("normally"))
+            .as("ensureValid returned normally after the pause")
+            .isEqualTo("false");
+        assertThat(news.get("wrote").text("accepted")).isEqualTo("false");
+        assertThat(mine.isValid()).isTrue();
+      }
+      assertThat(register.finalValue(Register.CHECKED)).isEqualTo(42);
+      assertThat(holder.awaitExit(PATIENCE)).isZero();
+    }
+  }
+
+  /** Holds, checks its lease all the time, and writes once it is over. */
+  static final class Holder {
+    private Holder() {}
+
+    private static synchronized void tell(String what, Object... fields) {
+      System.out.println(Event.of(System.nanoTime(), "holder", what, fields));
+    }
+
+    public static void main(String[] args) throws Exception {
+      Register register = new Register(args[1]);
+      Redlock redlock =
+          Redlock.builder()
+              .nodes(args[0].split(",", -1))
+              .restartGuard(RestartGuard.off())
+              .defaults(LockOptions.builder().leaseTime(LEASE).build())
+              .build();
+      Clients.voting(redlock, 5);
+      Lease lease = redlock.lock("paused").acquire(Duration.ofSeconds(10));
+      CountDownLatch told = new CountDownLatch(1);
+      lease
+          .whenEnded()
+          .thenAccept(
+              how -> {
+                tell("ended", "how", how);
+                told.countDown();
+              });
+      tell("holding", "token", lease.fencingToken().value());
+      long lastValid = System.nanoTime();
+      boolean normally = false;
+      try {
+        while (true) {
+          lease.ensureValid();
+          long now = System.nanoTime();
+          // Only a pause makes such a gap, and after one nothing may be valid.
+          normally |= now - lastValid > 3 * LEASE.toNanos();
+          lastValid = now;
+          Thread.sleep(1);
+        }
+      } catch (LeaseLostException e) {
+        tell("checked", "normally", normally);
+      }
+      told.await();
+      long token = lease.fencingToken().value();
+      tell("wrote", "accepted", register.write(token, 7));
+      System.exit(0);
+    }
+  }
+}
