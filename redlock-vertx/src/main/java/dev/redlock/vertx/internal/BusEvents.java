@@ -1,0 +1,71 @@
+package dev.redlock.vertx.internal;
+
+import dev.redlock.AcquireReport;
+import dev.redlock.Lease;
+import dev.redlock.LeaseEnd;
+import dev.redlock.RedlockListener;
+import dev.redlock.vertx.RedlockOptions;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.util.List;
+
+/** Publishes what happens to leases, for dashboards and other verticles. Never a lease id. */
+public final class BusEvents implements RedlockListener {
+  private final Bus bus;
+  private final String address;
+
+  public BusEvents(Vertx vertx, RedlockOptions options) {
+    bus = new Bus(vertx, options);
+    String given = options.getEventAddress();
+    if (given == null) {
+      throw new IllegalArgumentException("eventAddress is null: nowhere to publish events");
+    }
+    address = given;
+  }
+
+  @Override
+  public void onAcquired(Lease lease, Duration waited) {
+    publish(event("acquired", lease).put("waitedMillis", waited.toMillis()));
+  }
+
+  @Override
+  public void onExtended(Lease lease, int repaired) {
+    publish(event("extended", lease).put("repaired", repaired));
+  }
+
+  @Override
+  public void onExtendFailed(Lease lease, Duration remainingValidity) {
+    publish(event("extendFailed", lease).put("remainingMillis", remainingValidity.toMillis()));
+  }
+
+  @Override
+  public void onEnded(Lease lease, LeaseEnd end) {
+    publish(event(end.byHolder() ? "released" : "lost", lease).put("end", end.name()));
+  }
+
+  @Override
+  public void onRefused(AcquireReport report) {
+    publish(
+        event("refused", report.names())
+            .put("verdict", report.verdict().name())
+            .put("report", report.sentence()));
+  }
+
+  private static JsonObject event(String type, Lease lease) {
+    return event(type, lease.names()).put("token", lease.fencingToken().value());
+  }
+
+  private static JsonObject event(String type, List<String> names) {
+    return new JsonObject()
+        .put("v", 1)
+        .put("type", type)
+        .put("names", new JsonArray(names))
+        .put("at", System.currentTimeMillis());
+  }
+
+  private void publish(JsonObject event) {
+    bus.run(() -> bus.publish(address, event));
+  }
+}

@@ -1,0 +1,282 @@
+package dev.redlock.vertx;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.redlock.LeaderElection;
+import dev.redlock.LeaderElection.State;
+import dev.redlock.LeaderElection.StopReason;
+import dev.redlock.Lease;
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The election of the core, without Vert.x, on real nodes. */
+@RedisTest(nodes = 3, gated = true)
+class LeaderElectionIT {
+  private static final Duration LEASE = Duration.ofMillis(1_500);
+
+  private final List<AutoCloseable> open = new ArrayList<>();
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable c : open) {
+      c.close();
+    }
+  }
+
+  /** Notes what it is told, and answers as the test wants. */
+  private static final class Recorded implements LeaderElection.Work, LeaderElection.Listener {
+    final List<String> log = new CopyOnWriteArrayList<>();
+    final List<State> states = new CopyOnWriteArrayList<>();
+    final List<Throwable> failures = new CopyOnWriteArrayList<>();
+    volatile Callable<CompletionStage<?>> onStart = () -> done();
+    volatile Callable<CompletionStage<?>> onStop = () -> done();
+    volatile Lease lease;
+    volatile long validAtStopMillis;
+
+    static CompletionStage<?> done() {
+      return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public CompletionStage<?> startWork(Lease granted) {
+      lease = granted;
+      log.add("start");
+      return call(onStart);
+    }
+
+    @Override
+    public CompletionStage<?> stopWork(StopReason reason) {
+      validAtStopMillis = lease.remainingValidity().toMillis();
+      log.add("stop " + reason);
+      return call(onStop);
+    }
+
+    private static CompletionStage<?> call(Callable<CompletionStage<?>> body) {
+      try {
+        return body.call();
+      } catch (RuntimeException e) {
+        throw e;
+      } catch (Exception e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    @Override
+    public void onState(State from, State to) {
+      states.add(to);
+    }
+
+    @Override
+    public void onFailure(Throwable failure) {
+      failures.add(failure);
+    }
+  }
+
+  private Redlock client(RedisNodes nodes) {
+    Redlock redlock =
+        Redlock.builder()
+            .nodes(nodes.uris().toArray(String[]::new))
+            .restartGuard(RestartGuard.off())
+            .defaults(
+                LockOptions.builder().leaseTime(LEASE).nodeTimeout(Duration.ofMillis(300)).build())
+            .build();
+    open.add(redlock);
+    eventually(() -> redlock.nodes().stream().allMatch(n -> n.state().equals("VOTING")));
+    return redlock;
+  }
+
+  private LeaderElection.Builder election(Redlock redlock, Recorded work) {
+    return LeaderElection.builder(redlock, "leader", work)
+        .listener(work)
+        .retryPause(Duration.ofMillis(50));
+  }
+
+  private LeaderElection start(LeaderElection.Builder builder) {
+    LeaderElection election = builder.build();
+    open.add(0, election);
+    election.start();
+    return election;
+  }
+
+  private static void eventually(Callable<Boolean> condition) {
+    Awaitility.await()
+        .atMost(15, TimeUnit.SECONDS)
+        .pollInterval(5, TimeUnit.MILLISECONDS)
+        .until(condition);
+  }
+
+  private static void await(CompletionStage<?> stage) throws Exception {
+    stage.toCompletableFuture().get(15, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void start_lockFree_worksAndStopHandsOver(RedisNodes nodes) throws Exception {
+    Recorded one = new Recorded();
+    Recorded two = new Recorded();
+    LeaderElection first = start(election(client(nodes), one));
+    eventually(() -> one.log.equals(List.of("start")));
+    LeaderElection second = start(election(client(nodes), two));
+    eventually(() -> second.state() == State.WAITING);
+    assertThat(first.state()).isEqualTo(State.WORKING);
+    assertThat(first.lease()).isNotNull();
+    await(first.stop());
+    assertThat(first.state()).isEqualTo(State.IDLE);
+    assertThat(first.lease()).isNull();
+    eventually(() -> second.state() == State.WORKING);
+    assertThat(one.log).containsExactly("start", "stop STOPPED");
+    assertThat(one.states)
+        .containsExactly(State.ACQUIRING, State.WORKING, State.RELEASING, State.IDLE);
+    assertThat(two.states).startsWith(State.ACQUIRING, State.WAITING, State.WORKING);
+    assertThat(one.failures).isEmpty();
+  }
+
+  @Test
+  void pauseResumeResign_oneInstance_goesThroughTheStates(RedisNodes nodes) throws Exception {
+    Recorded work = new Recorded();
+    LeaderElection election = start(election(client(nodes), work));
+    eventually(() -> election.state() == State.WORKING);
+    await(election.pause());
+    assertThat(election.state()).isEqualTo(State.PAUSED);
+    election.resume();
+    eventually(() -> election.state() == State.WORKING && work.log.size() == 3);
+    await(election.resign());
+    eventually(() -> work.log.size() == 5 && election.state() == State.WORKING);
+    assertThat(work.log).containsExactly("start", "stop PAUSED", "start", "stop RESIGNED", "start");
+  }
+
+  @Test
+  void work_nodesUnreachable_isStoppedTheMarginBeforeValidityEnds(RedisNodes nodes) {
+    Recorded work = new Recorded();
+    LeaderElection election =
+        start(election(client(nodes), work).stopMargin(Duration.ofMillis(500)));
+    eventually(() -> work.log.equals(List.of("start")));
+    nodes.forEach(n -> n.gate().blackHole());
+    eventually(() -> work.log.size() == 2);
+    assertThat(work.log.get(1)).isEqualTo("stop LEASE_ENDING");
+    assertThat(work.validAtStopMillis).as("validity left when told to stop").isPositive();
+    assertThat(work.states).contains(State.RENEWING);
+    nodes.heal();
+    eventually(() -> work.log.size() == 3 && election.state() == State.WORKING);
+  }
+
+  @Test
+  void work_lockBroken_isToldOfTheLossAndStartsAgain(RedisNodes nodes) {
+    Redlock redlock = client(nodes);
+    Recorded work = new Recorded();
+    start(election(redlock, work));
+    eventually(() -> work.log.size() == 1);
+    redlock.breakLock("leader");
+    eventually(() -> work.log.size() == 3);
+    assertThat(work.log).containsExactly("start", "stop LEASE_LOST", "start");
+  }
+
+  @Test
+  void startWork_throwsThenFailsThenWorks_isTriedAgainAfterAPause(RedisNodes nodes) {
+    Recorded work = new Recorded();
+    work.onStart =
+        () -> {
+          work.onStart =
+              () -> {
+                work.onStart = Recorded::done;
+                return CompletableFuture.failedFuture(new IllegalStateException("failed"));
+              };
+          throw new IllegalStateException("thrown");
+        };
+    LeaderElection election = start(election(client(nodes), work));
+    eventually(() -> work.log.size() == 5 && election.state() == State.WORKING);
+    assertThat(work.log)
+        .containsExactly("start", "stop WORK_FAILED", "start", "stop WORK_FAILED", "start");
+    assertThat(work.failures).hasSize(2).allMatch(IllegalStateException.class::isInstance);
+  }
+
+  @Test
+  void stopWork_throws_handsOverAllTheSame(RedisNodes nodes) throws Exception {
+    Recorded work = new Recorded();
+    work.onStop =
+        () -> {
+          throw new IllegalStateException("thrown");
+        };
+    LeaderElection election = start(election(client(nodes), work));
+    eventually(() -> election.state() == State.WORKING && work.log.size() == 1);
+    await(election.stop());
+    assertThat(election.state()).isEqualTo(State.IDLE);
+    assertThat(nodes.stream().noneMatch(n -> n.key("redlock:{leader}").isPresent())).isTrue();
+  }
+
+  @Test
+  void stopWork_hangs_handsOverAfterTheTimeoutAndStaysOutUntilItIsDone(RedisNodes nodes)
+      throws Exception {
+    CompletableFuture<Void> hanging = new CompletableFuture<>();
+    Recorded work = new Recorded();
+    work.onStop = () -> hanging;
+    LeaderElection election =
+        start(election(client(nodes), work).stopTimeout(Duration.ofMillis(200)));
+    eventually(() -> work.log.size() == 1);
+    CompletionStage<Void> resigned = election.resign();
+    Recorded other = new Recorded();
+    LeaderElection second = start(election(client(nodes), other));
+    await(resigned);
+    eventually(() -> second.state() == State.WORKING);
+    await(second.stop());
+    assertThat(election.state()).as("its old work may still run").isEqualTo(State.RELEASING);
+    assertThat(work.log).hasSize(2);
+    work.onStop = Recorded::done;
+    hanging.complete(null);
+    eventually(() -> election.state() == State.WORKING && work.log.size() == 3);
+    assertThat(work.failures).hasSize(1);
+  }
+
+  @Test
+  void startWork_blocksItsThread_isToldToStopAllTheSame(RedisNodes nodes) throws Exception {
+    CountDownLatch blocked = new CountDownLatch(1);
+    Recorded work = new Recorded();
+    work.onStart =
+        () -> {
+          blocked.await();
+          return Recorded.done();
+        };
+    LeaderElection election = start(election(client(nodes), work));
+    eventually(() -> work.log.size() == 1);
+    CompletionStage<Void> stopped = election.stop();
+    eventually(() -> work.log.size() == 2);
+    blocked.countDown();
+    await(stopped);
+    assertThat(election.state()).isEqualTo(State.IDLE);
+  }
+
+  @Test
+  void clientClosed_whileWorking_stopsWorkAndRests(RedisNodes nodes) {
+    Redlock redlock = client(nodes);
+    Recorded work = new Recorded();
+    LeaderElection election = start(election(redlock, work));
+    eventually(() -> work.log.size() == 1);
+    redlock.close();
+    eventually(() -> work.log.size() == 2 && election.state() == State.IDLE);
+  }
+
+  @Test
+  void build_marginAboveHalfTheLeaseTime_isRefusedWithBothNumbers(RedisNodes nodes) {
+    Redlock redlock = client(nodes);
+    assertThatIllegalArgumentException()
+        .isThrownBy(
+            () -> election(redlock, new Recorded()).stopMargin(Duration.ofSeconds(1)).build())
+        .withMessageContaining("PT1S")
+        .withMessageContaining("PT1.5S");
+  }
+}
