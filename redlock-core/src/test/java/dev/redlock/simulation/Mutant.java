@@ -60,8 +60,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "quorum of the nodes that can be asked",
         protocol(
             "AcquireRound",
-            "    int quorum = Quorum.of(n);\n    if (granted",
-            "    int quorum = Quorum.of(Math.max(1, Long.bitCount(sent)));\n    if (granted"));
+            "    int quorum = Quorum.of(n);\n    if (queuedAtDoor",
+            "    int quorum = Quorum.of(Math.max(1, Long.bitCount(sent)));\n    if (queuedAtDoor"));
     mutant(
         "M4",
         "validity counts from the answers",
@@ -244,7 +244,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "I",
         "hand-off leaves the predecessor's key",
-        protocol("LockMachine", "Quorum.all(nodes.count()) & ~r.grantedMask(),", "0L,"));
+        protocol("LockMachine", "before.written() & ~r.grantedMask(),", "0L,"));
     mutant(
         "I",
         "still valid when its release is sent",
