@@ -77,7 +77,13 @@ final class CheckedVertx implements AutoCloseable {
   }
 
   static CheckedVertx start() {
-    return new CheckedVertx(Vertx.builder().with(options()).build());
+    return start(BusFault.NONE);
+  }
+
+  static CheckedVertx start(BusFault fault) {
+    CheckedVertx started = new CheckedVertx(Vertx.builder().with(options()).build());
+    fault.on(started.vertx);
+    return started;
   }
 
   static CheckedVertx clustered(VertxBuilder builder) {

@@ -48,7 +48,7 @@ class VertxRedlockIT {
 
   @BeforeEach
   void start(RedisNodes nodes) {
-    checked = CheckedVertx.start();
+    checked = CheckedVertx.start(fault());
     vertx = checked.vertx();
     redlock = checked.client(options(nodes));
   }
@@ -56,6 +56,11 @@ class VertxRedlockIT {
   @AfterEach
   void stop() {
     checked.close();
+  }
+
+  /** What is wrong with the bus; here nothing. */
+  BusFault fault() {
+    return BusFault.NONE;
   }
 
   static RedlockOptions options(RedisNodes nodes) {
@@ -273,6 +278,12 @@ class VertxRedlockIT {
     CheckedVertx.get(vertx.close());
     assertThat(CheckedVertx.get(validAtStop.future())).isTrue();
     awaitNoKey(nodes, "a");
+  }
+
+  @Test
+  void handOver_betweenTwoClients_goesThroughEachTime(RedisNodes nodes) {
+    VertxRedlock other = checked.client(options(nodes));
+    BusIT.handOvers(redlock, other, "a", 20);
   }
 
   @Test
