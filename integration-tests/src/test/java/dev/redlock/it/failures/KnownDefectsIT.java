@@ -1,0 +1,448 @@
+package dev.redlock.it.failures;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.redlock.AcquireReport;
+import dev.redlock.Lease;
+import dev.redlock.LeaseEnd;
+import dev.redlock.LeaseLostException;
+import dev.redlock.LockOptions;
+import dev.redlock.LockTimeoutException;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.Redlock;
+import dev.redlock.RedlockInterruptedException;
+import dev.redlock.it.Clients;
+import dev.redlock.it.Eventually;
+import dev.redlock.testkit.RedisKey;
+import dev.redlock.testkit.RedisNode;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisTest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What went wrong in other libraries, and does not here. Each test names the defect it is for;
+ * {@code docs/failures.md} lists them all, those that are tested elsewhere too.
+ */
+@RedisTest(nodes = 5, gated = true)
+class KnownDefectsIT {
+  private static final Duration WAIT = Duration.ofSeconds(5);
+  private static final Duration SHORT = Duration.ofMillis(800);
+
+  private final RedisNodes nodes;
+  private Redlock redlock;
+
+  KnownDefectsIT(RedisNodes nodes) {
+    this.nodes = nodes;
+  }
+
+  @BeforeEach
+  void connect() {
+    redlock = Clients.start(nodes);
+  }
+
+  @AfterEach
+  void disconnect() {
+    redlock.close();
+  }
+
+  private static LockOptions brief() {
+    return LockOptions.builder().leaseTime(SHORT).build();
+  }
+
+  private static LockOptions once() {
+    return LockOptions.builder().leaseTime(SHORT).autoExtend(false).build();
+  }
+
+  private boolean nobodyHolds(String name) {
+    return nodes.stream().noneMatch(node -> Clients.holdsKey(node, name));
+  }
+
+  private long copies(String name) {
+    return nodes.stream().filter(node -> Clients.holdsKey(node, name)).count();
+  }
+
+  private void occupy(int node, String name, long millis) {
+    nodes.get(node).command("SET", Clients.lockKey(name), "somebody", "PX", Long.toString(millis));
+  }
+
+  /** Ends a key's life; the holder, pushed, may have put it back before this returns. */
+  private void expire(int node, String name) {
+    nodes.get(node).command("PEXPIRE", Clients.lockKey(name), "1");
+  }
+
+  /** Redisson#7272: cancel of the watchdog races its scheduling; renewed for ever after unlock. */
+  @Test
+  void release_whileAnExtensionIsOnItsWay_nothingIsExtendedOrPutBackAfterwards() {
+    for (int i = 0; i < 100; i++) {
+      String name = "renewed-" + i % 4;
+      Lease lease = redlock.lock(name, brief()).acquire(WAIT);
+      CompletableFuture<Void> extension = lease.extendAsync().toCompletableFuture();
+      lease.releaseAsync().toCompletableFuture().join();
+      assertThat(lease.isValid()).isFalse();
+      Eventually.holds(extension::isDone, nodes);
+    }
+    Eventually.holds(() -> nobodyHolds("renewed-0") && nobodyHolds("renewed-3"), nodes);
+    long before = pexpires();
+    long end = System.nanoTime() + SHORT.toNanos();
+    Eventually.holds(() -> System.nanoTime() - end > 0, nodes);
+    assertThat(pexpires()).as("PEXPIREs after all was released").isEqualTo(before);
+    assertThat(nobodyHolds("renewed-1")).isTrue();
+  }
+
+  private long pexpires() {
+    long calls = 0;
+    for (RedisNode node : nodes) {
+      String stats = String.valueOf(node.command("INFO", "commandstats"));
+      for (String line : stats.lines().toList()) {
+        if (line.startsWith("cmdstat_pexpire:calls=")) {
+          calls += Long.parseLong(line.replaceAll("^[^=]*=(\\d+).*$", "$1"));
+        }
+      }
+    }
+    return calls;
+  }
+
+  /** Redisson#6844, #6651, #6878: of many leases some quietly stop being renewed. */
+  @Test
+  void extension_ofTwoHundredLeasesAtOnce_forgetsNone() {
+    List<Lease> leases = new ArrayList<>();
+    LockOptions options = LockOptions.builder().leaseTime(Duration.ofSeconds(3)).build();
+    for (int i = 0; i < 200; i++) {
+      leases.add(redlock.lock("crowd-" + i, options).acquire(WAIT));
+    }
+    long end = System.nanoTime() + Duration.ofSeconds(7).toNanos();
+    Eventually.holds(() -> System.nanoTime() - end > 0, Duration.ofSeconds(15), nodes);
+    assertThat(leases.stream().filter(lease -> !lease.isValid()).toList()).isEmpty();
+    leases.forEach(Lease::close);
+    Eventually.holds(() -> nodes.stream().allMatch(n -> noLockKeys(n)), nodes);
+  }
+
+  private static boolean noLockKeys(RedisNode node) {
+    return node.keys().stream().map(RedisKey::name).noneMatch(k -> k.endsWith("}"));
+  }
+
+  /** Redisson#2714, #4368, #5358, #4109: interrupted after the server said yes; held by nobody. */
+  @Test
+  void acquire_interruptedAtAnyMoment_isNeverHeldByNobody() throws Exception {
+    for (int i = 0; i < 60; i++) {
+      int delayMicros = i * 50;
+      Thread[] victim = new Thread[1];
+      CompletableFuture<Boolean> got = new CompletableFuture<>();
+      victim[0] =
+          new Thread(
+              () -> {
+                try (Lease lease = redlock.lock("interrupted", brief()).acquire(WAIT)) {
+                  got.complete(lease.isValid());
+                } catch (RedlockInterruptedException e) {
+                  got.complete(false);
+                } catch (RuntimeException e) {
+                  got.completeExceptionally(e);
+                }
+              });
+      long start = System.nanoTime();
+      victim[0].start();
+      while (System.nanoTime() - start < delayMicros * 1000L) {
+        Thread.onSpinWait();
+      }
+      victim[0].interrupt();
+      got.get(10, TimeUnit.SECONDS);
+      victim[0].join(10_000);
+    }
+    Eventually.holds(() -> nobodyHolds("interrupted"), nodes);
+    redlock.lock("interrupted").acquire(WAIT).close();
+  }
+
+  /** Redisson#2515, #3194, #775, #3712: renewal dies with a connection. */
+  @Test
+  void extension_allConnectionsResetAgainAndAgain_goesOn() {
+    LockOptions options = LockOptions.builder().leaseTime(Duration.ofSeconds(3)).build();
+    try (Lease lease = redlock.lock("resets", options).acquire(WAIT)) {
+      for (int i = 0; i < 5; i++) {
+        nodes.forEach(node -> node.gate().resetConnections());
+        long end = System.nanoTime() + 1_000_000_000L;
+        Eventually.holds(() -> System.nanoTime() - end > 0, nodes);
+        assertThat(lease.isValid()).as("after reset " + i).isTrue();
+      }
+    }
+  }
+
+  /** H13, Redisson RedLock, redsync failFast, redsync#186: only a majority is written. */
+  @Test
+  void acquire_decidedByAMajority_isStoredOnAllNodesSoThatTwoMayForget() {
+    try (Lease lease = redlock.lock("copies").acquire(WAIT)) {
+      Eventually.holds(() -> copies("copies") == 5, nodes);
+      try (Redlock other = Clients.start(nodes)) {
+        expire(1, "copies");
+        expire(4, "copies");
+        assertThat(other.lock("copies").tryAcquire()).isEmpty();
+        assertThat(lease.isValid()).isTrue();
+      }
+    }
+  }
+
+  /** H15, node-redlock: an even split of an even number of nodes waits for ever. */
+  @Test
+  void acquire_evenNumberOfNodesSplit_isDecided() {
+    String[] four = nodes.uris().subList(0, 4).toArray(String[]::new);
+    try (Redlock even =
+        Clients.voting(
+            Redlock.builder().nodes(four).restartGuard(dev.redlock.spi.RestartGuard.off()).build(),
+            4)) {
+      occupy(0, "even", 3000);
+      occupy(1, "even", 3000);
+      long start = System.nanoTime();
+      assertThat(even.lock("even").tryAcquire()).isEmpty();
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+      nodes.get(0).command("DEL", Clients.lockKey("even"));
+      even.lock("even").acquire(WAIT).close();
+      nodes.get(1).command("DEL", Clients.lockKey("even"));
+    }
+  }
+
+  /** H16, node-redlock PR#369: leftovers of the first attempt block the second. */
+  @Test
+  void acquire_firstAttemptGotAMinority_doesNotBlockItself() {
+    for (int i = 0; i < 3; i++) {
+      occupy(i, "leftover", 400);
+    }
+    // Two nodes grant, three refuse; when those are free the two must be as well.
+    try (Lease lease = redlock.lock("leftover").acquire(WAIT)) {
+      assertThat(lease.isValid()).isTrue();
+    }
+    for (int i = 0; i < 3; i++) {
+      occupy(i, "leftover-2", 30_000);
+    }
+    assertThat(redlock.lock("leftover-2").tryAcquire()).isEmpty();
+    Eventually.holds(
+        () -> !Clients.holdsKey(nodes.get(3), "leftover-2"), Duration.ofSeconds(2), nodes);
+    for (int i = 0; i < 3; i++) {
+      nodes.get(i).command("DEL", Clients.lockKey("leftover-2"));
+    }
+  }
+
+  /** node-redlock#168, #262, #282: "unable to achieve a quorum", whatever the cause. */
+  @Test
+  void refusal_severalCauses_eachNodeHasItsOwn() {
+    nodes.get(0).command("HSET", Clients.lockKey("causes"), "a", "b");
+    nodes.get(0).command("PEXPIRE", Clients.lockKey("causes"), "60000");
+    nodes.get(2).kill();
+    nodes.get(3).pause();
+    assertThatThrownBy(() -> redlock.lock("causes").tryAcquire())
+        .isInstanceOfSatisfying(
+            QuorumUnavailableException.class,
+            e -> {
+              List<AcquireReport.NodeVote> votes = e.report().votes();
+              assertThat(votes.get(0).error()).contains(Clients.lockKey("causes"));
+              assertThat(votes.get(2).error()).contains("DISCONNECTED");
+              assertThat(votes.get(3).error()).contains("TIMEOUT");
+            });
+    nodes.get(3).resume();
+    nodes.get(0).command("DEL", Clients.lockKey("causes"));
+  }
+
+  /** H10, RedLock.net#48, redlock-rb#36, redsync#144: an expired lease is extended back to life. */
+  @Test
+  void extend_afterExpiryAndAnotherHolder_failsClearly_andTouchesNothing() throws Exception {
+    Lease mine = redlock.lock("revived", once()).acquire(WAIT);
+    assertThat(mine.whenEnded().toCompletableFuture().get(5, TimeUnit.SECONDS))
+        .isEqualTo(LeaseEnd.EXPIRED);
+    assertThatThrownBy(() -> mine.extendAsync().toCompletableFuture().join())
+        .hasCauseInstanceOf(LeaseLostException.class);
+    try (Redlock other = Clients.start(nodes);
+        Lease theirs = other.lock("revived").acquire(WAIT)) {
+      assertThatThrownBy(() -> mine.extendAsync().toCompletableFuture().join())
+          .hasCauseInstanceOf(LeaseLostException.class);
+      mine.releaseAsync().toCompletableFuture().join();
+      mine.close();
+      assertThat(theirs.isValid()).isTrue();
+      theirs.extendAsync().toCompletableFuture().join();
+      assertThat(copies("revived")).isEqualTo(5);
+    }
+  }
+
+  /** H11, RedLock.net#93, Redisson#5698: renewal fails in silence, and the flag stays up. */
+  @Test
+  void validity_noNodeAnswersAnyMore_endsByItselfAndSaysSo() throws Exception {
+    Lease lease = redlock.lock("silent", brief()).acquire(WAIT);
+    nodes.forEach(node -> node.gate().blackHole());
+    assertThat(lease.whenEnded().toCompletableFuture().get(10, TimeUnit.SECONDS))
+        .isEqualTo(LeaseEnd.EXPIRED);
+    assertThat(lease.isValid()).isFalse();
+    nodes.forEach(node -> node.gate().heal());
+    Eventually.holds(() -> nobodyHolds("silent"), nodes);
+  }
+
+  /** RedLock.net#68: unlimited extension; a hung worker holds for ever. */
+  @Test
+  void extension_ofAHolderThatNeverReleases_endsAtTheCap() throws Exception {
+    LockOptions capped =
+        LockOptions.builder().leaseTime(SHORT).holdCap(Duration.ofSeconds(2)).build();
+    Lease forgotten = redlock.lock("hung", capped).acquire(WAIT);
+    try (Redlock other = Clients.start(nodes);
+        Lease theirs = other.lock("hung").acquire(Duration.ofSeconds(15))) {
+      assertThat(forgotten.isValid()).isFalse();
+      assertThat(forgotten.whenEnded().toCompletableFuture().get(1, TimeUnit.SECONDS))
+          .isEqualTo(LeaseEnd.CAP_REACHED);
+      assertThat(theirs.fencingToken().value()).isGreaterThan(forgotten.fencingToken().value());
+    }
+  }
+
+  /** redsync PR#149: a restarted node is never refilled; a long lock decays. */
+  @Test
+  void extension_nodesRestartedEmptyWhileHeld_areRefilled() {
+    LockOptions options = LockOptions.builder().leaseTime(Duration.ofSeconds(3)).build();
+    try (Lease lease = redlock.lock("refilled", options).acquire(WAIT)) {
+      for (RedisNode node : nodes) {
+        node.restart();
+        Eventually.holds(() -> Clients.holdsKey(node, "refilled"), Duration.ofSeconds(10), nodes);
+      }
+      assertThat(lease.isValid()).isTrue();
+      assertThat(copies("refilled")).isEqualTo(5);
+    }
+  }
+
+  /** H25, redsync, madelson: a release that a minority missed is reported, and forgotten. */
+  @Test
+  void release_missedByAMinority_isMadeUpForWhenTheyCanBeReachedAgain() {
+    LockOptions options = LockOptions.builder().leaseTime(Duration.ofSeconds(25)).build();
+    Lease lease = redlock.lock("missed", options).acquire(WAIT);
+    Eventually.holds(() -> copies("missed") == 5, nodes);
+    nodes.get(0).gate().cut();
+    nodes.get(1).gate().blackHole();
+    lease.releaseAsync().toCompletableFuture().join();
+    assertThat(Clients.holdsKey(nodes.get(0), "missed")).isTrue();
+    nodes.get(0).gate().heal();
+    nodes.get(1).gate().heal();
+    Eventually.holds(() -> nobodyHolds("missed"), Duration.ofSeconds(10), nodes);
+  }
+
+  /** ShedLock PR#2584: unlock removes the lock of the next holder. */
+  @Test
+  void release_late_leavesTheNextHoldersLeaseAlone() throws Exception {
+    Lease mine = redlock.lock("late", once()).acquire(WAIT);
+    mine.whenEnded().toCompletableFuture().get(5, TimeUnit.SECONDS);
+    try (Redlock other = Clients.start(nodes);
+        Lease theirs = other.lock("late").acquire(WAIT)) {
+      Eventually.holds(() -> copies("late") == 5, nodes);
+      mine.close();
+      mine.releaseAsync().toCompletableFuture().join();
+      theirs.extendAsync().toCompletableFuture().join();
+      assertThat(copies("late")).isEqualTo(5);
+    }
+  }
+
+  /** spring-integration#1888, #2660: the local lock is never freed once Redis let it expire. */
+  @Test
+  void expiry_inTheSameProcess_freesTheLocalQueueToo() {
+    Lease expiring = redlock.lock("local", once()).acquire(WAIT);
+    try (Lease next = redlock.lock("local").acquire(WAIT)) {
+      assertThat(expiring.isValid()).isFalse();
+      assertThat(next.isValid()).isTrue();
+    }
+  }
+
+  /** H7: FLUSHALL under a holder; a flag that stays up, or a second holder. */
+  @Test
+  void flush_ofAllMastersUnderAHolder_isHealed_orTheHolderIsTold() {
+    try (Lease lease = redlock.lock("flushed", brief()).acquire(WAIT);
+        Redlock other = Clients.start(nodes)) {
+      for (int i = 0; i < 20; i++) {
+        nodes.forEach(RedisNode::flush);
+        Optional<Lease> theirs = other.lock("flushed", brief()).tryAcquire();
+        // With the guard off a full flush may pass the lock on; then the holder must learn of it.
+        if (theirs.isPresent()) {
+          Eventually.holds(() -> !lease.isValid(), nodes);
+          theirs.get().close();
+          return;
+        }
+      }
+      assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  /** H22: SCRIPT FLUSH between any two calls. */
+  @Test
+  void scripts_flushedAllTheTime_costTimeOnly() {
+    int granted = 0;
+    for (int i = 0; i < 50; i++) {
+      nodes.forEach(node -> node.command("SCRIPT", "FLUSH"));
+      try (Lease lease = redlock.lock("scripts").acquire(WAIT)) {
+        granted += lease.isValid() ? 1 : 0;
+      }
+    }
+    assertThat(granted).isEqualTo(50);
+  }
+
+  /** H3, Kleppmann's first example: one master's clock jumps, its key expires early. */
+  @Test
+  void expiry_earlyOnOneNodeAfterTheOther_neverAdmitsASecondHolder() {
+    LockOptions options = LockOptions.builder().leaseTime(Duration.ofSeconds(2)).build();
+    try (Lease lease = redlock.lock("early", options).acquire(WAIT);
+        Redlock other = Clients.start(nodes)) {
+      for (int round = 0; round < 3; round++) {
+        for (RedisNode node : nodes) {
+          expire(node.index(), "early");
+          assertThat(other.lock("early").tryAcquire()).isEmpty();
+          // Pushes and extensions heal it before the next one forgets.
+          Eventually.holds(() -> copies("early") == 5, nodes);
+        }
+      }
+      assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  /** H14: nodes that are down at the start are dropped for good (redlock4j), or not counted. */
+  @Test
+  void quorum_threeOfFiveNeverSeen_isStillThreeOfFive() {
+    redlock.close();
+    for (int i = 0; i < 3; i++) {
+      nodes.get(i).kill();
+    }
+    redlock = Clients.voting(Clients.on(nodes).build(), 2);
+    assertThatThrownBy(() -> redlock.lock("base").tryAcquire())
+        .isInstanceOfSatisfying(
+            QuorumUnavailableException.class, e -> assertThat(e.report().quorum()).isEqualTo(3));
+    nodes.get(0).restart();
+    Clients.voting(redlock, 3);
+    redlock.lock("base").acquire(WAIT).close();
+  }
+
+  /** curator#1193: a failed release leaves local and remote state apart. */
+  @Test
+  void release_noNodeReachable_endsHereAtOnceAndThereLater() {
+    Lease lease = redlock.lock("apart", brief()).acquire(WAIT);
+    nodes.forEach(node -> node.gate().dropRequests());
+    CompletableFuture<Void> released = lease.releaseAsync().toCompletableFuture();
+    assertThat(lease.isValid()).isFalse();
+    Eventually.holds(released::isDone, nodes);
+    assertThat(released).isCompletedExceptionally();
+    nodes.forEach(node -> node.gate().heal());
+    Eventually.holds(() -> nobodyHolds("apart"), nodes);
+    redlock.lock("apart").acquire(WAIT).close();
+  }
+
+  /** etcd#11456: a lock is returned although its lease had run out while it was waited for. */
+  @Test
+  void acquire_repliesLateByMoreThanTheLeaseTime_isNotGranted() {
+    LockOptions tiny =
+        LockOptions.builder()
+            .leaseTime(Duration.ofMillis(60))
+            .nodeTimeout(Duration.ofMillis(50))
+            .autoExtend(false)
+            .build();
+    nodes.forEach(node -> node.gate().delay(Duration.ofMillis(35), Duration.ofMillis(35)));
+    assertThatThrownBy(() -> redlock.lock("slow", tiny).acquire(Duration.ofMillis(400)))
+        .isInstanceOfAny(QuorumUnavailableException.class, LockTimeoutException.class);
+    nodes.forEach(node -> node.gate().heal());
+    Eventually.holds(() -> nobodyHolds("slow"), nodes);
+  }
+}
