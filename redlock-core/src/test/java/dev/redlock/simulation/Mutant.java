@@ -175,10 +175,17 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "M18",
         "a node that lost its keys votes at once",
-        simulation(
-            "Guard",
-            "enter(heldUntil - now > 0 ? State.QUARANTINED : State.VOTING, now);",
-            "enter(State.VOTING, now);"));
+        new Edit(
+            "src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
+            "boolean held = refusal != null || looks > 0 || heldUntil - now > 0;",
+            "boolean held = refusal != null;"));
+    mutant(
+        "M18",
+        "a flush that was seen is ignored",
+        new Edit(
+            "src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
+            "    connection++;\n    if (guard == RestartGuard.OFF) {",
+            "    if (connection > 0) {"));
     mutant(
         "M19",
         "a late answer counts in the next round",
