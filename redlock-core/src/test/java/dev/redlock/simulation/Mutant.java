@@ -356,6 +356,10 @@ record Mutant(String name, String source, List<Edit> edits) {
         protocol("LockMachine", "    line.leave(~r.open(), now);\n", ""));
     mutant(
         "X",
+        "the holder looks whenever anything is pushed from a node it has lost",
+        protocol("HeldLease", "if ((notOurs & 1L << node) != 0) {", "if (notOurs < 0) {"));
+    mutant(
+        "X",
         "the round after the door stands in line again",
         protocol(
             "LockMachine",
