@@ -59,6 +59,8 @@ final class Histories {
     all.put("lateGrant_afterRollBack_isUndone", Histories::lateGrant);
     all.put("lateGrant_whoseRollBackWasForgotten_isUndone", Histories::forgottenRollBack);
     all.put("quarantinedNode_isNotAskedForVotes", Histories::quarantined);
+    all.put("flushedNode_isNotAskedForVotes", Histories::flushed);
+    all.put("lease_lostAtTheDoorOnly_doesNotStartAStorm", Histories::lostAtTheDoor);
     all.put("lease_isHealedWhereNodeWasQuarantined", Histories::healed);
     all.put("brokenLock_isToldToItsHolder", Histories::broken);
     all.put("minimumHold_keepsOthersOut", Histories::minimumHold);
@@ -734,6 +736,61 @@ final class Histories {
     b.tries();
     p.run(10);
     b.mustHold("they are old enough now");
+  }
+
+  private static void flushed() {
+    Play p = new Play(3, 2, options());
+    Play.Person a = p.person(0);
+    p.link(a, 3).blocked = true;
+    p.start();
+    a.wants(100);
+    p.run(5);
+    a.mustHold("n1 and n2");
+    p.link(a, 1).holdReplies();
+    p.node(1).flush();
+    p.run(2);
+    Play.Person b = p.person(1);
+    b.tries();
+    p.run(10);
+    b.mustNotHold("n3 is free, but n1 may have forgotten");
+    p.link(a, 1).letGo();
+    p.run(50);
+    p.node(2).flushAnother();
+    p.run(2);
+    a.mustHold("n2 has kept its keys");
+    a.releases();
+    p.run(10);
+    Play.Person c = p.person(1);
+    c.tries();
+    p.run(10);
+    c.mustHold("and votes, with n3");
+  }
+
+  /**
+   * Seed 1294830: an operator's break reached the door alone. Whoever was let in there failed at
+   * the others and rolled back; the door pushed that to the holder, who looked; its extension
+   * pushed to the waiters, who asked; fifty times a second, for as long as the lease lived.
+   */
+  private static void lostAtTheDoor() {
+    Play p = new Play(3, 3, options().autoExtend(true)).start();
+    Play.Person a = p.person(0);
+    a.wants(100);
+    p.run(5);
+    Play.Person operator = p.person(1);
+    p.link(operator, DOOR_OF_A % 3 + 1).cut();
+    p.link(operator, (DOOR_OF_A + 1) % 3 + 1).cut();
+    operator.client.lock(0).act((m, now, wall) -> m.breakLock(100 * Scenario.MS, now));
+    p.run(50);
+    p.link(operator, DOOR_OF_A % 3 + 1).mend();
+    p.link(operator, (DOOR_OF_A + 1) % 3 + 1).mend();
+    p.person(1).wants(60_000);
+    p.person(2).wants(60_000);
+    p.run(200);
+    long before = p.world.events;
+    p.run(5000);
+    long events = p.world.events - before;
+    a.mustHold("n1 and n3 are a quorum");
+    require(events < 1500, events + " events in five seconds in which nothing changed");
   }
 
   private static void healed() {

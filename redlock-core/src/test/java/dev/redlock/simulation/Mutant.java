@@ -175,10 +175,17 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "M18",
         "a node that lost its keys votes at once",
-        simulation(
-            "Guard",
-            "enter(heldUntil - now > 0 ? State.QUARANTINED : State.VOTING, now);",
-            "enter(State.VOTING, now);"));
+        new Edit(
+            "src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
+            "boolean held = refusal != null || looks > 0 || heldUntil - now > 0;",
+            "boolean held = refusal != null;"));
+    mutant(
+        "M18",
+        "a flush that was seen is ignored",
+        new Edit(
+            "src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
+            "    connection++;\n    if (guard == RestartGuard.OFF) {",
+            "    if (connection > 0) {"));
     mutant(
         "M19",
         "a late answer counts in the next round",
@@ -347,6 +354,10 @@ record Mutant(String name, String source, List<Edit> edits) {
         "X",
         "a place in the line of a former door is kept",
         protocol("LockMachine", "    line.leave(~r.open(), now);\n", ""));
+    mutant(
+        "X",
+        "the holder looks whenever anything is pushed from a node it has lost",
+        protocol("HeldLease", "if ((notOurs & 1L << node) != 0) {", "if (notOurs < 0) {"));
     mutant(
         "X",
         "the round after the door stands in line again",

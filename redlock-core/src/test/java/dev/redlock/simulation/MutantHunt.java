@@ -215,6 +215,8 @@ final class MutantHunt {
         List.of(
             "dev.redlock.internal.protocol.",
             "dev.redlock.internal.memory.",
+            "dev.redlock.lettuce.internal.ConnectionStates",
+            "dev.redlock.lettuce.internal.Probe",
             "dev.redlock.simulation.");
 
     private final Map<String, byte[]> mutated;

@@ -3,6 +3,7 @@ package dev.redlock.simulation;
 import dev.redlock.LockOptions;
 import dev.redlock.internal.protocol.Terms;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -35,6 +36,7 @@ final class Scenario {
   private static final List<LockKeys> SEVERAL = List.of(A, B, AB);
 
   final Setting setting;
+  final RestartGuard guard;
   final int nodes;
   final int clients;
   final int users;
@@ -158,6 +160,11 @@ final class Scenario {
     once = rng.chance(0.3) ? rng.next() * 0.5 : 0;
     userExtend = rng.chance(0.3) ? rng.next() : 0;
     walksBack = rng.chance(0.5);
+    boolean strict = rng.chance(0.2);
+    guard =
+        setting == Setting.GUARD_OFF
+            ? RestartGuard.OFF
+            : strict ? RestartGuard.MARKER : RestartGuard.UPTIME;
     for (Fault f : Fault.values()) {
       boolean on = rng.chance(f == Fault.BREAK || f == Fault.FLUSH || f == Fault.EVICT ? 0.1 : 0.2);
       if (on
@@ -214,6 +221,7 @@ final class Scenario {
     once = 0;
     userExtend = 0;
     walksBack = false;
+    guard = RestartGuard.UPTIME;
   }
 
   int quorum() {
@@ -229,7 +237,7 @@ final class Scenario {
   List<String> describe() {
     List<String> out = new ArrayList<>();
     out.add("setting=" + setting + " nodes=" + nodes + " clients=" + clients + " users=" + users);
-    out.add("names=" + keySets + " safety=" + ms(safetyNanos));
+    out.add("names=" + keySets + " safety=" + ms(safetyNanos) + " guard=" + guard);
     out.add(options.toString());
     out.add(
         "maxLease="

@@ -1,10 +1,13 @@
 package dev.redlock.simulation;
 
 import dev.redlock.internal.protocol.Exchange;
+import dev.redlock.lettuce.internal.ConnectionStates;
+import dev.redlock.lettuce.internal.Probe;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
+import java.time.Duration;
 import java.util.ArrayDeque;
 
 /**
@@ -19,7 +22,12 @@ final class SimLink {
   final SimNode node;
   final World world;
   Connection connection;
-  private final Guard guard;
+  private final ConnectionStates states;
+
+  /** Whether this client would notice on its next look that the node was flushed. */
+  private boolean markerSeen;
+
+  private boolean probing;
   private NodeStatus status;
   private long stalledUntil;
 
@@ -27,12 +35,10 @@ final class SimLink {
     this.client = client;
     this.node = node;
     world = client.world;
-    guard =
-        new Guard(
-            world.scenario.setting == Scenario.Setting.GUARD_OFF,
-            world.scenario.guardNanos(),
-            client.mono());
-    status = guard.status();
+    states =
+        new ConnectionStates(
+            world.scenario.guard, Duration.ofNanos(world.scenario.maxLeaseNanos), client.mono());
+    status = states.status();
   }
 
   NodeStatus status() {
@@ -288,8 +294,9 @@ final class SimLink {
     if (!client.alive || connection != null || blocked) {
       return;
     }
-    guard.onConnected(client.mono());
+    states.onConnected(client.mono());
     update();
+    probing = true;
     long sent = client.mono();
     world.at(world.now + 2 * delay(), () -> probe(sent));
   }
@@ -307,8 +314,7 @@ final class SimLink {
       world.at(world.now + 500 * Scenario.MS, () -> client.act(this::connectFailed));
       return;
     }
-    String runId = node.runId();
-    long uptime = node.uptimeSeconds();
+    Probe probe = node.probe();
     long micros = node.clock();
     Connection c = new Connection(this, world.nextSession(), node.run);
     world.register(c);
@@ -318,8 +324,10 @@ final class SimLink {
             client.act(
                 () -> {
                   connection = c;
-                  guard.onProbed(runId, uptime, client.mono());
-                  c.number = guard.status().connection();
+                  probing = false;
+                  markerSeen = true;
+                  states.onProbed(probe, client.mono());
+                  c.number = states.status().connection();
                   if (!world.clocksUnknown) {
                     client.knowledge[node.index].observe(sentNanos, client.mono(), micros);
                   }
@@ -332,7 +340,8 @@ final class SimLink {
   }
 
   private void connectFailed() {
-    guard.onLost(client.mono());
+    probing = false;
+    states.onLost("cannot connect", client.mono());
     update();
     reconnectLater();
   }
@@ -342,30 +351,54 @@ final class SimLink {
   }
 
   private void tickLater() {
-    NodeStatus s = guard.status();
+    NodeStatus s = states.status();
     if (s.state() == NodeStatus.State.QUARANTINED) {
       client.atMono(
           s.untilNanos(),
           () -> {
-            guard.onTick(client.mono());
+            states.onTick(client.mono());
             update();
           });
     }
   }
 
   private void onFlushSeen() {
-    guard.onFlush(client.mono());
-    if (connection != null) {
-      connection.number = guard.status().connection();
+    states.onFlush(client.mono());
+    Connection c = connection;
+    if (c != null) {
+      c.number = states.status().connection();
+      lookForMarker(c);
     }
     tickLater();
     update();
     client.hintAll(node.index);
   }
 
+  private void lookForMarker(Connection c) {
+    world.at(
+        world.now + delay(),
+        () -> {
+          if (node.up && c.run == node.run) {
+            Probe.Marker marker = node.marker();
+            c.back(
+                0,
+                () -> {
+                  states.onMarker(marker, client.mono());
+                  tickLater();
+                  update();
+                });
+          }
+        });
+  }
+
+  /** Whether this client learns of a flush now: at once, or when it connects again. */
+  boolean wouldSeeFlush() {
+    return isLive() || (!probing && markerSeen && (connection == null || connection.dead));
+  }
+
   private void update() {
     NodeStatus before = status;
-    status = guard.status();
+    status = states.status();
     if (before.state() != status.state() || before.connection() != status.connection()) {
       if (world.tracing) {
         world.row(client.name(), node.name + " is " + status.state() + " #" + status.connection());
@@ -383,7 +416,7 @@ final class SimLink {
     c.dead = true;
     connection = null;
     node.model.forgetSession(c.session);
-    guard.onLost(client.mono());
+    states.onLost("connection lost", client.mono());
     leaveInFlight(c);
     update();
     for (Message m : c.outstanding) {

@@ -1,11 +1,14 @@
 package dev.redlock.simulation;
 
 import dev.redlock.internal.memory.NodeModel;
+import dev.redlock.lettuce.internal.Probe;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.RestartGuard;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.Set;
@@ -63,6 +66,7 @@ final class SimNode {
     checkpoint = model.copy();
     boolean fresh = rng.chance(s.safetyNanos > 0 ? 0.05 : 0);
     startedMicros = clock() - (fresh ? 3_000_000 : 3_600_000_000L);
+    markerMicros = startedMicros;
     expiryDue = new long[s.keySets.size() + 2];
   }
 
@@ -89,19 +93,20 @@ final class SimNode {
     return world.now + (ahead - ahead * ppm / (1_000_000 + ppm)) * 1000 + 1000;
   }
 
-  String runId() {
-    return name + "-" + run;
+  /** What a client is told that looks at this server. */
+  Probe probe() {
+    long uptime = (clock() - startedMicros) / 1_000_000;
+    NodeIdentity identity =
+        new NodeIdentity(
+            name + "-" + run, "redis", "7", uptime, "master", false, "noeviction", name, 0, false);
+    return new Probe(identity, marker());
   }
 
-  long uptimeSeconds() {
-    return (clock() - startedMicros) / 1_000_000;
-  }
-
-  long markerMicros() {
+  Probe.Marker marker() {
     if (markerMicros == 0) {
       markerMicros = clock();
     }
-    return markerMicros;
+    return new Probe.Marker(world.scenario.maxLeaseNanos / Scenario.MS, markerMicros, clock());
   }
 
   boolean isPaused() {
@@ -325,13 +330,23 @@ final class SimNode {
     world.fault(name, "is up again");
   }
 
+  /** Another data base of the server is flushed: the clients are told the same. */
+  void flushAnother() {
+    world.fault(name, "another data base flushed");
+    pushFlush();
+  }
+
   void flush() {
     world.fault(name, "flushed");
     world.checker.nodeLost(this, Kept.NOTHING);
     model.wipe();
     markerMicros = 0;
     guardedUntil = world.now + world.scenario.guardNanos() * 102 / 100;
-    flushedUntil = guardedUntil;
+    flushedUntil = world.scenario.guard == RestartGuard.MARKER ? 0 : guardedUntil;
+    pushFlush();
+  }
+
+  private void pushFlush() {
     for (SimClient client : world.clients) {
       SimLink.Connection c = client.links[index].connection;
       if (c != null) {

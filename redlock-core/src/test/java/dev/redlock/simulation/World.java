@@ -2,6 +2,7 @@ package dev.redlock.simulation;
 
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.RestartGuard;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -219,10 +220,15 @@ final class World {
     return true;
   }
 
-  /** Who is not connected when a node is flushed cannot know: outside of what is promised. */
+  /** Who sees a node for the first time cannot know that it was flushed: not promised. */
   private void flush(SimNode node) {
+    if (rng.chance(0.2)) {
+      node.flushAnother();
+      return;
+    }
     for (SimClient client : clients) {
-      if (!client.links[node.index].isLive()) {
+      if (scenario.guard != RestartGuard.MARKER
+          && (!client.alive || !client.links[node.index].wouldSeeFlush())) {
         return;
       }
     }

@@ -42,6 +42,9 @@ public final class HeldLease {
   private boolean checkDue;
   private long healing;
 
+  /** Nodes that have told an extension that the key is not ours there. */
+  private long notOurs;
+
   /** Nodes that anything of this lease was ever sent to, and that may therefore store it. */
   private long written;
 
@@ -260,6 +263,11 @@ public final class HeldLease {
   /** The lease ends, or goes on when null. */
   @Nullable LeaseEnd onExtendReply(
       ExtendRound r, int node, NodeReply reply, long nowNanos, long nowWallMillis) {
+    if (reply.code() == ReplyCode.LOST) {
+      notOurs |= 1L << node;
+    } else if (reply.code().definite()) {
+      notOurs &= ~(1L << node);
+    }
     if (r.heals()) {
       healing &= ~(1L << node);
       r.onReply(node, reply, nowNanos, nowWallMillis);
@@ -326,6 +334,9 @@ public final class HeldLease {
             || (healing & 1L << node) != 0;
     if (ownCommand) {
       return; // What we asked is executed after whatever was pushed, and will tell.
+    }
+    if ((notOurs & 1L << node) != 0) {
+      return; // Others come and go there; looking each time would wake them up, and so on for ever.
     }
     checkDue = true;
     lookSoon(nowNanos);
