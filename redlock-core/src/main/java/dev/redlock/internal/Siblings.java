@@ -32,7 +32,8 @@ final class Siblings {
         }
       }
     }
-    known[node] = identity;
+    // A replica is refused for what it is, and must not keep its master out by having come first.
+    known[node] = identity.replica() ? null : identity;
     return null;
   }
 
