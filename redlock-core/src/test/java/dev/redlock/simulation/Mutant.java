@@ -330,13 +330,6 @@ record Mutant(String name, String source, List<Edit> edits) {
             "boolean tooOld = nowNanos - startNanos > timeoutNanos;"));
     mutant(
         "X",
-        "what had been a lease is rolled back",
-        protocol(
-            "LockMachine",
-            "cleanup.onLateGrant(r.request, won, node, now);",
-            "cleanup.onLateGrant(r.request, false, node, now);"));
-    mutant(
-        "X",
         "a hand-off does not say that its predecessor has ended",
         node("        s.ended = r.previousToken();", "        s.wanted = false;"));
     mutant(
