@@ -303,6 +303,7 @@ abstract class AcquireContract extends NodeContract {
 
   @Test
   void fenceThatIsNoNumber_isAnError() {
+    needs(Feature.FOREIGN_TYPES);
     LockKeys keys = fresh();
     server().putField(fenceKey(keys), "fence", "hello");
     try {

@@ -582,6 +582,12 @@ public final class NodeModel {
     return s == null || s.owner == null ? 0 : s.expiresMillis;
   }
 
+  /** When the fence of the name dies by the node's clock; 0 if there is none. */
+  public long fenceExpiresMillis(String lockKey) {
+    Slot s = slots.get(lockKey);
+    return s == null || s.fence == 0 ? 0 : s.fenceExpiresMillis;
+  }
+
   /** The stored fence, 0 if there is none. */
   public long fence(String lockKey, long nowMicros) {
     Slot s = slots.get(lockKey);
@@ -592,6 +598,12 @@ public final class NodeModel {
   public long ended(String lockKey, long nowMicros) {
     Slot s = slots.get(lockKey);
     return s == null || nowMicros / 1000 > s.fenceExpiresMillis ? 0 : s.ended;
+  }
+
+  /** When the line of the name dies by the node's clock; 0 if there is none. */
+  public long lineExpiresMillis(String lockKey) {
+    Slot s = slots.get(lockKey);
+    return s == null || s.line == null ? 0 : s.lineExpiresMillis;
   }
 
   /** How many processes have an entry in the line of the name. */

@@ -1,0 +1,314 @@
+package dev.redlock.testkit;
+
+import dev.redlock.lettuce.internal.ConnectionStates;
+import dev.redlock.lettuce.internal.Probe;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyHandler;
+import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What one client has of a {@link MemoryServer}: one ordered pipe, made anew when it breaks. State
+ * is guarded by the server's lock; listeners and handlers are told outside of it, one after
+ * another, on the timer's thread.
+ */
+final class MemoryConnection {
+  private static final Logger log = LoggerFactory.getLogger(MemoryConnection.class);
+  private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final long REFUSED_RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  /** After so much silence with something unanswered the connection is given up, as by Lettuce. */
+  private static final long DEAD_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  private static final NodeStatus NOT_STARTED =
+      new NodeStatus(NodeStatus.State.CONNECTING, 1, 0, 0, "not started");
+
+  private record Call(LockRequest request, ReplyHandler handler, long sentNanos, long dueNanos) {}
+
+  private final LockNode node;
+  private final MemoryServer server;
+  private final Queue<Runnable> outbox = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger untold = new AtomicInteger();
+
+  // Guarded by the server; the volatile ones are read without.
+  private volatile NodeStatus status = NOT_STARTED;
+  private volatile @Nullable NodeIdentity identity;
+  private volatile @Nullable NodeContext context;
+  private @Nullable ConnectionStates states;
+  private final ArrayDeque<Call> calls = new ArrayDeque<>();
+  private long session;
+  private boolean closed;
+
+  MemoryConnection(LockNode node, MemoryServer server) {
+    this.node = node;
+    this.server = server;
+  }
+
+  NodeStatus status() {
+    return status;
+  }
+
+  Optional<NodeIdentity> identity() {
+    return Optional.ofNullable(identity);
+  }
+
+  void start(NodeContext given) {
+    long maxLeaseMillis = given.maxLeaseTime().toMillis();
+    server.begin(given.time(), 2 * maxLeaseMillis + 60_000);
+    synchronized (server) {
+      if (context != null || closed) {
+        throw new IllegalStateException("node " + node.name() + " was started or closed before");
+      }
+      context = given;
+      states =
+          new ConnectionStates(given.restartGuard(), given.maxLeaseTime(), given.time().nanos());
+    }
+    connect(given);
+  }
+
+  private void connect(NodeContext c) {
+    NodeIdentity seen;
+    long sent = c.time().nanos();
+    synchronized (server) {
+      ConnectionStates s = states;
+      if (closed || session != 0 || s == null) {
+        return;
+      }
+      if (!server.isUp() || server.isHung()) {
+        later(c, RETRY_NANOS, () -> connect(c));
+        return;
+      }
+      session = server.open(this);
+      s.onConnected(sent);
+      update(c, s);
+      seen = server.identity();
+      identity = seen;
+    }
+    tell();
+    look(c, seen, sent);
+  }
+
+  /** The client may object to the server, and must not be asked with the lock held. */
+  private void look(NodeContext c, NodeIdentity seen, long sent) {
+    String objection = c.listener().objection(node, seen);
+    synchronized (server) {
+      ConnectionStates s = states;
+      if (closed || session == 0 || s == null) {
+        return;
+      }
+      long micros = server.nodeMicros();
+      long now = c.time().nanos();
+      outbox(() -> c.listener().onClock(node, micros, sent, now));
+      s.onProbed(new Probe(seen, server.marker(c.maxLeaseTime().toMillis())), objection, now);
+      settle(c, s);
+      if (s.refused()) {
+        later(c, REFUSED_RETRY_NANOS, () -> lookAgain(c));
+      }
+    }
+    tell();
+  }
+
+  private void lookAgain(NodeContext c) {
+    NodeIdentity seen;
+    synchronized (server) {
+      if (session == 0) {
+        return;
+      }
+      seen = server.identity();
+      identity = seen;
+    }
+    look(c, seen, c.time().nanos());
+  }
+
+  private void settle(NodeContext c, ConnectionStates s) {
+    update(c, s);
+    if (s.status().state() == NodeStatus.State.QUARANTINED && s.status().untilNanos() != 0) {
+      later(c, s.status().untilNanos() - c.time().nanos(), () -> tick(c, s));
+    }
+  }
+
+  private void tick(NodeContext c, ConnectionStates s) {
+    synchronized (server) {
+      s.onTick(c.time().nanos());
+      update(c, s);
+    }
+    tell();
+  }
+
+  private void update(NodeContext c, ConnectionStates s) {
+    NodeStatus before = status;
+    NodeStatus now = s.status();
+    status = now;
+    if (before.state() != now.state() || before.connection() != now.connection()) {
+      outbox(() -> c.listener().onStatus(node));
+    }
+  }
+
+  private static void later(NodeContext c, long delayNanos, Runnable task) {
+    c.time().schedule(task, Math.max(0, delayNanos) + 1);
+  }
+
+  void send(LockRequest request, ReplyHandler handler) {
+    synchronized (server) {
+      NodeContext c = context;
+      if (c == null || closed || session == 0 || !status.usable()) {
+        NodeError.Kind kind = closed ? NodeError.Kind.CLOSED : NodeError.Kind.DISCONNECTED;
+        NodeReply reply = NodeReply.failed(status.connection(), kind, status.cause());
+        outbox(() -> handler.onReply(reply));
+      } else {
+        long now = c.time().nanos();
+        calls.add(new Call(request, handler, now, now + server.delayNanos()));
+        if (server.delayNanos() > 0) {
+          later(c, server.delayNanos(), this::goOn);
+        }
+        if (server.isHung()) {
+          later(c, DEAD_NANOS, this::giveUpIfSilent);
+        }
+        work(c);
+      }
+    }
+    server.tellAll();
+    tell();
+  }
+
+  /** Executes what is due, in order. */
+  private void work(NodeContext c) {
+    while (!server.isHung() && server.isUp() && session != 0) {
+      Call call = calls.peek();
+      if (call == null || call.dueNanos() - c.time().nanos() > 0) {
+        return;
+      }
+      calls.remove();
+      NodeReply reply = server.execute(call.request(), session, status.connection());
+      outbox(() -> call.handler().onReply(reply));
+    }
+  }
+
+  void goOn() {
+    synchronized (server) {
+      NodeContext c = context;
+      if (c != null) {
+        work(c);
+      }
+    }
+    server.tellAll();
+    tell();
+  }
+
+  private void giveUpIfSilent() {
+    synchronized (server) {
+      NodeContext c = context;
+      Call oldest = calls.peek();
+      if (c == null || oldest == null || c.time().nanos() - oldest.sentNanos() < DEAD_NANOS) {
+        return;
+      }
+    }
+    lost("silent for 5 s");
+  }
+
+  /** The connection breaks: whatever is unanswered is answered so, and a new one is made. */
+  void lost(String why) {
+    synchronized (server) {
+      NodeContext c = context;
+      ConnectionStates s = states;
+      if (session == 0 || c == null || s == null) {
+        return;
+      }
+      disconnect(c, s, why, NodeError.Kind.DISCONNECTED);
+      later(c, RETRY_NANOS, () -> connect(c));
+    }
+    tell();
+  }
+
+  private void disconnect(NodeContext c, ConnectionStates s, String why, NodeError.Kind kind) {
+    long number = status.connection();
+    server.close(session);
+    session = 0;
+    s.onLost(why, c.time().nanos());
+    update(c, s);
+    for (Call call : calls) {
+      outbox(() -> call.handler().onReply(NodeReply.failed(number, kind, why)));
+    }
+    calls.clear();
+  }
+
+  void close() {
+    synchronized (server) {
+      NodeContext c = context;
+      ConnectionStates s = states;
+      closed = true;
+      if (session != 0 && c != null && s != null) {
+        disconnect(c, s, "the client is closed", NodeError.Kind.CLOSED);
+      }
+    }
+    tell();
+  }
+
+  /** Called with the lock held. */
+  void pushed(long to, String lockKey) {
+    NodeContext c = context;
+    if (to == session && c != null) {
+      outbox(() -> c.listener().onInvalidated(node, lockKey));
+    }
+  }
+
+  void flushed() {
+    synchronized (server) {
+      NodeContext c = context;
+      ConnectionStates s = states;
+      if (session == 0 || c == null || s == null) {
+        return;
+      }
+      s.onFlush(c.time().nanos());
+      update(c, s);
+      s.onMarker(server.marker(c.maxLeaseTime().toMillis()), c.time().nanos());
+      settle(c, s);
+      outbox(() -> c.listener().onAllInvalidated(node));
+    }
+    tell();
+  }
+
+  private void outbox(Runnable message) {
+    outbox.add(message);
+  }
+
+  /** Tells what is to be told, in order, on the timer's thread: never with a lock held. */
+  void tell() {
+    if (outbox.isEmpty() || untold.getAndIncrement() != 0) {
+      return; // Whoever is at it goes on with ours.
+    }
+    NodeContext c = context;
+    if (c == null) {
+      drain();
+    } else {
+      c.time().schedule(this::drain, 0);
+    }
+  }
+
+  private void drain() {
+    int seen = 1;
+    do {
+      for (Runnable next = outbox.poll(); next != null; next = outbox.poll()) {
+        try {
+          next.run();
+        } catch (RuntimeException | Error e) {
+          log.error("node {}: a handler failed", node.name(), e);
+        }
+      }
+      seen = untold.addAndGet(-seen);
+    } while (seen != 0);
+  }
+}

@@ -1,0 +1,246 @@
+package dev.redlock.testkit;
+
+import dev.redlock.internal.memory.NodeModel;
+import dev.redlock.lettuce.internal.Probe;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.Time;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+
+/** The server behind in-memory nodes. All state is guarded by its own lock. */
+final class MemoryServer {
+  private static final AtomicLong SERVERS = new AtomicLong();
+  private static final long HOUR_MICROS = 3_600_000_000L;
+
+  private final String name;
+  private final long number = SERVERS.incrementAndGet();
+  private final long baseMicros = System.currentTimeMillis() * 1000;
+  private final Map<Long, MemoryConnection> sessions = new HashMap<>();
+
+  private @Nullable NodeModel model;
+  private @Nullable Time time;
+  private long fenceLifeMillis = 120_000;
+  private long baseNanos;
+  private long stepMicros;
+  private long startedMicros;
+  private long markerMicros;
+  private long run = 1;
+  private long lastSession;
+  private boolean up = true;
+  private boolean hung;
+  private long delayNanos;
+
+  MemoryServer(String name) {
+    this.name = name;
+    startedMicros = baseMicros - HOUR_MICROS;
+    markerMicros = startedMicros;
+  }
+
+  String name() {
+    return name;
+  }
+
+  /** The first client's clock is the server's. */
+  synchronized void begin(Time clientTime, long fenceLife) {
+    if (time == null) {
+      time = clientTime;
+      baseNanos = clientTime.nanos();
+      fenceLifeMillis = fenceLife;
+    }
+  }
+
+  private NodeModel model() {
+    NodeModel m = model;
+    if (m == null) {
+      m = new NodeModel(fenceLifeMillis);
+      m.pushTo(this::push);
+      model = m;
+    }
+    return m;
+  }
+
+  private void push(long session, String lockKey) {
+    MemoryConnection c = sessions.get(session);
+    if (c != null) {
+      c.pushed(session, lockKey);
+    }
+  }
+
+  private long clock() {
+    Time t = time;
+    return baseMicros + (t == null ? 0 : (t.nanos() - baseNanos) / 1000) + stepMicros;
+  }
+
+  // What connections do; each is called with the lock held.
+
+  boolean isUp() {
+    return up;
+  }
+
+  boolean isHung() {
+    return hung;
+  }
+
+  long delayNanos() {
+    return delayNanos;
+  }
+
+  long open(MemoryConnection connection) {
+    long session = ++lastSession;
+    sessions.put(session, connection);
+    return session;
+  }
+
+  void close(long session) {
+    sessions.remove(session);
+    model().forgetSession(session);
+  }
+
+  long nodeMicros() {
+    return clock();
+  }
+
+  NodeIdentity identity() {
+    long uptime = Math.max(0, (clock() - startedMicros) / 1_000_000);
+    String runId = "memory-" + number + "-" + run;
+    return new NodeIdentity(
+        runId, "memory", "1", uptime, "master", false, "noeviction", "memory-" + number, 0, false);
+  }
+
+  Probe.Marker marker(long maxLeaseMillis) {
+    if (markerMicros == 0) {
+      markerMicros = clock();
+    }
+    return new Probe.Marker(maxLeaseMillis, markerMicros, clock());
+  }
+
+  NodeReply execute(LockRequest request, long session, long connection) {
+    NodeReply reply = model().execute(request, session, connection, clock());
+    NodeError error = reply.error();
+    if (error != null) {
+      return NodeReply.failed(connection, error.kind(), name + ": " + error.message());
+    }
+    if (reply.code() == ReplyCode.GRANTED
+        || reply.code() == ReplyCode.EXTENDED
+        || reply.code() == ReplyCode.REPAIRED) {
+      expireLater(request.keys());
+    }
+    return reply;
+  }
+
+  private void expireLater(LockKeys keys) {
+    Time t = time;
+    if (t == null) {
+      return;
+    }
+    long first = Long.MAX_VALUE;
+    for (int i = 0; i < keys.size(); i++) {
+      first = Math.min(first, model().expiresMillis(keys.lockKey(i)));
+    }
+    long delayMillis = Math.max(0, first - clock() / 1000) + 1;
+    t.schedule(this::expire, delayMillis * 1_000_000);
+  }
+
+  private void expire() {
+    synchronized (this) {
+      model().expireAll(clock());
+    }
+    tellAll();
+  }
+
+  // What tests do.
+
+  void kill() {
+    List<MemoryConnection> all = connections();
+    synchronized (this) {
+      up = false;
+    }
+    all.forEach(c -> c.lost("server killed"));
+  }
+
+  void restart(boolean keeping) {
+    kill();
+    synchronized (this) {
+      up = true;
+      hung = false;
+      run++;
+      startedMicros = clock();
+      if (keeping) {
+        model().forgetSessions();
+      } else {
+        model().wipe();
+        markerMicros = 0;
+      }
+    }
+  }
+
+  void hang(boolean hangs) {
+    synchronized (this) {
+      hung = hangs;
+    }
+    if (!hangs) {
+      connections().forEach(MemoryConnection::goOn);
+    }
+  }
+
+  synchronized void delay(Duration delay) {
+    delayNanos = delay.toNanos();
+  }
+
+  void flush() {
+    List<MemoryConnection> all = connections();
+    synchronized (this) {
+      model().wipe();
+      markerMicros = 0;
+    }
+    all.forEach(MemoryConnection::flushed);
+  }
+
+  void delete(String lockName) {
+    synchronized (this) {
+      model().delete(key(lockName));
+    }
+    tellAll();
+  }
+
+  synchronized void stepClock(Duration step) {
+    stepMicros += step.toNanos() / 1000;
+  }
+
+  synchronized @Nullable String holder(String lockName) {
+    return model().owner(key(lockName), clock());
+  }
+
+  synchronized long fence(String lockName) {
+    return model().fence(key(lockName), clock());
+  }
+
+  /** For those who look behind a node's back: the model and the node's clock. */
+  synchronized <T> @Nullable T look(BiFunction<NodeModel, Long, @Nullable T> reader) {
+    return reader.apply(model(), clock());
+  }
+
+  private static String key(String lockName) {
+    return LockKeys.of("redlock", List.of(lockName)).lockKey(0);
+  }
+
+  private synchronized List<MemoryConnection> connections() {
+    return new ArrayList<>(sessions.values());
+  }
+
+  /** Delivers what was pushed; never with the lock held. */
+  void tellAll() {
+    connections().forEach(MemoryConnection::tell);
+  }
+}
