@@ -161,13 +161,14 @@ final class MemoryConnection {
     c.time().schedule(task, Math.max(0, delayNanos) + 1);
   }
 
+  /** A refusal is answered on the spot, as by Lettuce: nobody waits for a node that is down. */
   void send(LockRequest request, ReplyHandler handler) {
+    NodeReply refusal = null;
     synchronized (server) {
       NodeContext c = context;
       if (c == null || closed || session == 0 || !status.usable()) {
         NodeError.Kind kind = closed ? NodeError.Kind.CLOSED : NodeError.Kind.DISCONNECTED;
-        NodeReply reply = NodeReply.failed(status.connection(), kind, status.cause());
-        outbox(() -> handler.onReply(reply));
+        refusal = NodeReply.failed(status.connection(), kind, status.cause());
       } else {
         long now = c.time().nanos();
         calls.add(new Call(request, handler, now, now + server.delayNanos()));
@@ -179,6 +180,10 @@ final class MemoryConnection {
         }
         work(c);
       }
+    }
+    if (refusal != null) {
+      handler.onReply(refusal);
+      return;
     }
     server.tellAll();
     tell();

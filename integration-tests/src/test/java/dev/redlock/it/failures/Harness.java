@@ -4,6 +4,7 @@ import dev.redlock.Redlock;
 import dev.redlock.it.failures.Nemesis.Fault;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.TcpGate;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -119,10 +120,11 @@ final class Harness {
               "text",
               fault.text());
       say(nemesis.code() + " " + fault.where() + " " + fault.text() + " for " + millis(fault));
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | UncheckedIOException e) {
       if (faults.isEmpty()) {
         throw e;
       }
+      say(nemesis.code() + " not now: " + e.getMessage());
     }
   }
 

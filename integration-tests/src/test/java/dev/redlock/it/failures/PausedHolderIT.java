@@ -27,12 +27,12 @@ class PausedHolderIT {
   void holder_stoppedBeyondItsLease_isToldWhenItRunsAgain_andItsLateWriteIsRejected(
       RedisNodes nodes) {
     try (RedisNodes registers = RedisNodes.start(1);
+        Register register = new Register(registers.get(0).uri());
         Redlock redlock = Clients.start(nodes);
         ForkedJvm holder =
             ForkedJvm.of(Holder.class)
                 .args(String.join(",", nodes.uris()), registers.get(0).uri())
                 .start()) {
-      Register register = new Register(registers.get(0).uri());
       Event held =
           Event.parse(holder.awaitLine(line -> line.contains(" holding "), PATIENCE)).orElseThrow();
       holder.pause();

@@ -11,7 +11,7 @@ import java.util.OptionalLong;
  * Two registers, on a Redis that nothing is done to: one remembers the highest token it was shown,
  * on reads too, and refuses lower ones; the other believes everybody.
  */
-final class Register {
+final class Register implements AutoCloseable {
   static final String CHECKED = "checked";
   static final String UNCHECKED = "unchecked";
 
@@ -24,12 +24,19 @@ final class Register {
   private static final String WRITE =
       SEEN + " redis.call('HSET', KEYS[1], 'value', ARGV[2]) return 1";
 
+  private final RedisClient client;
   private final RedisCommands<String, String> redis;
 
   Register(String uri) {
     RedisURI address = RedisURI.create(uri);
     address.setTimeout(Duration.ofSeconds(20));
-    redis = RedisClient.create(address).connect().sync();
+    client = RedisClient.create(address);
+    redis = client.connect().sync();
+  }
+
+  @Override
+  public void close() {
+    client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
   }
 
   /** The value, or nothing if a higher token was here. */

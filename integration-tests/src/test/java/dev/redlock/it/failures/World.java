@@ -129,9 +129,10 @@ final class World implements AutoCloseable {
 
   /** What the registers hold in the end, for the history. */
   void tellRegisters() {
-    Register register = new Register(registers.get(0).uri());
-    for (String name : List.of(Register.CHECKED, Register.UNCHECKED)) {
-      history.add("harness", "final", "register", name, "value", register.finalValue(name));
+    try (Register register = new Register(registers.get(0).uri())) {
+      for (String name : List.of(Register.CHECKED, Register.UNCHECKED)) {
+        history.add("harness", "final", "register", name, "value", register.finalValue(name));
+      }
     }
   }
 
