@@ -14,7 +14,7 @@ public final class Clients {
 
   public static RedlockBuilder on(RedisNodes nodes) {
     return Redlock.builder()
-        .nodes(nodes.uris().toArray(String[]::new))
+        .nodes(LeastUser.uris(nodes).toArray(String[]::new))
         .restartGuard(RestartGuard.off());
   }
 

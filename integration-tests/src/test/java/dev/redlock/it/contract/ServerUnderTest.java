@@ -12,9 +12,12 @@ import org.jspecify.annotations.Nullable;
 /** A real server behind the standalone node. */
 final class ServerUnderTest implements NodeUnderTest {
   private final RedisNode redis;
+  private final String uri;
 
-  ServerUnderTest(RedisNode redis) {
+  /** What the test does behind the client's back it does as a user who may; clients use the URI. */
+  ServerUnderTest(RedisNode redis, String uri) {
     this.redis = redis;
+    this.uri = uri;
   }
 
   @Override
@@ -24,7 +27,7 @@ final class ServerUnderTest implements NodeUnderTest {
 
   @Override
   public LockNode newNode() {
-    return LettuceLockNode.create(redis.uri());
+    return LettuceLockNode.create(uri);
   }
 
   @Override

@@ -1,0 +1,49 @@
+package dev.redlock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.testkit.RedisNodes;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** What holds of locks holds as well for the user that may do nothing else. */
+class LeastUserIT {
+
+  @Nested
+  @LeastUser.Masters
+  class Leases extends LeaseIT {
+    Leases(RedisNodes nodes) {
+      super(nodes);
+    }
+
+    /** Else all of this would be the same once more. */
+    @Test
+    void clients_areThatUser(RedisNodes nodes) {
+      assertThat(String.valueOf(nodes.get(0).command("CLIENT", "LIST"))).contains("user=app");
+    }
+  }
+
+  @Nested
+  @LeastUser.Masters
+  class Quorums extends QuorumIT {
+    Quorums(RedisNodes nodes) {
+      super(nodes);
+    }
+  }
+
+  @Nested
+  @LeastUser.Masters
+  class OwnKeys extends OwnKeyIT {
+    OwnKeys(RedisNodes nodes) {
+      super(nodes);
+    }
+  }
+
+  @Nested
+  @LeastUser.Masters
+  class ReentrantLocks extends ReentrantLockIT {
+    ReentrantLocks(RedisNodes nodes) {
+      super(nodes);
+    }
+  }
+}
