@@ -179,6 +179,13 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
   }
 
   void waitingChanged(LockKeys keys, boolean waits) {
+    for (int i = 0; i < nodes.count(); i++) {
+      if (waits) {
+        nodes.node(i).waiting(keys);
+      } else {
+        nodes.node(i).idle(keys);
+      }
+    }
     for (ReleaseHints carrier : hints) {
       for (String name : keys.names()) {
         if (waits) {
@@ -325,7 +332,11 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
   @Override
   public DistributedLock lock(List<String> names, LockOptions options) {
     Assembly.checkLeaseTime(requireNonNull(options, "options"), maxLeaseTime);
-    return new DefaultLock(this, LockKeys.of(keyPrefix, names), options);
+    LockKeys keys = LockKeys.of(keyPrefix, names);
+    for (int i = 0; i < nodes.count(); i++) {
+      nodes.node(i).requireServable(keys);
+    }
+    return new DefaultLock(this, keys, options);
   }
 
   @Override

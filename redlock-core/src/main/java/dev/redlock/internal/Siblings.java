@@ -47,7 +47,9 @@ final class Siblings {
           + one.replicationId()
           + "): nodes must be independent masters";
     }
-    if (one.clusterEnabled() && other.clusterEnabled()) {
+    if (one.clusterEnabled()
+        && other.clusterEnabled()
+        && !(one.wholeCluster() && other.wholeCluster())) {
       return "is in cluster mode, and so is %s: nodes of a cluster are not independent masters";
     }
     return null;

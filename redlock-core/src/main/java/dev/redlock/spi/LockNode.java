@@ -51,6 +51,23 @@ public interface LockNode extends AutoCloseable {
    */
   void send(LockRequest request, ReplyHandler handler);
 
+  /**
+   * Whether this node can decide on all these names at once; asked when a lock is made, before
+   * anything is sent.
+   *
+   * @throws IllegalArgumentException naming the names that do not go together
+   */
+  default void requireServable(LockKeys keys) {}
+
+  /**
+   * Somebody in this process begins to wait for these names, also if only for the one round trip of
+   * a free lock. For nodes that have to ask for hints; must neither block nor throw.
+   */
+  default void waiting(LockKeys keys) {}
+
+  /** Nobody in this process waits for these names any more; pairwise with {@link #waiting}. */
+  default void idle(LockKeys keys) {}
+
   /** Drops the connection. Unanswered requests are answered with {@link ReplyCode#FAILED}. */
   @Override
   void close();

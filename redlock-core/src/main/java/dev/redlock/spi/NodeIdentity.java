@@ -9,11 +9,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a server said about itself when its connection was probed.
  *
- * @param runId changes with every start of the server
+ * @param runId changes with every start of the server; of a whole cluster the least of its nodes'
+ *     ids
  * @param product {@code redis} or {@code valkey}
  * @param version as the product counts it
  * @param uptimeSeconds whole seconds since the start, by the node's wall clock
- * @param role {@code master} or {@code slave}
+ * @param role {@code master} or {@code slave}; {@code cluster} for a whole cluster seen as one node
  * @param clusterEnabled whether it is a node of a Redis Cluster
  * @param maxmemoryPolicy what is evicted when memory runs out; {@code noeviction} is right for
  *     locks
@@ -44,7 +45,12 @@ public record NodeIdentity(
 
   /** Whether it is a replica, which never votes. */
   public boolean replica() {
-    return !role.equals("master");
+    return !role.equals("master") && !wholeCluster();
+  }
+
+  /** Whether this is a whole Redis Cluster, seen as one node. */
+  public boolean wholeCluster() {
+    return role.equals("cluster");
   }
 
   /** Reads the answer to {@code INFO}; null if it does not name a run. */

@@ -39,8 +39,21 @@ public final class WireRequest {
     return 2 * maxLeaseTime.toMillis() + 60_000;
   }
 
+  /** What ends the key of a name under which its release is told, if it is. */
+  public static final String FREED = ":freed";
+
   /** Encodes the request. */
   public static WireRequest of(LockRequest request, long fenceLifeMillis) {
+    return of(request, fenceLifeMillis, "");
+  }
+
+  /**
+   * Encodes the request.
+   *
+   * @param notice how a release tells of itself under the lock key and {@link #FREED}: {@code
+   *     SPUBLISH} or {@code PUBLISH} to that channel, {@code XADD} to that stream, or empty
+   */
+  public static WireRequest of(LockRequest request, long fenceLifeMillis, String notice) {
     byte[] life = ascii(fenceLifeMillis);
     LockKeys keys = request.keys();
     if (request instanceof LockRequest.Acquire acquire) {
@@ -51,7 +64,7 @@ public final class WireRequest {
       out.add(ascii(extend.ttlMillis())).add(life);
       return new WireRequest(Script.EXTEND, keys, out.items);
     } else if (request instanceof LockRequest.Release release) {
-      return new WireRequest(Script.RELEASE, keys, release(release, life));
+      return new WireRequest(Script.RELEASE, keys, release(release, life, notice));
     } else if (request instanceof LockRequest.Break broken) {
       Builder out = new Builder(keys, 2, false).add(ascii(broken.token())).add(life);
       return new WireRequest(Script.BREAK, keys, out.items);
@@ -76,13 +89,17 @@ public final class WireRequest {
     return out.items;
   }
 
-  private static byte[][] release(LockRequest.Release release, byte[] life) {
+  private static byte[][] release(LockRequest.Release release, byte[] life, String notice) {
     String leaving = release.leaveLine();
-    Builder out = new Builder(release.keys(), leaving == null ? 5 : 6, leaving != null);
+    int count = !notice.isEmpty() ? 7 : leaving != null ? 6 : 5;
+    Builder out = new Builder(release.keys(), count, leaving != null);
     out.add(utf8(release.leaseId())).add(ascii(release.token())).add(life);
     out.add(release.ended() ? YES : NO).add(ascii(release.keepMillis()));
-    if (leaving != null) {
-      out.add(utf8(leaving));
+    if (count > 5) {
+      out.add(leaving == null ? NONE : utf8(leaving));
+    }
+    if (count > 6) {
+      out.add(utf8(notice));
     }
     return out.items;
   }

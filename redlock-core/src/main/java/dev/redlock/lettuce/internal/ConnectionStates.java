@@ -130,6 +130,10 @@ public final class ConnectionStates {
             "may have restarted: this user has no permission for INFO, so every connection counts"
                 + " as a restart");
       }
+    } else if (probe.promoted() && (wasReplica || !identity.runId().equals(runId))) {
+      // It took the keys over from the master that it followed; what that costs is told in the
+      // documentation of clusters, and its own age says nothing about it.
+      hold(now, now, "");
     } else if (runId == null) {
       long uptime = identity.uptimeSeconds() * 1_000_000_000L;
       hold(

@@ -13,6 +13,8 @@ import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.Time;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
@@ -55,6 +57,7 @@ public final class NodeConnection {
   private final NodeUri uri;
   private final LettuceOptions options;
   private final SharedResources resources;
+  private final boolean clustered;
   private final Object lock = new Object();
 
   /** Set once by start; before it there is nothing to send to. */
@@ -72,8 +75,28 @@ public final class NodeConnection {
 
   private volatile boolean closed;
 
+  /** Whether the newest probed connection is tracked. Written under the lock. */
+  private volatile boolean tracking;
+
+  /** A connection to an independent master. */
   public NodeConnection(
       LockNode self, NodeUri uri, LettuceOptions options, SharedResources resources) {
+    this(self, uri, options, resources, false);
+  }
+
+  /**
+   * A connection to a server.
+   *
+   * @param clustered whether it is one of the masters of a cluster: then it has no marker, its
+   *     replicas are nothing to warn of, and having been one of them no reason to stay out
+   */
+  public NodeConnection(
+      LockNode self,
+      NodeUri uri,
+      LettuceOptions options,
+      SharedResources resources,
+      boolean clustered) {
+    this.clustered = clustered;
     this.self = self;
     this.uri = uri;
     this.options = options;
@@ -134,7 +157,44 @@ public final class NodeConnection {
           handler);
       return;
     }
-    pipe.send(wire, handler);
+    pipe.send(wire, false, handler);
+  }
+
+  /**
+   * Sends what is encoded already, or answers at once that it cannot be sent.
+   *
+   * @param asking whether a server that is about to get the slot is asked for it early ({@code
+   *     ASKING})
+   */
+  public void send(WireRequest wire, boolean asking, ReplyHandler handler) {
+    Pipe pipe = open;
+    if (pipe == null) {
+      NodeError why = whyNot;
+      answer(NodeReply.failed(status.connection(), why.kind(), why.message()), handler);
+    } else {
+      pipe.send(wire, asking, handler);
+    }
+  }
+
+  /**
+   * Sends another command over the probed connection; its end is that of the command, unless there
+   * is no connection: then it is null. What it reads is tracked like what scripts read.
+   */
+  public <T> @Nullable CompletionStage<T> dispatch(Command<byte[], byte[], T> command) {
+    Pipe pipe = open;
+    if (pipe == null) {
+      return null;
+    }
+    try {
+      return pipe.dispatch(new AsyncCommand<>(command));
+    } catch (RuntimeException e) {
+      return null; // It broke just now.
+    }
+  }
+
+  /** Whether the server pushes what becomes of the keys that were read; false if not connected. */
+  public boolean tracks() {
+    return open != null && tracking;
   }
 
   private void answer(NodeReply reply, ReplyHandler handler) {
@@ -185,7 +245,7 @@ public final class NodeConnection {
       this.time = context.time();
       long fenceLife = WireRequest.fenceLifeMillis(context.maxLeaseTime());
       this.encoder = request -> WireRequest.of(request, fenceLife);
-      this.prober = new Prober(context.keyPrefix(), context.maxLeaseTime().toMillis());
+      this.prober = new Prober(context.keyPrefix(), context.maxLeaseTime().toMillis(), clustered);
       this.connector = new Connector(uri, options, resources.acquire(), time);
       this.lockKeyPrefix = context.keyPrefix() + ":{";
       this.states =
@@ -295,10 +355,9 @@ public final class NodeConnection {
 
     /** The first estimate of the node's clock, so that the first token is one it accepts. */
     private void tellClock(Probe probe, long askedNanos) {
-      Probe.Marker marker = probe.marker();
-      if (marker != null) {
+      if (probe.nowMicros() != 0) {
         long answeredNanos = time.nanos();
-        tell(listener -> listener.onClock(self, marker.nowMicros(), askedNanos, answeredNanos));
+        tell(listener -> listener.onClock(self, probe.nowMicros(), askedNanos, answeredNanos));
       }
     }
 
@@ -315,6 +374,7 @@ public final class NodeConnection {
         }
         states.onProbed(result.probe(), objection, time.nanos());
         pipe.renumber(states.status().connection());
+        tracking = result.tracking();
         open = pipe;
         backoff.reset();
         recovered = troubled;
@@ -569,7 +629,7 @@ public final class NodeConnection {
             name(),
             known.maxmemoryPolicy());
       }
-      if (known.connectedReplicas() > 0) {
+      if (known.connectedReplicas() > 0 && !clustered) {
         log.warn(
             "node {}: {} replicas are attached: if one is promoted, locks may be granted twice",
             name(),

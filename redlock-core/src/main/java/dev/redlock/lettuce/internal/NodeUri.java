@@ -52,6 +52,11 @@ public final class NodeUri {
     return new NodeUri(uri, shown + ":" + uri.getPort());
   }
 
+  /** What a client of a cluster was told of one of its nodes. */
+  public static NodeUri of(RedisURI uri) {
+    return new NodeUri(RedisURI.builder(uri).build(), uri.getHost() + ":" + uri.getPort());
+  }
+
   /** The text without what stands before the host. */
   public static String mask(String text) {
     String masked = CREDENTIALS.matcher(text).replaceFirst("***@");

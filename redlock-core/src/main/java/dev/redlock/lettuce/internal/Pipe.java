@@ -86,11 +86,11 @@ final class Pipe {
   }
 
   /** Sends the request once; the handler is called once, whatever happens. */
-  void send(WireRequest request, ReplyHandler handler) {
+  void send(WireRequest request, boolean asking, ReplyHandler handler) {
     int bit = request.script().bit();
     boolean whole = (missing.get() & bit) != 0;
     ScriptCall call =
-        new ScriptCall(this, request, whole ? request.eval() : request.evalSha(), handler);
+        new ScriptCall(this, request, whole ? request.eval() : request.evalSha(), asking, handler);
     if (unanswered.incrementAndGet() > maxUnanswered) {
       call.refuse(
           NodeError.Kind.OVERLOADED, "more than " + maxUnanswered + " requests are unanswered");
@@ -128,6 +128,10 @@ final class Pipe {
     writing.set(false); // Before the look: what is added from now on finds or makes another turn.
     for (ScriptCall next = outbox.poll(); next != null; next = outbox.poll()) {
       try {
+        if (next.asking()) {
+          connection.dispatch(
+              new Command<>(CommandType.ASKING, new StatusOutput<>(ByteArrayCodec.INSTANCE)));
+        }
         connection.dispatch(next);
       } catch (RuntimeException e) {
         next.completeExceptionally(e);

@@ -10,6 +10,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ArrayOutput;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.output.ValueListOutput;
 import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
@@ -44,10 +45,18 @@ final class Prober {
           NodeError.Kind.DISCONNECTED,
           NodeError.Kind.NOT_AUTHENTICATED);
 
+  private static final String NO_REPLICATION = "0".repeat(40);
+
   private final byte[] markerKey;
   private final byte[] maxLeaseMillis;
+  private final boolean clustered;
 
-  Prober(String keyPrefix, long maxLeaseMillis) {
+  /**
+   * @param clustered whether it is one of a cluster's masters, which cannot keep a key of their own
+   *     there: slots move, and the key with them
+   */
+  Prober(String keyPrefix, long maxLeaseMillis, boolean clustered) {
+    this.clustered = clustered;
     this.markerKey = (keyPrefix + ":%node").getBytes(UTF_8);
     this.maxLeaseMillis = Long.toString(maxLeaseMillis).getBytes(US_ASCII);
   }
@@ -86,17 +95,24 @@ final class Prober {
             new ValueOutput<>(ByteArrayCodec.INSTANCE),
             new CommandArgs<>(ByteArrayCodec.INSTANCE));
     return info.thenCombine(
-        marker(pipe),
+        clustered ? time(pipe) : marker(pipe),
         (said, marker) -> {
           throwIfNotReady(said.failure());
           throwIfNotReady(marker.failure());
           List<String> refused = new ArrayList<>();
           NodeIdentity identity = null;
+          boolean promoted = false;
           if (said.value() != null) {
-            identity = NodeIdentity.parse(new String(said.value(), UTF_8));
+            String text = new String(said.value(), UTF_8);
+            identity = NodeIdentity.parse(text);
+            promoted = identity != null && !identity.replica() && wasPromoted(text);
           }
           if (identity == null) {
             refused.add("INFO (its restarts cannot be told)");
+          }
+          if (clustered) {
+            long now = marker.value() == null ? 0 : marker.value().nowMicros();
+            return new Result(new Probe(identity, null, now, promoted), true, true, refused);
           }
           if (marker.value() == null && (identity == null || !identity.replica())) {
             refused.add("its marker " + new String(markerKey, UTF_8) + " (flushes cannot be told)");
@@ -105,8 +121,37 @@ final class Prober {
         });
   }
 
-  /** Reads the marker, and sets it where there is none. */
+  /** A master keeps the id of the replication that it took over as a replica. */
+  private static boolean wasPromoted(String info) {
+    return info.lines()
+        .filter(line -> line.startsWith("master_replid2:"))
+        .anyMatch(line -> !line.contains(NO_REPLICATION));
+  }
+
+  /** The node's clock, in the place of a marker. */
+  private CompletionStage<Outcome<Probe.Marker>> time(Pipe pipe) {
+    return send(
+            pipe,
+            CommandType.TIME,
+            new ValueListOutput<>(ByteArrayCodec.INSTANCE),
+            new CommandArgs<>(ByteArrayCodec.INSTANCE))
+        .thenApply(
+            outcome -> {
+              List<byte[]> words = outcome.value();
+              if (words == null) {
+                return new Outcome<>(null, outcome.failure());
+              }
+              long seconds = Long.parseLong(new String(words.get(0), US_ASCII));
+              long micros = Long.parseLong(new String(words.get(1), US_ASCII));
+              return new Outcome<>(new Probe.Marker(0, 0, seconds * 1_000_000 + micros), null);
+            });
+  }
+
+  /** Reads the marker, and sets it where there is none; in a cluster there never is one. */
   CompletionStage<Outcome<Probe.Marker>> marker(Pipe pipe) {
+    if (clustered) {
+      return CompletableFuture.completedStage(new Outcome<>(null, null));
+    }
     CommandArgs<byte[], byte[]> args =
         new CommandArgs<>(ByteArrayCodec.INSTANCE)
             .add(Script.MARKER.text())

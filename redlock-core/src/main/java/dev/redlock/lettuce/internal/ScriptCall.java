@@ -29,6 +29,7 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
   private final Pipe pipe;
   private final WireRequest request;
   private final byte[] frame;
+  private final boolean asking;
   private final ReplyHandler handler;
 
   /** Set by whoever answers first; a broken connection is reported from several sides at once. */
@@ -44,12 +45,18 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
   private long others;
   private @Nullable String mark;
 
-  ScriptCall(Pipe pipe, WireRequest request, byte[] frame, ReplyHandler handler) {
+  ScriptCall(Pipe pipe, WireRequest request, byte[] frame, boolean asking, ReplyHandler handler) {
     super(ByteArrayCodec.INSTANCE, null);
     this.pipe = pipe;
     this.request = request;
     this.frame = frame;
+    this.asking = asking;
     this.handler = handler;
+  }
+
+  /** Whether {@code ASKING} goes right before it. */
+  boolean asking() {
+    return asking;
   }
 
   @Override

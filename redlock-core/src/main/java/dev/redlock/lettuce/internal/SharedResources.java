@@ -21,7 +21,7 @@ public final class SharedResources {
     this.resources = given;
   }
 
-  synchronized ClientResources acquire() {
+  public synchronized ClientResources acquire() {
     ClientResources known = resources;
     if (known == null) {
       // Who wants Lettuce's metrics passes resources of their own; measuring every command twice
@@ -36,7 +36,7 @@ public final class SharedResources {
     return known;
   }
 
-  void release() {
+  public void release() {
     ClientResources done = null;
     synchronized (this) {
       if (--users == 0 && ours) {

@@ -2,7 +2,8 @@
 --
 -- KEYS  lock key and fence key of each name, in turn; then the line of the first name, if the process leaves it
 -- ARGV  lease id, token, life of the fence key in ms, '1' if this has been a lease ('0': a roll-back),
---       how long the key may live on in ms (0: delete) [, process that leaves the line]
+--       how long the key may live on in ms (0: delete)
+--       [, process that leaves the line or '' [, 'SPUBLISH', 'PUBLISH' or 'XADD']]
 --
 -- The fence is raised even where nothing is ours: a copy of the acquire that arrives after this is refused then.
 -- A key of another type is not ours either, and must not keep the other names from being freed.
@@ -58,8 +59,21 @@ for i = 1, last, 2 do
     end
   end
 end
-if ARGV[6] then
+if ARGV[6] and ARGV[6] ~= '' then
   redis.pcall('HDEL', KEYS[#KEYS], ARGV[6])
+end
+-- Those who wait are told where they asked for it; only a hint, so no error of it may undo what was done.
+-- The stream is no declared key: while a slot moves, a script is refused for any declared key that is not there.
+if ARGV[7] and code == 8 then
+  for i = 1, last, 2 do
+    local to = KEYS[i] .. ':freed'
+    if ARGV[7] == 'XADD' then
+      redis.pcall('XADD', to, 'MAXLEN', '~', '10', '*', 't', token)
+      redis.pcall('PEXPIRE', to, ARGV[3])
+    else
+      redis.pcall(ARGV[7], to, token)
+    end
+  end
 end
 if foreign then
   return {10, now, foreign}
