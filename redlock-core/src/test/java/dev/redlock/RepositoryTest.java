@@ -27,7 +27,7 @@ class RepositoryTest {
           "security." + "debian.org");
 
   private static final Set<String> NOT_OURS =
-      Set.of(".git", ".idea", ".vscode", ".settings", ".m2", "target");
+      Set.of(".git", ".idea", ".vscode", ".settings", ".m2", "target", "node_modules");
 
   /** Where packages come from is the builder's choice (mirrors, air gaps), never ours. */
   @Test

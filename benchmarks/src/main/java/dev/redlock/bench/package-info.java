@@ -1,0 +1,5 @@
+/** Side by side with others. */
+@NullMarked
+package dev.redlock.bench;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,119 @@
+package dev.redlock.bench.report;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.HdrHistogram.Histogram;
+
+/** The figures as a page of its own: bars and curves on logarithmic scales, and the tables. */
+public final class HtmlReport {
+  private final Results results;
+  private final String machine;
+
+  /** Of these results, measured there. */
+  public HtmlReport(Results results, String machine) {
+    this.results = results;
+    this.machine = machine;
+  }
+
+  /** The whole page; needs nothing else. */
+  public String page() {
+    StringBuilder out =
+        new StringBuilder(
+            """
+            <!DOCTYPE html>
+            <html lang="en"><head><meta charset="utf-8"><title>Redlock, side by side</title>
+            <style>
+            body { font: 15px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; }
+            pre { overflow-x: auto; background: #f4f4f2; padding: 1em; font-size: 12px; }
+            svg { max-width: 100%; height: auto; display: block; margin: 1em 0; }
+            </style></head><body>
+            <h1>Side by side</h1>
+            """);
+    out.append("<p>").append(Svg.escape(machine)).append("</p>\n");
+    out.append("<p>± is half the distance of the repeats that lie farthest apart.</p>\n");
+    results.remarks().forEach(r -> out.append("<p>Note: ").append(Svg.escape(r)).append("</p>\n"));
+    Map<String, String> pictures = pictures();
+    for (String scenario : results.scenarios()) {
+      out.append("<h2>").append(Svg.escape(scenario)).append("</h2>\n");
+      pictures.forEach(
+          (name, svg) -> {
+            if (name.startsWith(scenario + ".")) {
+              out.append(svg).append('\n');
+            }
+          });
+      out.append("<pre>").append(Svg.escape(TableReport.of(results, scenario))).append("</pre>\n");
+    }
+    out.append("<h2>ratios</h2>\n<pre>");
+    results.ratios().forEach(ratio -> out.append(Svg.escape(ratio.line())).append('\n'));
+    return out.append("</pre>\n</body></html>\n").toString();
+  }
+
+  /** Each picture as a file {@code bench-<scenario>-<metric>.svg}. */
+  public void writePictures(Path directory) throws IOException {
+    Files.createDirectories(directory);
+    for (Map.Entry<String, String> picture : pictures().entrySet()) {
+      String file =
+          "bench-"
+              + picture.getKey().replace("/s", "-per-s").replaceAll("[^a-z0-9-]+", "-")
+              + ".svg";
+      Files.writeString(directory.resolve(file), picture.getValue() + "\n");
+    }
+  }
+
+  private Map<String, String> pictures() {
+    Map<String, String> pictures = new LinkedHashMap<>();
+    for (String scenario : results.scenarios()) {
+      for (String metric : results.metrics(scenario)) {
+        List<Svg.Bar> bars = bars(scenario, metric);
+        if (bars.size() > 1 && isPictured(metric)) {
+          pictures.put(
+              scenario + "." + metric,
+              Svg.bars(scenario + ": " + metric, unit(scenario, metric), bars));
+        }
+      }
+      Map<String, Histogram> curves = results.curves(scenario);
+      if (!curves.isEmpty()) {
+        pictures.put(scenario + ".percentiles", Svg.curves(scenario + ": latency", curves));
+      }
+    }
+    return pictures;
+  }
+
+  private static boolean isPictured(String metric) {
+    return List.of(
+                "p50", "p99", "pairs/s", "sections/s", "commands/section", "bytes/pair", "drain/s")
+            .contains(metric)
+        || metric.startsWith("hand-over");
+  }
+
+  private String unit(String scenario, String metric) {
+    return results.figures().stream()
+        .filter(f -> f.key().scenario().equals(scenario) && f.key().metric().equals(metric))
+        .map(Results.Figure::unit)
+        .findFirst()
+        .orElse("");
+  }
+
+  private List<Svg.Bar> bars(String scenario, String metric) {
+    List<Svg.Bar> bars = new ArrayList<>();
+    for (String system : results.systems(scenario)) {
+      results
+          .figure(scenario, system, metric)
+          .filter(figure -> figure.value() > 0)
+          .ifPresent(
+              figure ->
+                  bars.add(
+                      new Svg.Bar(
+                          system,
+                          figure.value(),
+                          figure.repeats().stream().min(Double::compare).orElse(figure.value()),
+                          figure.repeats().stream().max(Double::compare).orElse(figure.value()))));
+    }
+    return bars;
+  }
+}

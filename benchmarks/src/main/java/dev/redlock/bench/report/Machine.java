@@ -1,0 +1,38 @@
+package dev.redlock.bench.report;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Where the figures come from, in one line. */
+public final class Machine {
+  private static final Pattern VERSION = Pattern.compile(".*v=([0-9.]+) .*");
+
+  private Machine() {}
+
+  /** Processors, system, Java, and the servers as their source calls them. */
+  public static String describe(String servers) {
+    return "%d × %s, %s %s, JDK %s, %s"
+        .formatted(
+            Runtime.getRuntime().availableProcessors(),
+            processor(),
+            System.getProperty("os.name"),
+            System.getProperty("os.version"),
+            Runtime.version(),
+            VERSION.matcher(servers).replaceFirst("Redis $1"));
+  }
+
+  private static String processor() {
+    try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
+      return lines
+          .filter(line -> line.startsWith("model name"))
+          .map(line -> line.substring(line.indexOf(':') + 1).strip())
+          .findFirst()
+          .orElse(System.getProperty("os.arch"));
+    } catch (IOException e) {
+      return System.getProperty("os.arch"); // Not Linux.
+    }
+  }
+}

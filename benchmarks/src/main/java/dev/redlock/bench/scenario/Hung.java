@@ -1,0 +1,121 @@
+package dev.redlock.bench.scenario;
+
+import dev.redlock.bench.load.Load;
+import dev.redlock.bench.load.Slice;
+import dev.redlock.bench.system.Contender;
+import dev.redlock.bench.system.JvmContender;
+import dev.redlock.bench.system.Peer;
+import dev.redlock.bench.system.RedlockClient;
+import dev.redlock.bench.system.Waiting;
+import dev.redlock.testkit.RedisNode;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Pairs one after another while one or two of five masters do not answer ({@code hung}) or are gone
+ * ({@code killed}). The figures of {@code hung} are those with one of five, {@code hung-2} those
+ * with two. Locks that need every master, or the one that is hit, cannot take part.
+ */
+public final class Hung implements Scenario {
+  private final boolean kill;
+
+  private Hung(boolean kill) {
+    this.kill = kill;
+  }
+
+  /** Masters are stopped. */
+  public static Hung paused() {
+    return new Hung(false);
+  }
+
+  /** Masters are killed. */
+  public static Hung killed() {
+    return new Hung(true);
+  }
+
+  @Override
+  public String name() {
+    return kill ? "killed" : "hung";
+  }
+
+  @Override
+  public void measure(Run run) throws Exception {
+    List<Peer> peers =
+        run.present(Peer.REDLOCK, Peer.FLOOR, Peer.NODE_REDLOCK, Peer.REDISSON_REDLOCK);
+    Load load = Load.oneByOne(run.time(400, 2000));
+    int repeats = run.times(3, 5);
+    try (World world = World.start(5, peers)) {
+      world.warmUp(load, run.time(1000, 3000));
+      for (int repeat = 0; repeat < repeats; repeat++) {
+        for (Peer peer : peers) {
+          boolean slow = peer == Peer.REDISSON_REDLOCK;
+          if (!slow || repeat == 0) {
+            withFaults(
+                run, world, peer, slow ? load.lasting(Duration.ofMinutes(1)).atMost(2) : load);
+          }
+        }
+      }
+    }
+  }
+
+  /** Healthy, then with one, then with two; what Redisson needs seconds for is done twice only. */
+  private void withFaults(Run run, World world, Peer peer, Load load) throws Exception {
+    Slice healthy = world.drive(peer, Load.oneByOne(run.time(400, 2000)));
+    run.percentiles(name(), peer, "healthy-", healthy.pairTimes());
+    try {
+      for (int faults = 1; faults <= 2; faults++) {
+        boolean slow = load.maxPairs() == 2;
+        if (slow && run.quick() && kill && faults == 2) {
+          continue; // Twenty seconds, and no other than with two of five hung.
+        }
+        Load now = slow && run.quick() && (kill || faults == 2) ? load.atMost(1) : load;
+        harm(world.nodes().get(faults + 1));
+        measure(run, world, peer, faults == 1 ? name() : name() + "-2", now, healthy);
+      }
+    } finally {
+      heal(world);
+    }
+  }
+
+  private void measure(Run run, World world, Peer peer, String scenario, Load load, Slice healthy)
+      throws Exception {
+    Slice slice = world.drive(peer, load);
+    run.say("%s %s: %d pairs".formatted(scenario, peer.label(), slice.pairs()));
+    run.percentiles(scenario, peer, "", slice.pairTimes());
+    run.results().curve(scenario, peer.label(), slice.pairTimes());
+    if (peer == Peer.REDLOCK) {
+      // So that the ratio of hung to healthy is in the ratio lines.
+      run.results()
+          .add(
+              scenario, "healthy", "p50", "µs", healthy.pairTimes().getValueAtPercentile(50) / 1e3);
+      run.results()
+          .add(
+              scenario, "healthy", "p99", "µs", healthy.pairTimes().getValueAtPercentile(99) / 1e3);
+    }
+    run.complain(scenario, peer, slice);
+  }
+
+  private void harm(RedisNode node) {
+    if (kill) {
+      node.kill();
+    } else {
+      node.pause();
+    }
+  }
+
+  private void heal(World world) {
+    world.nodes().heal();
+    for (Peer peer : world.peers()) {
+      Contender contender = world.contender(peer);
+      if (contender instanceof JvmContender jvm && jvm.client() instanceof RedlockClient ours) {
+        Waiting.until(
+            "all nodes vote again",
+            Duration.ofSeconds(15),
+            () -> ours.redlock().nodes().stream().allMatch(node -> node.state().equals("VOTING")));
+      } else if (kill && peer == Peer.FLOOR) {
+        world.connect(peer); // It does not reconnect; that is a feature.
+      }
+    }
+    Waiting.pause(Duration.ofMillis(200)); // What was sent to the hung is worked off.
+  }
+}

@@ -1,0 +1,52 @@
+package dev.redlock.bench.scenario;
+
+import dev.redlock.bench.load.Load;
+import dev.redlock.bench.load.Slice;
+import dev.redlock.bench.system.Peer;
+import java.util.List;
+
+/** Acquire and release, one after another, by one thread, over 64 names in turn. */
+public final class Uncontended implements Scenario {
+  @Override
+  public String name() {
+    return "uncontended";
+  }
+
+  @Override
+  public void measure(Run run) throws Exception {
+    List<Peer> peers =
+        run.present(
+            Peer.REDLOCK,
+            Peer.FLOOR,
+            Peer.REDISSON_REDLOCK,
+            Peer.REDISSON_MULTILOCK,
+            Peer.REDISSON_RLOCK,
+            Peer.SPRING_LOCKREGISTRY,
+            Peer.NODE_REDLOCK);
+    Load load = Load.oneByOne(run.time(500, 3000));
+    try (World world = World.start(5, peers)) {
+      world.warmUp(load, run.time(1500, 5000));
+      for (int repeat = 0; repeat < run.times(5, 9); repeat++) {
+        for (Peer peer : Run.rotated(peers, repeat)) {
+          measure(run, world, peer, load);
+        }
+      }
+    }
+  }
+
+  private void measure(Run run, World world, Peer peer, Load load) throws Exception {
+    long commands = Commands.sent(world.nodes());
+    long bytes = Allocation.bytes();
+    Slice slice = world.drive(peer, load);
+    long allocated = Allocation.bytes() - bytes;
+    run.percentiles(name(), peer, "", slice.pairTimes());
+    run.add(name(), peer, "pairs/s", "1/s", slice.rate());
+    double pairs = Math.max(1, slice.pairs());
+    run.add(name(), peer, "commands/pair", "", (Commands.sent(world.nodes()) - commands) / pairs);
+    if (peer != Peer.NODE_REDLOCK) {
+      run.add(name(), peer, "bytes/pair", "B", allocated / pairs);
+    }
+    run.results().curve(name(), peer.label(), slice.pairTimes());
+    run.complain(name(), peer, slice);
+  }
+}

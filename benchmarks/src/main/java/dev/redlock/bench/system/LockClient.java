@@ -1,0 +1,23 @@
+package dev.redlock.bench.system;
+
+import java.util.concurrent.CompletionStage;
+
+/** One system's client in this JVM, connected to all nodes it uses. Safe from any thread. */
+public interface LockClient extends AutoCloseable {
+
+  /** Waits until the lock is held; by this thread, where the system cares. */
+  Held acquire(String name) throws Exception;
+
+  /** Whether {@link #acquireAsync} is there. */
+  default boolean isAsync() {
+    return false;
+  }
+
+  /** The same without a thread. */
+  default CompletionStage<Held> acquireAsync(String name) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  void close();
+}
