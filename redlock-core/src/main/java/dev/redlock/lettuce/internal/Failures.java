@@ -9,6 +9,9 @@ import javax.net.ssl.SSLException;
 
 /** What an exception of the client means. */
 final class Failures {
+  /** What the message of a failure of TLS begins with. */
+  static final String TLS = "TLS";
+
   private static final int DEEPEST = 12;
 
   private Failures() {}
@@ -29,9 +32,19 @@ final class Failures {
     Throwable cause = telling(failure);
     String text = cause.getMessage();
     if (text == null || text.isBlank()) {
-      return cause.getClass().getSimpleName();
+      text = cause.getClass().getSimpleName();
     }
-    return ServerErrors.of(text).message();
+    return ServerErrors.of(cause instanceof SSLException ? ofTls(cause, text) : text).message();
+  }
+
+  /** What TLS says is often only that something was invalid; what it was stands at the end. */
+  private static String ofTls(Throwable cause, String text) {
+    Throwable root = cause;
+    for (int i = 0; i < DEEPEST && root.getCause() != null; i++) {
+      root = root.getCause();
+    }
+    String why = root.getMessage();
+    return TLS + ": " + text + (why == null || text.contains(why) ? "" : " (" + why + ")");
   }
 
   /** The exception in the chain that says most: what the server said, TLS said, or the last. */

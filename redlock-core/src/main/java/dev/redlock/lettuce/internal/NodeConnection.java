@@ -291,7 +291,14 @@ public final class NodeConnection {
     }
 
     private void onConnectFailed(Throwable failure) {
-      lost(null, new NodeError(Failures.kind(failure), Failures.message(failure)));
+      NodeError.Kind kind = Failures.kind(failure);
+      String message = Failures.message(failure);
+      if (uri.encrypted()
+          && kind == NodeError.Kind.DISCONNECTED
+          && !message.startsWith(Failures.TLS)) {
+        message += " (" + Failures.TLS + " was tried)"; // A plain port does not answer at all.
+      }
+      lost(null, new NodeError(kind, message));
     }
 
     private void onConnected(Connector.Made made) {

@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import com.google.common.net.InetAddresses;
 import io.lettuce.core.RedisURI;
 import java.util.Locale;
 import java.util.regex.Pattern;
@@ -44,6 +45,9 @@ public final class NodeUri {
     } else if (host == null || host.isEmpty() || host.indexOf('@') >= 0) {
       throw new IllegalArgumentException(
           "node URI '" + mask(text) + "' names no host (an @ in a password is written %40)");
+    } else if (host.indexOf(':') >= 0 && !isAddress(host)) {
+      throw new IllegalArgumentException(
+          "node URI '" + mask(text) + "' names no port that is a number");
     }
     String shown =
         host.indexOf(':') >= 0 && !host.startsWith("[")
@@ -55,6 +59,13 @@ public final class NodeUri {
   /** What a client of a cluster was told of one of its nodes. */
   public static NodeUri of(RedisURI uri) {
     return new NodeUri(RedisURI.builder(uri).build(), uri.getHost() + ":" + uri.getPort());
+  }
+
+  /** IPv6 addresses alone hold colons; Lettuce takes whatever else does for a host as a whole. */
+  private static boolean isAddress(String host) {
+    String bare = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+    int zone = bare.indexOf('%');
+    return InetAddresses.isInetAddress(zone < 0 ? bare : bare.substring(0, zone));
   }
 
   /** The text without what stands before the host. */
@@ -70,6 +81,11 @@ public final class NodeUri {
   /** Host and port, or the path of the socket; equal for equal servers as far as names tell. */
   public String name() {
     return name;
+  }
+
+  /** Whether the connection is encrypted. */
+  public boolean encrypted() {
+    return uri.isSsl();
   }
 
   /** Whether the connection is encrypted, but the server's certificate is not checked. */

@@ -34,6 +34,7 @@ class NodeUriTest {
         "redis://app:secret@",
         "redis://app:sec ret@host:1",
         "redis://app:secret@host:99999999",
+        "redis://app:secret@host:port",
         "redis://app:sec/ret@host:port",
         "app:secret@host:6379",
         "redis-sentinel://app:secret@host:26379#mymaster",

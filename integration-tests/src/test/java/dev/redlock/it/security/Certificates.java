@@ -1,0 +1,113 @@
+package dev.redlock.it.security;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * An authority and what it has signed, made when the tests run by the JDK's own keytool: nothing in
+ * the repository expires, and no library is needed. Files are PEM, as servers want them.
+ */
+final class Certificates {
+  private static final String PASSWORD = "changeit";
+  private static final Base64.Encoder PEM =
+      Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII));
+
+  private final Path directory;
+  private final Path store;
+
+  private Certificates(Path directory) {
+    this.directory = directory;
+    this.store = directory.resolve("store.p12");
+  }
+
+  /** Makes the authority. */
+  static Certificates in(Path directory) throws IOException, GeneralSecurityException {
+    Certificates made = new Certificates(directory);
+    made.generate("authority", "-dname", "CN=authority", "-ext", "bc:c=ca:true", "-validity", "2");
+    made.export("authority");
+    return made;
+  }
+
+  /** Signs a certificate for these names, such as {@code dns:localhost}; valid now. */
+  void sign(String alias, String names) throws IOException, GeneralSecurityException {
+    sign(alias, names, "-validity", "2");
+  }
+
+  /** Signs a certificate that ended two days ago. */
+  void signExpired(String alias, String names) throws IOException, GeneralSecurityException {
+    sign(alias, names, "-startdate", "-3d", "-validity", "1");
+  }
+
+  private void sign(String alias, String names, String... when)
+      throws IOException, GeneralSecurityException {
+    List<String> options =
+        new ArrayList<>(
+            List.of("-signer", "authority", "-dname", "CN=" + alias, "-ext", "san=" + names));
+    options.addAll(List.of(when));
+    generate(alias, options.toArray(String[]::new));
+    export(alias);
+  }
+
+  Path certificate(String alias) {
+    return directory.resolve(alias + ".crt");
+  }
+
+  Path key(String alias) {
+    return directory.resolve(alias + ".key");
+  }
+
+  private void generate(String alias, String... options) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+    command.addAll(
+        List.of("-J-XX:TieredStopAtLevel=1", "-J-Xshare:auto")); // It lives for a moment.
+    command.addAll(List.of("-genkeypair", "-alias", alias, "-keyalg", "EC"));
+    command.addAll(List.of("-keystore", store.toString(), "-storetype", "PKCS12"));
+    command.addAll(List.of("-storepass", PASSWORD));
+    command.addAll(List.of(options));
+    Process keytool = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String said = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    try {
+      if (!keytool.waitFor(30, TimeUnit.SECONDS) || keytool.exitValue() != 0) {
+        throw new IOException(command + ": " + said);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException(e);
+    }
+  }
+
+  private void export(String alias) throws IOException, GeneralSecurityException {
+    KeyStore keys = KeyStore.getInstance("PKCS12");
+    try (InputStream in = Files.newInputStream(store)) {
+      keys.load(in, PASSWORD.toCharArray());
+    }
+    StringBuilder chain = new StringBuilder();
+    for (Certificate certificate : keys.getCertificateChain(alias)) {
+      chain.append(pem("CERTIFICATE", certificate.getEncoded()));
+    }
+    Files.writeString(certificate(alias), chain);
+    Files.writeString(
+        key(alias), pem("PRIVATE KEY", keys.getKey(alias, PASSWORD.toCharArray()).getEncoded()));
+  }
+
+  private static String pem(String what, byte[] content) {
+    return "-----BEGIN "
+        + what
+        + "-----\n"
+        + PEM.encodeToString(content)
+        + "\n-----END "
+        + what
+        + "-----\n";
+  }
+}

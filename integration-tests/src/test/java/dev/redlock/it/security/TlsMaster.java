@@ -1,0 +1,125 @@
+package dev.redlock.it.security;
+
+import dev.redlock.testkit.RedisNode;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisSource;
+import dev.redlock.testkit.RedisStartException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Assumptions;
+
+/**
+ * A master that listens encrypted, besides the plain port by which the test looks after it. The
+ * static binary of the test kit knows no TLS, that of Debian does.
+ */
+final class TlsMaster implements AutoCloseable {
+  private static final int ATTEMPTS = 5;
+
+  private final RedisNodes nodes;
+  private final Path directory;
+  private final int port;
+
+  private TlsMaster(RedisNodes nodes, Path directory, int port) {
+    this.nodes = nodes;
+    this.directory = directory;
+    this.port = port;
+  }
+
+  /**
+   * Starts a master that shows this certificate. Where there is no server that can, the test is
+   * aborted, and the reason told.
+   */
+  static TlsMaster start(
+      Path temp, Certificates certificates, String alias, boolean wantsClientCertificate)
+      throws IOException {
+    Optional<String> none = RedisSource.PATH.whyUnavailable();
+    if (none.isPresent()) {
+      throw skip(none.get());
+    }
+    Path directory = Files.createTempDirectory(temp, "master");
+    show(directory, certificates, alias);
+    for (int attempt = 1; ; attempt++) {
+      int port = freePort();
+      try {
+        return new TlsMaster(
+            RedisNodes.builder()
+                .count(1)
+                .source(RedisSource.PATH)
+                .serverArgs(
+                    "--tls-port",
+                    Integer.toString(port),
+                    "--tls-cert-file",
+                    directory.resolve("crt").toString(),
+                    "--tls-key-file",
+                    directory.resolve("key").toString(),
+                    "--tls-ca-cert-file",
+                    certificates.certificate("authority").toString(),
+                    "--tls-auth-clients",
+                    wantsClientCertificate ? "yes" : "no")
+                .start(),
+            directory,
+            port);
+      } catch (RedisStartException e) {
+        String why = String.valueOf(e.getMessage());
+        if (why.contains("tls-port") || why.contains("Bad directive")) {
+          throw skip("the redis-server on the PATH was built without TLS");
+        } else if (attempt == ATTEMPTS) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private static RuntimeException skip(String reason) {
+    System.out.println("[redlock-it] TLS tests are skipped: " + reason);
+    return Assumptions.<RuntimeException>abort("TLS tests are skipped: " + reason);
+  }
+
+  private static void show(Path directory, Certificates certificates, String alias)
+      throws IOException {
+    StandardCopyOption replace = StandardCopyOption.REPLACE_EXISTING;
+    Files.copy(certificates.certificate(alias), directory.resolve("crt"), replace);
+    Files.copy(certificates.key(alias), directory.resolve("key"), replace);
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  /** Has it show another certificate from now on; it is restarted for that. */
+  void renew(Certificates certificates, String alias) throws IOException {
+    show(directory, certificates, alias);
+    nodes.get(0).restart();
+  }
+
+  RedisNode node() {
+    return nodes.get(0);
+  }
+
+  int port() {
+    return port;
+  }
+
+  String uri() {
+    return "rediss://localhost:" + port;
+  }
+
+  @Override
+  public void close() {
+    nodes.close();
+  }
+
+  static String describe(List<TlsMaster> masters) {
+    StringBuilder lines = new StringBuilder();
+    masters.forEach(master -> lines.append(master.nodes.describe()).append('\n'));
+    return lines.toString();
+  }
+}
