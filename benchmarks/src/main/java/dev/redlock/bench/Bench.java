@@ -5,11 +5,17 @@ import dev.redlock.bench.report.JsonReport;
 import dev.redlock.bench.report.Machine;
 import dev.redlock.bench.report.Results;
 import dev.redlock.bench.report.TableReport;
+import dev.redlock.bench.scenario.Collision;
+import dev.redlock.bench.scenario.ContendedLocal;
+import dev.redlock.bench.scenario.ContendedProcesses;
+import dev.redlock.bench.scenario.HeldLeases;
 import dev.redlock.bench.scenario.Hung;
+import dev.redlock.bench.scenario.NodeCounts;
 import dev.redlock.bench.scenario.Run;
 import dev.redlock.bench.scenario.Scenario;
 import dev.redlock.bench.scenario.Throughput;
 import dev.redlock.bench.scenario.Uncontended;
+import dev.redlock.bench.scenario.Waiters;
 import dev.redlock.bench.system.Peer;
 import dev.redlock.testkit.RedisNodes;
 import java.io.IOException;
@@ -39,7 +45,17 @@ import picocli.CommandLine.Spec;
     })
 public final class Bench implements Callable<Integer> {
   private static final List<Scenario> SCENARIOS =
-      List.of(new Uncontended(), new Throughput(), Hung.paused(), Hung.killed());
+      List.of(
+          new Uncontended(),
+          new Throughput(),
+          new ContendedLocal(),
+          new ContendedProcesses(),
+          Hung.paused(),
+          Hung.killed(),
+          new Waiters(),
+          new HeldLeases(),
+          new Collision(),
+          new NodeCounts());
 
   private enum Size {
     quick,

@@ -21,6 +21,7 @@ public final class Results {
           "pairs/s",
           "sections/s",
           "commands/section",
+          "executed/section",
           "commands/pair",
           "hand-over-p50",
           "hand-over-p99",

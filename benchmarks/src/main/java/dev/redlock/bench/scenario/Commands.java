@@ -36,6 +36,15 @@ final class Commands {
     return sum;
   }
 
+  /** What the masters have executed, whatever scripts called included. */
+  static long executed(RedisNodes nodes) {
+    long sum = 0;
+    for (RedisNode node : nodes) {
+      sum += node.commandCount();
+    }
+    return sum;
+  }
+
   private static long sent(RedisNode node) {
     return String.valueOf(node.command("INFO", "commandstats"))
         .lines()

@@ -39,9 +39,9 @@ public final class Throughput implements Scenario {
     if (!VirtualThreads.areThere()) {
       run.results().remark("throughput: no virtual threads on JDK " + Runtime.version().feature());
     }
-    Duration time = run.time(400, 2000);
+    Duration time = run.time(300, 2000);
     try (World world = World.start(5, peers)) {
-      world.warmUp(Load.spread(Mode.ASYNC, 256, time), run.time(1500, 5000));
+      world.warmUp(Load.spread(Mode.ASYNC, 256, time), run.time(1200, 5000));
       world.warmUp(Load.spread(Mode.THREADS, 16, time), run.time(500, 3000));
       for (int repeat = 0; repeat < run.times(3, 5); repeat++) {
         Map<Peer, Double> best = new EnumMap<>(Peer.class);

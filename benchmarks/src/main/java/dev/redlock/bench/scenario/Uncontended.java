@@ -25,7 +25,7 @@ public final class Uncontended implements Scenario {
             Peer.NODE_REDLOCK);
     Load load = Load.oneByOne(run.time(500, 3000));
     try (World world = World.start(5, peers)) {
-      world.warmUp(load, run.time(1500, 5000));
+      world.warmUp(load, run.time(1200, 5000));
       for (int repeat = 0; repeat < run.times(5, 9); repeat++) {
         for (Peer peer : Run.rotated(peers, repeat)) {
           measure(run, world, peer, load);

@@ -1,0 +1,151 @@
+package dev.redlock.bench.scenario;
+
+import dev.redlock.bench.load.Drive;
+import dev.redlock.bench.load.Worker;
+import dev.redlock.bench.load.Worker.Section;
+import dev.redlock.bench.system.Peer;
+import dev.redlock.testkit.ForkedJvm;
+import dev.redlock.testkit.RedisNodes;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Processes with two threads each that all want one name. {@code contended-processes} is with four
+ * processes, {@code contended-processes-2} with two.
+ */
+public final class ContendedProcesses implements Scenario {
+  private static final int HEADLINE = 4;
+  private static final int THREADS = 2;
+
+  @Override
+  public String name() {
+    return "contended-processes";
+  }
+
+  @Override
+  public void measure(Run run) throws Exception {
+    List<Peer> peers =
+        run.present(
+            Peer.REDLOCK,
+            Peer.REDLOCK_FAIR,
+            Peer.REDISSON_REDLOCK,
+            Peer.REDISSON_RLOCK,
+            Peer.SPRING_LOCKREGISTRY);
+    if (run.quick()) {
+      peers.remove(Peer.SPRING_LOCKREGISTRY); // Four processes less to start.
+    }
+    try (RedisNodes nodes = RedisNodes.start(5)) {
+      Map<Peer, List<ForkedJvm>> workers = new LinkedHashMap<>();
+      try {
+        for (Peer peer : peers) {
+          workers.put(peer, start(peer, nodes));
+        }
+        for (Peer peer : peers) {
+          drive(all(workers, peer), run.time(1200, 5000)); // Nothing of it counts.
+        }
+        for (int repeat = 0; repeat < run.times(2, 5); repeat++) {
+          for (int processes : run.quick() ? new int[] {HEADLINE} : new int[] {HEADLINE, 2}) {
+            for (Peer peer : Run.rotated(peers, repeat)) {
+              measure(run, nodes, peer, all(workers, peer).subList(0, processes));
+            }
+          }
+        }
+      } finally {
+        workers.values().forEach(all -> all.forEach(ForkedJvm::close));
+      }
+    }
+  }
+
+  private static List<ForkedJvm> all(Map<Peer, List<ForkedJvm>> workers, Peer peer) {
+    return Objects.requireNonNull(workers.get(peer));
+  }
+
+  private static List<ForkedJvm> start(Peer peer, RedisNodes nodes) {
+    List<String> args = new ArrayList<>(List.of(peer.label(), String.valueOf(THREADS)));
+    args.addAll(nodes.uris());
+    List<ForkedJvm> workers = new ArrayList<>();
+    for (int i = 0; i < HEADLINE; i++) {
+      workers.add(
+          ForkedJvm.of(Worker.class)
+              .name(peer.label() + "-" + i)
+              .jvmArgs("-Xmx256m", "-XX:+UseSerialGC")
+              .args(args.toArray(String[]::new))
+              .start());
+    }
+    workers.forEach(worker -> worker.awaitLine("ready"::equals, Duration.ofSeconds(60)));
+    return workers;
+  }
+
+  /** The sections of each process. */
+  private static List<List<Section>> drive(List<ForkedJvm> workers, Duration time) {
+    workers.forEach(worker -> worker.send(String.valueOf(time.toMillis())));
+    List<List<Section>> all = new ArrayList<>();
+    for (ForkedJvm worker : workers) {
+      List<Section> sections = new ArrayList<>();
+      String line = worker.nextLine(time.plusSeconds(180));
+      for (; !line.equals("end"); line = worker.nextLine(Duration.ofSeconds(30))) {
+        if (line.startsWith("failed")) {
+          throw new IllegalStateException(worker + " " + line);
+        }
+        sections.add(Section.parse(line));
+      }
+      all.add(sections);
+    }
+    return all;
+  }
+
+  private void measure(Run run, RedisNodes nodes, Peer peer, List<ForkedJvm> workers) {
+    String scenario = workers.size() == HEADLINE ? name() : name() + "-" + workers.size();
+    long commands = Commands.sent(nodes);
+    long executed = Commands.executed(nodes);
+    List<List<Section>> byProcess = drive(workers, run.time(2000, 5000));
+    executed = Commands.executed(nodes) - executed;
+    long sent = Commands.sent(nodes) - commands;
+    List<Section> sections = new ArrayList<>();
+    byProcess.forEach(sections::addAll);
+    if (sections.isEmpty()) {
+      throw new IllegalStateException(peer.label() + " had no section at all");
+    }
+    sections.sort(Comparator.comparingLong(Section::grantedNanos));
+    long nanos =
+        sections.get(sections.size() - 1).releasedNanos()
+            - Collections.min(sections, Comparator.comparingLong(Section::askedNanos)).askedNanos();
+    Histogram gaps = Drive.histogram();
+    Histogram waits = Drive.histogram();
+    long overlaps = 0;
+    for (int i = 0; i < sections.size(); i++) {
+      Section section = sections.get(i);
+      waits.recordValue(section.grantedNanos() - section.askedNanos());
+      if (i > 0) {
+        long gap = section.grantedNanos() - sections.get(i - 1).releasedNanos();
+        overlaps += gap < 0 ? 1 : 0;
+        gaps.recordValue(Math.max(0, gap));
+      }
+    }
+    run.add(scenario, peer, "sections/s", "1/s", sections.size() * 1e9 / nanos);
+    run.percentiles(scenario, peer, "hand-over-", gaps);
+    run.percentiles(scenario, peer, "wait-", waits);
+    run.add(scenario, peer, "commands/section", "", (double) sent / sections.size());
+    run.add(scenario, peer, "executed/section", "", (double) executed / sections.size());
+    double share = (double) sections.size() / byProcess.size();
+    run.add(scenario, peer, "least-share", "", least(byProcess) / share);
+    run.add(scenario, peer, "most-share", "", most(byProcess) / share);
+    run.results().curve(scenario, peer.label(), waits);
+    run.complain(scenario, peer, overlaps, 0, null);
+  }
+
+  private static double least(List<List<Section>> byProcess) {
+    return byProcess.stream().mapToInt(List::size).min().orElse(0);
+  }
+
+  private static double most(List<List<Section>> byProcess) {
+    return byProcess.stream().mapToInt(List::size).max().orElse(0);
+  }
+}
