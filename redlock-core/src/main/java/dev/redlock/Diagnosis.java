@@ -1,5 +1,6 @@
 package dev.redlock;
 
+import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -8,9 +9,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * What {@link Redlock#doctor()} found.
  *
+ * @param restartGuard how this client keeps out nodes that may have forgotten; how long one still
+ *     stays out is in its state
  * @param nodes each node's findings, in the order of configuration
  */
-public record Diagnosis(List<NodeFindings> nodes) {
+public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
 
   public Diagnosis {
     nodes = List.copyOf(nodes);
@@ -23,7 +26,12 @@ public record Diagnosis(List<NodeFindings> nodes) {
    * @param server what the server says it is, such as {@code redis 7.0.15}; null if unknown
    * @param role {@code master} or {@code slave}; null if unknown
    * @param evictionPolicy {@code noeviction} is right for locks; null if unknown
+   * @param uptime how long it has been running by its own account; null if unknown
    * @param appendOnly whether it keeps an append-only file
+   * @param appendFsync how it syncs that file: {@code always}, {@code everysec} or {@code no}; null
+   *     if there is none, or this user may not ask ({@code CONFIG GET}), as an application's should
+   *     not
+   * @param evictedKeys how many keys it has evicted since its start
    * @param replicas how many replicas are attached
    * @param clockSkew how far its clock is ahead of the median of all nodes; null if unknown
    * @param complaints what an operator should change, in sentences; empty if all is well
@@ -33,7 +41,10 @@ public record Diagnosis(List<NodeFindings> nodes) {
       @Nullable String server,
       @Nullable String role,
       @Nullable String evictionPolicy,
+      @Nullable Duration uptime,
       boolean appendOnly,
+      @Nullable String appendFsync,
+      long evictedKeys,
       int replicas,
       @Nullable Duration clockSkew,
       List<String> complaints) {
@@ -50,16 +61,31 @@ public record Diagnosis(List<NodeFindings> nodes) {
 
   @Override
   public String toString() {
-    return nodes.stream()
-        .map(
-            n ->
-                n.node().node()
-                    + " "
-                    + n.node().state()
-                    + ", "
-                    + (n.server() == null ? "unknown server" : n.server())
-                    + (n.clockSkew() == null ? "" : ", clock " + n.clockSkew().toMillis() + " ms")
-                    + (n.complaints().isEmpty() ? ": well" : ": " + n.complaints()))
-        .collect(Collectors.joining("\n"));
+    return nodes.stream().map(this::line).collect(Collectors.joining("\n"));
+  }
+
+  private String line(NodeFindings n) {
+    int pending = n.node().pendingCleanups();
+    return n.node().node()
+        + " "
+        + n.node().state()
+        + ", "
+        + (n.server() == null ? "unknown server" : n.server())
+        + (n.uptime() == null ? "" : " up for " + n.uptime().toSeconds() + " s")
+        + (n.role() == null ? "" : ", " + n.role())
+        + (n.evictionPolicy() == null ? "" : ", " + n.evictionPolicy())
+        + (n.server() == null ? "" : ", " + persistence(n))
+        + ", guard "
+        + restartGuard
+        + (n.clockSkew() == null ? "" : ", clock " + n.clockSkew().toMillis() + " ms")
+        + (pending == 0 ? "" : ", " + pending + " clean-ups pending")
+        + (n.complaints().isEmpty() ? ": well" : ": " + n.complaints());
+  }
+
+  private static String persistence(NodeFindings n) {
+    if (!n.appendOnly()) {
+      return "no append-only file";
+    }
+    return "append-only file" + (n.appendFsync() == null ? "" : ", fsync " + n.appendFsync());
   }
 }

@@ -85,6 +85,10 @@ public interface Redlock extends AutoCloseable {
    * @param state {@code CONNECTING}, {@code PROBING}, {@code QUARANTINED} or {@code VOTING}
    * @param remaining how long a quarantine still lasts; zero otherwise
    * @param cause why, for people; may be empty
+   * @param pendingCleanups how many releases and roll-backs the node has not confirmed to this
+   *     client: they are sent again until it does, or until their keys are dead anyway. Rises while
+   *     a node is down, and is near zero otherwise; 100,000 at most over all nodes
    */
-  record NodeState(String node, String state, Duration remaining, String cause) {}
+  record NodeState(
+      String node, String state, Duration remaining, String cause, int pendingCleanups) {}
 }

@@ -8,6 +8,7 @@ import dev.redlock.Lease;
 import dev.redlock.Redlock;
 import dev.redlock.Redlock.NodeState;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.InMemoryLockNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import dev.redlock.testkit.TcpGate;
@@ -172,6 +173,78 @@ class NodesIT {
         assertThat(node.node().remaining()).isPositive();
         assertThat(node.complaints()).anyMatch(c -> c.contains("does not vote: restarted"));
       }
+    }
+  }
+
+  private static Diagnosis diagnosis(Redlock redlock) {
+    return redlock.doctor().toCompletableFuture().orTimeout(2, TimeUnit.SECONDS).join();
+  }
+
+  @Test
+  void doctor_withoutTheGuard_onlyAFileThatIsAlwaysSyncedWillDo() {
+    String[] policies = {"always", "everysec"};
+    for (int i = 0; i < 2; i++) {
+      nodes.get(i).command("CONFIG", "SET", "appendonly", "yes");
+      nodes.get(i).command("CONFIG", "SET", "appendfsync", policies[i]);
+    }
+    try (Redlock redlock = Clients.start(nodes)) {
+      Diagnosis found = diagnosis(redlock);
+      assertThat(found.restartGuard()).isEqualTo(RestartGuard.OFF);
+      assertThat(found.nodes().get(0).complaints()).isEmpty();
+      assertThat(found.nodes().get(0).appendFsync()).isEqualTo("always");
+      assertThat(found.nodes().get(1).complaints())
+          .singleElement()
+          .asString()
+          .contains("appendfsync is everysec");
+      assertThat(found.nodes().get(2).appendOnly()).isFalse();
+      assertThat(found.nodes().get(2).appendFsync()).isNotNull();
+      assertThat(found.toString())
+          .contains("append-only file, fsync always", "no append-only file", "master", "up for");
+    } finally {
+      for (int i = 0; i < 2; i++) {
+        nodes.get(i).command("CONFIG", "SET", "appendonly", "no");
+        nodes.get(i).command("CONFIG", "SET", "appendfsync", "no");
+      }
+    }
+  }
+
+  @Test
+  void doctor_keysWereEvicted_isToldEvenWhenThePolicyIsRightByNow() {
+    try (Redlock redlock = Clients.start(nodes)) {
+      nodes.get(1).command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+      String filler = "for i=1,20000 do redis.call('SET','filler'..i,('x'):rep(200)) end";
+      nodes.get(1).command("EVAL", filler, "0");
+      nodes.get(1).command("CONFIG", "SET", "maxmemory", "4mb");
+      nodes.get(1).command("SET", "filler", "x");
+      nodes.get(1).command("CONFIG", "SET", "maxmemory", "0");
+      nodes.get(1).command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+
+      List<NodeFindings> found = diagnosis(redlock).nodes();
+      assertThat(found.get(1).evictedKeys()).isPositive();
+      assertThat(found.get(1).complaints()).anyMatch(c -> c.contains("has evicted"));
+      assertThat(found.get(0).complaints()).noneMatch(c -> c.contains("has evicted"));
+    } finally {
+      nodes.get(1).command("CONFIG", "RESETSTAT");
+    }
+  }
+
+  @Test
+  void doctor_oneClockOff_isToldWithHowMuchAndWhichWay() {
+    InMemoryLockNode[] memory = new InMemoryLockNode[3];
+    for (int i = 0; i < 3; i++) {
+      memory[i] = InMemoryLockNode.create("memory-" + i);
+    }
+    memory[1].stepClock(Duration.ofMillis(-1500));
+    try (Redlock redlock =
+        Clients.voting(
+            Redlock.builder().nodes(memory).restartGuard(RestartGuard.off()).build(), 3)) {
+      Eventually.holds(() -> diagnosis(redlock).nodes().get(1).clockSkew() != null, nodes);
+      List<NodeFindings> found = diagnosis(redlock).nodes();
+      assertThat(found.get(1).clockSkew())
+          .isBetween(Duration.ofMillis(-1700), Duration.ofMillis(-1300));
+      assertThat(found.get(1).complaints())
+          .anyMatch(c -> c.matches("its clock is 1[3-7]\\d\\d ms behind the other.*"));
+      assertThat(found.get(0).complaints()).noneMatch(c -> c.contains("clock"));
     }
   }
 }

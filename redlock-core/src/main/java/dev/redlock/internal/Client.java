@@ -28,7 +28,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,11 +35,6 @@ import org.slf4j.LoggerFactory;
 /** The client: wires nodes, queues, hints, timers and callbacks together. */
 final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
   private static final Logger LOG = LoggerFactory.getLogger(Redlock.class);
-
-  /**
-   * Orders to release that may be owed by nodes, over all names; beyond it the oldest are given up.
-   */
-  private static final int MOST_CLEANUPS = 100_000;
 
   private static final long HEARTBEAT_NANOS = 500_000_000;
   private static final long SUSPENDED_MILLIS = 200;
@@ -63,7 +57,7 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
   private final SurveyDesk surveys = new SurveyDesk(this);
   private final Siblings siblings;
   private final Doctor doctor;
-  private final AtomicInteger cleanups = new AtomicInteger();
+  private final OwedCleanups cleanups;
   private final ReferenceQueue<DefaultLease> unreachable = new ReferenceQueue<>();
 
   /** Written once by {@link #close}, read by every new call. */
@@ -100,6 +94,7 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
     this.ownCallbacks = ownCallbacks;
     traceLeaks = parts.traceLeaks();
     processName = randomness.leaseId().substring(0, 12);
+    cleanups = new OwedCleanups(nodes.count(), LOG);
     siblings = new Siblings(nodes);
     doctor = new Doctor(this, parts.restartGuard(), LOG);
     events = new Events(parts.listeners(), this.callbacks, LOG);
@@ -173,9 +168,8 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
     }
   }
 
-  /** Counts what nodes owe; true if it has become too much. */
-  boolean cleanupsChanged(int by) {
-    return cleanups.addAndGet(by) > MOST_CLEANUPS && by > 0;
+  OwedCleanups cleanups() {
+    return cleanups;
   }
 
   void waitingChanged(LockKeys keys, boolean waits) {
@@ -385,7 +379,8 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
         nodes.name(index),
         status.state().name(),
         Duration.ofNanos(Math.max(0, left)),
-        status.cause());
+        status.cause(),
+        cleanups.of(index));
   }
 
   @Override

@@ -82,7 +82,7 @@ final class Doctor {
     for (int i = 0; i < client.nodeSet().count(); i++) {
       all.add(findings(i, answered[i]));
     }
-    return new Diagnosis(all);
+    return new Diagnosis(guard, all);
   }
 
   private NodeFindings findings(int node, boolean answered) {
@@ -106,7 +106,10 @@ final class Doctor {
         identity == null ? null : identity.product() + " " + identity.version(),
         identity == null ? null : identity.role(),
         identity == null ? null : identity.maxmemoryPolicy(),
+        identity == null ? null : Duration.ofSeconds(identity.uptimeSeconds()),
         identity != null && identity.appendOnly(),
+        identity == null || identity.appendFsync().isEmpty() ? null : identity.appendFsync(),
+        identity == null ? 0 : identity.evictedKeys(),
         identity == null ? 0 : identity.connectedReplicas(),
         skew,
         complaints);
@@ -119,13 +122,37 @@ final class Doctor {
               + identity.maxmemoryPolicy()
               + ": locks may be evicted; set noeviction");
     }
+    if (identity.evictedKeys() > 0) {
+      complaints.add(
+          "has evicted "
+              + identity.evictedKeys()
+              + " keys since it started: locks may have been among them");
+    }
+    if (!identity.writeTrouble().isEmpty()) {
+      complaints.add(identity.writeTrouble());
+    }
     if (identity.connectedReplicas() > 0) {
       complaints.add(
           identity.connectedReplicas()
               + " replicas are attached: if one is promoted, locks may be granted twice");
     }
-    if (guard == RestartGuard.OFF && !identity.appendOnly()) {
+    if (guard == RestartGuard.OFF) {
+      complainOfMemory(identity, complaints);
+    }
+  }
+
+  /** Without the guard, what a node has granted must survive its power failure. */
+  private static void complainOfMemory(NodeIdentity identity, List<String> complaints) {
+    if (!identity.appendOnly()) {
       complaints.add("forgets everything when it restarts, and RestartGuard.off() lets it vote");
+    } else if (identity.appendFsync().isEmpty()) {
+      complaints.add(
+          "this user may not see whether appendfsync is always, as RestartGuard.off() needs");
+    } else if (!identity.appendFsync().equals("always")) {
+      complaints.add(
+          "appendfsync is "
+              + identity.appendFsync()
+              + ": a power failure loses locks, and RestartGuard.off() lets it vote; set always");
     }
   }
 

@@ -39,7 +39,8 @@ final class LockActor {
   // Confined to whoever handles events.
   private Time.@Nullable Cancellable timer;
   private long timerNanos;
-  private int cleanups;
+  private final int[] cleanups;
+  private long cleanupChanges;
   private boolean waitingAnnounced;
   private @Nullable LeaseCore held;
 
@@ -49,6 +50,7 @@ final class LockActor {
   LockActor(Client client, LockKeys keys) {
     this.client = client;
     machine = new LockMachine(keys, client.nodeSet(), client.randomness(), client.processName());
+    cleanups = new int[client.nodeSet().count()];
   }
 
   LockKeys keys() {
@@ -145,13 +147,9 @@ final class LockActor {
   }
 
   private void settleDown(Time time) {
-    int owed = machine.pendingCleanups();
-    if (owed != cleanups) {
-      if (client.cleanupsChanged(owed - cleanups)) {
-        machine.forgetOldestCleanup();
-        owed = machine.pendingCleanups();
-      }
-      cleanups = owed;
+    if (machine.cleanupChanges() != cleanupChanges && client.cleanups().add(newlyOwed())) {
+      machine.forgetOldestCleanup();
+      client.cleanups().add(newlyOwed());
     }
     boolean waits = machine.waiting() > 0;
     if (waits != waitingAnnounced) {
@@ -164,6 +162,18 @@ final class LockActor {
     } else {
       arm(time, now);
     }
+  }
+
+  /** What nodes have come to owe since this was last asked, each. */
+  private int[] newlyOwed() {
+    cleanupChanges = machine.cleanupChanges();
+    int[] by = new int[cleanups.length];
+    for (int i = 0; i < by.length; i++) {
+      int now = machine.pendingCleanups(i);
+      by[i] = now - cleanups[i];
+      cleanups[i] = now;
+    }
+    return by;
   }
 
   private void retire() {

@@ -21,6 +21,10 @@ import org.jspecify.annotations.Nullable;
  * @param replicationId shared by a master and its replicas
  * @param connectedReplicas how many replicas are attached
  * @param appendOnly whether it keeps an append-only file
+ * @param appendFsync how it syncs that: {@code always}, {@code everysec} or {@code no}; empty where
+ *     nobody asked or this user may not
+ * @param evictedKeys how many keys it has evicted since its start
+ * @param writeTrouble what it says of its last write to disk if that failed; empty if all is well
  */
 public record NodeIdentity(
     String runId,
@@ -32,7 +36,10 @@ public record NodeIdentity(
     String maxmemoryPolicy,
     String replicationId,
     int connectedReplicas,
-    boolean appendOnly) {
+    boolean appendOnly,
+    String appendFsync,
+    long evictedKeys,
+    String writeTrouble) {
 
   public NodeIdentity {
     requireNonNull(runId, "runId");
@@ -41,6 +48,54 @@ public record NodeIdentity(
     requireNonNull(role, "role");
     requireNonNull(maxmemoryPolicy, "maxmemoryPolicy");
     requireNonNull(replicationId, "replicationId");
+    requireNonNull(appendFsync, "appendFsync");
+    requireNonNull(writeTrouble, "writeTrouble");
+  }
+
+  /** Without what only {@link LockNode#look()} is for. */
+  public NodeIdentity(
+      String runId,
+      String product,
+      String version,
+      long uptimeSeconds,
+      String role,
+      boolean clusterEnabled,
+      String maxmemoryPolicy,
+      String replicationId,
+      int connectedReplicas,
+      boolean appendOnly) {
+    this(
+        runId,
+        product,
+        version,
+        uptimeSeconds,
+        role,
+        clusterEnabled,
+        maxmemoryPolicy,
+        replicationId,
+        connectedReplicas,
+        appendOnly,
+        "",
+        0,
+        "");
+  }
+
+  /** The same, with how the append-only file is synced, which {@code INFO} does not tell. */
+  public NodeIdentity withAppendFsync(String policy) {
+    return new NodeIdentity(
+        runId,
+        product,
+        version,
+        uptimeSeconds,
+        role,
+        clusterEnabled,
+        maxmemoryPolicy,
+        replicationId,
+        connectedReplicas,
+        appendOnly,
+        policy,
+        evictedKeys,
+        writeTrouble);
   }
 
   /** Whether it is a replica, which never votes. */
@@ -79,7 +134,19 @@ public record NodeIdentity(
         fields.getOrDefault("maxmemory_policy", "unknown"),
         fields.getOrDefault("master_replid", ""),
         (int) number(fields.get("connected_slaves")),
-        "1".equals(fields.get("aof_enabled")));
+        "1".equals(fields.get("aof_enabled")),
+        "",
+        number(fields.get("evicted_keys")),
+        writeTrouble(fields));
+  }
+
+  private static String writeTrouble(Map<String, String> fields) {
+    if ("err".equals(fields.get("aof_last_write_status"))) {
+      return "its append-only file could not be written";
+    }
+    return "err".equals(fields.get("rdb_last_bgsave_status"))
+        ? "its last snapshot could not be written, and it may refuse writes for that"
+        : "";
   }
 
   private static long number(@Nullable String text) {

@@ -46,6 +46,18 @@ class NodeIdentityTest {
   }
 
   @Test
+  void troubleWithDiskAndMemory_isRead() {
+    NodeIdentity identity =
+        NodeIdentity.parse("run_id:a\naof_last_write_status:err\nevicted_keys:12\n");
+    assertThat(identity.writeTrouble()).contains("append-only file");
+    assertThat(identity.evictedKeys()).isEqualTo(12);
+    assertThat(NodeIdentity.parse("run_id:a\nrdb_last_bgsave_status:err\n").writeTrouble())
+        .contains("snapshot");
+    assertThat(identity.appendFsync()).isEmpty();
+    assertThat(identity.withAppendFsync("always").appendFsync()).isEqualTo("always");
+  }
+
+  @Test
   void infoWithoutARun_isNone() {
     assertThat(NodeIdentity.parse("redis_version:7.0.15\r\n")).isNull();
     assertThat(NodeIdentity.parse("")).isNull();

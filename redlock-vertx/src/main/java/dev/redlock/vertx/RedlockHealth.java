@@ -33,7 +33,8 @@ public final class RedlockHealth {
               .put("node", node.node())
               .put("state", node.state())
               .put("remainingMillis", node.remaining().toMillis())
-              .put("cause", node.cause()));
+              .put("cause", node.cause())
+              .put("pendingCleanups", node.pendingCleanups()));
     }
     JsonObject data =
         new JsonObject().put("voting", voting).put("quorum", quorum).put("nodes", states);

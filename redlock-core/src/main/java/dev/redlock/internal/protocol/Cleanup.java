@@ -70,10 +70,15 @@ final class Cleanup {
   /** Those that have something to do at a time of their own, besides dying. */
   private final Set<Entry> timed = new LinkedHashSet<>(4);
 
+  /** Orders owed by each node. */
+  private final int[] owed;
+
   private int pending;
+  private long changes;
 
   Cleanup(Nodes nodes, List<Order> orders) {
     this.nodes = nodes;
+    owed = new int[nodes.count()];
     this.orders = orders;
   }
 
@@ -81,9 +86,19 @@ final class Cleanup {
     return entries.isEmpty();
   }
 
-  /** Orders to nodes that are still owed an answer; what the gauge shows. */
+  /** Orders that nodes have not answered yet, over all nodes. */
   int pending() {
     return pending;
+  }
+
+  /** Orders that this node has not answered yet; what the gauge shows. */
+  int pending(int node) {
+    return owed[node];
+  }
+
+  /** Counts up with every change of what is pending, so that nobody has to look for one. */
+  long changes() {
+    return changes;
   }
 
   /**
@@ -124,6 +139,15 @@ final class Cleanup {
   }
 
   private void todo(Entry e, long mask) {
+    long changed = mask ^ e.todo;
+    if (changed == 0) {
+      return;
+    }
+    changes++;
+    for (long bits = changed; bits != 0; bits &= bits - 1) {
+      int node = Long.numberOfTrailingZeros(bits);
+      owed[node] += (mask & 1L << node) != 0 ? 1 : -1;
+    }
     pending += Long.bitCount(mask) - Long.bitCount(e.todo);
     e.todo = mask;
   }

@@ -107,6 +107,16 @@ public final class LockMachine {
     return cleanup.pending();
   }
 
+  /** Those of one node. */
+  public int pendingCleanups(int node) {
+    return cleanup.pending(node);
+  }
+
+  /** Counts up whenever one of these numbers changes. */
+  public long cleanupChanges() {
+    return cleanup.changes();
+  }
+
   /** The lease that this client holds, or null. */
   public @Nullable HeldLease lease() {
     return lease;

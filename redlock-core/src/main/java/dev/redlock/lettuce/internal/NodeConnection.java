@@ -542,7 +542,7 @@ public final class NodeConnection {
               .whenComplete(
                   (result, failure) -> {
                     if (result != null) {
-                      onLookedAgain(pipe, result);
+                      onLookedAgain(pipe, result, "");
                     }
                   });
         }
@@ -583,17 +583,17 @@ public final class NodeConnection {
       long askedNanos = time.nanos();
       return prober
           .look(pipe)
-          .handle(
-              (result, failure) -> {
-                if (result != null) {
-                  tellClock(result.probe(), askedNanos);
-                  onLookedAgain(pipe, result);
-                }
+          .thenCombine(
+              prober.appendFsync(pipe),
+              (result, appendFsync) -> {
+                tellClock(result.probe(), askedNanos);
+                onLookedAgain(pipe, result, appendFsync);
                 return null;
-              });
+              })
+          .handle((looked, failure) -> null);
     }
 
-    private void onLookedAgain(Pipe pipe, Prober.Result result) {
+    private void onLookedAgain(Pipe pipe, Prober.Result result, String appendFsync) {
       String objection = objection(result.probe().identity());
       synchronized (lock) {
         if (closed || open != pipe) {
@@ -601,7 +601,7 @@ public final class NodeConnection {
         }
         NodeIdentity known = result.probe().identity();
         if (known != null) {
-          identity = known;
+          identity = known.withAppendFsync(appendFsync);
         }
         states.onProbed(result.probe(), objection, time.nanos());
       }

@@ -147,6 +147,25 @@ final class Prober {
             });
   }
 
+  /**
+   * How the append-only file is synced; empty where this user may not ask, which is as it should be
+   * for the user of an application. So nothing else but a doctor asks.
+   */
+  CompletionStage<String> appendFsync(Pipe pipe) {
+    return send(
+            pipe,
+            CommandType.CONFIG,
+            new ArrayOutput<>(ByteArrayCodec.INSTANCE),
+            args("GET", "appendfsync"))
+        .thenApply(
+            outcome -> {
+              List<Object> said = outcome.value();
+              return said != null && said.size() == 2 && said.get(1) instanceof byte[] policy
+                  ? new String(policy, UTF_8)
+                  : "";
+            });
+  }
+
   /** Reads the marker, and sets it where there is none; in a cluster there never is one. */
   CompletionStage<Outcome<Probe.Marker>> marker(Pipe pipe) {
     if (clustered) {
