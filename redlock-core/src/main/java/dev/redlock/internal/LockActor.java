@@ -40,6 +40,10 @@ final class LockActor {
   private Time.@Nullable Cancellable timer;
   private long timerNanos;
   private final int[] cleanups;
+
+  /** What {@link #newlyOwed} answers; one array, for it is asked with every answer of a node. */
+  private final int[] owed;
+
   private long cleanupChanges;
   private boolean waitingAnnounced;
   private @Nullable LeaseCore held;
@@ -51,6 +55,7 @@ final class LockActor {
     this.client = client;
     machine = new LockMachine(keys, client.nodeSet(), client.randomness(), client.processName());
     cleanups = new int[client.nodeSet().count()];
+    owed = new int[cleanups.length];
   }
 
   LockKeys keys() {
@@ -167,13 +172,12 @@ final class LockActor {
   /** What nodes have come to owe since this was last asked, each. */
   private int[] newlyOwed() {
     cleanupChanges = machine.cleanupChanges();
-    int[] by = new int[cleanups.length];
-    for (int i = 0; i < by.length; i++) {
+    for (int i = 0; i < owed.length; i++) {
       int now = machine.pendingCleanups(i);
-      by[i] = now - cleanups[i];
+      owed[i] = now - cleanups[i];
       cleanups[i] = now;
     }
-    return by;
+    return owed;
   }
 
   private void retire() {

@@ -28,6 +28,7 @@ public final class Results {
           "wait-p99",
           "least-share",
           "bytes/pair",
+          "cpu/pair",
           "drain/s",
           "settle-p50",
           "settle-p99");

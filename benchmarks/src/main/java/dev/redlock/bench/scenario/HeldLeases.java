@@ -1,6 +1,5 @@
 package dev.redlock.bench.scenario;
 
-import com.sun.management.OperatingSystemMXBean;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
@@ -10,7 +9,6 @@ import dev.redlock.RedlockListener;
 import dev.redlock.bench.system.Peer;
 import dev.redlock.bench.system.RedlockClient;
 import dev.redlock.testkit.RedisNodes;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,14 +72,14 @@ public final class HeldLeases implements Scenario {
       long extended = counter.extended.get();
       long commands = Commands.sent(nodes);
       long reads = Commands.reads(nodes);
-      long cpu = cpuNanos();
+      long cpu = Cpu.nanos();
       long start = System.nanoTime();
       Thread.sleep(run.time(6000, 60_000).toMillis());
       double seconds = (System.nanoTime() - start) / 1e9;
       String scenario = leases == HEADLINE ? name() : name() + "-" + leases;
       double sent = Commands.sent(nodes) - commands;
       double extensions = (double) Math.max(1, counter.extended.get() - extended);
-      run.add(scenario, Peer.REDLOCK, "cpu", "%", (cpuNanos() - cpu) / 1e7 / seconds);
+      run.add(scenario, Peer.REDLOCK, "cpu", "%", (Cpu.nanos() - cpu) / 1e7 / seconds);
       run.add(scenario, Peer.REDLOCK, "extensions/s", "1/s", extensions / seconds);
       run.add(scenario, Peer.REDLOCK, "commands/(lease·s)", "1/s", sent / leases / seconds);
       run.add(
@@ -121,10 +119,5 @@ public final class HeldLeases implements Scenario {
           .toList()
           .forEach(released -> released.exceptionally(e -> null).join());
     }
-  }
-
-  private static long cpuNanos() {
-    return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
-        .getProcessCpuTime();
   }
 }

@@ -81,7 +81,9 @@ public final class Throughput implements Scenario {
 
   private void measure(Run run, World world, Peer peer, Load load, Map<Peer, Double> best)
       throws Exception {
+    long cpu = Cpu.nanos();
     Slice slice = world.drive(peer, load);
+    cpu = Cpu.nanos() - cpu;
     run.add(
         name(),
         peer,
@@ -95,6 +97,7 @@ public final class Throughput implements Scenario {
       best.put(peer, slice.rate());
     }
     if (headline) {
+      run.add(name(), peer, "cpu/pair", "µs", cpu / 1e3 / Math.max(1, slice.pairs()));
       run.results().curve(name(), peer.label(), slice.pairTimes());
     }
     run.complain(name(), peer, slice);

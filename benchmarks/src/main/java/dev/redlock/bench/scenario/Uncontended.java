@@ -37,7 +37,9 @@ public final class Uncontended implements Scenario {
   private void measure(Run run, World world, Peer peer, Load load) throws Exception {
     long commands = Commands.sent(world.nodes());
     long bytes = Allocation.bytes();
+    long cpu = Cpu.nanos();
     Slice slice = world.drive(peer, load);
+    cpu = Cpu.nanos() - cpu;
     long allocated = Allocation.bytes() - bytes;
     run.percentiles(name(), peer, "", slice.pairTimes());
     run.add(name(), peer, "pairs/s", "1/s", slice.rate());
@@ -45,6 +47,7 @@ public final class Uncontended implements Scenario {
     run.add(name(), peer, "commands/pair", "", (Commands.sent(world.nodes()) - commands) / pairs);
     if (peer != Peer.NODE_REDLOCK) {
       run.add(name(), peer, "bytes/pair", "B", allocated / pairs);
+      run.add(name(), peer, "cpu/pair", "µs", cpu / 1e3 / pairs);
     }
     run.results().curve(name(), peer.label(), slice.pairTimes());
     run.complain(name(), peer, slice);

@@ -345,6 +345,9 @@ final class Cleanup {
 
   /** Calls the consumer with every instant at which {@link #onTimer} has something to do. */
   void deadlines(NextWake wake) {
+    if (entries.isEmpty()) {
+      return; // As while a lease is asked for; looked at with every answer.
+    }
     for (Entry e : timed) {
       if (e.ticket != null) {
         wake.at(e.ticketNanos);

@@ -125,10 +125,7 @@ public final class LockMachine {
   /** When {@link #onTimer} is to be called; {@link Long#MAX_VALUE} for never. */
   public long delayNanos(long nowNanos) {
     NextWake wake = new NextWake(nowNanos);
-    Long deadline = queue.nextDeadline();
-    if (deadline != null) {
-      wake.at(deadline);
-    }
+    queue.deadlines(wake);
     HeldLease l = lease;
     if (l != null) {
       l.deadlines(wake);
@@ -148,8 +145,8 @@ public final class LockMachine {
       wake.at(lastEndNanos + LINGER_NANOS);
     }
     cleanup.deadlines(wake);
-    for (Survey s : surveys) {
-      wake.at(s.deadlineNanos());
+    for (int i = 0; i < surveys.size(); i++) {
+      wake.at(surveys.get(i).deadlineNanos());
     }
     return wake.delayNanos();
   }

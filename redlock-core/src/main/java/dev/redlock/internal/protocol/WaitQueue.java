@@ -75,8 +75,10 @@ final class WaitQueue {
     return w.deadlineNanos - nowNanos <= 0 ? w : null;
   }
 
-  /** The nearest deadline, or null if nobody waits. */
-  @Nullable Long nextDeadline() {
-    return deadlines.isEmpty() ? null : Long.valueOf(deadlines.first().deadlineNanos);
+  /** The nearest deadline, if anybody waits. */
+  void deadlines(NextWake wake) {
+    if (length > 0) {
+      wake.at(deadlines.first().deadlineNanos);
+    }
   }
 }

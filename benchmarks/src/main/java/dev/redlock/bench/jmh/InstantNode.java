@@ -1,0 +1,54 @@
+package dev.redlock.bench.jmh;
+
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.ReplyHandler;
+
+/** A node that says yes before the question is over: what is left is the library's own cost. */
+final class InstantNode implements LockNode {
+  private final String name;
+  private final NodeStatus status = new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "");
+
+  InstantNode(String name) {
+    this.name = name;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public void start(NodeContext context) {
+    // Votes from the beginning.
+  }
+
+  @Override
+  public NodeStatus status() {
+    return status;
+  }
+
+  @Override
+  public void send(LockRequest request, ReplyHandler handler) {
+    handler.onReply(answer(request));
+  }
+
+  static NodeReply answer(LockRequest request) {
+    long micros = System.currentTimeMillis() * 1000;
+    if (request instanceof LockRequest.Acquire acquire) {
+      return NodeReply.of(ReplyCode.GRANTED, 1, micros, acquire.token());
+    } else if (request instanceof LockRequest.Release release) {
+      return NodeReply.of(ReplyCode.RELEASED, 1, micros, release.token());
+    }
+    return NodeReply.of(ReplyCode.EXTENDED, 1, micros, 1);
+  }
+
+  @Override
+  public void close() {
+    // Nothing is open.
+  }
+}

@@ -1,0 +1,120 @@
+package dev.redlock.bench.jmh;
+
+import dev.redlock.LockOptions;
+import dev.redlock.internal.protocol.HeldLease;
+import dev.redlock.internal.protocol.LockMachine;
+import dev.redlock.internal.protocol.NodeKnowledge;
+import dev.redlock.internal.protocol.Nodes;
+import dev.redlock.internal.protocol.Order;
+import dev.redlock.internal.protocol.Randomness;
+import dev.redlock.internal.protocol.Terms;
+import dev.redlock.internal.protocol.Waiter;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.NodeStatus;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** The pure protocol: one acquire and one release of five nodes, without any I/O or thread. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Fork(1)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class ProtocolRound {
+  private static final Order.Ticket TICKET = new Order.Ticket() {};
+
+  private final LockKeys keys = LockKeys.of("redlock", List.of("name"));
+  private final Terms terms = Terms.of(LockOptions.defaults());
+  private final LockMachine machine = new LockMachine(keys, new FiveNodes(), new Counting(), "p");
+  private final List<Order> orders = new ArrayList<>();
+  private long now = 1;
+
+  /** Asked, voted five times, granted, released, confirmed five times. */
+  @Benchmark
+  public long pair() {
+    now += 1_000_000;
+    machine.submit(new Somebody(keys, terms, now), now, 1);
+    answerAll();
+    HeldLease lease = Objects.requireNonNull(machine.lease());
+    machine.release(lease, TICKET, now, 1);
+    answerAll();
+    return lease.token();
+  }
+
+  private void answerAll() {
+    while (!machine.orders().isEmpty()) {
+      orders.addAll(machine.orders());
+      machine.orders().clear();
+      for (Order order : orders) {
+        if (order instanceof Order.Send send) {
+          for (long mask = send.mask(); mask != 0; mask &= mask - 1) {
+            machine.onReply(
+                send.exchange(),
+                Long.numberOfTrailingZeros(mask),
+                InstantNode.answer(send.request()),
+                now,
+                1);
+          }
+        }
+      }
+      orders.clear();
+    }
+  }
+
+  private static final class Somebody extends Waiter {
+    Somebody(LockKeys keys, Terms terms, long now) {
+      super(keys, terms, now, now + 1_000_000_000L, false);
+    }
+  }
+
+  private static final class FiveNodes implements Nodes {
+    private final NodeStatus status = new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "");
+    private final NodeKnowledge knowledge = new NodeKnowledge();
+
+    @Override
+    public int count() {
+      return 5;
+    }
+
+    @Override
+    public String name(int node) {
+      return "node" + node;
+    }
+
+    @Override
+    public NodeStatus status(int node) {
+      return status;
+    }
+
+    @Override
+    public NodeKnowledge knowledge(int node) {
+      return knowledge;
+    }
+  }
+
+  private static final class Counting implements Randomness {
+    private long id;
+
+    @Override
+    public double next() {
+      return 0.5;
+    }
+
+    @Override
+    public String leaseId() {
+      return "lease-" + id++;
+    }
+  }
+}
