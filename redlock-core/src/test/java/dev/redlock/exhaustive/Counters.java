@@ -1,0 +1,162 @@
+package dev.redlock.exhaustive;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The other way to number leases, which we do not use: each node counts its grants with INCR, and a
+ * client takes the highest number that a quorum answered. Three attempts, three nodes; each request
+ * arrives once or never, keys expire at any time.
+ */
+final class Counters {
+  private static final int NODES = 3;
+  private static final int QUORUM = 2;
+  private static final int ATTEMPTS = 3;
+  private static final int HIGHEST = ATTEMPTS;
+
+  private static final int IDLE = 0;
+  private static final int ASKING = 1;
+  private static final int OVER = 2;
+
+  /** Past this, it is the token of a lease. */
+  private static final int LEASE = 10;
+
+  // The state is a list of numbers: for each node its count and who has it; for each attempt what
+  // it is at, the highest token granted before it began, and for each node what that answered (-1:
+  // not asked yet, 0: refused).
+  private static final int PER_NODE = 2;
+  private static final int PER_ATTEMPT = 2 + NODES;
+
+  private final Map<List<Integer>, List<Integer>> from = new HashMap<>();
+  private final ArrayDeque<List<Integer>> open = new ArrayDeque<>();
+  private final Set<String> broken = new HashSet<>();
+  private String firstHistory = "";
+
+  /** What was broken: {@code DISTINCT}, {@code ORDERED}. */
+  Set<String> run() {
+    List<Integer> start = new ArrayList<>();
+    for (int n = 0; n < NODES; n++) {
+      start.addAll(List.of(0, 0));
+    }
+    for (int a = 0; a < ATTEMPTS; a++) {
+      start.addAll(List.of(IDLE, 0));
+      for (int n = 0; n < NODES; n++) {
+        start.add(-1);
+      }
+    }
+    reach(List.of(), start);
+    for (List<Integer> s = open.poll(); s != null && broken.size() < 2; s = open.poll()) {
+      expand(s);
+    }
+    return broken;
+  }
+
+  int states() {
+    return from.size();
+  }
+
+  String firstHistory() {
+    return firstHistory;
+  }
+
+  private void expand(List<Integer> s) {
+    for (int n = 0; n < NODES; n++) {
+      List<Integer> expired = new ArrayList<>(s);
+      expired.set(PER_NODE * n + 1, 0);
+      reach(s, expired);
+    }
+    for (int a = 0; a < ATTEMPTS; a++) {
+      int at = PER_NODE * NODES + PER_ATTEMPT * a;
+      if (s.get(at) == IDLE) {
+        List<Integer> next = new ArrayList<>(s);
+        next.set(at, ASKING);
+        next.set(at + 1, highestLease(s));
+        reach(s, next);
+      } else if (s.get(at) == ASKING) {
+        List<Integer> givenUp = new ArrayList<>(s);
+        givenUp.set(at, OVER);
+        reach(s, givenUp);
+        for (int n = 0; n < NODES; n++) {
+          ask(s, a, at, n);
+        }
+        count(s, at);
+      }
+    }
+  }
+
+  private void ask(List<Integer> s, int a, int at, int n) {
+    if (s.get(at + 2 + n) != -1) {
+      return;
+    }
+    List<Integer> next = new ArrayList<>(s);
+    if (s.get(PER_NODE * n + 1) == 0) {
+      int counted = s.get(PER_NODE * n) + 1;
+      next.set(PER_NODE * n, counted);
+      next.set(PER_NODE * n + 1, a + 1);
+      next.set(at + 2 + n, counted);
+    } else {
+      next.set(at + 2 + n, 0);
+    }
+    reach(s, next);
+  }
+
+  private void count(List<Integer> s, int at) {
+    List<Integer> answers = s.subList(at + 2, at + 2 + NODES);
+    if (answers.stream().filter(answer -> answer > 0).count() < QUORUM) {
+      return;
+    }
+    int token = answers.stream().mapToInt(Integer::intValue).max().orElse(0);
+    if (isLease(s, token)) {
+      broken("DISTINCT", s, token);
+    }
+    if (token <= s.get(at + 1)) {
+      broken("ORDERED", s, token);
+    }
+    List<Integer> won = new ArrayList<>(s);
+    won.set(at, LEASE + token);
+    reach(s, won);
+  }
+
+  private static boolean isLease(List<Integer> s, int token) {
+    for (int a = 0; a < ATTEMPTS; a++) {
+      if (s.get(PER_NODE * NODES + PER_ATTEMPT * a) == LEASE + token) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static int highestLease(List<Integer> s) {
+    for (int token = HIGHEST; token > 0; token--) {
+      if (isLease(s, token)) {
+        return token;
+      }
+    }
+    return 0;
+  }
+
+  private void broken(String check, List<Integer> s, int token) {
+    if (broken.add(check) && firstHistory.isEmpty()) {
+      ArrayDeque<List<Integer>> states = new ArrayDeque<>();
+      for (List<Integer> at = s; !at.isEmpty(); at = from.getOrDefault(at, List.of())) {
+        states.addFirst(at);
+      }
+      firstHistory =
+          states.stream()
+              .map(List::toString)
+              .collect(Collectors.joining("\n", check + ", token " + token + "\n", ""));
+    }
+  }
+
+  private void reach(List<Integer> before, List<Integer> next) {
+    if (from.putIfAbsent(next, before) == null) {
+      open.add(next);
+    }
+  }
+}
