@@ -12,7 +12,8 @@ import java.util.stream.Collectors;
 /**
  * The other way to number leases, which we do not use: each node counts its grants with INCR, and a
  * client takes the highest number that a quorum answered. Three attempts, three nodes; each request
- * arrives once or never, keys expire at any time.
+ * arrives once or never. Since a key may expire at any time, it may as well be gone whenever a
+ * request arrives, so who holds it is left out.
  */
 final class Counters {
   private static final int NODES = 3;
@@ -27,10 +28,8 @@ final class Counters {
   /** Past this, it is the token of a lease. */
   private static final int LEASE = 10;
 
-  // The state is a list of numbers: for each node its count and who has it; for each attempt what
-  // it is at, the highest token granted before it began, and for each node what that answered (-1:
-  // not asked yet, 0: refused).
-  private static final int PER_NODE = 2;
+  // The state is a list of numbers: for each node its count; for each attempt what it is at, the
+  // highest token granted before it began, and for each node what that answered (0: nothing).
   private static final int PER_ATTEMPT = 2 + NODES;
 
   private final Map<List<Integer>, List<Integer>> from = new HashMap<>();
@@ -42,12 +41,12 @@ final class Counters {
   Set<String> run() {
     List<Integer> start = new ArrayList<>();
     for (int n = 0; n < NODES; n++) {
-      start.addAll(List.of(0, 0));
+      start.add(0);
     }
     for (int a = 0; a < ATTEMPTS; a++) {
       start.addAll(List.of(IDLE, 0));
       for (int n = 0; n < NODES; n++) {
-        start.add(-1);
+        start.add(0);
       }
     }
     reach(List.of(), start);
@@ -66,13 +65,8 @@ final class Counters {
   }
 
   private void expand(List<Integer> s) {
-    for (int n = 0; n < NODES; n++) {
-      List<Integer> expired = new ArrayList<>(s);
-      expired.set(PER_NODE * n + 1, 0);
-      reach(s, expired);
-    }
     for (int a = 0; a < ATTEMPTS; a++) {
-      int at = PER_NODE * NODES + PER_ATTEMPT * a;
+      int at = NODES + PER_ATTEMPT * a;
       if (s.get(at) == IDLE) {
         List<Integer> next = new ArrayList<>(s);
         next.set(at, ASKING);
@@ -83,26 +77,21 @@ final class Counters {
         givenUp.set(at, OVER);
         reach(s, givenUp);
         for (int n = 0; n < NODES; n++) {
-          ask(s, a, at, n);
+          ask(s, at, n);
         }
         count(s, at);
       }
     }
   }
 
-  private void ask(List<Integer> s, int a, int at, int n) {
-    if (s.get(at + 2 + n) != -1) {
+  private void ask(List<Integer> s, int at, int n) {
+    if (s.get(at + 2 + n) != 0) {
       return;
     }
     List<Integer> next = new ArrayList<>(s);
-    if (s.get(PER_NODE * n + 1) == 0) {
-      int counted = s.get(PER_NODE * n) + 1;
-      next.set(PER_NODE * n, counted);
-      next.set(PER_NODE * n + 1, a + 1);
-      next.set(at + 2 + n, counted);
-    } else {
-      next.set(at + 2 + n, 0);
-    }
+    int counted = s.get(n) + 1;
+    next.set(n, counted);
+    next.set(at + 2 + n, counted);
     reach(s, next);
   }
 
@@ -125,7 +114,7 @@ final class Counters {
 
   private static boolean isLease(List<Integer> s, int token) {
     for (int a = 0; a < ATTEMPTS; a++) {
-      if (s.get(PER_NODE * NODES + PER_ATTEMPT * a) == LEASE + token) {
+      if (s.get(NODES + PER_ATTEMPT * a) == LEASE + token) {
         return true;
       }
     }

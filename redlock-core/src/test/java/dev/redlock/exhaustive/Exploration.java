@@ -18,14 +18,31 @@ import org.jspecify.annotations.Nullable;
 record Exploration(
     int tokenOrders, long states, long transitions, long won, @Nullable String violation) {
 
+  /** All of it. */
   static Exploration of(Scope scope) {
+    return of(scope, Integer.MAX_VALUE);
+  }
+
+  /** Looks for a violation, a little way with all orders of tokens before it goes further. */
+  static Exploration until(Scope scope) {
+    for (int limit = 1 << 10; limit < 1 << 20; limit <<= 2) {
+      Exploration e = of(scope, limit);
+      if (e.violation() != null) {
+        return e;
+      }
+    }
+    return of(scope);
+  }
+
+  private static Exploration of(Scope scope, int limit) {
     List<int[]> orders = orders(scope.clients(), scope.attempts());
     AtomicReference<@Nullable String> violation = new AtomicReference<>();
     List<Search.Counts> searches =
         orders.parallelStream()
             .map(
                 tokens -> {
-                  Search search = new Search(scope, tokens).run(() -> violation.get() != null);
+                  Search search =
+                      new Search(scope, tokens).run(limit, () -> violation.get() != null);
                   violation.compareAndSet(null, search.violation());
                   return search.counts();
                 })

@@ -113,6 +113,7 @@ final class RealRule implements NodeRule {
     };
   }
 
+  /** All that a search may send: a hand-off is from the attempt before, to a higher token. */
   private static List<Request> requests() {
     List<Request> all = new ArrayList<>();
     for (int id = 1; id <= TOP; id++) {
@@ -120,12 +121,8 @@ final class RealRule implements NodeRule {
         for (Kind kind : Kind.values()) {
           all.add(new Request(kind, id, token, 0, 0));
         }
-        for (int previous = 1; previous <= TOP; previous++) {
-          for (int previousToken = 1; previousToken <= TOP; previousToken++) {
-            if (previous != id) {
-              all.add(new Request(Kind.ACQUIRE, id, token, previous, previousToken));
-            }
-          }
+        for (int previousToken = 1; id > 1 && previousToken < token; previousToken++) {
+          all.add(new Request(Kind.ACQUIRE, id, token, id - 1, previousToken));
         }
       }
     }

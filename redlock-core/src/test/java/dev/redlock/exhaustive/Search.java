@@ -102,11 +102,11 @@ final class Search {
 
   /** Looks at all histories, or at as many as it takes to break a check. */
   Search run() {
-    return run(() -> false);
+    return run(Integer.MAX_VALUE, () -> false);
   }
 
-  /** The same, but gives up when told so. */
-  Search run(BooleanSupplier enough) {
+  /** The same, but gives up after so many states, or when told so. */
+  Search run(int limit, BooleanSupplier enough) {
     reach((long) scope.forgets() << forgetShift);
     for (current = 0;
         current < seen.size() && violation == null && !enough.getAsBoolean();
