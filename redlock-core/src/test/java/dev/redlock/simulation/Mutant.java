@@ -21,13 +21,18 @@ record Mutant(String name, String source, List<Edit> edits) {
 
   private static final List<Mutant> ALL = new ArrayList<>();
 
+  /** Another way of doing it, to compare with; nothing has to catch it. */
+  static Mutant variant(String name, Edit... edits) {
+    return new Mutant(name, "variant", List.of(edits));
+  }
+
   private static Mutant mutant(String source, String name, Edit... edits) {
     Mutant m = new Mutant(name, source, List.of(edits));
     ALL.add(m);
     return m;
   }
 
-  private static Edit protocol(String type, String original, String replacement) {
+  static Edit protocol(String type, String original, String replacement) {
     return new Edit(PROTOCOL + type + ".java", original, replacement);
   }
 

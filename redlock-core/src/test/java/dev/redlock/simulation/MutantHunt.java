@@ -115,6 +115,14 @@ final class MutantHunt {
     };
   }
 
+  /** {@link Collisions#figures} with the sources changed. */
+  @SuppressWarnings("unchecked")
+  static List<double[]> figures(Path core, Mutant variant, int times) throws Exception {
+    Class<?> loaded =
+        new MutantLoader(compile(core, variant)).loadClass(Collisions.class.getName());
+    return (List<double[]>) loaded.getMethod("figures", int.class).invoke(null, times);
+  }
+
   @SuppressWarnings("unchecked")
   private static List<String> tryOut(Map<String, byte[]> classes, long seeds)
       throws ReflectiveOperationException {

@@ -186,6 +186,21 @@ final class Scenario {
 
   /** A world in which nothing goes wrong by itself, for histories that are written by hand. */
   Scenario(int nodes, int clients, LockOptions options, boolean severalNames) {
+    this(nodes, clients, options, severalNames, MS / 2, 0);
+  }
+
+  /** The same with one name and links of another length. */
+  Scenario(int nodes, int clients, LockOptions options, long delayNanos, long jitterNanos) {
+    this(nodes, clients, options, false, delayNanos, jitterNanos);
+  }
+
+  private Scenario(
+      int nodes,
+      int clients,
+      LockOptions options,
+      boolean severalNames,
+      long delayNanos,
+      long jitterNanos) {
     setting = Setting.NORMAL;
     this.nodes = nodes;
     this.clients = clients;
@@ -194,7 +209,7 @@ final class Scenario {
     terms = Terms.of(options);
     ttlNanos = terms.ttlMillis() * MS;
     maxLeaseNanos = ttlNanos;
-    delayNanos = MS / 2;
+    this.delayNanos = delayNanos;
     slowNanos = 1;
     users = 0;
     safetyNanos = 0;
@@ -205,7 +220,7 @@ final class Scenario {
     clientPpm = 0;
     nodePpm = 0;
     skewMicros = 0;
-    jitterNanos = 0;
+    this.jitterNanos = jitterNanos;
     slowMessage = 0;
     dropRequest = 0;
     dropReply = 0;

@@ -42,7 +42,7 @@ final class SimClient implements Nodes, Randomness {
     this.index = index;
     this.life = life;
     this.world = world;
-    name = "ABCDEFGH".charAt(index) + (life == 0 ? "" : Integer.toString(life));
+    name = (char) ('A' + index) + (life == 0 ? "" : Integer.toString(life));
     Rng rng = world.rng;
     monoOffset = rng.between(-1L << 40, 1L << 52);
     wallOffset = 1_760_000_000_000L + rng.between(-3_600_000, 3_600_000);

@@ -31,6 +31,9 @@ final class SimLink {
   private NodeStatus status;
   private long stalledUntil;
 
+  /** How many requests went out, whatever became of them. */
+  long sent;
+
   SimLink(SimClient client, SimNode node) {
     this.client = client;
     this.node = node;
@@ -249,6 +252,7 @@ final class SimLink {
     world.checker.onSend(lock, exchange, request, node.index);
     Message m = new Message(lock, exchange, request, c);
     m.sentNanos = world.now;
+    sent++;
     c.outstanding.add(m);
     if (world.faults && world.rng.chance(world.scenario.dropRequest)) {
       world.row(client.name(), "→ " + node.name + " lost");

@@ -76,7 +76,7 @@ final class Simulate implements Callable<Integer> {
     } else if (what.mutants) {
       return MutantHunt.run(sources, only, threads, out) ? 0 : 1;
     } else if (what.collisions) {
-      Collisions.print(out);
+      Collisions.print(sources, out);
       return 0;
     }
     return runAll(out);
