@@ -525,6 +525,7 @@ final class Checker {
     if (how == LeaseEnd.HANDED_OFF) {
       handOffs++;
     }
+    drawn(id);
     long late = mono - lease.validity().deadlineNanos();
     boolean asleep = lock.client.resumedMono() - lease.validity().deadlineNanos() >= 0;
     require(late <= 0 || asleep, "end", lease.id() + " ended " + late + " ns after its deadline");
@@ -591,7 +592,22 @@ final class Checker {
     }
   }
 
+  private void drawn(Id id) {
+    world.span(
+        id.lock.client.name(),
+        History.Kind.HOLDS,
+        id.grantedTrue,
+        world.now,
+        id.held.token(),
+        id.leaseId + (id.end == null ? ", its process is gone" : " " + id.end));
+  }
+
   void clientGone(SimClient client) {
+    for (Id id : live) {
+      if (id.lock.client == client) {
+        drawn(id);
+      }
+    }
     live.removeIf(id -> id.lock.client == client);
     for (SimUser ignored : client.users) {
       // Their wishes die with the process.

@@ -11,7 +11,20 @@ final class History {
   /** One row of the table. */
   record Row(long nanos, String who, String what) {}
 
+  /** For the picture: somebody holds until then, a node is in a state until then, a fault. */
+  record Span(String lane, Kind kind, long from, long to, long token, String what) {}
+
+  /** What a span tells. */
+  enum Kind {
+    HOLDS,
+    DEAD,
+    PAUSED,
+    QUARANTINED,
+    FAULT
+  }
+
   final List<Row> rows = new ArrayList<>();
+  final List<Span> spans = new ArrayList<>();
   private long digest = 0x1234567;
 
   /** Makes the digest depend on this; two histories with one digest are the same history. */
@@ -22,6 +35,10 @@ final class History {
 
   long digest() {
     return digest;
+  }
+
+  void span(String lane, Kind kind, long from, long to, long token, String what) {
+    spans.add(new Span(lane, kind, from, to, token, what));
   }
 
   void row(long nanos, String who, String what) {

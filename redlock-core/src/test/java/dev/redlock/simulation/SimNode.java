@@ -46,6 +46,7 @@ final class SimNode {
   private long startedMicros;
   private long markerMicros;
   private long pausedUntil;
+  private long downSince;
   private final ArrayDeque<SimLink.Message> held = new ArrayDeque<>();
   private boolean draining;
   private boolean refusing;
@@ -257,6 +258,7 @@ final class SimNode {
   void pause(long nanos) {
     world.fault(name, "paused for " + Scenario.ms(nanos));
     pausedUntil = Math.max(pausedUntil, world.now + nanos);
+    world.span(name, History.Kind.PAUSED, world.now, pausedUntil, 0, "");
   }
 
   /** Before anything has happened: how far this clock is from the others. */
@@ -297,6 +299,7 @@ final class SimNode {
     }
     world.fault(name, "crashes, keeps " + kept + ", down for " + Scenario.ms(downNanos));
     up = false;
+    downSince = world.now;
     world.checker.nodeLost(this, kept);
     switch (kept) {
       case ALL -> model.forgetSessions();
@@ -328,6 +331,8 @@ final class SimNode {
     guardedUntil = world.now + world.scenario.guardNanos() * 102 / 100;
     checkpoint = model.copy();
     world.fault(name, "is up again");
+    world.span(name, History.Kind.DEAD, downSince, world.now, 0, "");
+    world.span(name, History.Kind.QUARANTINED, world.now, guardedUntil, 0, "");
   }
 
   /** Another data base of the server is flushed: the clients are told the same. */
@@ -342,6 +347,7 @@ final class SimNode {
     model.wipe();
     markerMicros = 0;
     guardedUntil = world.now + world.scenario.guardNanos() * 102 / 100;
+    world.span(name, History.Kind.QUARANTINED, world.now, guardedUntil, 0, "");
     flushedUntil = world.scenario.guard == RestartGuard.MARKER ? 0 : guardedUntil;
     pushFlush();
   }

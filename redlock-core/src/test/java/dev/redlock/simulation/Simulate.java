@@ -52,7 +52,11 @@ final class Simulate implements Callable<Integer> {
       description = "${COMPLETION-CANDIDATES}; only NORMAL and LONG_ROUNDS must hold")
   private Scenario.Setting setting = Scenario.Setting.NORMAL;
 
-  @Option(names = "--svg", paramLabel = "FILE", description = "draw the replayed seed")
+  /** Gets the lines of {@link Picture}: the script puts in a file of its own, and draws it. */
+  @Option(
+      names = "--svg",
+      paramLabel = "FILE",
+      description = "draw the replayed seed: an HTML page with one SVG")
   private Path svg;
 
   @Option(
@@ -148,8 +152,7 @@ final class Simulate implements Callable<Integer> {
 
   private void draw(PrintWriter out, Simulator.Result result) {
     try {
-      Files.writeString(svg, Picture.of(result));
-      out.println("drawn to " + svg);
+      Files.write(svg, Picture.of(result));
     } catch (IOException e) {
       out.println("cannot write " + svg + ": " + e.getMessage());
     }

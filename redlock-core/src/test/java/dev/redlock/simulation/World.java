@@ -89,6 +89,13 @@ final class World {
   void fault(String who, String what) {
     history.mix(who.hashCode() * 31L + what.hashCode());
     row(who, "** " + what);
+    span(who, History.Kind.FAULT, now, now, 0, what);
+  }
+
+  void span(String lane, History.Kind kind, long from, long to, long token, String what) {
+    if (tracing) {
+      history.span(lane, kind, from, to, token, what);
+    }
   }
 
   void run() {
