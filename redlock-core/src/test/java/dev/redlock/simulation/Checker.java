@@ -117,11 +117,19 @@ final class Checker {
     }
   }
 
+  /** Asks for a place in line and for nothing else: no node may ever grant it. */
+  private static boolean onlyStands(LockRequest request) {
+    return request instanceof LockRequest.Acquire r && r.token() == 1 && r.line() != null;
+  }
+
   // What leaves a client.
 
   void onSend(SimLock lock, Exchange exchange, LockRequest request, int node) {
     long bit = 1L << node;
     long mono = lock.client.mono();
+    if (onlyStands(request)) {
+      return;
+    }
     if (request instanceof LockRequest.Acquire r) {
       Id id = ids.get(r.leaseId());
       if (id == null) {
@@ -337,7 +345,9 @@ final class Checker {
   // What comes back to a client, and what its machine makes of it.
 
   void onReplyDelivered(Exchange exchange, int node, LockRequest request, NodeReply reply) {
-    if (request instanceof LockRequest.Acquire r && reply.code() != ReplyCode.GRANTED) {
+    if (onlyStands(request)) {
+      require(reply.code() != ReplyCode.GRANTED, "line", "a question for a place was granted");
+    } else if (request instanceof LockRequest.Acquire r && reply.code() != ReplyCode.GRANTED) {
       if (reply.code().definite()) {
         ids.get(r.leaseId()).acquire(r.token()).no |= 1L << node;
       }

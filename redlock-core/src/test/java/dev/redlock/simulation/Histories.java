@@ -66,6 +66,7 @@ final class Histories {
     all.put("minimumHold_keepsOthersOut", Histories::minimumHold);
     all.put("fairMode_servesInOrderOfArrival", Histories::fair);
     all.put("fairMode_whoWasAdmitted_isNotUndoneByWhoAsksLater", Histories::admitted);
+    all.put("fairMode_admittedRoundThatFails_keepsItsPlace", Histories::keepsItsPlace);
     all.put("fairMode_leavesTheLineOfAFormerDoor", Histories::formerDoor);
     all.put("tryAcquire_whileHeld_answersAtOnce", Histories::triesOnce);
     all.put("close_leavesNothing", Histories::closes);
@@ -894,6 +895,43 @@ final class Histories {
     p.link(c, (DOOR_OF_A + 1) % 3 + 1).letGo();
     p.run(600);
     c.mustHold("and C is next");
+  }
+
+  /**
+   * The release is at the door, and still on its way to the others: B is let in at the door, loses
+   * the round, and must not lose its place to C with it.
+   */
+  private static void keepsItsPlace() {
+    Play p = new Play(3, 3, options().fair(true).lineTimeout(Duration.ofSeconds(5))).start();
+    Play.Person a = p.person(0);
+    a.wants(100);
+    p.run(5);
+    Play.Person b = p.person(1);
+    b.wants(5000);
+    p.run(20);
+    Play.Person c = p.person(2);
+    c.wants(5000);
+    p.run(20);
+    p.link(a, DOOR_OF_A % 3 + 1).holdRequests();
+    p.link(a, (DOOR_OF_A + 1) % 3 + 1).holdRequests();
+    a.releases();
+    for (int i = 0; i < 200 && !p.world.history.everSent("B", "roll back B.2"); i++) {
+      p.world.runUntil(p.world.now + Scenario.MS / 10);
+    }
+    require(p.world.history.everSent("B", "roll back B.2"), "B was let in and lost the round");
+    p.link(b, DOOR_OF_A).holdRequests();
+    p.run(10);
+    p.link(a, DOOR_OF_A % 3 + 1).letGo();
+    p.link(a, (DOOR_OF_A + 1) % 3 + 1).letGo();
+    p.run(30);
+    c.mustNotHold("B came first");
+    p.link(b, DOOR_OF_A).letGo();
+    p.run(100);
+    b.mustHold("it is first in line");
+    c.mustNotHold("it is second");
+    b.releases();
+    p.run(600);
+    c.mustHold("and then it is C's turn");
   }
 
   /** B stands in line at the door, which then is unreachable for it; it is served elsewhere. */

@@ -363,5 +363,9 @@ record Mutant(String name, String source, List<Edit> edits) {
             "LockMachine",
             "admittedBy >= 0 ? line.admitted(head) : line.stand(head, door);",
             "line.stand(head, door);"));
+    mutant(
+        "X",
+        "whoever is let in at the door and loses the round has lost its place",
+        protocol("LockMachine", "    standAgain(head, r, now);\n", ""));
   }
 }

@@ -35,6 +35,7 @@ final class AcquireRound extends Exchange {
   final long timeoutNanos;
   final Validity validity;
   final boolean knock;
+  final boolean fair;
   final @Nullable HeldLease predecessor;
 
   private final Nodes nodes;
@@ -59,6 +60,7 @@ final class AcquireRound extends Exchange {
     this.nodes = nodes;
     this.request = request;
     this.knock = knock;
+    fair = terms.fair();
     this.predecessor = predecessor;
     startNanos = nowNanos;
     timeoutNanos = terms.nodeTimeoutNanos();
@@ -97,6 +99,18 @@ final class AcquireRound extends Exchange {
   /** Fair mode: the node where those who wait stand in line, and which has to agree. */
   void standsAt(int node) {
     lineDoor = node;
+  }
+
+  /** Fair mode: the node where this question asked to stand in line, or −1. */
+  int lineDoor() {
+    return knock && fair ? door : lineDoor;
+  }
+
+  /** Whether the node was asked and has not refused. */
+  boolean mayBeGranted(int node) {
+    NodeReply reply = replies[node];
+    return (sent & 1L << node) != 0
+        && (reply == null || !reply.code().definite() || reply.code() == ReplyCode.GRANTED);
   }
 
   /** Fair mode: whether only the door is waited for. */

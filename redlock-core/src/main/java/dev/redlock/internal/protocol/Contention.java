@@ -22,12 +22,16 @@ final class Contention {
   /** After a push, waiters spread over this many round trips before they ask. */
   private static final int SPREAD_ROUND_TRIPS = 4;
 
+  /** A door that admits while others hold has lost its key: then it is no good to ask it often. */
+  private static final int MOST_IN_VAIN = 3;
+
   private static final long MOST_BACK_OFF_NANOS = 1_000_000_000;
 
   private final Nodes nodes;
   private final Randomness random;
   private final Door door;
 
+  private boolean fair;
   private boolean waiting;
   private boolean hintsWake;
   private long wakeNanos;
@@ -39,6 +43,7 @@ final class Contention {
   private boolean secondTokenUsed;
   private boolean secondTryUsed;
   private long pauseNanos;
+  private int admittedInVain;
   private long pushed;
   private boolean pushedByDoor;
   private int askedDoor = -1;
@@ -66,6 +71,7 @@ final class Contention {
     secondTokenUsed = false;
     secondTryUsed = false;
     pauseNanos = 0;
+    admittedInVain = 0;
     pushed = 0;
     pushedByDoor = false;
     lastFull = null;
@@ -137,14 +143,15 @@ final class Contention {
   // Whom.
 
   /** Whether the next question goes to the door first. */
-  boolean throughDoor(boolean fair) {
+  boolean throughDoor(boolean inLine) {
+    fair = inLine;
     boolean all = allAtOnce || nodes.count() == 1;
     allAtOnce = false;
-    return !all && (refusedBefore || (fair && othersSeen));
+    return !all && (refusedBefore || (inLine && othersSeen));
   }
 
   int door() {
-    return door.pick();
+    return door.pick(fair);
   }
 
   /** The door let us in: the round to all follows at once. */
@@ -164,12 +171,13 @@ final class Contention {
     }
     current = r;
     timeoutNanos = r.timeoutNanos;
+    fair = r.fair;
     if (!r.knock) {
       lastFull = r;
     }
     pushed = 0;
     pushedByDoor = false;
-    askedDoor = r.knock ? r.door() : door.pick();
+    askedDoor = r.knock ? r.door() : door.pick(fair);
   }
 
   /** Nodes that an earlier question of the same attempt was sent to. */
@@ -194,10 +202,10 @@ final class Contention {
 
   /** When the round is looked at again, whether or not answers come. */
   long roundDeadline(AcquireRound r) {
-    if (r.knock) {
-      return r.startNanos + Math.min(r.timeoutNanos, patience(r));
+    if (r.fair && (r.knock || r.waitsForDoor())) {
+      return r.deadlineNanos(); // Whoever is impatient with the line overtakes it.
     }
-    if (r.waitsForDoor() || (r.sawHolder() && !r.somebodyMayHold())) {
+    if (r.knock || (r.sawHolder() && !r.somebodyMayHold())) {
       return r.startNanos + Math.min(r.timeoutNanos, patience(r));
     }
     return r.deadlineNanos() + 1;
@@ -247,8 +255,13 @@ final class Contention {
       case HELD -> {
         refusedBefore = true;
         othersSeen = true;
-        pauseNanos = 0;
-        sleep(r, terms, now);
+        if (admittedBy(r) >= 0 && ++admittedInVain <= MOST_IN_VAIN) {
+          // The door is free before the others: the holder's release is still on its way to them.
+          pause(now, 2 * roundTrip(), terms.nodeTimeoutNanos());
+        } else {
+          pauseNanos = 0;
+          sleep(r, terms, now);
+        }
       }
       case COLLIDED -> {
         refusedBefore = true;
@@ -265,10 +278,16 @@ final class Contention {
   }
 
   private void knockRefused(AcquireRound r, Terms terms, long now) {
+    admittedInVain = 0;
     if (r.verdict() == AcquireRound.Verdict.UNAVAILABLE) {
       // The door is hung or gone: the next in order. It is passed over until it is heard again, or
       // a node that errs at once would be asked for ever.
-      nodes.knowledge(r.door()).overdue();
+      NodeKnowledge known = nodes.knowledge(r.door());
+      if (r.fair || !r.isOpen(r.door())) {
+        known.failed();
+      } else {
+        known.overdue();
+      }
       return;
     }
     if (r.verdict() != AcquireRound.Verdict.HELD) {
@@ -310,7 +329,7 @@ final class Contention {
       return; // Our question is executed after whatever was pushed.
     }
     // The one that was asked, too: it is armed, whatever is thought of it meanwhile.
-    boolean byDoor = node < 0 || node == askedDoor || node == door.pick();
+    boolean byDoor = node < 0 || node == askedDoor || node == door.pick(fair);
     if (byDoor) {
       pushedByDoor = true;
     } else {
@@ -339,7 +358,7 @@ final class Contention {
     if (Long.bitCount(pushed) < Quorum.of(nodes.count())) {
       return;
     }
-    int d = door.pick();
+    int d = door.pick(fair);
     long late = d < 0 ? 3 * roundTrip() : Math.min(timeoutNanos, nodes.knowledge(d).patience());
     long at = now + late + spread();
     if (at - wakeNanos < 0) {

@@ -18,10 +18,17 @@ final class Door {
     name = keys.lockKey(0);
   }
 
-  /** The node to ask first; −1 if none will do. */
-  int pick() {
+  /**
+   * The node to ask first; −1 if none will do.
+   *
+   * @param fair whether there is a line at the door: whoever goes to another one overtakes all who
+   *     stand there, so a whole node timeout has to pass before that
+   */
+  int pick(boolean fair) {
     for (int node : order()) {
-      if (nodes.status(node).state() == NodeStatus.State.VOTING && !nodes.knowledge(node).hung()) {
+      NodeKnowledge known = nodes.knowledge(node);
+      if (nodes.status(node).state() == NodeStatus.State.VOTING
+          && !(fair ? known.silent() : known.hung())) {
         return node;
       }
     }

@@ -4,7 +4,8 @@ package dev.redlock.internal.protocol;
  * A question put to several nodes, to which their answers are addressed. Answers of different
  * exchanges can never be mistaken for each other.
  */
-public abstract sealed class Exchange permits AcquireRound, ExtendRound, Cleanup.Entry, Survey {
+public abstract sealed class Exchange
+    permits AcquireRound, ExtendRound, Cleanup.Entry, Survey, PlaceInLine.Again {
 
   /** Nodes that were asked and have not answered. */
   private long open;

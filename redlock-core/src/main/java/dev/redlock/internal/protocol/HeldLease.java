@@ -179,7 +179,7 @@ public final class HeldLease {
   /** The node timeout of the winning round has passed. */
   private void onWonTimeout(AcquireRound r) {
     for (long silent = r.open(); silent != 0; silent &= silent - 1) {
-      nodes.knowledge(Long.numberOfTrailingZeros(silent)).overdue();
+      nodes.knowledge(Long.numberOfTrailingZeros(silent)).failed();
     }
     r.close();
     won = null;

@@ -371,7 +371,12 @@ public final class LockMachine {
     }
     for (int i = 0; i < nodes.count(); i++) {
       if (r.isOpen(i)) {
-        nodes.knowledge(i).overdue();
+        NodeKnowledge known = nodes.knowledge(i);
+        if (r.deadlineNanos() - now <= 0) {
+          known.failed();
+        } else {
+          known.overdue();
+        }
       }
     }
     if (r.waitsForDoor()) {
@@ -646,6 +651,7 @@ public final class LockMachine {
   /** The round got no quorum: undo it everywhere, then wait for the right time. */
   private void refused(AcquireRound r, long now) {
     Waiter head = head();
+    standAgain(head, r, now);
     drop(r, now);
     if (r.predecessor != null) {
       contention.reset(); // It was never refused by anybody: an ordinary contender from now on.
@@ -664,6 +670,20 @@ public final class LockMachine {
       refuse(head, Reports.verdict(r), r, now);
       contention.reset();
     }
+  }
+
+  /**
+   * Fair mode: with its grant the door has taken us out of its line; the round failed all the same,
+   * for a release may still be on its way to other nodes. Sent before the roll-back, so that nobody
+   * finds the door free and us not in line.
+   */
+  private void standAgain(Waiter head, AcquireRound r, long now) {
+    int door = r.lineDoor();
+    if (door < 0 || head.once || r.predecessor != null || !r.mayBeGranted(door)) {
+      return;
+    }
+    LockRequest.Acquire place = line.standAgain(head, door, r.request.leaseId());
+    orders.add(new Order.Send(new PlaceInLine.Again(door, now), place, 1L << door));
   }
 
   /** Undoes a round, and frees the predecessor that it would have followed. */
@@ -821,6 +841,9 @@ public final class LockMachine {
     }
     if (exchange instanceof Cleanup.Entry e) {
       return e.sentNanos();
+    }
+    if (exchange instanceof PlaceInLine.Again a) {
+      return a.startNanos;
     }
     return ((Survey) exchange).startNanos();
   }

@@ -16,8 +16,8 @@ public final class NodeKnowledge {
    */
   private static final long LEAST_PATIENCE_NANOS = 10_000_000;
 
-  /** How long a good reading of the clock is kept against worse ones. */
-  private static final long READING_NANOS = 200_000_000;
+  /** What clocks run apart: one part in so many, 200 ppm. Good readings are kept against worse. */
+  private static final long APART = 5_000;
 
   private volatile long offsetMicros;
   private volatile boolean clockKnown;
@@ -25,22 +25,34 @@ public final class NodeKnowledge {
   private volatile long readAtNanos;
   private volatile long latencyNanos = FIRST_GUESS_NANOS;
   private volatile boolean hung;
+  private volatile boolean silent;
 
   /**
    * Learns from an answer: when it was asked for, when it came, and the node's clock in between.
    */
   public void observe(long sentNanos, long answeredNanos, long nodeMicros) {
     hung = false;
+    silent = false;
     long took = Math.max(0, answeredNanos - sentNanos);
     long usual = latencyNanos;
     // One slow answer moves the estimate by an eighth; a fast one quickly brings it down again.
     latencyNanos = took < usual ? (usual * 3 + took) / 4 : usual + (took - usual) / 8;
-    boolean better = took <= readingNanos || answeredNanos - readAtNanos > READING_NANOS;
-    if (nodeMicros > 0 && (better || !clockKnown)) {
-      // Half of the round trip is the error: a slow answer tells less than a fast one just before.
-      offsetMicros = nodeMicros - (sentNanos + took / 2) / 1000;
-      readingNanos = took;
-      readAtNanos = answeredNanos;
+    if (nodeMicros > 0) {
+      readClock(nodeMicros - (sentNanos + took / 2) / 1000, took / 2, answeredNanos);
+    }
+  }
+
+  /**
+   * Half of the round trip is the error of a reading, and it grows with time: a slow answer tells
+   * less than a fast one some seconds ago. If the two cannot both be right, the clock was set.
+   */
+  private void readClock(long offset, long error, long nowNanos) {
+    long errorBefore = readingNanos + Math.max(0, nowNanos - readAtNanos) / APART;
+    boolean wasSet = Math.abs(offset - offsetMicros) * 1000 > error + errorBefore + 2_000;
+    if (!clockKnown || error <= errorBefore || wasSet) {
+      offsetMicros = offset;
+      readingNanos = error;
+      readAtNanos = nowNanos;
       clockKnown = true;
     }
   }
@@ -48,6 +60,12 @@ public final class NodeKnowledge {
   /** Learns that a request has been unanswered for longer than the node's {@link #patience}. */
   public void overdue() {
     hung = true;
+  }
+
+  /** Learns that a request was unanswered for the whole node timeout, or answered by an error. */
+  public void failed() {
+    hung = true;
+    silent = true;
   }
 
   /** Whether {@link #estimateMicros} rests on an answer. */
@@ -73,5 +91,10 @@ public final class NodeKnowledge {
   /** Whether it has been silent for longer than usual, and not been heard since. */
   boolean hung() {
     return hung;
+  }
+
+  /** Whether it let a whole node timeout pass, or erred, and has not been heard since. */
+  boolean silent() {
+    return silent;
   }
 }

@@ -39,6 +39,23 @@ final class PlaceInLine {
     return new LockRequest.Line(process, w.arrivalMicros, lineTimeoutMillis, !w.once);
   }
 
+  /** Its answer is of no interest: whoever was refused stands in line. */
+  static final class Again extends Exchange {
+    final long startNanos;
+
+    Again(int door, long nowNanos) {
+      startNanos = nowNanos;
+      asked(1L << door);
+    }
+  }
+
+  /**
+   * A question that no node grants, for its token is out of every window: only to stand in line.
+   */
+  LockRequest.Acquire standAgain(Waiter w, int node, String leaseId) {
+    return new LockRequest.Acquire(keys, leaseId, 1, w.terms.ttlMillis(), null, 0, stand(w, node));
+  }
+
   /**
    * What to ask the door with in the round that follows its admission. We left the line with that:
    * who came before us and says so only now has to wait for the next turn, or the two of us would
