@@ -9,6 +9,7 @@ import dev.redlock.internal.protocol.Order;
 import dev.redlock.internal.protocol.Survey;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
+import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.Time;
@@ -88,11 +89,12 @@ final class LockActor {
     Time time = client.time();
     try {
       event.handle(machine, time.nanos(), time.wallMillis());
-      carryOut();
     } catch (RuntimeException | Error e) {
-      client.log().error("internal error on {}: the lock is left to its time to live", keys(), e);
-      machine.orders().clear();
+      client
+          .log()
+          .error("internal error on {}: its keys are left to their time to live", keys(), e);
     }
+    carryOut();
     settleDown(time);
   }
 
@@ -100,7 +102,11 @@ final class LockActor {
     List<Order> orders = machine.orders();
     // Orders may answer at once (no connection) and add further orders only through the queue.
     for (int i = 0; i < orders.size(); i++) {
-      carryOut(orders.get(i));
+      try {
+        carryOut(orders.get(i));
+      } catch (RuntimeException | Error e) { // The others are owed to somebody all the same.
+        client.log().error("internal error on {}: an order was not carried out", keys(), e);
+      }
     }
     orders.clear();
   }
@@ -131,7 +137,14 @@ final class LockActor {
     for (long mask = send.mask(); mask != 0; mask &= mask - 1) {
       int index = Long.numberOfTrailingZeros(mask);
       LockNode node = client.nodeSet().node(index);
-      node.send(send.request(), new Reply(this, send.exchange(), index));
+      Reply reply = new Reply(this, send.exchange(), index);
+      try {
+        node.send(send.request(), reply);
+      } catch (RuntimeException | Error e) { // It must not, but others write nodes too.
+        client.log().error("node {} threw instead of answering", node.name(), e);
+        long connection = node.status().connection();
+        reply.onReply(NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, e.toString()));
+      }
     }
   }
 

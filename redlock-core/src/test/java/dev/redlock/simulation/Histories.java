@@ -46,6 +46,7 @@ final class Histories {
     all.put("acquire_thatArrivesAfterItsRollBack_isRefused", Histories::ghostGrant);
     all.put("acquire_fromOldConnection_isRefusedAfterRelease", Histories::overtaken);
     all.put("extend_afterAnotherLeaseCameAndWent_isRefused", Histories::resurrection);
+    all.put("extend_afterReleaseWithMinimumHold_isRefused", Histories::keptKey);
     all.put("extend_ofExpiredLease_doesNotReviveIt", Histories::lateExtension);
     all.put("extend_byMinority_leavesTheDeadline", Histories::minorityExtension);
     all.put("round_withoutVerdictAtNodeTimeout_isUndoneEverywhere", Histories::silentNodes);
@@ -818,6 +819,18 @@ final class Histories {
     p.run(10);
     operator.mustHold("it is free");
     require(operator.lease.token() > a.lease.token(), "in order");
+  }
+
+  /** A minimum hold leaves the key for a while; a copy of an extend must not lengthen that. */
+  private static void keptKey() {
+    NodeModel m = new NodeModel(60_000);
+    long now = 1_760_000_000_000_000L;
+    acquire(m, "a", now, now);
+    m.execute(new LockRequest.Release(A, "a", now, true, 300, null), 1, 1, now);
+    long until = m.expiresMillis("redlock:{a}");
+    LockRequest.Extend late = new LockRequest.Extend(A, "a", now, 30_000);
+    require(m.execute(late, 1, 1, now).code() == ReplyCode.LOST, "the lease has ended");
+    require(m.expiresMillis("redlock:{a}") == until, "and its key goes when it was to go");
   }
 
   private static void minimumHold() {

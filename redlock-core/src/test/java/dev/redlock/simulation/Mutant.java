@@ -112,6 +112,10 @@ record Mutant(String name, String source, List<Edit> edits) {
         "extend sets the key again whatever has ended",
         node("if (s.owner != null || s.ended >= r.token()) {", "if (s.owner != null) {"));
     mutant(
+        "X",
+        "extend lengthens what a minimum hold has left",
+        node("if (ours && s.ended < r.token()) {", "if (ours) {"));
+    mutant(
         "M10",
         "extend adds to the time to live",
         node(

@@ -232,6 +232,8 @@ abstract class ExtendReleaseContract extends NodeContract {
     assertThat(server().ttlMillis(keys.lockKey(0))).isBetween(1L, TTL);
     assertCode(client.ask(keeping(keys, token, 200)), ReplyCode.RELEASED);
     assertThat(server().ttlMillis(keys.lockKey(0))).isLessThanOrEqualTo(200);
+    assertCode(client.extend(keys, ME, token, TTL), ReplyCode.LOST);
+    assertThat(server().ttlMillis(keys.lockKey(0))).isLessThanOrEqualTo(200);
     assertThat(server().field(fenceKey(keys), "ended")).isEqualTo(Long.toString(token));
     await().atMost(Duration.ofSeconds(2)).until(() -> server().value(keys.lockKey(0)) == null);
   }

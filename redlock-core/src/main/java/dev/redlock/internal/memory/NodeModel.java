@@ -243,10 +243,11 @@ public final class NodeModel {
         return foreign(connection, s);
       }
       fence = Math.max(fence, s.fence);
-      if (r.leaseId().equals(s.owner)) {
+      boolean ours = r.leaseId().equals(s.owner);
+      if (ours && s.ended < r.token()) {
         continue;
       }
-      if (isForeign(s)) {
+      if (!ours && isForeign(s)) {
         return foreign(connection, s);
       }
       if (s.owner != null || s.ended >= r.token()) {

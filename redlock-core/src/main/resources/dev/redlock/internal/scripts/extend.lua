@@ -40,7 +40,12 @@ for i = 1, #KEYS, 2 do
     fence = known
   end
   if owner == id then
-    owned[i] = true
+    -- A minimum hold leaves the key of a lease that has ended.
+    if ended < proposed then
+      owned[i] = true
+    else
+      code = 7
+    end
   elseif owner then
     if redis.call('PTTL', KEYS[i]) == -1 then
       return {10, now, i}

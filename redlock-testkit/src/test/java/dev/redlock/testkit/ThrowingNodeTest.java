@@ -1,0 +1,59 @@
+package dev.redlock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.Lease;
+import dev.redlock.Redlock;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyHandler;
+import dev.redlock.spi.RestartGuard;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A node of somebody's own that breaks the rule that it never throws. */
+class ThrowingNodeTest {
+
+  private record Throwing() implements LockNode {
+    @Override
+    public String name() {
+      return "throwing";
+    }
+
+    @Override
+    public void start(NodeContext context) {
+      // It claims to be there already.
+    }
+
+    @Override
+    public NodeStatus status() {
+      return new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "");
+    }
+
+    @Override
+    public void send(LockRequest request, ReplyHandler handler) {
+      throw new IllegalStateException("not today");
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  @Test
+  @Timeout(30)
+  void node_thatThrows_isAnotherSilentOne() throws Exception {
+    LockNode[] nodes = {InMemoryLockNode.create("a"), new Throwing(), InMemoryLockNode.create("c")};
+    try (Redlock redlock =
+        Redlock.builder().nodes(nodes).restartGuard(RestartGuard.off()).build()) {
+      try (Lease lease = redlock.lock("x").acquire(Duration.ofSeconds(10))) {
+        assertThat(lease.isValid()).isTrue();
+      }
+      try (Lease again = redlock.lock("x").acquire(Duration.ofSeconds(10))) {
+        assertThat(again.isValid()).isTrue();
+      }
+    }
+  }
+}
