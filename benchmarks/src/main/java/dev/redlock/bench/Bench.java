@@ -15,6 +15,7 @@ import dev.redlock.bench.scenario.Run;
 import dev.redlock.bench.scenario.Scenario;
 import dev.redlock.bench.scenario.Throughput;
 import dev.redlock.bench.scenario.Uncontended;
+import dev.redlock.bench.scenario.VertxHandOver;
 import dev.redlock.bench.scenario.Waiters;
 import dev.redlock.bench.system.Peer;
 import dev.redlock.testkit.RedisNodes;
@@ -55,7 +56,8 @@ public final class Bench implements Callable<Integer> {
           new Waiters(),
           new HeldLeases(),
           new Collision(),
-          new NodeCounts());
+          new NodeCounts(),
+          new VertxHandOver());
 
   private enum Size {
     quick,
@@ -86,10 +88,10 @@ public final class Bench implements Callable<Integer> {
   private Path out = Path.of("");
 
   @Option(
-      names = "--pictures",
+      names = "--docs",
       paramLabel = "DIR",
-      description = "writes each plot as an SVG file there too")
-  private @Nullable Path pictures;
+      description = "writes what docs/benchmarks.md shows there: docs and results.txt")
+  private @Nullable Path docs;
 
   @Spec private CommandLine.Model.@Nullable CommandSpec spec;
 
@@ -133,8 +135,8 @@ public final class Bench implements Callable<Integer> {
     Files.writeString(out.resolve("results.json"), JsonReport.of(results, machine));
     HtmlReport report = new HtmlReport(results, machine);
     Files.writeString(out.resolve("bench.html"), report.page());
-    if (pictures != null) {
-      report.writePictures(pictures);
+    if (docs != null) {
+      report.writeForDocumentation(docs);
     }
     say("bench: results.json and bench.html written to " + out.toAbsolutePath());
     results.ratios().forEach(ratio -> say(ratio.line()));

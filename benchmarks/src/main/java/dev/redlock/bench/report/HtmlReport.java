@@ -7,10 +7,21 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.HdrHistogram.Histogram;
 
 /** The figures as a page of its own: bars and curves on logarithmic scales, and the tables. */
 public final class HtmlReport {
+  private static final Set<String> SHOWN =
+      Set.of(
+          "uncontended.p50",
+          "uncontended.percentiles",
+          "throughput.pairs/s",
+          "contended-local.sections/s",
+          "contended-processes.sections/s",
+          "contended-processes.percentiles",
+          "hung.p50");
+
   private final Results results;
   private final String machine;
 
@@ -53,16 +64,21 @@ public final class HtmlReport {
     return out.append("</pre>\n</body></html>\n").toString();
   }
 
-  /** Each picture as a file {@code bench-<scenario>-<metric>.svg}. */
-  public void writePictures(Path directory) throws IOException {
+  /**
+   * The pictures that the documentation shows, each as a file {@code <scenario>-<metric>.svg}, and
+   * all figures as {@code results.txt}.
+   */
+  public void writeForDocumentation(Path directory) throws IOException {
     Files.createDirectories(directory);
     for (Map.Entry<String, String> picture : pictures().entrySet()) {
-      String file =
-          "bench-"
-              + picture.getKey().replace("/s", "-per-s").replaceAll("[^a-z0-9-]+", "-")
-              + ".svg";
-      Files.writeString(directory.resolve(file), picture.getValue() + "\n");
+      if (SHOWN.contains(picture.getKey())) {
+        String file = picture.getKey().replace("/s", "-per-s").replace('.', '-') + ".svg";
+        Files.writeString(directory.resolve(file), picture.getValue() + "\n");
+      }
     }
+    StringBuilder text = new StringBuilder(machine).append('\n').append(TableReport.of(results));
+    results.ratios().forEach(ratio -> text.append(ratio.line()).append('\n'));
+    Files.writeString(directory.resolve("results.txt"), text);
   }
 
   private Map<String, String> pictures() {

@@ -45,7 +45,7 @@ public final class ContendedProcesses implements Scenario {
       Map<Peer, List<ForkedJvm>> workers = new LinkedHashMap<>();
       try {
         for (Peer peer : peers) {
-          workers.put(peer, start(peer, nodes));
+          workers.put(peer, start(run, peer, nodes));
         }
         for (Peer peer : peers) {
           drive(all(workers, peer), run.time(1200, 5000)); // Nothing of it counts.
@@ -67,7 +67,14 @@ public final class ContendedProcesses implements Scenario {
     return Objects.requireNonNull(workers.get(peer));
   }
 
-  private static List<ForkedJvm> start(Peer peer, RedisNodes nodes) {
+  /** In a quick run sixteen processes that all compile would measure the compiler. */
+  private static String[] jvmArgs(Run run) {
+    return run.quick()
+        ? new String[] {"-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
+        : new String[] {"-Xmx256m", "-XX:+UseSerialGC"};
+  }
+
+  private static List<ForkedJvm> start(Run run, Peer peer, RedisNodes nodes) {
     List<String> args = new ArrayList<>(List.of(peer.label(), String.valueOf(THREADS)));
     args.addAll(nodes.uris());
     List<ForkedJvm> workers = new ArrayList<>();
@@ -75,7 +82,7 @@ public final class ContendedProcesses implements Scenario {
       workers.add(
           ForkedJvm.of(Worker.class)
               .name(peer.label() + "-" + i)
-              .jvmArgs("-Xmx256m", "-XX:+UseSerialGC")
+              .jvmArgs(jvmArgs(run))
               .args(args.toArray(String[]::new))
               .start());
     }

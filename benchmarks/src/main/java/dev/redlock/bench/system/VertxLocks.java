@@ -1,0 +1,48 @@
+package dev.redlock.bench.system;
+
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.vertx.RedlockOptions;
+import dev.redlock.vertx.VertxLease;
+import dev.redlock.vertx.VertxRedlock;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+
+/** A client of redlock-vertx. Those that share a Vert.x tell each other of releases on its bus. */
+public final class VertxLocks implements LockClient {
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  private final VertxRedlock redlock;
+
+  private VertxLocks(VertxRedlock redlock) {
+    this.redlock = redlock;
+  }
+
+  /** Connects; when this returns it can lock. */
+  public static VertxLocks connect(Vertx vertx, List<String> uris) {
+    VertxRedlock redlock =
+        VertxRedlock.create(
+            vertx,
+            new RedlockOptions()
+                .setNodes(uris)
+                .setRestartGuard(RestartGuard.off().name().toLowerCase(Locale.ROOT)));
+    Waiting.until(
+        "all nodes vote",
+        Duration.ofSeconds(15),
+        () -> redlock.redlock().nodes().stream().allMatch(node -> node.state().equals("VOTING")));
+    return new VertxLocks(redlock);
+  }
+
+  @Override
+  public Held acquire(String name) throws Exception {
+    VertxLease lease =
+        redlock.acquire(name, PATIENCE).toCompletionStage().toCompletableFuture().get();
+    return () -> lease.release().toCompletionStage().toCompletableFuture().get();
+  }
+
+  @Override
+  public void close() {
+    redlock.close().toCompletionStage().toCompletableFuture().join();
+  }
+}
