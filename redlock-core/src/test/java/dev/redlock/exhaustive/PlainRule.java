@@ -26,19 +26,19 @@ record PlainRule(Set<Flaw> flaws) implements NodeRule {
     int owner = NodeRule.owner(state);
     int fence = NodeRule.fence(state);
     boolean ours = owner == r.id();
+    int ended = NodeRule.ended(state);
+    if (r.previousId() != 0 && r.previousToken() < r.token()) {
+      int over = flaws.contains(Flaw.HAND_OFF_ENDS_ITSELF) ? r.token() : r.previousToken();
+      ended = Math.max(ended, over);
+    }
     if (ours && (fence == r.token() || flaws.contains(Flaw.REPEAT_IGNORES_TOKEN))) {
-      return state | GRANTED;
+      return with(owner, fence, ended, NodeRule.before(state)) | GRANTED;
     }
     if (owner != 0 && !ours && owner != r.previousId()) {
       return state;
     }
     if (r.token() < fence || (r.token() == fence && !flaws.contains(Flaw.SAME_TOKEN_GRANTED))) {
       return state;
-    }
-    int ended = NodeRule.ended(state);
-    if (r.previousId() != 0 && r.previousToken() < r.token()) {
-      int over = flaws.contains(Flaw.HAND_OFF_ENDS_ITSELF) ? r.token() : r.previousToken();
-      ended = Math.max(ended, over);
     }
     int before = flaws.contains(Flaw.ROLL_BACK_RESTORES_FENCE) ? fence : 0;
     return with(r.id(), r.token(), ended, before) | GRANTED;

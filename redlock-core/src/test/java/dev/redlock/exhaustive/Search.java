@@ -294,7 +294,7 @@ final class Search {
       if (way == NEXT_ROUND) {
         next = withFreed(next, n, a - 1);
       }
-    } else if (granted && then != stored && way == HAND_OFF) {
+    } else if (granted && way == HAND_OFF) {
       next = withFreed(next, n, a - 1);
     }
     if (then != stored || granted) {
@@ -310,7 +310,10 @@ final class Search {
             && NodeRule.ended(then) >= NodeRule.ended(stored),
         a,
         n);
-    boolean repeat = then == stored && NodeRule.fence(stored) == tokens[a];
+    boolean repeat =
+        NodeRule.owner(then) == NodeRule.owner(stored)
+            && NodeRule.fence(then) == NodeRule.fence(stored)
+            && NodeRule.fence(stored) == tokens[a];
     boolean rises = NodeRule.fence(stored) < tokens[a] && NodeRule.fence(then) == tokens[a];
     check(Check.GRANTS_RISE, !granted || repeat || rises, a, n);
     int owner = NodeRule.owner(then);

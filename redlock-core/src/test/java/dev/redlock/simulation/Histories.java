@@ -46,6 +46,7 @@ final class Histories {
     all.put("acquire_thatArrivesAfterItsRollBack_isRefused", Histories::ghostGrant);
     all.put("acquire_fromOldConnection_isRefusedAfterRelease", Histories::overtaken);
     all.put("extend_afterAnotherLeaseCameAndWent_isRefused", Histories::resurrection);
+    all.put("handOff_toWhoseExtendWasFaster_endsThePredecessorAllTheSame", Histories::faster);
     all.put("extend_afterReleaseWithMinimumHold_isRefused", Histories::keptKey);
     all.put("extend_ofExpiredLease_doesNotReviveIt", Histories::lateExtension);
     all.put("extend_byMinority_leavesTheDeadline", Histories::minorityExtension);
@@ -819,6 +820,21 @@ final class Histories {
     p.run(10);
     operator.mustHold("it is free");
     require(operator.lease.token() > a.lease.token(), "in order");
+  }
+
+  /** Found by the exhaustive search: B's extend repairs a node before B's hand-off comes there. */
+  private static void faster() {
+    NodeModel m = new NodeModel(60_000);
+    long now = 1_760_000_000_000_000L;
+    acquire(m, "a", now, now);
+    m.delete("redlock:{a}");
+    LockRequest.Extend repair = new LockRequest.Extend(A, "b", now + 1, 1000);
+    require(m.execute(repair, 1, 1, now).code() == ReplyCode.REPAIRED, "free");
+    LockRequest.Acquire handOff = new LockRequest.Acquire(A, "b", now + 1, 1000, "a", now, null);
+    require(m.execute(handOff, 1, 1, now).code() == ReplyCode.GRANTED, "a repeat");
+    m.delete("redlock:{a}");
+    LockRequest.Extend late = new LockRequest.Extend(A, "a", now, 1000);
+    require(m.execute(late, 1, 1, now).code() == ReplyCode.LOST, "A was handed on");
   }
 
   /** A minimum hold leaves the key for a while; a copy of an extend must not lengthen that. */

@@ -113,6 +113,13 @@ record Mutant(String name, String source, List<Edit> edits) {
         node("if (s.owner != null || s.ended >= r.token()) {", "if (s.owner != null) {"));
     mutant(
         "X",
+        "a hand-off that finds its key there already does not end the predecessor",
+        node(
+            "if (r.previousLeaseId() != null\n          && r.previousToken() > s.ended",
+            "if (r.previousLeaseId() != null && !isRepeat(s, r)\n"
+                + "          && r.previousToken() > s.ended"));
+    mutant(
+        "X",
         "extend lengthens what a minimum hold has left",
         node("if (ours && s.ended < r.token()) {", "if (ours) {"));
     mutant(

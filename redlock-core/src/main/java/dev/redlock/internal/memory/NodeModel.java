@@ -174,17 +174,17 @@ public final class NodeModel {
     }
     for (int i = 0; i < keys.size(); i++) {
       Slot s = slot(keys.lockKey(i));
+      if (r.previousLeaseId() != null
+          && r.previousToken() > s.ended
+          && r.previousToken() < r.token()) {
+        s.ended = r.previousToken();
+      }
       if (isRepeat(s, r)) {
         continue;
       }
       write(s, r.leaseId(), nowMillis + r.ttlMillis(), session);
       s.fence = r.token();
       s.wanted = false;
-      if (r.previousLeaseId() != null
-          && r.previousToken() > s.ended
-          && r.previousToken() < r.token()) {
-        s.ended = r.previousToken();
-      }
       s.fenceExpiresMillis = nowMillis + fenceLifeMillis;
       track(s, session);
     }

@@ -125,16 +125,15 @@ elseif code ~= 1 then
 end
 
 for i = 1, last, 2 do
+  -- The predecessor is over, so its extend must not set the key again; never true of this token itself. Also
+  -- where our own extend was faster than this and has stored the key already.
+  local endedNow = previous and tonumber(ARGV[6])
+  if previous and endedNow < proposed and tonumber(redis.call('HGET', KEYS[i + 1], 'ended') or 0) < endedNow then
+    redis.call('HSET', KEYS[i + 1], 'ended', ARGV[6])
+  end
   if not (repeated and repeated[i]) then
     redis.call('SET', KEYS[i], id, 'PX', ARGV[3])
-    local ended = previous and tonumber(redis.call('HGET', KEYS[i + 1], 'ended') or 0)
-    local endedNow = previous and tonumber(ARGV[6])
-    -- The predecessor is over, so its extend must not set the key again; never true of this token itself.
-    if ended and ended < endedNow and endedNow < proposed then
-      redis.call('HSET', KEYS[i + 1], 'fence', token, 'ended', ARGV[6])
-    else
-      redis.call('HSET', KEYS[i + 1], 'fence', token)
-    end
+    redis.call('HSET', KEYS[i + 1], 'fence', token)
     if wanted and wanted[i] then
       redis.call('HDEL', KEYS[i + 1], 'wanted')
     end
