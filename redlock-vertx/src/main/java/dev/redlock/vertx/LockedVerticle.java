@@ -5,10 +5,10 @@ import static java.util.Objects.requireNonNull;
 import dev.redlock.LeaderElection;
 import dev.redlock.LockOptions;
 import dev.redlock.vertx.internal.InnerDeployment;
+import io.vertx.core.Context;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
-import io.vertx.core.internal.ContextInternal;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +53,7 @@ public final class LockedVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
-    ContextInternal mine = (ContextInternal) context;
+    Context mine = context;
     LeaderElection.Builder builder =
         LeaderElection.builder(
                 settings.redlock.redlock(),

@@ -6,7 +6,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxBuilder;
 import io.vertx.core.VertxOptions;
-import io.vertx.core.internal.VertxInternal;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
@@ -35,20 +34,19 @@ final class CheckedVertx implements AutoCloseable {
     Thread sleeper = new Thread(this::sleep, "sleeper");
     sleeper.setDaemon(true);
     sleeper.start();
-    ((VertxInternal) vertx)
-        .blockedThreadChecker()
-        .setThreadBlockedHandler(
-            event -> {
-              if (lateMillis > STARVED_MILLIS) {
-                System.out.println("starved for " + lateMillis + " ms: " + event.thread());
-                return;
-              }
-              StringBuilder out = new StringBuilder(event.thread() + " for " + event.duration());
-              for (StackTraceElement e : event.thread().getStackTrace()) {
-                out.append("\n  ").append(e);
-              }
-              blocked.add(out.toString());
-            });
+    BlockedThreads.on(
+        vertx,
+        (thread, duration) -> {
+          if (lateMillis > STARVED_MILLIS) {
+            System.out.println("starved for " + lateMillis + " ms: " + thread);
+            return;
+          }
+          StringBuilder out = new StringBuilder(thread + " for " + duration);
+          for (StackTraceElement e : thread.getStackTrace()) {
+            out.append("\n  ").append(e);
+          }
+          blocked.add(out.toString());
+        });
   }
 
   private void sleep() {

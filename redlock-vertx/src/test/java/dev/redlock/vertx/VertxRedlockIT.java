@@ -16,7 +16,6 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.ThreadingModel;
-import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import io.vertx.core.shareddata.Lock;
@@ -72,7 +71,7 @@ class VertxRedlockIT {
   }
 
   /** A verticle that does one thing. */
-  private static final class Doing extends VerticleBase {
+  private static final class Doing extends TestVerticle {
     private final java.util.function.Function<Context, Future<?>> body;
 
     Doing(java.util.function.Function<Context, Future<?>> body) {
@@ -80,7 +79,7 @@ class VertxRedlockIT {
     }
 
     @Override
-    public Future<?> start() {
+    Future<?> begin() {
       return body.apply(context);
     }
   }
@@ -261,16 +260,16 @@ class VertxRedlockIT {
     Promise<Boolean> validAtStop = Promise.promise();
     CheckedVertx.get(
         vertx.deployVerticle(
-            new VerticleBase() {
+            new TestVerticle() {
               private VertxLease lease;
 
               @Override
-              public Future<?> start() {
+              Future<?> begin() {
                 return redlock.acquire("a", LONG).onSuccess(l -> lease = l);
               }
 
               @Override
-              public Future<?> stop() {
+              Future<?> end() {
                 validAtStop.complete(lease.isValid());
                 return Future.succeededFuture();
               }

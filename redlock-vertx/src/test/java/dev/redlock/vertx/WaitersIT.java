@@ -6,7 +6,6 @@ import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -46,7 +45,7 @@ class WaitersIT {
   }
 
   /** Asks thousands of times from its event loop, and releases at once what it gets. */
-  private static final class Asking extends VerticleBase {
+  private static final class Asking extends TestVerticle {
     private final VertxRedlock redlock;
     private final AtomicInteger served = new AtomicInteger();
     private final AtomicInteger refused = new AtomicInteger();
@@ -57,7 +56,7 @@ class WaitersIT {
     }
 
     @Override
-    public Future<?> start() {
+    Future<?> begin() {
       for (int i = 0; i < WAITERS; i++) {
         redlock.acquire("a", LONG).onSuccess(this::serve).onFailure(e -> refuse());
       }
@@ -136,7 +135,7 @@ class WaitersIT {
   void waiters_fiveThousandOnOneLoop_areServedWithoutAThreadOrAStall(RedisNodes nodes) {
     VertxLease first = CheckedVertx.get(redlock.acquire("a", LONG));
     CheckedVertx.get(redlock.acquire("warm", LONG).compose(VertxLease::release));
-    CheckedVertx.get(vertx.deployVerticle(new VerticleBase() {})); // Both loops have run.
+    CheckedVertx.get(vertx.deployVerticle(new TestVerticle() {})); // Both loops have run.
     int threadsBefore = threads();
     Asking asking = new Asking(redlock);
     try (Sampler sampler = new Sampler()) {

@@ -1,13 +1,12 @@
 package dev.redlock.vertx.internal;
 
 import dev.redlock.vertx.RedlockOptions;
+import io.vertx.core.Context;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
-import io.vertx.core.internal.ContextInternal;
-import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.json.JsonObject;
 import java.util.UUID;
 
@@ -19,14 +18,14 @@ final class Bus {
   private static final String ORIGIN = "redlock-origin";
 
   private final Vertx vertx;
-  private final ContextInternal context;
+  private final Context context;
   private final String origin = UUID.randomUUID().toString();
   private final DeliveryOptions delivery;
   private final boolean localOnly;
 
   Bus(Vertx vertx, RedlockOptions options) {
     this.vertx = vertx;
-    context = ((VertxInternal) vertx).createEventLoopContext();
+    context = Inside.eventLoopContext(vertx);
     Boolean given = options.getLocalOnly();
     localOnly = given != null ? given : !vertx.isClustered();
     delivery = new DeliveryOptions().setLocalOnly(localOnly).addHeader(ORIGIN, origin);

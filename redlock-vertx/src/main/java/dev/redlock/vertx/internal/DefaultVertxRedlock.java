@@ -9,13 +9,10 @@ import dev.redlock.RedlockClosedException;
 import dev.redlock.vertx.RedlockSharedLocks;
 import dev.redlock.vertx.VertxLease;
 import dev.redlock.vertx.VertxRedlock;
-import io.vertx.core.Closeable;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.internal.CloseFuture;
-import io.vertx.core.internal.ContextInternal;
-import io.vertx.core.internal.VertxInternal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,27 +29,27 @@ import org.jspecify.annotations.Nullable;
 
 /** Brings the core's futures onto contexts, and ties what is held to whoever holds it. */
 public final class DefaultVertxRedlock implements VertxRedlock {
-  private final VertxInternal vertx;
+  private final Vertx vertx;
   private final Redlock redlock;
 
   /** The thread of a client of our own; null for a client of somebody else's. */
   private final @Nullable LoopTime time;
 
-  private final Map<CloseFuture, Scope> scopes = new ConcurrentHashMap<>();
+  private final Map<Inside.Owner, Scope> scopes = new ConcurrentHashMap<>();
 
   /** Set once, by the first who closes. */
   private final AtomicReference<@Nullable Promise<Void>> closing = new AtomicReference<>();
 
   DefaultVertxRedlock(Vertx vertx, Redlock redlock, @Nullable LoopTime time) {
-    this.vertx = (VertxInternal) vertx;
+    this.vertx = vertx;
     this.redlock = redlock;
     this.time = time;
   }
 
-  private final Closeable withVertx = completion -> close().onComplete(completion);
+  private final Inside.Hook withVertx = new Inside.Hook(() -> close().toCompletionStage());
 
   void closeWithVertx() {
-    vertx.addCloseHook(withVertx);
+    Inside.closeWith(vertx, withVertx);
   }
 
   @Override
@@ -81,21 +78,21 @@ public final class DefaultVertxRedlock implements VertxRedlock {
 
   private <A> Future<Optional<VertxLease>> ask(
       Supplier<CompletableFuture<A>> question, Function<A, Optional<Lease>> answer) {
-    ContextInternal context = vertx.getOrCreateContext();
+    Context context = vertx.getOrCreateContext();
     if (closing.get() != null) {
-      return context.failedFuture(new RedlockClosedException());
+      return Inside.failed(context, new RedlockClosedException());
     }
     Scope scope = scope(context);
     if (scope.isClosed()) {
-      return context.failedFuture(undeployed());
+      return Inside.failed(context, undeployed());
     }
     CompletableFuture<A> asked;
     try {
       asked = question.get();
     } catch (IllegalArgumentException e) {
-      return context.failedFuture(e);
+      return Inside.failed(context, e);
     }
-    Promise<Optional<VertxLease>> promise = context.promise();
+    Promise<Optional<VertxLease>> promise = Inside.promise(context);
     Runnable giveUp = () -> asked.cancel(false);
     scope.ask(giveUp);
     asked.whenComplete(
@@ -169,25 +166,25 @@ public final class DefaultVertxRedlock implements VertxRedlock {
   }
 
   /** What belongs to the caller's verticle. */
-  private Scope scope(ContextInternal context) {
-    CloseFuture owner = context.unwrap().closeFuture();
+  private Scope scope(Context context) {
+    Inside.Owner owner = Inside.ownerOf(context);
     Scope known = scopes.get(owner);
     if (known != null) {
       return known;
     }
-    Scope fresh = new Scope(context.deploymentID(), () -> scopes.remove(owner));
+    Scope fresh = new Scope(owner.deploymentId(), () -> scopes.remove(owner));
     known = scopes.putIfAbsent(owner, fresh);
     if (known != null) {
       return known;
     }
-    if (!owner.add(fresh)) {
+    if (!owner.add(fresh.hook())) {
       fresh.close(); // Undeployed already.
     }
     return fresh;
   }
 
   /** Makes Vert.x undeploy this verticle before the client closes with it. */
-  public void owns(ContextInternal context) {
+  public void owns(Context context) {
     scope(context);
   }
 
@@ -217,8 +214,8 @@ public final class DefaultVertxRedlock implements VertxRedlock {
         .onComplete(
             undeployed -> {
               List<CompletableFuture<Void>> scopesClosed = new ArrayList<>();
-              for (Map.Entry<CloseFuture, Scope> e : List.copyOf(scopes.entrySet())) {
-                e.getKey().remove(e.getValue());
+              for (Map.Entry<Inside.Owner, Scope> e : List.copyOf(scopes.entrySet())) {
+                e.getKey().remove(e.getValue().hook());
                 scopesClosed.add(e.getValue().close());
               }
               CompletableFuture.allOf(scopesClosed.toArray(CompletableFuture[]::new))
@@ -232,8 +229,8 @@ public final class DefaultVertxRedlock implements VertxRedlock {
    * leases while they still work.
    */
   private Future<?> undeployHolders() {
-    if (!vertx.closeFuture().isClosed()) {
-      vertx.removeCloseHook(withVertx);
+    if (!Inside.isClosing(vertx)) {
+      Inside.closeWithNoMore(vertx, withVertx);
       return Future.succeededFuture(); // Closed by the user, whose verticles live on.
     }
     List<Future<?>> gone = new ArrayList<>();

@@ -9,8 +9,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
-import io.vertx.core.internal.ContextInternal;
-import io.vertx.core.internal.VertxInternal;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -32,13 +30,13 @@ public final class InnerDeployment implements LeaderElection.Work {
   public InnerDeployment(
       Vertx vertx, Supplier<? extends VerticleBase> inner, DeploymentOptions options) {
     this.vertx = vertx;
-    neutral = ((VertxInternal) vertx).createEventLoopContext();
+    neutral = Inside.eventLoopContext(vertx);
     this.inner = inner;
     this.options = options;
   }
 
   /** Vert.x closes clients before verticles: has this verticle undeployed first. */
-  public static void undeployBeforeClose(VertxRedlock redlock, ContextInternal context) {
+  public static void undeployBeforeClose(VertxRedlock redlock, Context context) {
     if (redlock instanceof DefaultVertxRedlock client) {
       client.owns(context);
     }

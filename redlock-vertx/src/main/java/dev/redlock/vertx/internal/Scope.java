@@ -1,8 +1,6 @@
 package dev.redlock.vertx.internal;
 
 import dev.redlock.Lease;
-import io.vertx.core.Closeable;
-import io.vertx.core.Completable;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,9 +11,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What one deployed verticle, or Vert.x outside any verticle, waits for and holds. */
-final class Scope implements Closeable {
+final class Scope {
   private final @Nullable String deploymentId;
   private final Runnable onClosed;
+  private final Inside.Hook hook = new Inside.Hook(this::close);
   private final Set<Runnable> asked = ConcurrentHashMap.newKeySet();
   private final Set<Supplier<@Nullable Lease>> held = ConcurrentHashMap.newKeySet();
 
@@ -29,6 +28,11 @@ final class Scope implements Closeable {
 
   @Nullable String deploymentId() {
     return deploymentId;
+  }
+
+  /** Closes this scope. */
+  Inside.Hook hook() {
+    return hook;
   }
 
   boolean isClosed() {
@@ -80,10 +84,5 @@ final class Scope implements Closeable {
     // An unconfirmed release goes on in the background: not a reason to fail an undeployment.
     return CompletableFuture.allOf(releases.toArray(CompletableFuture[]::new))
         .handle((done, failure) -> null);
-  }
-
-  @Override
-  public void close(Completable<Void> completion) {
-    close().thenRun(completion::succeed);
   }
 }
