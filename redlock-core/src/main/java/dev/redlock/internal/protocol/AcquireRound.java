@@ -331,9 +331,9 @@ final class AcquireRound extends Exchange {
     return false;
   }
 
-  /** A knock: whether the door has said that it stored nothing. */
+  /** A knock, or the only node there is: whether it has said that it stored nothing. */
   boolean isRefusedForSure() {
-    NodeReply reply = door < 0 ? null : replies[door];
+    NodeReply reply = door >= 0 ? replies[door] : replies.length == 1 ? replies[0] : null;
     return reply != null && reply.code().definite() && reply.code() != ReplyCode.GRANTED;
   }
 

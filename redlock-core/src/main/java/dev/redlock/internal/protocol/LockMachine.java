@@ -707,8 +707,10 @@ public final class LockMachine {
 
   /** A round after a knock, or with a second token, undoes what the first left as well. */
   private long undoMask(AcquireRound r) {
-    if (r.knock && r.isRefusedForSure()) {
-      return 0; // One question, at most once on the wire, and the answer is no: nothing is there.
+    if ((r.knock || nodes.count() == 1) && r.isRefusedForSure()) {
+      // One question, at most once on the wire, and the answer is no: nothing is there. Rolling it
+      // back would raise the fence above the next token of the holder, and spoil its hand-off.
+      return 0;
     }
     return r.sentMask() | contention.sentBefore(r);
   }
