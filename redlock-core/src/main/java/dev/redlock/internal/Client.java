@@ -251,6 +251,11 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
   }
 
   @Override
+  public void onNotice(LockNode node, String key) {
+    heard(key);
+  }
+
+  @Override
   public void onAllInvalidated(LockNode node) {
     int index = nodes.indexOf(node);
     for (LockActor actor : locks.all()) {
@@ -260,7 +265,10 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
 
   @Override
   public void mayBeFree(String name) {
-    String key = LockKeys.of(keyPrefix, List.of(name)).lockKey(0);
+    heard(LockKeys.of(keyPrefix, List.of(name)).lockKey(0));
+  }
+
+  private void heard(String key) {
     for (LockActor actor : locks.of(key)) {
       actor.post((machine, now, wall) -> machine.onHint(-1, now, wall));
     }

@@ -38,6 +38,16 @@ public interface NodeListener {
    */
   void onInvalidated(LockNode node, String key);
 
+  /**
+   * The node tells of a release by another way than the connection that answers come on, so that
+   * this may overtake the answer to a question that was executed before it. A hint.
+   *
+   * @param key the whole lock key
+   */
+  default void onNotice(LockNode node, String key) {
+    onInvalidated(node, key);
+  }
+
   /** The node says that anything may have changed (a flush, a lost subscription). A hint. */
   void onAllInvalidated(LockNode node);
 }

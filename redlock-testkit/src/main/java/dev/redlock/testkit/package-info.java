@@ -4,7 +4,8 @@
  *
  * <p>{@link dev.redlock.testkit.RedisNodes} is where to begin, or, with JUnit 5.13 or newer, {@link
  * dev.redlock.testkit.RedisTest}. Faults of a node: {@link dev.redlock.testkit.RedisNode}; faults
- * of the way to it: {@link dev.redlock.testkit.TcpGate}; processes that hold locks: {@link
+ * of the way to it: {@link dev.redlock.testkit.TcpGate}; a whole cluster: {@link
+ * dev.redlock.testkit.RedisClusterNodes}; processes that hold locks: {@link
  * dev.redlock.testkit.ForkedJvm}. Everything ends with the JVM that started it, also if that is
  * killed. For Linux and macOS, with a {@code /bin/sh}.
  *

@@ -28,11 +28,7 @@ abstract class ConnectionContract extends NodeContract {
 
   @AfterEach
   void heal() {
-    if (server().features().contains(Feature.CRASHES)) {
-      server().restart();
-    } else if (server().features().contains(Feature.PAUSES)) {
-      server().resume();
-    }
+    server().heal();
   }
 
   private static void assertFailed(NodeReply reply, NodeError.Kind kind) {

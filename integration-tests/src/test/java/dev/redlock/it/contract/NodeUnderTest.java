@@ -69,4 +69,13 @@ public interface NodeUnderTest {
 
   /** SIGCONT. */
   void resume();
+
+  /** Ends whatever a test has done to it; what it stores need not survive that. */
+  default void heal() {
+    if (features().contains(Feature.CRASHES)) {
+      restart();
+    } else if (features().contains(Feature.PAUSES)) {
+      resume();
+    }
+  }
 }

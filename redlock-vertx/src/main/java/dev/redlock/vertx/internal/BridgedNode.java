@@ -1,5 +1,6 @@
 package dev.redlock.vertx.internal;
 
+import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
@@ -50,6 +51,12 @@ final class BridgedNode implements LockNode {
               }
 
               @Override
+              public void onNotice(LockNode inner, String key) {
+                listener.onNotice(BridgedNode.this, key);
+                bus.pushed(key);
+              }
+
+              @Override
               public void onAllInvalidated(LockNode inner) {
                 listener.onAllInvalidated(BridgedNode.this);
               }
@@ -64,6 +71,21 @@ final class BridgedNode implements LockNode {
   @Override
   public void send(LockRequest request, ReplyHandler handler) {
     node.send(request, handler);
+  }
+
+  @Override
+  public void requireServable(LockKeys keys) {
+    node.requireServable(keys);
+  }
+
+  @Override
+  public void waiting(LockKeys keys) {
+    node.waiting(keys);
+  }
+
+  @Override
+  public void idle(LockKeys keys) {
+    node.idle(keys);
   }
 
   @Override

@@ -1,0 +1,420 @@
+package dev.redlock.it.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.redlock.DistributedLock;
+import dev.redlock.Lease;
+import dev.redlock.LeaseEnd;
+import dev.redlock.LockInspection;
+import dev.redlock.LockOptions;
+import dev.redlock.LockQueueFullException;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.Redlock;
+import dev.redlock.ReentrantDistributedLock;
+import dev.redlock.cluster.ClusterLockNode;
+import dev.redlock.cluster.ClusterOptions;
+import dev.redlock.cluster.ReleaseNotices;
+import dev.redlock.cluster.SlotLocator;
+import dev.redlock.it.Clients;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.RedisClusterNodes;
+import dev.redlock.testkit.RedisNode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The lock as its users see it, on a cluster that nobody dies in. */
+class ClusterLockIT {
+  private static final Duration WAIT = Duration.ofSeconds(20);
+  private static final LockOptions LAZY =
+      LockOptions.builder()
+          .pollInterval(Duration.ofMinutes(1))
+          .nodeTimeout(Duration.ofSeconds(1)) // The machine may be busy with other builds.
+          .build();
+
+  private static RedisClusterNodes cluster;
+
+  @BeforeAll
+  static void start() {
+    cluster = RedisClusterNodes.start(3, 3);
+  }
+
+  @AfterAll
+  static void stop() {
+    cluster.close();
+  }
+
+  @Test
+  void queueHandOffTokensAndReentrance_areAsOnIndependentMasters() throws Exception {
+    try (Redlock redlock = ClusterClients.start(cluster);
+        Redlock other = ClusterClients.start(cluster)) {
+      DistributedLock lock = redlock.lock("queue", LAZY.toBuilder().queueBound(1).build());
+      Lease first = lock.acquire(WAIT);
+      assertThat(other.lock("queue").tryAcquire()).isEmpty();
+      CompletableFuture<Lease> next = lock.acquireAsync(WAIT);
+      assertThatThrownBy(() -> lock.acquire(WAIT)).isInstanceOf(LockQueueFullException.class);
+      first.close();
+      Lease second = next.get(5, TimeUnit.SECONDS);
+      assertThat(first.whenEnded().toCompletableFuture().get(5, TimeUnit.SECONDS))
+          .isEqualTo(LeaseEnd.HANDED_OFF);
+      assertThat(second.fencingToken().value()).isGreaterThan(first.fencingToken().value());
+      second.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
+      second.close();
+      try (Lease third = other.lock("queue").acquire(WAIT)) {
+        assertThat(third.fencingToken().value()).isGreaterThan(second.fencingToken().value());
+        LockInspection seen = other.inspect("queue").toCompletableFuture().get(5, TimeUnit.SECONDS);
+        assertThat(seen.quorum()).isEqualTo(1);
+        assertThat(seen.nodes()).hasSize(1);
+        assertThat(seen.nodes().get(0).holder()).isNotNull();
+        assertThat(seen.nodes().get(0).fence()).isEqualTo(third.fencingToken().value());
+      }
+
+      ReentrantDistributedLock reentrant = redlock.reentrantLock("again");
+      reentrant.lock();
+      reentrant.lock();
+      reentrant.unlock();
+      assertThat(other.lock("again").tryAcquire()).isEmpty();
+      reentrant.unlock();
+      other.lock("again").acquire(WAIT).close();
+    }
+  }
+
+  @Test
+  void fairLock_servesProcessesInTheOrderTheyCame() throws Exception {
+    LockOptions fair = LAZY.toBuilder().fair(true).build();
+    List<Redlock> clients = new ArrayList<>();
+    try {
+      for (int i = 0; i < 4; i++) {
+        clients.add(ClusterClients.start(cluster));
+      }
+      Lease held = clients.get(0).lock("fair", fair).acquire(WAIT);
+      List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+      List<Integer> served = new CopyOnWriteArrayList<>();
+      for (int i = 1; i < 4; i++) {
+        int process = i;
+        long standing = i;
+        waiting.add(clients.get(i).lock("fair", fair).acquireAsync(WAIT));
+        waiting.get(i - 1).thenAccept(lease -> served.add(process));
+        RedisNode master = cluster.masterOf(Clients.lockKey("fair"));
+        ClusterClients.eventually(
+            cluster,
+            Duration.ofSeconds(5),
+            () ->
+                Long.valueOf(standing)
+                    .equals(master.command("HLEN", Clients.lockKey("fair") + ":line")));
+      }
+      held.close();
+      for (CompletableFuture<Lease> one : waiting) {
+        one.get(10, TimeUnit.SECONDS).close();
+      }
+      assertThat(served).containsExactly(1, 2, 3);
+    } finally {
+      clients.forEach(Redlock::close);
+    }
+  }
+
+  @Test
+  void severalNames_inDifferentSlots_areRefusedBeforeAnythingIsSent_inOneTheyAreNot() {
+    try (Redlock redlock = ClusterClients.start(cluster)) {
+      long before = ClusterClients.scriptCalls(cluster);
+      assertThatThrownBy(() -> redlock.lock(List.of("apples", "pears")))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("'apples'")
+          .hasMessageContaining("slot " + SlotLocator.slot("apples"))
+          .hasMessageContaining("'pears'")
+          .hasMessageContaining("slot " + SlotLocator.slot("pears"));
+      assertThat(ClusterClients.scriptCalls(cluster)).isEqualTo(before);
+
+      try (Lease lease = redlock.lock(List.of("apples_{fruit}", "pears_{fruit}")).acquire(WAIT)) {
+        assertThat(redlock.lock("pears_{fruit}").tryAcquire()).isEmpty();
+        assertThat(lease.names()).hasSize(2);
+      }
+    }
+  }
+
+  @Test
+  void locator_tellsSlotAndMaster_byTheTagOfTheName() {
+    ClusterLockNode node = ClusterLockNode.connect(cluster.uris(), ClusterOptions.defaults());
+    assertThat(SlotLocator.slot("buy_{42}")).isEqualTo(RedisClusterNodes.slot("42"));
+    assertThat(SlotLocator.slot("buy_{42")).isNotEqualTo(RedisClusterNodes.slot("42"));
+    assertThat(node.locator().locate("buy_{42}").master()).isEmpty();
+    try (Redlock redlock =
+        Clients.voting(Redlock.builder().node(node).restartGuard(RestartGuard.off()).build(), 1)) {
+      RedisNode master = cluster.masterOf("{42}");
+      assertThat(node.locator().locate("buy_{42}"))
+          .isEqualTo(
+              new SlotLocator.Location(
+                  "buy_{42}",
+                  RedisClusterNodes.slot("42"),
+                  java.util.Optional.of("127.0.0.1:" + master.port())));
+      try (Lease lease = redlock.lock("buy_{42}").acquire(WAIT)) {
+        assertThat(master.key("redlock:{42}:buy_{}")).isPresent();
+        assertThat(lease.isValid()).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void slotHalfMoved_holdersGoOn_newNamesAreToldToTryAgain_untilItIsThere() {
+    try (Redlock redlock = ClusterClients.start(cluster)) {
+      RedisNode from = cluster.masterOf("{half}");
+      RedisNode to = cluster.masters().stream().filter(node -> node != from).findAny().get();
+      int slot = RedisClusterNodes.slot("half");
+      try (Lease lease = redlock.lock("a_{half}", LAZY).acquire(WAIT)) {
+        cluster.openSlot(slot, from, to);
+        lease.extendAsync().toCompletableFuture().join();
+        assertThatThrownBy(() -> redlock.lock("b_{half}", LAZY).tryAcquire())
+            .isInstanceOf(QuorumUnavailableException.class)
+            .hasMessageContaining("TRYAGAIN");
+        cluster.moveKeys(slot, from, to);
+        lease.extendAsync().toCompletableFuture().join(); // By ASK.
+        assertThat(ClusterClients.stores(to, "redlock:{half}:a_{}")).isTrue();
+        cluster.closeSlot(slot, to);
+        lease.extendAsync().toCompletableFuture().join();
+        redlock.lock("b_{half}", LAZY).acquire(WAIT).close();
+        assertThat(lease.isValid()).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void leastPrivilegedUser_canDoEverything() throws Exception {
+    for (RedisNode node : cluster) {
+      node.command(
+          "ACL",
+          "SETUSER",
+          "least",
+          "reset",
+          "on",
+          ">secret",
+          "~redlock:*",
+          "&redlock:*",
+          "-@all",
+          "+evalsha",
+          "+eval",
+          "+get",
+          "+set",
+          "+del",
+          "+time",
+          "+pttl",
+          "+pexpire",
+          "+hget",
+          "+hmget",
+          "+hset",
+          "+hdel",
+          "+hgetall",
+          "+client|tracking",
+          "+info",
+          "+cluster|nodes",
+          "+asking",
+          "+spublish",
+          "+ssubscribe",
+          "+sunsubscribe",
+          "+wait");
+    }
+    List<String> uris =
+        cluster.uris().stream()
+            .map(uri -> uri.replace("redis://", "redis://least:secret@"))
+            .toList();
+    ClusterOptions options =
+        ClusterOptions.builder().confirmedBy(1, Duration.ofMillis(500)).build();
+    try (Redlock one = ClusterClients.start(uris, options);
+        Redlock two = ClusterClients.start(uris, options)) {
+      Lease held = one.lock("least", LAZY).acquire(WAIT);
+      CompletableFuture<Lease> waiting = two.lock("least", LAZY).acquireAsync(WAIT);
+      ClusterClients.eventually(
+          cluster,
+          Duration.ofSeconds(5),
+          () -> ClusterClients.subscribers(cluster, ReleaseNotices.SHARDED_PUBSUB, "least") == 1);
+      held.close();
+      waiting.get(3, TimeUnit.SECONDS).close();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(ReleaseNotices.class)
+  void release_withoutWaiters_isOneCommand(ReleaseNotices notices) throws Exception {
+    try (Redlock redlock = ClusterClients.start(cluster, notices)) {
+      DistributedLock lock = redlock.lock("alone-" + notices);
+      lock.acquire(WAIT).releaseAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
+      long before = ClusterClients.scriptCalls(cluster);
+      for (int i = 0; i < 50; i++) {
+        lock.acquire(WAIT).releaseAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
+      }
+      assertThat(ClusterClients.scriptCalls(cluster) - before).isEqualTo(100);
+      assertThat(cluster.masterOf(Clients.lockKey("alone-" + notices)).keys())
+          .allSatisfy(key -> assertThat(key.ttl()).as(key.name()).isPresent());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = ReleaseNotices.class,
+      names = {"SHARDED_PUBSUB", "PUBSUB"})
+  void release_reachesTheNextHolder_byNoticeAlone(ReleaseNotices notices) throws Exception {
+    List<Double> millis = new ArrayList<>();
+    String name = "told-" + notices;
+    try (Redlock one = ClusterClients.startDeaf(cluster, notices);
+        Redlock two = ClusterClients.startDeaf(cluster, notices)) {
+      DistributedLock mine = one.lock(name, LAZY);
+      DistributedLock theirs = two.lock(name, LAZY);
+      for (int i = 0; i < 60; i++) {
+        boolean odd = i % 2 == 1;
+        Lease held = (odd ? theirs : mine).acquire(WAIT);
+        millis.add(handOver(held, odd ? mine : theirs, notices, name));
+      }
+    }
+    report(notices + " alone", millis);
+    // No poll came first, which would be 5 s away at least; what it is on this machine is told
+    // above.
+    assertThat(millis.get(millis.size() - 1)).isLessThan(4_000);
+    assertThat(millis.get(millis.size() / 2)).isLessThan(100);
+  }
+
+  @Test
+  void release_reachesTheNextHolder_byStreamAndPush_orByThePollWithoutAny() throws Exception {
+    List<Double> streamed = new ArrayList<>();
+    try (Redlock one = ClusterClients.start(cluster, ReleaseNotices.STREAM);
+        Redlock two = ClusterClients.start(cluster, ReleaseNotices.STREAM)) {
+      for (int i = 0; i < 50; i++) {
+        Lease held = one.lock("streamed", LAZY).acquire(WAIT);
+        streamed.add(handOver(held, two.lock("streamed", LAZY), ReleaseNotices.STREAM, "streamed"));
+      }
+    }
+    report("STREAM and pushes", streamed);
+    assertThat(streamed.get(streamed.size() - 1)).isLessThan(4_000);
+    assertThat(streamed.get(streamed.size() / 2)).isLessThan(100);
+
+    List<Double> polled = new ArrayList<>();
+    LockOptions polls = LAZY.toBuilder().pollInterval(Duration.ofMillis(400)).build();
+    try (Redlock one = ClusterClients.startDeaf(cluster, ReleaseNotices.NONE);
+        Redlock two = ClusterClients.startDeaf(cluster, ReleaseNotices.NONE)) {
+      for (int i = 0; i < 5; i++) {
+        Lease held = one.lock("polled", polls).acquire(WAIT);
+        polled.add(handOver(held, two.lock("polled", polls), ReleaseNotices.NONE, "polled"));
+      }
+    }
+    report("no notice, no push, poll every 400 ms", polled);
+    assertThat(polled.get(polled.size() / 2)).isGreaterThan(50);
+  }
+
+  /** Releases when the other is known to wait; how long it takes until that one has the lock. */
+  private static double handOver(
+      Lease held, DistributedLock next, ReleaseNotices notices, String name) throws Exception {
+    RedisNode master = cluster.masterOf(Clients.lockKey(name));
+    long before = ClusterClients.scriptCalls(master);
+    CompletableFuture<Lease> waiting = next.acquireAsync(WAIT);
+    boolean told = notices == ReleaseNotices.SHARDED_PUBSUB || notices == ReleaseNotices.PUBSUB;
+    ClusterClients.eventually(
+        cluster,
+        Duration.ofSeconds(5),
+        () ->
+            ClusterClients.scriptCalls(master) > before
+                && (!told || ClusterClients.subscribers(cluster, notices, name) >= 1));
+    long begin = System.nanoTime();
+    held.close();
+    Lease lease = waiting.get(15, TimeUnit.SECONDS);
+    double took = (System.nanoTime() - begin) / 1e6;
+    lease.close();
+    return took;
+  }
+
+  private static void report(String how, List<Double> millis) {
+    Collections.sort(millis);
+    System.out.printf(
+        "cluster: release to next holder, %s: median %.2f ms, 99%% %.2f ms, most %.2f ms (n=%d)%n",
+        how,
+        millis.get(millis.size() / 2),
+        millis.get(millis.size() * 99 / 100),
+        millis.get(millis.size() - 1),
+        millis.size());
+  }
+
+  @Test
+  void thousandNames_whileSlotsMove_areEachLockedExactly() throws Exception {
+    int clients = 8;
+    int names = 1_000;
+    int[] counters = new int[names];
+    List<Throwable> failures = new CopyOnWriteArrayList<>();
+    AtomicBoolean done = new AtomicBoolean();
+    AtomicInteger moved = new AtomicInteger();
+    List<Redlock> all = new ArrayList<>();
+    long seed = System.nanoTime();
+    long begin = System.nanoTime();
+    Thread mover = new Thread(() -> moveSlots(names, seed, done, moved, failures), "mover");
+    try {
+      for (int c = 0; c < clients; c++) {
+        all.add(ClusterClients.start(cluster));
+      }
+      mover.start();
+      List<Thread> workers = new ArrayList<>();
+      for (int c = 0; c < clients; c++) {
+        Redlock redlock = all.get(c);
+        List<Integer> order = new ArrayList<>();
+        for (int n = 0; n < names; n++) {
+          order.add(n);
+        }
+        Collections.shuffle(order, new Random(seed + c));
+        for (int half = 0; half < 2; half++) {
+          List<Integer> part = order.subList(half * names / 2, (half + 1) * names / 2);
+          Thread worker =
+              new Thread(() -> part.forEach(n -> count(redlock, n, counters, failures)));
+          worker.start();
+          workers.add(worker);
+        }
+      }
+      for (Thread worker : workers) {
+        worker.join();
+      }
+    } finally {
+      done.set(true);
+      mover.join();
+      all.forEach(Redlock::close);
+    }
+    System.out.printf(
+        "cluster: %d sections while %d slots moved, %d ms (seed %d)%n",
+        clients * names, moved.get(), (System.nanoTime() - begin) / 1_000_000, seed);
+    assertThat(failures).isEmpty();
+    assertThat(counters).containsOnly(clients);
+    assertThat(moved.get()).isGreaterThan(10);
+  }
+
+  private static void count(Redlock redlock, int name, int[] counters, List<Throwable> failures) {
+    try (Lease lease = redlock.lock("goods_{" + name + "}").acquire(WAIT)) {
+      int seen = counters[name];
+      Thread.onSpinWait();
+      counters[name] = seen + 1;
+      lease.ensureValid();
+    } catch (RuntimeException e) {
+      failures.add(e);
+    }
+  }
+
+  private static void moveSlots(
+      int names, long seed, AtomicBoolean done, AtomicInteger moved, List<Throwable> failures) {
+    Random random = new Random(seed);
+    List<RedisNode> masters = cluster.masters();
+    try {
+      while (!done.get()) {
+        int slot = RedisClusterNodes.slot(Integer.toString(random.nextInt(names)));
+        cluster.moveSlot(slot, masters.get(random.nextInt(masters.size())));
+        moved.incrementAndGet();
+      }
+    } catch (RuntimeException e) {
+      failures.add(e);
+    }
+  }
+}

@@ -1,0 +1,196 @@
+package dev.redlock.it.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.Lease;
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.cluster.ClusterLockNode;
+import dev.redlock.cluster.ClusterOptions;
+import dev.redlock.cluster.ReleaseNotices;
+import dev.redlock.internal.scripts.Script;
+import dev.redlock.it.Clients;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeListener;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.spi.Time;
+import dev.redlock.testkit.RedisClusterNodes;
+import dev.redlock.testkit.RedisNode;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Waiters who are cut off while the lock is released. */
+class CutOffIT {
+  private static final ClusterOptions STREAM =
+      ClusterOptions.builder().notices(ReleaseNotices.STREAM).build();
+  private static final Duration WAIT = Duration.ofSeconds(20);
+  private static final String NAME = "cut";
+  private static final String KEY = Clients.lockKey(NAME);
+
+  private static RedisClusterNodes cluster;
+  private static RedisNode master;
+  private static ScheduledExecutorService timer;
+
+  @BeforeAll
+  static void start() {
+    cluster = RedisClusterNodes.builder().masters(1).replicas(0).gated(true).start();
+    master = cluster.get(0);
+    timer = Executors.newSingleThreadScheduledExecutor();
+  }
+
+  @AfterAll
+  static void stop() {
+    cluster.close();
+    timer.shutdownNow();
+  }
+
+  /** As another process would that is not cut off. */
+  private static void release(String leaseId, long token) {
+    master.command(
+        "EVAL",
+        new String(Script.RELEASE.text(), StandardCharsets.UTF_8),
+        "2",
+        KEY,
+        KEY + ":fence",
+        leaseId,
+        Long.toString(token),
+        "60000",
+        "1",
+        "0",
+        "",
+        "XADD");
+  }
+
+  @Test
+  void releasedWhileCutOff_waiterHasItSoonAfterReconnecting_beforeItsPoll() throws Exception {
+    LockOptions lazy =
+        LockOptions.builder()
+            .pollInterval(Duration.ofMinutes(1))
+            .nodeTimeout(Duration.ofSeconds(1))
+            .build();
+    try (Redlock redlock = ClusterClients.start(cluster.uris(), STREAM)) {
+      master.command("SET", KEY, "another", "PX", "30000");
+      master.command("HSET", KEY + ":fence", "fence", "1");
+      master.command("PEXPIRE", KEY + ":fence", "60000");
+      long before = ClusterClients.scriptCalls(cluster);
+      CompletableFuture<Lease> waiting = redlock.lock(NAME, lazy).acquireAsync(WAIT);
+      ClusterClients.eventually(
+          cluster, Duration.ofSeconds(5), () -> ClusterClients.scriptCalls(cluster) > before);
+
+      master.gate().cut();
+      release("another", 2);
+      assertThat(waiting).isNotDone();
+      master.gate().heal();
+
+      Lease lease = waiting.get(4, TimeUnit.SECONDS); // The poll would be 5 to 15 s away.
+      lease.close();
+    }
+  }
+
+  /** The same, one floor below, where nothing but the stream can know of it. */
+  @Test
+  void releasedWhileCutOff_isReadFromTheStreamAfterReconnecting() throws Exception {
+    ClusterLockNode node = ClusterLockNode.connect(cluster.uris(), STREAM);
+    Queue<String> noticed = new ConcurrentLinkedQueue<>();
+    Queue<String> pushed = new ConcurrentLinkedQueue<>();
+    LockKeys keys = LockKeys.of("redlock", List.of(NAME));
+    node.start(
+        new NodeContext(
+            Duration.ofSeconds(30),
+            RestartGuard.off(),
+            "redlock",
+            time(),
+            new NodeListener() {
+              @Override
+              public void onStatus(LockNode told) {}
+
+              @Override
+              public void onInvalidated(LockNode told, String key) {
+                pushed.add(key);
+              }
+
+              @Override
+              public void onNotice(LockNode told, String key) {
+                noticed.add(key);
+              }
+
+              @Override
+              public void onAllInvalidated(LockNode told) {}
+            }));
+    try {
+      ClusterClients.eventually(
+          cluster, Duration.ofSeconds(5), () -> node.status().state() == NodeStatus.State.VOTING);
+      long token = ask(node, new LockRequest.Inspect(keys)).nodeMicros();
+      assertThat(ask(node, acquire(keys, "mine", token)).code()).isEqualTo(ReplyCode.GRANTED);
+      node.waiting(keys);
+      assertThat(ask(node, acquire(keys, "other", token + 1)).code()).isEqualTo(ReplyCode.HELD);
+      assertThat(noticed).isEmpty();
+
+      // Connected: by the push for the stream.
+      release("mine", token);
+      ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> noticed.contains(KEY));
+
+      assertThat(ask(node, acquire(keys, "next", token + 2)).code()).isEqualTo(ReplyCode.GRANTED);
+      noticed.clear();
+      pushed.clear();
+      master.gate().cut();
+      ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> !node.status().usable());
+      release("next", token + 2);
+      assertThat(noticed).isEmpty();
+      master.gate().heal();
+      ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> noticed.contains(KEY));
+      assertThat(pushed).as("a new connection has read no lock key").doesNotContain(KEY);
+
+      node.idle(keys);
+    } finally {
+      node.close();
+    }
+  }
+
+  private static LockRequest acquire(LockKeys keys, String leaseId, long token) {
+    return new LockRequest.Acquire(keys, leaseId, token, 30_000, null, 0, null);
+  }
+
+  private static NodeReply ask(LockNode node, LockRequest request) {
+    CompletableFuture<NodeReply> answer = new CompletableFuture<>();
+    node.send(request, answer::complete);
+    return answer.orTimeout(5, TimeUnit.SECONDS).join();
+  }
+
+  private static Time time() {
+    return new Time() {
+      @Override
+      public long nanos() {
+        return System.nanoTime();
+      }
+
+      @Override
+      public long wallMillis() {
+        return System.currentTimeMillis();
+      }
+
+      @Override
+      public Cancellable schedule(Runnable task, long delayNanos) {
+        ScheduledFuture<?> scheduled = timer.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
+        return () -> scheduled.cancel(false);
+      }
+    };
+  }
+}

@@ -1,0 +1,220 @@
+package dev.redlock.it.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.redlock.DistributedLock;
+import dev.redlock.Lease;
+import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.Redlock;
+import dev.redlock.RedlockListener;
+import dev.redlock.cluster.ClusterOptions;
+import dev.redlock.cluster.ReleaseNotices;
+import dev.redlock.it.Clients;
+import dev.redlock.testkit.RedisClusterNodes;
+import dev.redlock.testkit.RedisNode;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Masters die, and replicas take over with what they have. */
+class FailoverIT {
+  private static final Duration NODE_TIMEOUT = Duration.ofSeconds(1);
+  private static final Duration WAIT = Duration.ofSeconds(30);
+  private static final LockOptions LAZY =
+      LockOptions.builder()
+          .pollInterval(Duration.ofMinutes(1))
+          .nodeTimeout(Duration.ofSeconds(1))
+          .build();
+
+  private static RedisClusterNodes cluster;
+
+  @BeforeAll
+  static void start() {
+    cluster = RedisClusterNodes.builder().nodeTimeout(NODE_TIMEOUT).start();
+  }
+
+  @AfterAll
+  static void stop() {
+    cluster.close();
+  }
+
+  @AfterEach
+  void heal() {
+    cluster.heal();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = ReleaseNotices.class,
+      names = {"SHARDED_PUBSUB", "STREAM"})
+  void masterKilled_leaseGoesOn_othersAreServedSoon_andWaitersAreStillTold(ReleaseNotices notices)
+      throws Exception {
+    String name = "kill_{" + notices + "}";
+    List<RedlockListener.WakeUp> causes = new CopyOnWriteArrayList<>();
+    RedlockListener listener =
+        new RedlockListener() {
+          @Override
+          public void onWakeUp(List<String> names, WakeUp cause) {
+            causes.add(cause);
+          }
+        };
+    ClusterOptions options = ClusterOptions.builder().notices(notices).build();
+    try (Redlock one = ClusterClients.start(cluster.uris(), options);
+        Redlock two =
+            Clients.voting(
+                ClusterClients.on(cluster.uris(), options).listener(listener).build(), 1)) {
+      Lease held = one.lock(name, LAZY).acquire(WAIT);
+      CompletableFuture<Lease> waiting = two.lock(name, LAZY).acquireAsync(WAIT);
+      RedisNode replica = cluster.replicaOf("{" + notices + "}");
+      RedisNode master = cluster.masterOf("{" + notices + "}");
+      ClusterClients.eventually(
+          cluster,
+          Duration.ofSeconds(5),
+          () -> ClusterClients.stores(replica, "redlock:{" + notices + "}:kill_{}"));
+
+      long begin = System.nanoTime();
+      master.kill();
+      try (Lease next = two.lock("next_{" + notices + "}").acquire(WAIT)) {
+        long took = (System.nanoTime() - begin) / 1_000_000;
+        System.out.println(
+            "cluster: after the death of the master (" + notices + ") served in " + took + " ms");
+        assertThat(took).isLessThan(NODE_TIMEOUT.toMillis() + 5_000);
+        assertThat(next.isValid()).isTrue();
+      }
+      ClusterClients.eventually( // The others hear of it a little later.
+          cluster, Duration.ofSeconds(5), () -> cluster.masterOf("{" + notices + "}") == replica);
+      ClusterClients.eventually(
+          cluster,
+          Duration.ofSeconds(5),
+          () ->
+              held.extendAsync()
+                  .handle((done, failure) -> failure == null)
+                  .toCompletableFuture()
+                  .join());
+      assertThat(held.isValid()).isTrue();
+      assertThat(waiting).isNotDone();
+
+      causes.clear();
+      long released = System.nanoTime();
+      held.close();
+      waiting.get(5, TimeUnit.SECONDS).close(); // The next poll would be 5 to 15 s away.
+      System.out.printf(
+          "cluster: a waiter from before the failover was woken in %.1f ms%n",
+          (System.nanoTime() - released) / 1e6);
+      assertThat(causes).contains(RedlockListener.WakeUp.HINT);
+    }
+  }
+
+  @Test
+  void masterKilled_noticesAloneFlowAgain() throws Exception {
+    try (Redlock one = ClusterClients.startDeaf(cluster, ReleaseNotices.SHARDED_PUBSUB);
+        Redlock two = ClusterClients.startDeaf(cluster, ReleaseNotices.SHARDED_PUBSUB)) {
+      DistributedLock lock = one.lock("deaf", LAZY);
+      Lease held = lock.acquire(WAIT);
+      CompletableFuture<Lease> waiting = two.lock("deaf", LAZY).acquireAsync(WAIT);
+      ClusterClients.eventually(
+          cluster,
+          Duration.ofSeconds(5),
+          () -> ClusterClients.subscribers(cluster, ReleaseNotices.SHARDED_PUBSUB, "deaf") == 1);
+      RedisNode replica = cluster.replicaOf("{deaf}");
+
+      cluster.masterOf("{deaf}").kill();
+
+      ClusterClients.eventually(
+          cluster,
+          Duration.ofSeconds(15),
+          () ->
+              cluster.masterOf("{deaf}") == replica
+                  && ClusterClients.subscribers(cluster, ReleaseNotices.SHARDED_PUBSUB, "deaf")
+                      == 1);
+      assertThat(waiting).isNotDone();
+      held.close();
+      waiting.get(3, TimeUnit.SECONDS).close();
+    }
+  }
+
+  /**
+   * What the documentation says is lost: a lease that no replica has. The replica is stopped, and
+   * its link reset, or it would find the lease in its socket when it runs again.
+   */
+  @Test
+  void masterKilled_replicaWasPaused_leaseIsLost_andWithConfirmationIsNotGranted() {
+    LockOptions still = LAZY.toBuilder().autoExtend(false).build();
+    ClusterOptions confirmed =
+        ClusterOptions.builder().confirmedBy(1, Duration.ofMillis(100)).build();
+    try (Redlock one = ClusterClients.start(cluster);
+        Redlock two = ClusterClients.start(cluster);
+        Redlock careful = ClusterClients.start(cluster.uris(), confirmed)) {
+      try (Lease lease = careful.lock("{lost}_careful", LAZY).acquire(WAIT)) {
+        lease.extendAsync().toCompletableFuture().join();
+        assertThat(lease.isValid()).isTrue();
+      }
+      RedisNode master = cluster.masterOf("{lost}");
+      RedisNode replica = cluster.replicaOf("{lost}");
+      replica.pause();
+      master.command("CLIENT", "KILL", "TYPE", "replica");
+
+      Lease lost = one.lock("{lost}", still).acquire(WAIT);
+      assertThatThrownBy(() -> careful.lock("{lost}_careful", LAZY).tryAcquire())
+          .isInstanceOf(QuorumUnavailableException.class)
+          .hasMessageContaining("0 of 1 replicas confirmed");
+      ClusterClients.eventually(
+          cluster, Duration.ofSeconds(5), () -> master.key("redlock:{lost}:{}_careful").isEmpty());
+
+      master.kill();
+      replica.resume();
+      Lease second = two.lock("{lost}", LAZY).acquire(WAIT);
+      assertThat(lost.isValid()).as("both hold it: what a failover can lose").isTrue();
+      assertThat(second.isValid()).isTrue();
+      assertThat(second.fencingToken().value())
+          .as("by the clocks of the two masters, the failover having taken longer")
+          .isGreaterThan(lost.fencingToken().value());
+
+      ClusterClients.eventually( // As soon as its client knows the new master.
+          cluster,
+          Duration.ofSeconds(5),
+          () -> {
+            lost.extendAsync().toCompletableFuture().exceptionally(failure -> null).join();
+            return !lost.isValid();
+          });
+      assertThat(lost.whenEnded().toCompletableFuture().join()).isEqualTo(LeaseEnd.LOST);
+      assertThat(second.isValid()).isTrue();
+      second.close();
+    }
+  }
+
+  @Test
+  void promotedMaster_grantsAtOnce_orAfterQuarantineIfWanted() {
+    ClusterOptions wary = ClusterOptions.builder().quarantinePromoted(true).build();
+    try (Redlock plain = ClusterClients.start(cluster);
+        Redlock quarantining = ClusterClients.start(cluster.uris(), wary)) {
+      quarantining.lock("{promoted}", LAZY).acquire(WAIT).close();
+      RedisNode replica = cluster.replicaOf("{promoted}");
+      cluster.promote(replica, true);
+
+      plain.lock("{promoted}", LAZY).acquire(WAIT).close();
+      ClusterClients.eventually(
+          cluster,
+          Duration.ofSeconds(10),
+          () -> {
+            try {
+              quarantining.lock("{promoted}", LAZY).tryAcquire().ifPresent(Lease::close);
+              return false;
+            } catch (QuorumUnavailableException e) {
+              return e.getMessage().contains("was promoted");
+            }
+          });
+    }
+  }
+}

@@ -1,0 +1,118 @@
+package dev.redlock.it.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.RedisClusterNodes;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** The contract, on a Redis Cluster of three masters and three replicas. */
+class ClusterNodeContractIT {
+  private static RedisClusterNodes nodes;
+  private static NodeUnderTest server;
+
+  @BeforeAll
+  static void startServer() {
+    // No replica is to take over while the masters are down on purpose.
+    nodes = RedisClusterNodes.builder().nodeTimeout(Duration.ofSeconds(15)).start();
+    server = new ClusterUnderTest(nodes);
+  }
+
+  @AfterAll
+  static void stopServer() {
+    nodes.close();
+  }
+
+  @Test
+  void oneMasterRestartedEmpty_grantsNothing_whileTheOthersDo() {
+    Duration shortest =
+        Duration.ofSeconds(2); // Nodes younger than the shortest guard, 7 s, are out.
+    try (TestClient guarded = TestClient.start(server.newNode(), RestartGuard.uptime(), shortest)) {
+      LockKeys there = inSlotsOf(0);
+      LockKeys elsewhere = inSlotsOf(1);
+      await()
+          .atMost(Duration.ofSeconds(15))
+          .until(
+              () ->
+                  guarded.acquire(there, "before", guarded.now(), 100).code() == ReplyCode.GRANTED);
+      long before = guarded.node.status().connection();
+
+      nodes.get(0).restart();
+      guarded.awaitStatus(status -> status.connection() > before);
+      await()
+          .atMost(Duration.ofSeconds(5))
+          .untilAsserted(
+              () -> {
+                NodeReply refused = guarded.acquire(there, "me", guarded.now(), 1_000);
+                assertThat(refused.code()).isEqualTo(ReplyCode.FAILED);
+                assertThat(refused.error().message())
+                    .contains("does not vote")
+                    .contains("another run of the server");
+              });
+
+      NodeReply granted = guarded.acquire(elsewhere, "me", guarded.now(), 1_000);
+      assertThat(granted.code()).as(granted.toString()).isEqualTo(ReplyCode.GRANTED);
+      assertThat(granted.connection()).isEqualTo(guarded.node.status().connection());
+      assertThat(guarded.node.status().state()).isEqualTo(NodeStatus.State.VOTING);
+    } finally {
+      nodes.awaitReady();
+    }
+  }
+
+  private static LockKeys inSlotsOf(int master) {
+    LockKeys keys = NodeContract.fresh();
+    while (nodes.masterOf(keys.lockKey(0)) != nodes.get(master)) {
+      keys = NodeContract.fresh();
+    }
+    return keys;
+  }
+
+  @Nested
+  class Acquire extends AcquireContract {
+    @Override
+    NodeUnderTest server() {
+      return server;
+    }
+  }
+
+  @Nested
+  class ExtendRelease extends ExtendReleaseContract {
+    @Override
+    NodeUnderTest server() {
+      return server;
+    }
+  }
+
+  @Nested
+  class InLine extends LineContract {
+    @Override
+    NodeUnderTest server() {
+      return server;
+    }
+  }
+
+  @Nested
+  class Pushes extends PushContract {
+    @Override
+    NodeUnderTest server() {
+      return server;
+    }
+  }
+
+  @Nested
+  class Connection extends ConnectionContract {
+    @Override
+    NodeUnderTest server() {
+      return server;
+    }
+  }
+}

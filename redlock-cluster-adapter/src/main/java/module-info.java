@@ -1,0 +1,10 @@
+/** One Redis Cluster as a single node of the lock. */
+module dev.redlock.cluster {
+  requires transitive dev.redlock.core;
+  requires transitive org.jspecify;
+  requires lettuce.core;
+  requires io.netty.common;
+  requires org.slf4j;
+
+  exports dev.redlock.cluster;
+}
