@@ -248,7 +248,7 @@ class ClusterLockIT {
   @EnumSource(ReleaseNotices.class)
   void release_withoutWaiters_isOneCommand(ReleaseNotices notices) throws Exception {
     try (Redlock redlock = ClusterClients.start(cluster, notices)) {
-      DistributedLock lock = redlock.lock("alone-" + notices);
+      DistributedLock lock = redlock.lock("alone-" + notices, LAZY);
       lock.acquire(WAIT).releaseAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
       long before = ClusterClients.scriptCalls(cluster);
       for (int i = 0; i < 50; i++) {

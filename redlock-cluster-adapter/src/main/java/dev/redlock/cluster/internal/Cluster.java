@@ -46,9 +46,6 @@ import org.slf4j.LoggerFactory;
 public final class Cluster {
   private static final Logger log = LoggerFactory.getLogger(Cluster.class);
 
-  /** How long the first masters that are connected wait for the others before they are used. */
-  private static final Duration GRACE = Duration.ofSeconds(1);
-
   /** By then no vote that a quarantined master may have forgotten can be counted by anybody. */
   private static final long QUARANTINE_COUNTS_NANOS = TimeUnit.SECONDS.toNanos(3);
 
@@ -438,7 +435,7 @@ public final class Cluster {
     private final @Nullable ReplicaConfirmation confirmation;
 
     // Guarded by lock.
-    private long firstUsableNanos;
+    private final WholeStatus whole = new WholeStatus();
     private boolean troubled;
     private @Nullable String objection;
 
@@ -530,6 +527,8 @@ public final class Cluster {
           if (options.quarantinePromoted() && before != null && before.isReplica(master.nodeId())) {
             Duration guard = context.maxLeaseTime().plusSeconds(2);
             link.barUntil(time.nanos() + guard.toNanos());
+            MasterLink barred = link; // Whoever waits may ask when it is over.
+            time.schedule(() -> onAllInvalidated(barred), guard.toNanos());
             log.info("{}: master {} was promoted, and does not vote for {}", name, link, guard);
           }
         }
@@ -560,8 +559,8 @@ public final class Cluster {
      * @param news whether it is told even if the state is the same
      */
     private void review(boolean lost, boolean news) {
-      NodeIdentity whole = identity().orElse(null);
-      String refusal = whole == null ? null : objectionTo(whole);
+      NodeIdentity known = identity().orElse(null);
+      String refusal = known == null ? null : objectionTo(known);
       boolean tell;
       synchronized (lock) {
         if (closed) {
@@ -577,9 +576,9 @@ public final class Cluster {
       }
     }
 
-    private @Nullable String objectionTo(NodeIdentity whole) {
+    private @Nullable String objectionTo(NodeIdentity known) {
       try {
-        return context.listener().objection(self, whole);
+        return context.listener().objection(self, known);
       } catch (RuntimeException | Error e) {
         log.error("{}: the listener failed", name, e);
         return null;
@@ -588,56 +587,21 @@ public final class Cluster {
 
     private NodeStatus assess(long number) {
       Topology known = topology;
-      int masters = 0;
-      int usable = 0;
-      boolean votes = false;
-      long since = 0;
-      long until = 0;
-      String why = status.cause();
-      String whyNotVoting = "";
+      List<WholeStatus.Part> parts = new ArrayList<>();
       if (known != null) {
         for (Topology.Master master : known.masters()) {
-          masters++;
           MasterLink link = links.get(master.address());
-          NodeStatus its = link == null ? null : link.status();
-          if (its == null || !its.usable()) {
-            why = its == null ? why : "master " + link + ": " + its.cause();
-            continue;
-          }
-          usable++;
-          votes |= its.state() == State.VOTING;
-          if (its.state() == State.QUARANTINED) {
-            since = since == 0 || its.sinceNanos() - since > 0 ? its.sinceNanos() : since;
-            boolean earlier = its.untilNanos() != 0 && (until == 0 || its.untilNanos() - until < 0);
-            until = earlier ? its.untilNanos() : until;
-            whyNotVoting = "master " + link + ": " + its.cause();
+          if (link != null) {
+            parts.add(new WholeStatus.Part(link.name(), link.status()));
           }
         }
       }
-      long now = time.nanos();
-      if (usable == 0) {
-        firstUsableNanos = 0;
-        return next(State.CONNECTING, number, now, 0, why);
+      boolean before = whole.waitsForOthers();
+      NodeStatus next = whole.next(status, parts, objection, number, time.nanos());
+      if (whole.waitsForOthers() && !before) {
+        time.schedule(() -> review(false, false), WholeStatus.GRACE.toNanos());
       }
-      if (firstUsableNanos == 0) {
-        firstUsableNanos = now;
-        time.schedule(() -> review(false, false), GRACE.toNanos());
-      }
-      boolean complete = usable == masters || now - firstUsableNanos >= GRACE.toNanos();
-      if (!status.usable() && !complete) {
-        return next(State.PROBING, number, now, 0, usable + " of " + masters + " masters so far");
-      }
-      if (objection != null) {
-        return next(State.QUARANTINED, number, now, 0, objection);
-      }
-      return votes
-          ? next(State.VOTING, number, now, 0, "")
-          : new NodeStatus(State.QUARANTINED, number, since, until, whyNotVoting);
-    }
-
-    private NodeStatus next(State state, long number, long now, long until, String cause) {
-      long since = status.state() == state ? status.sinceNanos() : now;
-      return new NodeStatus(state, number, since, until, cause);
+      return next;
     }
 
     // What notices and confirmations need.
