@@ -54,11 +54,14 @@ final class ClusterClients {
       node.command(
           "ACL", "SETUSER", DEAF_USER, "on", "nopass", "~*", "&*", "+@all", "-client|tracking");
     }
-    List<String> uris =
-        cluster.uris().stream()
-            .map(uri -> uri.replace("redis://", "redis://" + DEAF_USER + ":any@"))
-            .toList();
-    return start(uris, ClusterOptions.builder().notices(notices).build());
+    return start(deafUris(cluster), ClusterOptions.builder().notices(notices).build());
+  }
+
+  /** The addresses with the user that {@link #startDeaf} makes. */
+  static List<String> deafUris(RedisClusterNodes cluster) {
+    return cluster.uris().stream()
+        .map(uri -> uri.replace("redis://", "redis://" + DEAF_USER + ":any@"))
+        .toList();
   }
 
   /** Script calls of clients on all masters. */
