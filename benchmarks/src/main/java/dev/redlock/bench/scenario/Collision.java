@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Clients, each with connections of its own, that ask for a free name at the same moment. {@code
- * settle} is the time until one has it, {@code all} until each has had it once. {@code collision}
- * is with five; the number stands behind the name otherwise.
+ * settle} is the time until one has it, {@code all} until each has had it once, {@code round} what
+ * a round takes when all ask at once, but for names of their own. {@code collision} is with five;
+ * the number stands behind the name otherwise.
  */
 public final class Collision implements Scenario {
   private static final int HEADLINE = 5;
@@ -51,18 +52,45 @@ public final class Collision implements Scenario {
       }
       Histogram settle = Drive.histogram();
       Histogram all = Drive.histogram();
+      Histogram apart = Drive.histogram();
       int warm = run.times(10, 50);
       long until = System.nanoTime() + run.time(2000, 20_000).toNanos();
       for (int i = 0; i < warm || System.nanoTime() < until; i++) {
         collide(clients, threads, i < warm ? Drive.histogram() : settle, i < warm ? null : all, i);
+        apart(clients, threads, i < warm ? Drive.histogram() : apart);
       }
       String scenario = count == HEADLINE ? name() : name() + "-" + count;
       run.percentiles(scenario, peer, "settle-", settle);
       run.percentiles(scenario, peer, "all-", all);
+      run.percentiles(scenario, peer, "round-", apart);
       run.results().curve(scenario, peer.label(), settle);
     } finally {
       threads.shutdownNow();
       clients.forEach(LockClient::close);
+    }
+  }
+
+  /** The same load with a name each: what one round takes when so many are put at once. */
+  private static void apart(List<LockClient> clients, ExecutorService threads, Histogram round)
+      throws Exception {
+    CyclicBarrier barrier = new CyclicBarrier(clients.size());
+    List<Future<Long>> took = new ArrayList<>();
+    for (int i = 0; i < clients.size(); i++) {
+      LockClient client = clients.get(i);
+      String name = "collision-apart-" + i;
+      took.add(
+          threads.submit(
+              () -> {
+                barrier.await();
+                long start = System.nanoTime();
+                Held held = client.acquire(name);
+                long now = System.nanoTime();
+                held.release();
+                return now - start;
+              }));
+    }
+    for (Future<Long> each : took) {
+      round.recordValue(each.get());
     }
   }
 
