@@ -39,7 +39,7 @@ class MixedRunIT {
   @Test
   void allNemeses_withinTheAssumptions_noCheckerFindsAnything() throws Exception {
     Path out = OUT.resolve("mixed");
-    List<Event> history = run(true, 3, 30, out);
+    List<Event> history = run(true, 3, 60, out);
     Verdict verdict = judge(history, out);
     assertThat(verdict.found()).as("see " + out.resolve("history.txt")).isEmpty();
     assertThat(history.stream().filter(e -> e.is("fault")).count()).isGreaterThan(2);
