@@ -96,12 +96,20 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
     return nodes.stream().map(RedisNode::uri).toList();
   }
 
-  /** The master that serves this key now, as a node that runs sees it; it may be dead. */
+  /**
+   * The master that serves this key now, as a node that runs sees it; it may be dead.
+   *
+   * @throws IllegalStateException if no node that runs knows of one, as in the middle of a failover
+   */
   public RedisNode masterOf(String key) {
     return masterOf(slot(key));
   }
 
-  /** The master that serves this slot now, as a node that runs sees it; it may be dead. */
+  /**
+   * The master that serves this slot now, as a node that runs sees it; it may be dead.
+   *
+   * @throws IllegalStateException if no node that runs knows of one, as in the middle of a failover
+   */
   public RedisNode masterOf(int slot) {
     for (List<?> range : ranges()) {
       if ((Long) range.get(0) <= slot && slot <= (Long) range.get(1)) {
