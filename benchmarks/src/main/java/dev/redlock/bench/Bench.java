@@ -5,6 +5,7 @@ import dev.redlock.bench.report.JsonReport;
 import dev.redlock.bench.report.Machine;
 import dev.redlock.bench.report.Results;
 import dev.redlock.bench.report.TableReport;
+import dev.redlock.bench.scenario.ClusterHandOver;
 import dev.redlock.bench.scenario.Collision;
 import dev.redlock.bench.scenario.ContendedLocal;
 import dev.redlock.bench.scenario.ContendedProcesses;
@@ -57,6 +58,7 @@ public final class Bench implements Callable<Integer> {
           new HeldLeases(),
           new Collision(),
           new NodeCounts(),
+          new ClusterHandOver(),
           new VertxHandOver());
 
   private enum Size {

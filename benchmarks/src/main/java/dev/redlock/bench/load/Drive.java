@@ -5,7 +5,6 @@ import dev.redlock.bench.system.Held;
 import dev.redlock.bench.system.LockClient;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -21,6 +20,7 @@ public final class Drive {
   private final Histogram pairTimes = histogram();
   private final Histogram waits = histogram();
   private final Histogram gaps = histogram();
+  private final AtomicLongArray attempts;
   private final AtomicLongArray perWorker;
   private final AtomicInteger holders = new AtomicInteger();
   private final AtomicLong overlaps = new AtomicLong();
@@ -34,6 +34,7 @@ public final class Drive {
   private Drive(LockClient client, Load load) {
     this.client = client;
     this.load = load;
+    attempts = new AtomicLongArray(load.workers());
     perWorker = new AtomicLongArray(load.workers());
     done = new CountDownLatch(load.workers());
   }
@@ -107,14 +108,14 @@ public final class Drive {
   }
 
   private boolean isOver(int worker, long now) {
-    return now - startNanos >= load.time().toNanos() || perWorker.get(worker) >= load.maxPairs();
+    return now - startNanos >= load.time().toNanos() || attempts.get(worker) >= load.maxAttempts();
   }
 
   private void work(int worker) {
     long asked = System.nanoTime();
-    for (long turn = 0; !isOver(worker, asked); turn++) {
+    while (!isOver(worker, asked)) {
       try {
-        Held held = client.acquire(load.name(worker, turn));
+        Held held = client.acquire(load.name(worker, attempts.getAndIncrement(worker)));
         long granted = System.nanoTime();
         enter(granted);
         leave();
@@ -124,7 +125,6 @@ public final class Drive {
         asked = released;
       } catch (Exception e) {
         failed(e);
-        perWorker.addAndGet(worker, load.maxPairs() == Long.MAX_VALUE ? 0 : 1);
         asked = System.nanoTime();
       }
     }
@@ -138,8 +138,8 @@ public final class Drive {
       return;
     }
     long[] granted = new long[1];
-    CompletionStage<Held> acquiring = client.acquireAsync(load.name(worker, perWorker.get(worker)));
-    acquiring
+    client
+        .acquireAsync(load.name(worker, attempts.getAndIncrement(worker)))
         .thenCompose(
             held -> {
               granted[0] = System.nanoTime();

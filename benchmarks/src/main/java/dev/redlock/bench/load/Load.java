@@ -7,10 +7,10 @@ import java.time.Duration;
  *
  * @param shared whether all of them want one name; otherwise each has names of its own
  * @param names how many names each uses in turn; names are used again and again
- * @param maxPairs no worker does more than that
+ * @param maxAttempts no worker begins more pairs than that
  */
 public record Load(
-    Mode mode, int workers, boolean shared, int names, Duration time, long maxPairs) {
+    Mode mode, int workers, boolean shared, int names, Duration time, long maxAttempts) {
 
   /** How a worker waits. */
   public enum Mode {
@@ -34,14 +34,14 @@ public record Load(
     return new Load(Mode.THREADS, workers, true, 1, time, Long.MAX_VALUE);
   }
 
-  /** The same, but no worker does more pairs than that. */
+  /** The same, but no worker begins more pairs than that. */
   public Load atMost(long pairs) {
     return new Load(mode, workers, shared, names, time, pairs);
   }
 
   /** The same for another time. */
   public Load lasting(Duration other) {
-    return new Load(mode, workers, shared, names, other, maxPairs);
+    return new Load(mode, workers, shared, names, other, maxAttempts);
   }
 
   /** The name that a worker uses the given time. */

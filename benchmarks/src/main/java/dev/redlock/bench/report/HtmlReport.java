@@ -89,7 +89,7 @@ public final class HtmlReport {
         if (bars.size() > 1 && isPictured(metric)) {
           pictures.put(
               scenario + "." + metric,
-              Svg.bars(scenario + ": " + metric, unit(scenario, metric), bars));
+              Svg.bars(scenario + ": " + metric, results.unit(scenario, metric), bars));
         }
       }
       Map<String, Histogram> curves = results.curves(scenario);
@@ -105,14 +105,6 @@ public final class HtmlReport {
                 "p50", "p99", "pairs/s", "sections/s", "commands/section", "bytes/pair", "drain/s")
             .contains(metric)
         || metric.startsWith("hand-over");
-  }
-
-  private String unit(String scenario, String metric) {
-    return results.figures().stream()
-        .filter(f -> f.key().scenario().equals(scenario) && f.key().metric().equals(metric))
-        .map(Results.Figure::unit)
-        .findFirst()
-        .orElse("");
   }
 
   private List<Svg.Bar> bars(String scenario, String metric) {

@@ -127,6 +127,15 @@ public final class Results {
             .toList());
   }
 
+  /** What a metric of a scenario is counted in; empty for plain numbers. */
+  String unit(String scenario, String metric) {
+    return figures.values().stream()
+        .filter(f -> f.key().scenario().equals(scenario) && f.key().metric().equals(metric))
+        .map(Figure::unit)
+        .findFirst()
+        .orElse("");
+  }
+
   /** Latencies by system; empty where a scenario has none. */
   public Map<String, Histogram> curves(String scenario) {
     return curves.getOrDefault(scenario, Map.of());

@@ -34,11 +34,8 @@ public final class TableReport {
   }
 
   private static String unit(Results results, String scenario, String metric) {
-    return results.figures().stream()
-        .filter(f -> f.key().scenario().equals(scenario) && f.key().metric().equals(metric))
-        .map(f -> f.unit().isEmpty() || metric.contains("/") ? "" : " " + f.unit())
-        .findFirst()
-        .orElse("");
+    String unit = results.unit(scenario, metric);
+    return unit.isEmpty() || metric.contains("/") ? "" : " " + unit;
   }
 
   private static String cell(Results.Figure figure) {

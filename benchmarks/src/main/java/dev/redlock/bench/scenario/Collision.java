@@ -54,7 +54,7 @@ public final class Collision implements Scenario {
       Histogram all = Drive.histogram();
       Histogram apart = Drive.histogram();
       int warm = run.times(10, 50);
-      long until = System.nanoTime() + run.time(2000, 20_000).toNanos();
+      long until = System.nanoTime() + run.time(1500, 20_000).toNanos();
       for (int i = 0; i < warm || System.nanoTime() < until; i++) {
         collide(clients, threads, i < warm ? Drive.histogram() : settle, i < warm ? null : all, i);
         apart(clients, threads, i < warm ? Drive.histogram() : apart);

@@ -1,11 +1,16 @@
 package dev.redlock.bench.scenario;
 
 import dev.redlock.testkit.RedisNode;
-import dev.redlock.testkit.RedisNodes;
 import java.util.Set;
 
-/** What clients have sent to the masters. */
-final class Commands {
+/**
+ * What masters have done so far, or in between.
+ *
+ * @param sent requests of clients, without what scripts called
+ * @param executed all that was carried out, whatever scripts called included
+ * @param reads how often masters read from clients: several requests in one read came in one write
+ */
+record Commands(long sent, long executed, long reads) {
   /** Commands that no script of anybody's calls; all others come from within scripts as well. */
   private static final Set<String> OF_CLIENTS =
       Set.of(
@@ -23,26 +28,25 @@ final class Commands {
           "wait",
           "multi",
           "exec",
+          "xread",
           "fcall");
 
-  private Commands() {}
-
-  /** Requests so far, on all masters together, without what scripts called. */
-  static long sent(RedisNodes nodes) {
-    long sum = 0;
-    for (RedisNode node : nodes) {
-      sum += sent(node);
+  /** So far, on all of these together. */
+  static Commands of(Iterable<RedisNode> masters) {
+    long sent = 0;
+    long executed = 0;
+    long reads = 0;
+    for (RedisNode master : masters) {
+      sent += sent(master);
+      executed += master.commandCount();
+      reads += reads(master);
     }
-    return sum;
+    return new Commands(sent, executed, reads);
   }
 
-  /** What the masters have executed, whatever scripts called included. */
-  static long executed(RedisNodes nodes) {
-    long sum = 0;
-    for (RedisNode node : nodes) {
-      sum += node.commandCount();
-    }
-    return sum;
+  /** What came after that. */
+  Commands since(Commands before) {
+    return new Commands(sent - before.sent, executed - before.executed, reads - before.reads);
   }
 
   private static long sent(RedisNode node) {
@@ -54,18 +58,12 @@ final class Commands {
         .sum();
   }
 
-  /** How often the masters read from clients: several requests in one read came in one write. */
-  static long reads(RedisNodes nodes) {
-    long sum = 0;
-    for (RedisNode node : nodes) {
-      sum +=
-          String.valueOf(node.command("INFO", "stats"))
-              .lines()
-              .filter(line -> line.startsWith("total_reads_processed:"))
-              .mapToLong(line -> number(line, "total_reads_processed:"))
-              .sum();
-    }
-    return sum;
+  private static long reads(RedisNode node) {
+    return String.valueOf(node.command("INFO", "stats"))
+        .lines()
+        .filter(line -> line.startsWith("total_reads_processed:"))
+        .mapToLong(line -> number(line, "total_reads_processed:"))
+        .sum();
   }
 
   private static long number(String line, String after) {

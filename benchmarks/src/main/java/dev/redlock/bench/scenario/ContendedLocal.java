@@ -27,21 +27,13 @@ public final class ContendedLocal implements Scenario {
 
   @Override
   public void measure(Run run) throws Exception {
-    List<Peer> peers =
-        run.present(
-            Peer.REDLOCK,
-            Peer.FLOOR,
-            Peer.REDISSON_REDLOCK,
-            Peer.REDISSON_MULTILOCK,
-            Peer.REDISSON_RLOCK,
-            Peer.SPRING_LOCKREGISTRY,
-            Peer.NODE_REDLOCK);
+    List<Peer> peers = run.presentUnfair();
     Duration time = run.time(500, 3000);
     try (World world = World.start(5, peers)) {
       for (Peer peer : peers) {
         drive(world, peer, Load.contended(HEADLINE, run.time(700, 3000)));
       }
-      for (int repeat = 0; repeat < run.times(4, 5); repeat++) {
+      for (int repeat = 0; repeat < run.times(3, 5); repeat++) {
         for (int threads : new int[] {HEADLINE, 2, 64}) {
           for (Peer peer : Run.rotated(peers, repeat)) {
             boolean others = threads == HEADLINE || !run.quick() || peer == Peer.REDLOCK;
@@ -56,27 +48,12 @@ public final class ContendedLocal implements Scenario {
 
   private void measure(Run run, World world, Peer peer, Load load) throws Exception {
     String scenario = load.workers() == HEADLINE ? name() : name() + "-" + load.workers();
-    long commands = Commands.sent(world.nodes());
-    long executed = Commands.executed(world.nodes());
+    Commands before = Commands.of(world.nodes());
     Slice slice = drive(world, peer, load);
-    executed = Commands.executed(world.nodes()) - executed;
-    double sections = Math.max(1, slice.pairs());
-    run.add(scenario, peer, "sections/s", "1/s", slice.rate());
+    run.sections(scenario, peer.label(), slice, Commands.of(world.nodes()).since(before));
     run.percentiles(scenario, peer, "hand-over-", slice.gaps());
     run.percentiles(scenario, peer, "wait-", slice.waits());
-    run.add(
-        scenario,
-        peer,
-        "commands/section",
-        "",
-        (Commands.sent(world.nodes()) - commands) / sections);
-    run.add(scenario, peer, "executed/section", "", executed / sections);
-    if (peer != Peer.FLOOR) {
-      run.add(scenario, peer, "least-share", "", slice.leastShare());
-      run.add(scenario, peer, "most-share", "", slice.mostShare());
-    }
     run.results().curve(scenario, peer.label(), slice.gaps());
-    run.complain(scenario, peer, slice);
   }
 
   private static Slice drive(World world, Peer peer, Load load) throws Exception {

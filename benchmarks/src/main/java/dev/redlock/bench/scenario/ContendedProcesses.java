@@ -1,6 +1,7 @@
 package dev.redlock.bench.scenario;
 
 import dev.redlock.bench.load.Drive;
+import dev.redlock.bench.load.Slice;
 import dev.redlock.bench.load.Worker;
 import dev.redlock.bench.load.Worker.Section;
 import dev.redlock.bench.system.Peer;
@@ -8,7 +9,6 @@ import dev.redlock.testkit.ForkedJvm;
 import dev.redlock.testkit.RedisNodes;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -110,49 +110,41 @@ public final class ContendedProcesses implements Scenario {
 
   private void measure(Run run, RedisNodes nodes, Peer peer, List<ForkedJvm> workers) {
     String scenario = workers.size() == HEADLINE ? name() : name() + "-" + workers.size();
-    long commands = Commands.sent(nodes);
-    long executed = Commands.executed(nodes);
-    List<List<Section>> byProcess = drive(workers, run.time(2000, 5000));
-    executed = Commands.executed(nodes) - executed;
-    long sent = Commands.sent(nodes) - commands;
-    List<Section> sections = new ArrayList<>();
-    byProcess.forEach(sections::addAll);
-    if (sections.isEmpty()) {
+    Commands before = Commands.of(nodes);
+    Slice slice = onOneClock(drive(workers, run.time(1500, 5000)));
+    if (slice.pairs() == 0) {
       throw new IllegalStateException(peer.label() + " had no section at all");
     }
-    sections.sort(Comparator.comparingLong(Section::grantedNanos));
-    long nanos =
-        sections.get(sections.size() - 1).releasedNanos()
-            - Collections.min(sections, Comparator.comparingLong(Section::askedNanos)).askedNanos();
-    Histogram gaps = Drive.histogram();
+    run.sections(scenario, peer.label(), slice, Commands.of(nodes).since(before));
+    run.percentiles(scenario, peer, "hand-over-", slice.gaps());
+    run.percentiles(scenario, peer, "wait-", slice.waits());
+    run.results().curve(scenario, peer.label(), slice.waits());
+  }
+
+  private static Slice onOneClock(List<List<Section>> byProcess) {
+    List<Section> sections =
+        byProcess.stream()
+            .flatMap(List::stream)
+            .sorted(Comparator.comparingLong(Section::grantedNanos))
+            .toList();
+    Histogram pairTimes = Drive.histogram();
     Histogram waits = Drive.histogram();
+    Histogram gaps = Drive.histogram();
+    long first = Long.MAX_VALUE;
+    long last = Long.MIN_VALUE;
     long overlaps = 0;
-    for (int i = 0; i < sections.size(); i++) {
-      Section section = sections.get(i);
-      waits.recordValue(section.grantedNanos() - section.askedNanos());
-      if (i > 0) {
-        long gap = section.grantedNanos() - sections.get(i - 1).releasedNanos();
+    for (Section section : sections) {
+      if (last != Long.MIN_VALUE) {
+        long gap = section.grantedNanos() - last;
         overlaps += gap < 0 ? 1 : 0;
         gaps.recordValue(Math.max(0, gap));
       }
+      pairTimes.recordValue(section.releasedNanos() - section.askedNanos());
+      waits.recordValue(section.grantedNanos() - section.askedNanos());
+      first = Math.min(first, section.askedNanos());
+      last = section.releasedNanos();
     }
-    run.add(scenario, peer, "sections/s", "1/s", sections.size() * 1e9 / nanos);
-    run.percentiles(scenario, peer, "hand-over-", gaps);
-    run.percentiles(scenario, peer, "wait-", waits);
-    run.add(scenario, peer, "commands/section", "", (double) sent / sections.size());
-    run.add(scenario, peer, "executed/section", "", (double) executed / sections.size());
-    double share = (double) sections.size() / byProcess.size();
-    run.add(scenario, peer, "least-share", "", least(byProcess) / share);
-    run.add(scenario, peer, "most-share", "", most(byProcess) / share);
-    run.results().curve(scenario, peer.label(), waits);
-    run.complain(scenario, peer, overlaps, 0, null);
-  }
-
-  private static double least(List<List<Section>> byProcess) {
-    return byProcess.stream().mapToInt(List::size).min().orElse(0);
-  }
-
-  private static double most(List<List<Section>> byProcess) {
-    return byProcess.stream().mapToInt(List::size).max().orElse(0);
+    List<Long> perProcess = byProcess.stream().map(one -> (long) one.size()).toList();
+    return new Slice(last - first, pairTimes, waits, gaps, perProcess, overlaps, 0, null);
   }
 }

@@ -60,7 +60,7 @@ public final class HeldLeases implements Scenario {
   }
 
   private void measure(Run run, RedisNodes nodes, int leases) throws Exception {
-    Duration leaseTime = run.time(6000, 30_000);
+    Duration leaseTime = run.time(4500, 30_000);
     Counter counter = new Counter();
     try (RedlockClient client =
         RedlockClient.of(
@@ -70,14 +70,14 @@ public final class HeldLeases implements Scenario {
                 .listener(counter))) {
       List<Lease> held = acquire(client.redlock(), leases);
       long extended = counter.extended.get();
-      long commands = Commands.sent(nodes);
-      long reads = Commands.reads(nodes);
+      Commands before = Commands.of(nodes);
       long cpu = Cpu.nanos();
       long start = System.nanoTime();
-      Thread.sleep(run.time(6000, 60_000).toMillis());
+      Thread.sleep(run.time(4500, 60_000).toMillis());
       double seconds = (System.nanoTime() - start) / 1e9;
       String scenario = leases == HEADLINE ? name() : name() + "-" + leases;
-      double sent = Commands.sent(nodes) - commands;
+      Commands used = Commands.of(nodes).since(before);
+      double sent = used.sent();
       double extensions = (double) Math.max(1, counter.extended.get() - extended);
       run.add(scenario, Peer.REDLOCK, "cpu", "%", (Cpu.nanos() - cpu) / 1e7 / seconds);
       run.add(scenario, Peer.REDLOCK, "extensions/s", "1/s", extensions / seconds);
@@ -89,11 +89,7 @@ public final class HeldLeases implements Scenario {
           "",
           sent / extensions / nodes.size());
       run.add(
-          scenario,
-          Peer.REDLOCK,
-          "commands/read",
-          "",
-          sent / (double) Math.max(1, Commands.reads(nodes) - reads));
+          scenario, Peer.REDLOCK, "commands/read", "", sent / (double) Math.max(1, used.reads()));
       run.add(scenario, Peer.REDLOCK, "lost", "", (double) counter.lost.get());
       release(held);
     }

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
-import org.jspecify.annotations.Nullable;
 
 /** What scenarios share: how long they may take, who takes part, where figures go. */
 public final class Run {
@@ -67,6 +67,12 @@ public final class Run {
     return present;
   }
 
+  /** All that can be measured here, but fair mode, which waits for more. */
+  List<Peer> presentUnfair() {
+    return present(
+        Stream.of(Peer.values()).filter(peer -> peer != Peer.REDLOCK_FAIR).toArray(Peer[]::new));
+  }
+
   /** The same in another order each repeat, so that nobody always comes after the same other. */
   static <T> List<T> rotated(List<T> all, int by) {
     List<T> turned = new ArrayList<>(all);
@@ -80,27 +86,43 @@ public final class Run {
 
   /** Median and tail of something in microseconds. */
   void percentiles(String scenario, Peer peer, String prefix, Histogram nanos) {
+    percentiles(scenario, peer.label(), prefix, nanos);
+  }
+
+  void percentiles(String scenario, String system, String prefix, Histogram nanos) {
     if (nanos.getTotalCount() > 0) {
-      add(scenario, peer, prefix + "p50", "µs", nanos.getValueAtPercentile(50) / 1e3);
-      add(scenario, peer, prefix + "p99", "µs", nanos.getValueAtPercentile(99) / 1e3);
+      results.add(scenario, system, prefix + "p50", "µs", nanos.getValueAtPercentile(50) / 1e3);
+      results.add(scenario, system, prefix + "p99", "µs", nanos.getValueAtPercentile(99) / 1e3);
     }
+  }
+
+  /** What there is to tell of several that want one name. */
+  void sections(String scenario, String system, Slice slice, Commands used) {
+    double sections = Math.max(1, slice.pairs());
+    results.add(scenario, system, "sections/s", "1/s", slice.rate());
+    results.add(scenario, system, "commands/section", "", used.sent() / sections);
+    results.add(scenario, system, "executed/section", "", used.executed() / sections);
+    if (slice.perWorker().size() > 1) {
+      results.add(scenario, system, "least-share", "", slice.leastShare());
+      results.add(scenario, system, "most-share", "", slice.mostShare());
+    }
+    complain(scenario, system, slice);
   }
 
   /** What should not be: said aloud, and in the report. */
   void complain(String scenario, Peer peer, Slice slice) {
-    complain(scenario, peer, slice.overlaps(), slice.failures(), slice.firstFailure());
+    complain(scenario, peer.label(), slice);
   }
 
-  void complain(
-      String scenario, Peer peer, long overlaps, long failures, @Nullable String firstFailure) {
-    String who = scenario + " " + peer.label();
-    long sum = failed.merge(who, failures, Long::sum);
-    if (overlaps > 0) {
-      results.remark(who + ": two callers held one lock at once, " + overlaps + " times");
+  void complain(String scenario, String system, Slice slice) {
+    String who = scenario + " " + system;
+    long sum = failed.merge(who, slice.failures(), Long::sum);
+    if (slice.overlaps() > 0) {
+      results.remark(who + ": two callers held one lock at once, " + slice.overlaps() + " times");
     }
-    if (failures > 0) {
+    if (slice.failures() > 0) {
       results.remark(
-          who, who + ": " + sum + " attempts failed, the last ones with " + firstFailure);
+          who, who + ": " + sum + " attempts failed, the last ones with " + slice.firstFailure());
     }
   }
 }

@@ -14,18 +14,10 @@ public final class Uncontended implements Scenario {
 
   @Override
   public void measure(Run run) throws Exception {
-    List<Peer> peers =
-        run.present(
-            Peer.REDLOCK,
-            Peer.FLOOR,
-            Peer.REDISSON_REDLOCK,
-            Peer.REDISSON_MULTILOCK,
-            Peer.REDISSON_RLOCK,
-            Peer.SPRING_LOCKREGISTRY,
-            Peer.NODE_REDLOCK);
+    List<Peer> peers = run.presentUnfair();
     Load load = Load.oneByOne(run.time(500, 3000));
     try (World world = World.start(5, peers)) {
-      world.warmUp(load, run.time(1200, 5000));
+      world.warmUp(load, run.time(800, 5000));
       for (int repeat = 0; repeat < run.times(5, 9); repeat++) {
         for (Peer peer : Run.rotated(peers, repeat)) {
           measure(run, world, peer, load);
@@ -35,7 +27,7 @@ public final class Uncontended implements Scenario {
   }
 
   private void measure(Run run, World world, Peer peer, Load load) throws Exception {
-    long commands = Commands.sent(world.nodes());
+    Commands before = Commands.of(world.nodes());
     long bytes = Allocation.bytes();
     long cpu = Cpu.nanos();
     Slice slice = world.drive(peer, load);
@@ -44,8 +36,9 @@ public final class Uncontended implements Scenario {
     run.percentiles(name(), peer, "", slice.pairTimes());
     run.add(name(), peer, "pairs/s", "1/s", slice.rate());
     double pairs = Math.max(1, slice.pairs());
-    run.add(name(), peer, "commands/pair", "", (Commands.sent(world.nodes()) - commands) / pairs);
-    if (peer != Peer.NODE_REDLOCK) {
+    run.add(
+        name(), peer, "commands/pair", "", Commands.of(world.nodes()).since(before).sent() / pairs);
+    if (peer.runsHere()) {
       run.add(name(), peer, "bytes/pair", "B", allocated / pairs);
       run.add(name(), peer, "cpu/pair", "µs", cpu / 1e3 / pairs);
     }

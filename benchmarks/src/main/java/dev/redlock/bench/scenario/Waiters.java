@@ -62,7 +62,7 @@ public final class Waiters implements Scenario {
       throws Exception {
     String scenario = waiters == HEADLINE ? name() : name() + "-" + waiters;
     if (client instanceof FloorClient floor) {
-      rounds(floor, waiters); // Warm.
+      rounds(floor, Math.min(waiters, HEADLINE)); // Warm.
       run.add(scenario, peer, "drain/s", "1/s", waiters * 1e9 / rounds(floor, waiters));
       return;
     }
@@ -72,12 +72,16 @@ public final class Waiters implements Scenario {
     int threads = threads();
     List<CompletableFuture<?>> served = wait(client, waiters);
     Waiting.pause(Duration.ofMillis(300)); // The head asks, and is refused.
-    long commands = Commands.sent(nodes);
+    Commands before = Commands.of(nodes);
     long start = System.nanoTime();
     Waiting.pause(run.time(700, 5000));
     double seconds = (System.nanoTime() - start) / 1e9;
     run.add(
-        scenario, peer, "commands/s waiting", "1/s", (Commands.sent(nodes) - commands) / seconds);
+        scenario,
+        peer,
+        "commands/s waiting",
+        "1/s",
+        Commands.of(nodes).since(before).sent() / seconds);
     if (waiters >= HEADLINE) { // With less it is lost in what else the heap is used for.
       run.add(scenario, peer, "heap/waiter", "B", (double) (usedHeap() - heap) / waiters);
     }

@@ -145,7 +145,7 @@ public final class FloorClient implements LockClient {
   }
 
   private static CommandArgs<byte[], byte[]> begin(Script script, String name) {
-    String key = "floor:{" + name + "}";
+    String key = name.endsWith("}") ? "floor:" + name : "floor:{" + name + "}";
     return new CommandArgs<>(ByteArrayCodec.INSTANCE)
         .add(script.sha())
         .add(2)

@@ -84,7 +84,7 @@ final class NodeContender implements Contender {
                 load.shared() ? 1 : 0,
                 load.names(),
                 load.time().toMillis(),
-                Math.min(load.maxPairs(), 1L << 50));
+                Math.min(load.maxAttempts(), 1L << 50));
     process.getOutputStream().write(line.getBytes(UTF_8));
     process.getOutputStream().flush();
     String answer = answers.readLine();

@@ -1,5 +1,6 @@
 package dev.redlock.bench.system;
 
+import dev.redlock.cluster.ReleaseNotices;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -30,6 +31,11 @@ public enum Peer {
     return this == REDISSON_RLOCK || this == SPRING_LOCKREGISTRY ? 1 : count;
   }
 
+  /** Whether what it uses of this JVM is all that it uses. */
+  public boolean runsHere() {
+    return this != NODE_REDLOCK;
+  }
+
   /** Why it cannot be measured here, or empty. */
   public Optional<String> whyAbsent() {
     return this == NODE_REDLOCK ? NodeContender.whyAbsent() : Optional.empty();
@@ -50,6 +56,16 @@ public enum Peer {
           RedissonLocks.connect(this, uris);
       case SPRING_LOCKREGISTRY -> SpringLocks.connect(uris.get(0));
       case NODE_REDLOCK -> throw new IllegalArgumentException("not a Java system");
+    };
+  }
+
+  /** Connects it in this JVM to the cluster that these servers are part of. */
+  public LockClient connectToCluster(List<String> uris) {
+    return switch (this) {
+      case REDLOCK -> RedlockClient.connectToCluster(uris, ReleaseNotices.SHARDED_PUBSUB);
+      case REDISSON_RLOCK -> RedissonLocks.connectToCluster(uris);
+      case SPRING_LOCKREGISTRY -> SpringLocks.connectToCluster(uris);
+      default -> throw new IllegalArgumentException(label() + " takes no cluster");
     };
   }
 }

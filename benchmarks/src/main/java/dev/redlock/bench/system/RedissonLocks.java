@@ -36,6 +36,15 @@ final class RedissonLocks implements LockClient {
     return locks;
   }
 
+  /** The lock of a cluster: {@code RLock}, the only kind that takes one. */
+  static RedissonLocks connectToCluster(List<String> uris) {
+    RedissonLocks locks = new RedissonLocks(Peer.REDISSON_RLOCK);
+    Config config = new Config();
+    config.useClusterServers().addNodeAddress(uris.toArray(String[]::new));
+    locks.clients.add(Redisson.create(config));
+    return locks;
+  }
+
   @Override
   public Held acquire(String name) throws InterruptedException {
     RLock lock = lock(name);

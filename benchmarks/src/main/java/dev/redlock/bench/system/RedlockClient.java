@@ -5,6 +5,9 @@ import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
+import dev.redlock.cluster.ClusterLockNode;
+import dev.redlock.cluster.ClusterOptions;
+import dev.redlock.cluster.ReleaseNotices;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.List;
@@ -34,19 +37,32 @@ public final class RedlockClient implements LockClient {
     return of(Redlock.builder().nodes(uris.toArray(String[]::new)).defaults(options));
   }
 
+  /** Over one cluster, which tells of releases so. */
+  public static RedlockClient connectToCluster(List<String> uris, ReleaseNotices notices) {
+    return of(
+        Redlock.builder()
+            .node(
+                ClusterLockNode.connect(uris, ClusterOptions.builder().notices(notices).build())));
+  }
+
   /** As prepared, without the restart guard; returns when all nodes vote. */
   public static RedlockClient of(RedlockBuilder builder) {
     Redlock redlock = builder.restartGuard(RestartGuard.off()).build();
     try {
-      Waiting.until(
-          "all nodes vote",
-          Duration.ofSeconds(15),
-          () -> redlock.nodes().stream().allMatch(node -> node.state().equals("VOTING")));
+      awaitVotes(redlock);
     } catch (RuntimeException e) {
       redlock.close();
       throw e;
     }
     return new RedlockClient(redlock);
+  }
+
+  /** Returns when all nodes vote. */
+  public static void awaitVotes(Redlock redlock) {
+    Waiting.until(
+        "all nodes vote",
+        Duration.ofSeconds(15),
+        () -> redlock.nodes().stream().allMatch(node -> node.state().equals("VOTING")));
   }
 
   /** The client itself. */

@@ -1,6 +1,8 @@
 package dev.redlock.bench.system;
 
+import java.util.List;
 import java.util.concurrent.locks.Lock;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.redis.util.RedisLockRegistry;
@@ -17,10 +19,23 @@ final class SpringLocks implements LockClient {
   }
 
   static SpringLocks connect(String uri) {
-    String[] address = uri.substring(uri.indexOf("//") + 2).split(":", -1);
-    LettuceConnectionFactory connections =
+    String[] address = address(uri).split(":", -1);
+    return connect(
         new LettuceConnectionFactory(
-            new RedisStandaloneConfiguration(address[0], Integer.parseInt(address[1])));
+            new RedisStandaloneConfiguration(address[0], Integer.parseInt(address[1]))));
+  }
+
+  static SpringLocks connectToCluster(List<String> uris) {
+    return connect(
+        new LettuceConnectionFactory(
+            new RedisClusterConfiguration(uris.stream().map(SpringLocks::address).toList())));
+  }
+
+  private static String address(String uri) {
+    return uri.substring(uri.indexOf("//") + 2);
+  }
+
+  private static SpringLocks connect(LettuceConnectionFactory connections) {
     connections.afterPropertiesSet();
     connections.start();
     RedisLockRegistry registry = new RedisLockRegistry(connections, "spring", 30_000);

@@ -27,10 +27,7 @@ public final class VertxLocks implements LockClient {
             new RedlockOptions()
                 .setNodes(uris)
                 .setRestartGuard(RestartGuard.off().name().toLowerCase(Locale.ROOT)));
-    Waiting.until(
-        "all nodes vote",
-        Duration.ofSeconds(15),
-        () -> redlock.redlock().nodes().stream().allMatch(node -> node.state().equals("VOTING")));
+    RedlockClient.awaitVotes(redlock.redlock());
     return new VertxLocks(redlock);
   }
 
