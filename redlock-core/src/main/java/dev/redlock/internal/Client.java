@@ -94,7 +94,7 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
     this.ownCallbacks = ownCallbacks;
     traceLeaks = parts.traceLeaks();
     processName = randomness.leaseId().substring(0, 12);
-    cleanups = new OwedCleanups(nodes.count(), LOG);
+    cleanups = new OwedCleanups(nodes.count(), OwedCleanups.MOST, LOG);
     siblings = new Siblings(nodes);
     doctor = new Doctor(this, parts.restartGuard(), LOG);
     events = new Events(parts.listeners(), this.callbacks, LOG);

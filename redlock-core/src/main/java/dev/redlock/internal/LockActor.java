@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * orders of each carried out before the next. Whoever brings an event while nobody is at it works
  * the queue off; nobody ever waits.
  */
-final class LockActor {
+final class LockActor implements OwedCleanups.Debtor {
 
   /** An event, with the clocks read when it is handled. */
   interface Event {
@@ -165,9 +165,8 @@ final class LockActor {
   }
 
   private void settleDown(Time time) {
-    if (machine.cleanupChanges() != cleanupChanges && client.cleanups().add(newlyOwed())) {
-      machine.forgetOldestCleanup();
-      client.cleanups().add(newlyOwed());
+    if (machine.cleanupChanges() != cleanupChanges) {
+      client.cleanups().add(this, newlyOwed(), machine.pendingCleanups() > 0);
     }
     boolean waits = machine.waiting() > 0;
     if (waits != waitingAnnounced) {
@@ -180,6 +179,11 @@ final class LockActor {
     } else {
       arm(time, now);
     }
+  }
+
+  @Override
+  public void giveUpOldest() {
+    post((m, now, wall) -> m.forgetOldestCleanup());
   }
 
   /** What nodes have come to owe since this was last asked, each. */
