@@ -31,6 +31,10 @@ final class TestClient implements AutoCloseable {
 
   final LockNode node;
   final Queue<String> invalidated = new ConcurrentLinkedQueue<>();
+
+  /** What came by another way than the connection of the answers. */
+  final Queue<String> noticed = new ConcurrentLinkedQueue<>();
+
   final Queue<NodeStatus> statuses = new ConcurrentLinkedQueue<>();
   final Queue<Long> flushes = new ConcurrentLinkedQueue<>();
 
@@ -65,6 +69,11 @@ final class TestClient implements AutoCloseable {
       @Override
       public void onInvalidated(LockNode told, String key) {
         invalidated.add(key);
+      }
+
+      @Override
+      public void onNotice(LockNode told, String key) {
+        noticed.add(key);
       }
 
       @Override

@@ -188,6 +188,22 @@ class CheckersTest {
   }
 
   @Test
+  void recoveries_nextFaultBeforeAnybodyIsServed_countUpToIt() {
+    List<Event> history =
+        history(
+            "1 a ready",
+            "2 a voting count=5",
+            "3 h fault code=N1",
+            "10 h healed",
+            "60 h fault code=N2",
+            "70 h healed",
+            acquired(75, "a", "a1", 1, 20),
+            "95 h stopping");
+    assertThat(Checks.recoveries(history, "x", 3))
+        .containsExactly(new Checks.Recovery(10, 50), new Checks.Recovery(70, 5));
+  }
+
+  @Test
   void verdict_notServedWithinLeaseTimeAndASecond_isFound() {
     String[] slow = {
       "1 a ready",

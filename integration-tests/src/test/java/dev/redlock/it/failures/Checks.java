@@ -169,12 +169,16 @@ final class Checks {
     return found;
   }
 
-  /** One healing and what came after it; {@code -1} if the lock was not to be had any more. */
+  /**
+   * One healing and how long nobody had the lock after it: until somebody had it, until the next
+   * fault, or {@code -1} if the lock was not to be had any more.
+   */
   record Recovery(long healedNanos, long nanos) {}
 
   /**
    * C5: how long it took, after each time that all faults had ended and every worker had a quorum
-   * again, until somebody had the lock. Judged up to the next fault only.
+   * again, until somebody had the lock; or how long it had not been to be had when the next fault
+   * came.
    */
   static List<Recovery> recoveries(List<Event> history, String name, int quorum) {
     List<Recovery> all = new ArrayList<>();
@@ -185,6 +189,9 @@ final class Checks {
     for (Event event : byTime(history)) {
       switch (event.what()) {
         case "fault" -> {
+          if (since >= 0) {
+            all.add(new Recovery(since, event.atNanos() - since));
+          }
           faulty = true;
           since = -1;
         }

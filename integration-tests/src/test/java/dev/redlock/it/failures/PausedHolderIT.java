@@ -23,6 +23,9 @@ class PausedHolderIT {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration LEASE = Duration.ofSeconds(1);
 
+  /** Some milliseconds, and what a busy machine adds to them. */
+  private static final Duration SOON = Duration.ofSeconds(1);
+
   @Test
   void holder_stoppedBeyondItsLease_isToldWhenItRunsAgain_andItsLateWriteIsRejected(
       RedisNodes nodes) {
@@ -52,12 +55,12 @@ class PausedHolderIT {
         }
         Event ended = news.get("ended");
         assertThat(ended.text("how")).isEqualTo("EXPIRED");
-        assertThat(ended.atNanos()).isGreaterThan(resumed);
         System.out.printf(
             "paused holder: told %.1f ms after it ran again%n", (ended.atNanos() - resumed) / 1e6);
-        assertThat(news.get("checked").text("normally"))
-            .as("ensureValid returned normally after the pause")
-            .isEqualTo("false");
+        assertThat(ended.atNanos()).isBetween(resumed, resumed + SOON.toNanos());
+        assertThat(news.get("checked").number("last"))
+            .as("the last call of ensureValid that returned normally began before it ran again")
+            .isLessThan(resumed);
         assertThat(news.get("wrote").text("accepted")).isEqualTo("false");
         assertThat(mine.isValid()).isTrue();
       }
@@ -93,19 +96,16 @@ class PausedHolderIT {
                 told.countDown();
               });
       tell("holding", "token", lease.fencingToken().value());
-      long lastValid = System.nanoTime();
-      boolean normally = false;
+      long last = 0;
       try {
         while (true) {
+          long begin = System.nanoTime();
           lease.ensureValid();
-          long now = System.nanoTime();
-          // Only a pause makes such a gap, and after one nothing may be valid.
-          normally |= now - lastValid > 3 * LEASE.toNanos();
-          lastValid = now;
+          last = begin;
           Thread.sleep(1);
         }
       } catch (LeaseLostException e) {
-        tell("checked", "normally", normally);
+        tell("checked", "last", last);
       }
       told.await();
       long token = lease.fencingToken().value();
