@@ -14,15 +14,18 @@ import java.util.concurrent.TimeoutException;
 import org.awaitility.Awaitility;
 
 /**
- * A Vert.x of one test, whose event loops may at no time be blocked for half a second. A thread
- * that does nothing but sleep tells whether the machine runs anybody at all: where it was late as
- * well, the event loop is not to blame.
+ * A Vert.x of one test, whose event loops may at no time be blocked for half a second, not counting
+ * the time in which they wanted to run and were not run. A thread that does nothing but sleep tells
+ * whether the machine runs anybody at all: where it was late as well, the event loop is not to
+ * blame.
  */
 final class CheckedVertx implements AutoCloseable {
   private static final long STARVED_MILLIS = 100;
+  private static final long BLOCKED_NANOS = 500_000_000;
 
   private final Vertx vertx;
   private final List<String> blocked = new CopyOnWriteArrayList<>();
+  private final RunShare share = new RunShare();
 
   /** The longest delays of the sleeping thread, this second and the one before; written by it. */
   private volatile long lateMillis;
@@ -37,8 +40,11 @@ final class CheckedVertx implements AutoCloseable {
     BlockedThreads.on(
         vertx,
         (thread, duration) -> {
-          if (lateMillis > STARVED_MILLIS) {
-            System.out.println("starved for " + lateMillis + " ms: " + thread);
+          double denied = share.denied(thread);
+          if (lateMillis > STARVED_MILLIS || duration * (1 - denied) < BLOCKED_NANOS) {
+            System.out.printf(
+                "starved: late by %d ms, not run for %.0f %% of %d ms: %s%n",
+                lateMillis, 100 * denied, duration / 1_000_000, thread);
             return;
           }
           StringBuilder out = new StringBuilder(thread + " for " + duration);
@@ -54,6 +60,7 @@ final class CheckedVertx implements AutoCloseable {
     long now = 0;
     long turn = System.nanoTime();
     while (!closed) {
+      share.look();
       long start = System.nanoTime();
       BusIT.parkMillis(10);
       now = Math.max(now, (System.nanoTime() - start) / 1_000_000 - 10);
@@ -70,7 +77,7 @@ final class CheckedVertx implements AutoCloseable {
     return new VertxOptions()
         .setEventLoopPoolSize(2)
         .setBlockedThreadCheckInterval(250)
-        .setMaxEventLoopExecuteTime(500)
+        .setMaxEventLoopExecuteTime(TimeUnit.NANOSECONDS.toMillis(BLOCKED_NANOS))
         .setMaxEventLoopExecuteTimeUnit(TimeUnit.MILLISECONDS);
   }
 
@@ -90,6 +97,11 @@ final class CheckedVertx implements AutoCloseable {
 
   Vertx vertx() {
     return vertx;
+  }
+
+  /** Event loops that were blocked so far; a test that blocks one on purpose takes it out. */
+  List<String> blocked() {
+    return blocked;
   }
 
   /** A client whose nodes vote. */

@@ -2,6 +2,7 @@ package dev.redlock.vertx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.LeaseEnd;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import io.vertx.core.Future;
@@ -11,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -49,6 +49,7 @@ class WaitersIT {
     private final VertxRedlock redlock;
     private final AtomicInteger served = new AtomicInteger();
     private final AtomicInteger refused = new AtomicInteger();
+    private final Map<LeaseEnd, Integer> ends = new ConcurrentHashMap<>();
     private final Promise<Void> all = Promise.promise();
 
     Asking(VertxRedlock redlock) {
@@ -64,6 +65,7 @@ class WaitersIT {
     }
 
     private void serve(VertxLease lease) {
+      lease.whenEnded().onSuccess(end -> ends.merge(end, 1, Integer::sum));
       lease.release();
       served.incrementAndGet();
       count();
@@ -81,49 +83,6 @@ class WaitersIT {
     }
   }
 
-  /** Looks at event loops each 10 ms; remembers those parked or waiting below one of our frames. */
-  private static final class Sampler implements AutoCloseable {
-    private final Set<String> stalled = ConcurrentHashMap.newKeySet();
-    private final AtomicInteger samples = new AtomicInteger();
-    private final Thread thread = new Thread(this::run, "sampler");
-    private volatile boolean over;
-
-    Sampler() {
-      thread.setDaemon(true);
-      thread.start();
-    }
-
-    private void run() {
-      while (!over) {
-        for (Map.Entry<Thread, StackTraceElement[]> e : Thread.getAllStackTraces().entrySet()) {
-          if (e.getKey().getName().startsWith("vert.x-eventloop")) {
-            look(e.getKey(), e.getValue());
-          }
-        }
-        BusIT.parkMillis(10);
-      }
-    }
-
-    private void look(Thread loop, StackTraceElement[] stack) {
-      samples.incrementAndGet();
-      boolean ours = false;
-      boolean parked = false;
-      for (StackTraceElement frame : stack) {
-        // The frame, not the thread's state: the two are not read at the same moment.
-        parked |= Set.of("park", "wait0", "sleep").contains(frame.getMethodName());
-        ours |= frame.getClassName().startsWith("dev.redlock");
-      }
-      if (ours && parked) {
-        stalled.add(loop + " " + List.of(stack));
-      }
-    }
-
-    @Override
-    public void close() {
-      over = true;
-    }
-  }
-
   private static int threads() {
     return (int)
         Thread.getAllStackTraces().keySet().stream()
@@ -138,24 +97,37 @@ class WaitersIT {
     CheckedVertx.get(vertx.deployVerticle(new TestVerticle() {})); // Both loops have run.
     int threadsBefore = threads();
     Asking asking = new Asking(redlock);
-    try (Sampler sampler = new Sampler()) {
+    try (LoopSampler sampler = new LoopSampler()) {
       CheckedVertx.get(vertx.deployVerticle(asking));
       int threadsWaiting = threads();
       long start = System.nanoTime();
       first.release();
+      int threadsServing = 0;
+      while (!asking.all.future().isComplete()) {
+        BusIT.parkMillis(20);
+        threadsServing = Math.max(threadsServing, threads());
+      }
       CheckedVertx.get(asking.all.future(), 60);
       System.out.printf(
-          "%d waiters: threads %d before, %d while waiting, %d after; served in %d ms; %d samples%n",
+          "%d waiters: threads %d before, %d while waiting, %d while served; served in %d ms; %d samples%n",
           WAITERS,
           threadsBefore,
           threadsWaiting,
-          threads(),
+          threadsServing,
           (System.nanoTime() - start) / 1_000_000,
-          sampler.samples.get());
+          sampler.samples());
       assertThat(asking.served).hasValue(WAITERS);
+      Awaitility.await()
+          .atMost(10, TimeUnit.SECONDS)
+          .until(() -> asking.ends.values().stream().mapToInt(n -> n).sum() == WAITERS);
+      // One to the next, in this process; but for the last, which nobody waits behind.
+      assertThat(asking.ends)
+          .containsOnly(
+              Map.entry(LeaseEnd.HANDED_OFF, WAITERS - 1), Map.entry(LeaseEnd.RELEASED, 1));
       assertThat(threadsWaiting).isLessThanOrEqualTo(threadsBefore);
-      assertThat(sampler.stalled).isEmpty();
-      assertThat(sampler.samples.get()).isPositive();
+      assertThat(threadsServing).isLessThanOrEqualTo(threadsBefore);
+      assertThat(sampler.stalled()).isEmpty();
+      assertThat(sampler.samples()).isGreaterThanOrEqualTo(50);
     }
   }
 

@@ -1,0 +1,81 @@
+package dev.redlock.vertx;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Looks at event loops each 10 ms; remembers those that sleep, wait or are parked below one of our
+ * frames, and those that have not got a monitor from one look to the next. A state and a stack that
+ * are told together belong to one moment; an idle loop is in native code, which is no such state.
+ */
+final class LoopSampler implements AutoCloseable {
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+  private static final int DEPTH = 200;
+
+  private final Set<String> stalled = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger samples = new AtomicInteger();
+  private final Thread thread = new Thread(this::run, "sampler");
+  private volatile boolean over;
+
+  /** How often each loop had been blocked when it was last seen so. Confined to the thread. */
+  private final Map<Long, Long> blocks = new HashMap<>();
+
+  LoopSampler() {
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void run() {
+    while (!over) {
+      long[] loops =
+          Thread.getAllStackTraces().keySet().stream()
+              .filter(t -> t.getName().startsWith("vert.x-eventloop"))
+              .mapToLong(Thread::getId)
+              .toArray();
+      Arrays.stream(THREADS.getThreadInfo(loops, DEPTH))
+          .filter(loop -> loop != null)
+          .forEach(this::look);
+      BusIT.parkMillis(10);
+    }
+  }
+
+  private void look(ThreadInfo loop) {
+    samples.incrementAndGet();
+    boolean stands =
+        switch (loop.getThreadState()) {
+          case WAITING, TIMED_WAITING -> true;
+          case BLOCKED -> {
+            Long before = blocks.put(loop.getThreadId(), loop.getBlockedCount());
+            yield before != null && before == loop.getBlockedCount();
+          }
+          default -> false;
+        };
+    if (stands
+        && Arrays.stream(loop.getStackTrace())
+            .anyMatch(frame -> frame.getClassName().startsWith("dev.redlock"))) {
+      stalled.add(loop.getThreadState() + " " + Arrays.toString(loop.getStackTrace()));
+    }
+  }
+
+  /** How often an event loop was looked at. */
+  int samples() {
+    return samples.get();
+  }
+
+  /** Stacks of event loops that stood still in our code. */
+  Set<String> stalled() {
+    return stalled;
+  }
+
+  @Override
+  public void close() {
+    over = true;
+  }
+}

@@ -1,0 +1,132 @@
+package dev.redlock.vertx;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.Vertx;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A sampler that finds nothing proves something only if it would find what there is. */
+class LoopSamplerIT {
+  private static final long STALL_MILLIS = 60;
+  private static final Object MONITOR = new Object();
+
+  /** Ways for a thread to stand still. */
+  enum Stall {
+    SLEEPING("TIMED_WAITING") {
+      @Override
+      void stand() throws InterruptedException {
+        Thread.sleep(STALL_MILLIS);
+      }
+    },
+    PARKED("TIMED_WAITING") {
+      @Override
+      void stand() {
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(STALL_MILLIS));
+      }
+    },
+    WAITING("TIMED_WAITING") {
+      @Override
+      void stand() throws InterruptedException {
+        synchronized (MONITOR) {
+          MONITOR.wait(STALL_MILLIS);
+        }
+      }
+    },
+    BLOCKED("BLOCKED") {
+      @Override
+      void stand() {
+        Thread owner =
+            new Thread(
+                () -> {
+                  synchronized (MONITOR) {
+                    BusIT.parkMillis(STALL_MILLIS);
+                  }
+                });
+        owner.start();
+        while (owner.getState() != Thread.State.TIMED_WAITING
+            && owner.getState() != Thread.State.TERMINATED) {
+          Thread.onSpinWait();
+        }
+        synchronized (MONITOR) {
+          assertThat(owner).isNotNull();
+        }
+      }
+    };
+
+    private final String state;
+
+    Stall(String state) {
+      this.state = state;
+    }
+
+    abstract void stand() throws InterruptedException;
+  }
+
+  @ParameterizedTest
+  @EnumSource(Stall.class)
+  void sampler_loopStandsStillInOurCode_isSeenWithItsState(Stall stall) {
+    Vertx vertx = Vertx.vertx(CheckedVertx.options());
+    try (LoopSampler sampler = new LoopSampler()) {
+      Awaitility.await()
+          .atMost(30, TimeUnit.SECONDS)
+          .pollInterval(1, TimeUnit.MILLISECONDS)
+          .until(() -> sampler.samples() > 5 || loopAsked(vertx, () -> {}));
+      assertThat(sampler.stalled()).as("of an idle loop").isEmpty();
+      Awaitility.await()
+          .atMost(30, TimeUnit.SECONDS) // Once is enough, unless nobody lets the sampler run.
+          .pollInSameThread()
+          .pollDelay(1, TimeUnit.MILLISECONDS)
+          .until(
+              () -> {
+                loopAsked(vertx, stall::stand);
+                return !sampler.stalled().isEmpty();
+              });
+      assertThat(sampler.stalled()).allMatch(stack -> stack.startsWith(stall.state));
+    } finally {
+      CheckedVertx.get(vertx.close());
+    }
+  }
+
+  @Test
+  void checker_loopStandsStillForTooLong_isTold() {
+    try (CheckedVertx checked = CheckedVertx.start()) {
+      Awaitility.await()
+          .atMost(30, TimeUnit.SECONDS)
+          .pollInSameThread()
+          .pollDelay(1, TimeUnit.MILLISECONDS)
+          .until(
+              () -> {
+                loopAsked(checked.vertx(), () -> Thread.sleep(900));
+                return !checked.blocked().isEmpty();
+              });
+      assertThat(checked.blocked().get(0)).contains("Thread.sleep");
+      checked.blocked().clear();
+    }
+  }
+
+  private interface Task {
+    void run() throws InterruptedException;
+  }
+
+  /** Has an event loop do it; always false. */
+  private static boolean loopAsked(Vertx vertx, Task task) {
+    CheckedVertx.get(
+        vertx
+            .timer(1)
+            .map(
+                fired -> {
+                  try {
+                    task.run();
+                  } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                  }
+                  return fired;
+                }));
+    return false;
+  }
+}
