@@ -25,7 +25,10 @@ import io.vertx.junit5.VertxTestContext;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
@@ -136,6 +139,80 @@ class VertxRedlockIT {
                                         })))),
             new DeploymentOptions().setThreadingModel(model))
         .onFailure(test::failNow);
+  }
+
+  @ParameterizedTest
+  @MethodSource("threadingModels")
+  void everythingElse_inEveryThreadingModel_arrivesOnTheCallersContext(
+      ThreadingModel model, RedisNodes nodes) {
+    List<String> elsewhere = new CopyOnWriteArrayList<>();
+    Set<String> asked = ConcurrentHashMap.newKeySet();
+    CheckedVertx.get(
+        vertx.deployVerticle(
+            new Doing(
+                context -> {
+                  Asked on =
+                      new Asked() {
+                        @Override
+                        public <T> Future<T> told(String what, Future<T> future) {
+                          asked.add(what);
+                          return future.onComplete(
+                              result -> {
+                                if (Vertx.currentContext() != context) {
+                                  elsewhere.add(what + " on " + Thread.currentThread());
+                                }
+                              });
+                        }
+                      };
+                  // Made and closed where nothing may block.
+                  VertxRedlock own = VertxRedlock.create(vertx, options(nodes));
+                  return whenVoting(own, 1_000).compose(voting -> askAll(own, on));
+                }),
+            new DeploymentOptions().setThreadingModel(model)));
+    assertThat(elsewhere).isEmpty();
+    assertThat(asked).hasSize(11);
+  }
+
+  private interface Asked {
+    <T> Future<T> told(String what, Future<T> future);
+  }
+
+  private Future<?> whenVoting(VertxRedlock client, int tries) {
+    return tries == 0 || client.redlock().nodes().stream().allMatch(n -> n.state().equals("VOTING"))
+        ? Future.succeededFuture()
+        : vertx.timer(10).compose(fired -> whenVoting(client, tries - 1));
+  }
+
+  private static Future<?> askAll(VertxRedlock own, Asked on) {
+    RedlockSharedLocks shared = own.sharedLocks();
+    return on.told("try granted", own.tryAcquire("a"))
+        .compose(lease -> on.told("try refused", own.tryAcquire("a")).map(lease))
+        .compose(
+            lease ->
+                on.told("timed out", own.acquire("a", Duration.ofMillis(20)))
+                    .otherwiseEmpty()
+                    .map(lease))
+        .compose(lease -> lease.orElseThrow().release())
+        .compose(released -> on.told("bad name", own.acquire("", LONG)).otherwiseEmpty())
+        .compose(
+            refused ->
+                on.told(
+                    "withLock", own.withLock("a", LONG, lease -> on.told("body", lease.extend()))))
+        .compose(
+            done ->
+                on.told(
+                        "failed body",
+                        own.withLock(
+                            "a", LONG, l -> Future.failedFuture(new IllegalStateException("no"))))
+                    .otherwiseEmpty())
+        .compose(failed -> on.told("getLock", shared.getLock("a")))
+        .compose(
+            lock -> {
+              lock.release();
+              return on.told("shared", shared.withLock("a", () -> Future.succeededFuture(1)));
+            })
+        .compose(done -> on.told("close", own.close()))
+        .compose(closed -> on.told("closed", own.acquire("a", LONG)).otherwiseEmpty());
   }
 
   @Test

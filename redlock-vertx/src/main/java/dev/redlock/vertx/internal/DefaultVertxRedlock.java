@@ -46,7 +46,7 @@ public final class DefaultVertxRedlock implements VertxRedlock {
     this.time = time;
   }
 
-  private final Inside.Hook withVertx = new Inside.Hook(() -> close().toCompletionStage());
+  private final Inside.Hook withVertx = new Inside.Hook(() -> closeOnce().toCompletionStage());
 
   void closeWithVertx() {
     Inside.closeWith(vertx, withVertx);
@@ -205,6 +205,16 @@ public final class DefaultVertxRedlock implements VertxRedlock {
 
   @Override
   public Future<Void> close() {
+    Future<Void> closed = closeOnce();
+    if (Inside.isClosing(vertx)) {
+      return closed; // Contexts may tell nothing any more.
+    }
+    Promise<Void> told = Inside.promise(vertx.getOrCreateContext());
+    closed.onComplete(told);
+    return told.future();
+  }
+
+  private Future<Void> closeOnce() {
     Promise<Void> mine = Promise.promise();
     Promise<Void> first = closing.compareAndExchange(null, mine);
     if (first != null) {
