@@ -4,6 +4,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryContext;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.json.JsonObject;
+import java.util.concurrent.atomic.LongAdder;
 
 /** What is wrong with the event bus. */
 enum BusFault {
@@ -44,9 +45,13 @@ enum BusFault {
             for (int i = 0; i < 100; i++) {
               vertx.eventBus().publish(ADDRESS, forged(i));
             }
+            FORGED.add(100);
           });
     }
   };
+
+  /** How many forged ones were sent in all. */
+  static final LongAdder FORGED = new LongAdder();
 
   static final String ADDRESS = "redlock.released";
 

@@ -6,6 +6,10 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxBuilder;
 import io.vertx.core.VertxOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
@@ -115,6 +119,15 @@ final class CheckedVertx implements AutoCloseable {
         .pollInterval(5, TimeUnit.MILLISECONDS)
         .until(() -> client.redlock().nodes().stream().allMatch(n -> n.state().equals("VOTING")));
     return client;
+  }
+
+  /** With more to run than there are cores, short times measure the scheduler. */
+  static double loadAverage() {
+    try {
+      return Double.parseDouble(Files.readString(Path.of("/proc/loadavg")).split(" ")[0]);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   static <T> T get(Future<T> future) {

@@ -9,8 +9,6 @@ import io.vertx.core.Vertx;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -66,7 +64,7 @@ class ClusteredBusIT {
       other.send("end");
       assertThat(other.awaitExit(PATIENCE)).isZero();
       Arrays.sort(micros);
-      double load = loadAverage();
+      double load = CheckedVertx.loadAverage();
       System.out.printf(
           "release in one JVM to acquired in the other: median %d µs, p99 %d µs, max %d µs,"
               + " load %.1f%n",
@@ -77,10 +75,6 @@ class ClusteredBusIT {
         assertThat(micros[MEASURED * 99 / 100]).as("99th percentile").isLessThan(20_000);
       }
     }
-  }
-
-  private static double loadAverage() throws Exception {
-    return Double.parseDouble(Files.readString(Path.of("/proc/loadavg")).split(" ")[0]);
   }
 
   /** Waits for the lock when told, gives it back when it has it. */

@@ -28,6 +28,7 @@ class FleetIT {
   private static final int KILLS = Integer.getInteger("redlock.fleet.kills", 3);
   private static final int CLEAN_STOPS = 3;
   private static final Duration LEASE = Duration.ofMillis(1_500);
+  private static final long STARVED_NANOS = 100_000_000;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   /** When one lease was worked under, on the clock that all processes of this machine share. */
@@ -35,6 +36,14 @@ class FleetIT {
     final int member;
     long first = Long.MAX_VALUE;
     long last = Long.MIN_VALUE;
+
+    /** When it ran last, lease or not, and for how long it did not come to it in between. */
+    long ran = Long.MIN_VALUE;
+
+    long gap;
+
+    /** Stopped by a signal: it cannot know, before it runs again, that it is over. */
+    boolean stopped;
 
     Span(int member) {
       this.member = member;
@@ -50,7 +59,14 @@ class FleetIT {
 
   private void hear(int member, String line) {
     String[] words = line.split(" ");
-    if (words[0].equals("T")) {
+    if (words[0].equals("R")) {
+      synchronized (spans) {
+        Span span = spans.computeIfAbsent(Long.valueOf(words[1]), token -> new Span(member));
+        long at = Long.parseLong(words[2]);
+        span.gap = span.ran == Long.MIN_VALUE ? 0 : Math.max(span.gap, at - span.ran);
+        span.ran = at;
+      }
+    } else if (words[0].equals("T")) {
       synchronized (spans) {
         Span span = spans.computeIfAbsent(Long.valueOf(words[1]), token -> new Span(member));
         long at = Long.parseLong(words[2]);
@@ -93,7 +109,10 @@ class FleetIT {
 
   private Span newest() {
     synchronized (spans) {
-      return spans.isEmpty() ? new Span(-1) : List.copyOf(spans.values()).get(spans.size() - 1);
+      return spans.values().stream()
+          .filter(span -> span.last > Long.MIN_VALUE)
+          .reduce((one, other) -> other)
+          .orElseGet(() -> new Span(-1));
     }
   }
 
@@ -140,7 +159,11 @@ class FleetIT {
                   assertThat(all)
                       .as("taken over in " + took)
                       .allMatch(millis -> millis <= LEASE.toMillis() + 500));
-      assertThat(clean).as("after a clean stop").anyMatch(millis -> millis <= 100);
+      if (CheckedVertx.loadAverage() < Runtime.getRuntime().availableProcessors()) {
+        assertThat(clean).as("after a clean stop").allMatch(millis -> millis <= 100);
+      } else {
+        assertThat(clean).as("after a clean stop").anyMatch(millis -> millis <= 100);
+      }
     } finally {
       members.forEach(ForkedJvm::close);
       gates.forEach(all -> all.forEach(TcpGate::close));
@@ -162,6 +185,7 @@ class FleetIT {
         }
       }
       case 1 -> {
+        worker.stopped = true;
         jvm.pause();
         took.computeIfAbsent("SIGSTOP", w -> new ArrayList<>()).add(takenOverMillis(worker, at));
         working(300);
@@ -191,12 +215,17 @@ class FleetIT {
   private void assertNobodyOverlaps() {
     synchronized (spans) {
       long before = Long.MIN_VALUE;
+      long ran = Long.MIN_VALUE;
       for (Map.Entry<Long, Span> e : spans.entrySet()) {
         Span span = e.getValue();
         assertThat(span.first)
             .as("begin of the work under token " + e.getKey() + " by member " + span.member)
-            .isGreaterThan(before);
+            .isGreaterThan(before)
+            .as("the one before ran on, beyond its lease")
+            .isGreaterThan(ran);
         before = span.last;
+        // With nobody running its event loop it cannot stop in time; that is what tokens are for.
+        ran = span.stopped || span.gap > STARVED_NANOS ? before : span.ran;
       }
       assertThat(spans).hasSizeGreaterThan(KILLS + CLEAN_STOPS);
     }

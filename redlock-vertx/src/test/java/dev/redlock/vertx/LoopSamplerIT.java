@@ -2,6 +2,7 @@ package dev.redlock.vertx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -32,8 +33,11 @@ class LoopSamplerIT {
     WAITING("TIMED_WAITING") {
       @Override
       void stand() throws InterruptedException {
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STALL_MILLIS);
         synchronized (MONITOR) {
-          MONITOR.wait(STALL_MILLIS);
+          while (System.nanoTime() - until < 0) {
+            MONITOR.wait(STALL_MILLIS);
+          }
         }
       }
     },
@@ -115,18 +119,18 @@ class LoopSamplerIT {
 
   /** Has an event loop do it; always false. */
   private static boolean loopAsked(Vertx vertx, Task task) {
-    CheckedVertx.get(
-        vertx
-            .timer(1)
-            .map(
-                fired -> {
-                  try {
-                    task.run();
-                  } catch (InterruptedException e) {
-                    throw new AssertionError(e);
-                  }
-                  return fired;
-                }));
+    Promise<Void> done = Promise.promise();
+    vertx.setTimer(
+        1,
+        fired -> {
+          try {
+            task.run();
+            done.complete();
+          } catch (InterruptedException e) {
+            done.fail(e);
+          }
+        });
+    CheckedVertx.get(done.future());
     return false;
   }
 }

@@ -32,9 +32,13 @@ final class Member {
       return Future.succeededFuture();
     }
 
-    /** The time is read before validity is: a pause in between makes no false mark. */
+    /**
+     * That it runs, and whether it may. The time is read before validity is: a pause in between
+     * makes no false mark.
+     */
     private static void mark(dev.redlock.Lease lease) {
       long now = System.nanoTime();
+      System.out.println("R " + lease.fencingToken() + " " + now);
       if (lease.isValid()) {
         System.out.println("T " + lease.fencingToken() + " " + now);
       }

@@ -1,0 +1,35 @@
+package dev.redlock.vertx;
+
+import dev.redlock.testkit.RedisTest;
+import org.junit.jupiter.api.Nested;
+
+/** The verticle that runs once, on event buses that are of no use, or worse. */
+class LockedVerticleOnFaultyBusIT {
+
+  @Nested
+  @RedisTest(nodes = 3)
+  class Dropping extends LockedVerticleIT {
+    @Override
+    BusFault fault() {
+      return BusFault.DROPS;
+    }
+  }
+
+  @Nested
+  @RedisTest(nodes = 3)
+  class Doubling extends LockedVerticleIT {
+    @Override
+    BusFault fault() {
+      return BusFault.DOUBLES;
+    }
+  }
+
+  @Nested
+  @RedisTest(nodes = 3)
+  class Flooding extends LockedVerticleIT {
+    @Override
+    BusFault fault() {
+      return BusFault.FLOODS;
+    }
+  }
+}
