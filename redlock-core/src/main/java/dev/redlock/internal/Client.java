@@ -248,11 +248,20 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
     for (LockActor actor : locks.of(key)) {
       actor.post((machine, now, wall) -> machine.onHint(index, now, wall));
     }
+    passOn(key);
   }
 
   @Override
   public void onNotice(LockNode node, String key) {
     heard(key);
+    passOn(key);
+  }
+
+  /** Not what carriers of hints deliver: they would tell each other for ever. */
+  private void passOn(String key) {
+    if (!hints.isEmpty()) {
+      locks.nameOf(key).ifPresent(name -> hints.forEach(carrier -> carrier.pushed(name)));
+    }
   }
 
   @Override

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -67,6 +68,19 @@ final class Locks {
   Collection<LockActor> of(String lockKey) {
     Set<LockActor> known = byKey.get(lockKey);
     return known == null ? List.of() : known;
+  }
+
+  /** The name that this lock key is of, if anybody here cares for it. */
+  Optional<String> nameOf(String lockKey) {
+    for (LockActor actor : of(lockKey)) {
+      LockKeys keys = actor.keys();
+      for (int i = 0; i < keys.size(); i++) {
+        if (keys.lockKey(i).equals(lockKey)) {
+          return Optional.of(keys.names().get(i));
+        }
+      }
+    }
+    return Optional.empty();
   }
 
   List<LockActor> all() {

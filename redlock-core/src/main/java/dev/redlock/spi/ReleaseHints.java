@@ -23,6 +23,12 @@ public interface ReleaseHints extends AutoCloseable {
   /** A lease of this process has ended or was handed on; others may be told. */
   void ended(Ended ended);
 
+  /**
+   * A node pushed to this process that the name may be free, which it may not have pushed to others
+   * (an expiry, an administrator's deletion). Never for what this or another carrier delivered.
+   */
+  default void pushed(String name) {}
+
   /** Stops delivering. */
   @Override
   void close();

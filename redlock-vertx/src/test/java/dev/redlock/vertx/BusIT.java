@@ -2,6 +2,7 @@ package dev.redlock.vertx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.Redlock;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.spi.LockNode;
 import dev.redlock.testkit.RedisNodes;
@@ -261,5 +262,28 @@ class BusIT {
         Future.all(waiters.stream().map(w -> w.compose(VertxLease::release)).toList()).mapEmpty();
     CheckedVertx.get(all, 8);
     assertThat(heard).anyMatch(m -> m.getString("type").equals("hint"));
+  }
+
+  @Test
+  void bridge_oneServerUnderTwoUris_hasOneVote(RedisNodes nodes) {
+    List<String> uris = new ArrayList<>(nodes.uris());
+    uris.set(1, uris.get(0).replace("127.0.0.1", "localhost"));
+    RedlockOptions bridging = options().setNodes(uris).setBridgeRedisHints(true);
+    VertxRedlock client = VertxRedlock.create(vertx, bridging);
+    List<Redlock.NodeState> states = new ArrayList<>();
+    eventually(
+        () -> {
+          states.clear();
+          states.addAll(client.redlock().nodes());
+          return states.stream()
+              .allMatch(n -> List.of("VOTING", "QUARANTINED").contains(n.state()));
+        });
+    assertThat(states)
+        .filteredOn(n -> n.state().equals("QUARANTINED"))
+        .singleElement()
+        .satisfies(n -> assertThat(n.cause()).contains("is the same server as"));
+    assertThat(CheckedVertx.get(Future.fromCompletionStage(client.redlock().doctor())).nodes())
+        .as("what the doctor found")
+        .allSatisfy(n -> assertThat(n.server()).isNotNull());
   }
 }

@@ -2,14 +2,12 @@ package dev.redlock.vertx.internal;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.ReleaseHints;
 import dev.redlock.vertx.RedlockOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -44,15 +42,10 @@ public final class BusHints implements ReleaseHints {
   private final Bus bus;
   private final String address;
   private final boolean addressPerName;
+  private final boolean bridging;
 
-  /** How many wait for a name here. Changed by lock queues, read by the event loop. */
+  /** How many wait for a name here. Changed by lock queues, read by the event loop and nodes. */
   private final Map<String, Integer> waiting = new ConcurrentHashMap<>();
-
-  /** For pushes: the name of each lock key that somebody here waits for. */
-  private final Map<String, String> namesByKey = new ConcurrentHashMap<>();
-
-  /** Written once, before the nodes start; null unless their pushes are bridged. */
-  private volatile @Nullable String bridgedPrefix;
 
   // Confined to the event loop.
   private final Map<String, Outgoing> outgoing = new HashMap<>();
@@ -81,6 +74,7 @@ public final class BusHints implements ReleaseHints {
     }
     address = given;
     addressPerName = options.isAddressPerName();
+    bridging = options.isBridgeRedisHints();
   }
 
   @Override
@@ -109,15 +103,9 @@ public final class BusHints implements ReleaseHints {
     }
   }
 
-  /** Bridges what nodes push: begins to remember the keys of the names that are waited for. */
-  void keyPrefix(String prefix) {
-    bridgedPrefix = prefix;
-  }
-
-  /** A node pushed a lock key; called on an I/O thread. */
-  void pushed(String key) {
-    String name = namesByKey.get(key);
-    if (name != null) {
+  @Override
+  public void pushed(String name) {
+    if (bridging && waiting.containsKey(name)) {
       tell(new Notice(Notice.Type.HINT, name, 0));
     }
   }
@@ -166,10 +154,6 @@ public final class BusHints implements ReleaseHints {
 
   @Override
   public void waiting(String name) {
-    String prefix = bridgedPrefix;
-    if (prefix != null) {
-      namesByKey.put(LockKeys.of(prefix, List.of(name)).lockKey(0), name);
-    }
     int count = requireNonNull(waiting.merge(name, 1, Integer::sum));
     if (addressPerName && count == 1) {
       bus.run(() -> bus.later(REGISTER_AFTER_MILLIS, () -> listenIfWaiting(name)));
@@ -181,10 +165,6 @@ public final class BusHints implements ReleaseHints {
     Integer left = waiting.computeIfPresent(name, (n, count) -> count == 1 ? null : count - 1);
     if (left != null) {
       return;
-    }
-    String prefix = bridgedPrefix;
-    if (prefix != null) {
-      namesByKey.remove(LockKeys.of(prefix, List.of(name)).lockKey(0));
     }
     if (addressPerName) {
       bus.run(() -> bus.later(UNREGISTER_AFTER_MILLIS, () -> deafIfIdle(name)));

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.lettuce.LettuceNodes;
-import dev.redlock.spi.LockNode;
 import dev.redlock.vertx.RedlockOptions;
 import dev.redlock.vertx.VertxRedlock;
 import io.vertx.core.Vertx;
@@ -34,16 +33,13 @@ public final class Clients {
       if (maxLeaseTime != null) {
         builder.maxLeaseTime(Duration.ofMillis(maxLeaseTime));
       }
-      BusHints hints = o.getReleaseAddress() == null ? null : new BusHints(vertx, o);
-      if (hints != null) {
-        builder.hints(hints);
+      if (o.getReleaseAddress() != null) {
+        builder.hints(new BusHints(vertx, o));
       }
       if (o.getEventAddress() != null) {
         builder.listener(new BusEvents(vertx, o));
       }
-      for (LockNode node : LettuceNodes.standalone(o.getNodes())) {
-        builder.node(hints != null && o.isBridgeRedisHints() ? new BridgedNode(node, hints) : node);
-      }
+      LettuceNodes.standalone(o.getNodes()).forEach(builder::node);
       customizer.accept(builder);
       DefaultVertxRedlock client = new DefaultVertxRedlock(vertx, builder.build(), time);
       client.closeWithVertx();
