@@ -39,6 +39,7 @@ public final class PubSubHints implements ReleaseHints {
   private static final Logger LOG = LoggerFactory.getLogger(PubSubHints.class);
   private static final String DEFAULT_CHANNEL = "redlock:released";
   private static final Duration RETRY = Duration.ofSeconds(1);
+  private static final int MOST_UNANSWERED = 1_000;
 
   private final List<NodeUri> uris;
   private final String channel;
@@ -47,8 +48,6 @@ public final class PubSubHints implements ReleaseHints {
   /** Added to by connecting, read by every publication; few. */
   private final List<StatefulRedisConnection<String, String>> publishers =
       new CopyOnWriteArrayList<>();
-
-  private final List<StatefulConnection<String, String>> open = new CopyOnWriteArrayList<>();
 
   /** Written once by {@link #start}. */
   private volatile @Nullable Receiver receiver;
@@ -59,8 +58,14 @@ public final class PubSubHints implements ReleaseHints {
   private PubSubHints(List<NodeUri> uris, String channel) {
     this.uris = uris;
     this.channel = channel;
-    // Unlike a lock's own connection this one may reconnect and repeat itself: it only hints.
-    client.setOptions(ClientOptions.builder().autoReconnect(true).build());
+    // Unlike a lock's own connection this one may reconnect and repeat itself: it only hints. But
+    // what nobody can hear now is of no use later, and must not pile up until then.
+    client.setOptions(
+        ClientOptions.builder()
+            .autoReconnect(true)
+            .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+            .requestQueueSize(MOST_UNANSWERED)
+            .build());
   }
 
   /**
@@ -108,9 +113,8 @@ public final class PubSubHints implements ReleaseHints {
         .whenComplete(
             (made, failure) -> {
               if (failure == null) {
-                open.add(made);
                 use.accept(made);
-                if (closed) {
+                if (closed) { // Too late to be closed with the client.
                   made.closeAsync();
                 }
                 return;
@@ -118,15 +122,16 @@ public final class PubSubHints implements ReleaseHints {
               if (tell) {
                 LOG.warn("no release hints from {} yet: {}", uri.name(), failure.getMessage());
               }
-              ScheduledFuture<?> unused =
-                  client
-                      .getResources()
-                      .eventExecutorGroup()
-                      .schedule(
-                          () -> keep(uri, false, connect, use),
-                          RETRY.toMillis(),
-                          TimeUnit.MILLISECONDS);
+              later(() -> keep(uri, false, connect, use));
             });
+  }
+
+  private void later(Runnable task) {
+    ScheduledFuture<?> unused =
+        client
+            .getResources()
+            .eventExecutorGroup()
+            .schedule(task, RETRY.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   private void subscribe(StatefulRedisPubSubConnection<String, String> made) {
@@ -140,7 +145,19 @@ public final class PubSubHints implements ReleaseHints {
             }
           }
         });
-    made.async().subscribe(channel);
+    subscribeOn(made);
+  }
+
+  /** Once it has succeeded Lettuce repeats it by itself, and not before. */
+  private void subscribeOn(StatefulRedisPubSubConnection<String, String> made) {
+    made.async()
+        .subscribe(channel)
+        .whenComplete(
+            (nothing, failure) -> {
+              if (failure != null && !closed) {
+                later(() -> subscribeOn(made));
+              }
+            });
   }
 
   private static void hint(Receiver to, String name) {
@@ -170,10 +187,6 @@ public final class PubSubHints implements ReleaseHints {
   @Override
   public void close() {
     closed = true;
-    for (StatefulConnection<String, String> connection : open) {
-      connection.closeAsync();
-    }
-    open.clear();
     publishers.clear();
     client.shutdownAsync(0, 1, TimeUnit.SECONDS);
   }
