@@ -3,8 +3,12 @@ package dev.redlock.it.failures;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.DistributedLock;
+import dev.redlock.Lease;
+import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.it.Clients;
+import dev.redlock.it.Eventually;
+import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import java.time.Duration;
@@ -20,10 +24,17 @@ class HungNodesIT {
   private static final int ROUNDS = 5;
   private static final int LOCKS = 400;
 
+  /**
+   * Whether what is promised is required to the letter. A machine that is busy with other things is
+   * not the place for it: there it must only show that nobody waits for the hung.
+   */
+  private static final boolean STRICT = Boolean.getBoolean("redlock.strict");
+
   @Test
   void oneAndTwoOfFiveHung_costNextToNothing(RedisNodes nodes) {
     List<List<Double>> medians = List.of(new ArrayList<>(), new ArrayList<>());
     List<List<Double>> tails = List.of(new ArrayList<>(), new ArrayList<>());
+    List<List<Double>> longer = List.of(new ArrayList<>(), new ArrayList<>());
     try (Redlock redlock = Clients.start(nodes)) {
       DistributedLock lock = redlock.lock("hung");
       measure(lock, 2000);
@@ -41,30 +52,97 @@ class HungNodesIT {
           Clients.voting(redlock, 5);
           medians.get(hung - 1).add(ratio(with, healthy, 50));
           tails.get(hung - 1).add(ratio(with, healthy, 99));
+          longer.get(hung - 1).add(millis(with, 99) - millis(healthy, 99));
           System.out.printf(
               Locale.ROOT,
               "%d of 5 hung: p50 %.3f ms against %.3f, p99 %.3f ms against %.3f%n",
               hung,
-              with.getValueAtPercentile(50) / 1e3,
-              healthy.getValueAtPercentile(50) / 1e3,
-              with.getValueAtPercentile(99) / 1e3,
-              healthy.getValueAtPercentile(99) / 1e3);
+              millis(with, 50),
+              millis(healthy, 50),
+              millis(with, 99),
+              millis(healthy, 99));
         }
       }
     }
     for (int hung = 1; hung <= 2; hung++) {
       double p50 = median(medians.get(hung - 1));
       double p99 = median(tails.get(hung - 1));
+      double more = median(longer.get(hung - 1));
       System.out.printf(
           Locale.ROOT,
-          "hung: %d of 5, median of %d pairs: p50 x %.2f, p99 x %.2f of healthy%n",
+          "hung: %d of 5, median of %d pairs: p50 x %.2f, p99 x %.2f of healthy or %.2f ms more%n",
           hung,
           ROUNDS,
           p50,
-          p99);
-      // What is promised is 1.15; a machine that is busy with other things is not the place for it.
-      assertThat(p50).as("p50 with %d hung, as a share of healthy", hung).isLessThan(2);
+          p99,
+          more);
+      assertThat(p50)
+          .as("p50 with %d hung, as a share of healthy", hung)
+          .isLessThanOrEqualTo(STRICT ? 1.15 : 2);
+      assertThat(p99 <= 2 || more <= (STRICT ? 2 : 30))
+          .as("p99 with %d hung: %.2f of healthy, %.2f ms more", hung, p99, more)
+          .isTrue();
     }
+  }
+
+  private static final Duration NODE_TIMEOUT = Duration.ofMillis(400);
+
+  /** A lock that is held: the three that answer refuse, and nobody is waited for. */
+  @Test
+  void refusal_heldWhileTwoOfFiveHung_waitsForNobody(RedisNodes nodes) {
+    try (Redlock one = Clients.start(nodes);
+        Redlock two = client(nodes);
+        Lease held = one.lock("held").acquire(Duration.ofSeconds(5))) {
+      Eventually.holds(() -> nodes.stream().allMatch(n -> Clients.holdsKey(n, "held")), nodes);
+      for (int hung = 1; hung <= 2; hung++) {
+        nodes.get(hung).pause();
+        assertThat(medianRefusal(two, "held", 9))
+            .as("ms of a refusal with %d of 5 hung", hung)
+            .isLessThan(NODE_TIMEOUT.toMillis() / 2);
+      }
+      assertThat(held.isValid()).isTrue();
+      resume(nodes);
+    }
+  }
+
+  /** Split votes: without the hung ones neither we nor the other can have a quorum. */
+  @Test
+  void refusal_voteOfAHungNodeWouldDecide_isNotWaitedForOnceItIsKnownToHang(RedisNodes nodes) {
+    try (Redlock redlock = client(nodes)) {
+      for (int hung = 1; hung <= 2; hung++) {
+        for (int i = 0; i < 2; i++) {
+          nodes.get(i).command("SET", Clients.lockKey("split"), "other", "PX", "60000");
+        }
+        nodes.get(5 - hung).pause();
+        redlock.lock("other").acquire(Duration.ofSeconds(5)).close();
+        redlock.lock("split").tryAcquire(); // From here on it is known.
+        assertThat(medianRefusal(redlock, "split", 5))
+            .as("ms of a refusal with %d of 5 hung", hung)
+            .isLessThan(NODE_TIMEOUT.toMillis() / 2);
+      }
+      resume(nodes);
+      nodes.forEach(node -> node.command("DEL", Clients.lockKey("split")));
+    }
+  }
+
+  private static Redlock client(RedisNodes nodes) {
+    LockOptions patient = LockOptions.builder().nodeTimeout(NODE_TIMEOUT).build();
+    return Clients.voting(Clients.on(nodes).defaults(patient).build(), 5);
+  }
+
+  private static void resume(RedisNodes nodes) {
+    nodes.forEach(RedisNode::resume);
+  }
+
+  private static long medianRefusal(Redlock redlock, String name, int count) {
+    List<Double> millis = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      long start = System.nanoTime();
+      assertThat(redlock.lock(name).tryAcquire()).isEmpty();
+      millis.add((System.nanoTime() - start) / 1e6);
+    }
+    System.out.println("refused after ms " + millis);
+    return median(millis).longValue();
   }
 
   private static double ratio(Histogram with, Histogram without, double percentile) {
@@ -72,7 +150,11 @@ class HungNodesIT {
         / without.getValueAtPercentile(percentile);
   }
 
-  private static double median(List<Double> values) {
+  private static double millis(Histogram micros, double percentile) {
+    return micros.getValueAtPercentile(percentile) / 1e3;
+  }
+
+  private static Double median(List<Double> values) {
     return values.stream().sorted().toList().get(values.size() / 2);
   }
 

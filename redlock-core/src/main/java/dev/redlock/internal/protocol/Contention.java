@@ -205,10 +205,35 @@ final class Contention {
     if (r.fair && (r.knock || r.waitsForDoor())) {
       return r.deadlineNanos(); // Whoever is impatient with the line overtakes it.
     }
-    if (r.knock || (r.sawHolder() && !r.somebodyMayHold())) {
+    if (r.knock || (r.sawHolder() && (!r.somebodyMayHold() || onlySilentAreOpen(r)))) {
       return r.startNanos + Math.min(r.timeoutNanos, patience(r));
     }
     return r.deadlineNanos() + 1;
+  }
+
+  /**
+   * Somebody refuses, and all that have not answered let a whole node timeout pass before: they
+   * will not make up for it now. Without this each collision costs a node timeout while any node
+   * hangs.
+   */
+  boolean waitsInVain(AcquireRound r, long now) {
+    return !r.knock
+        && now - r.startNanos >= Math.min(r.timeoutNanos, patience(r))
+        && r.sawHolder()
+        && onlySilentAreOpen(r);
+  }
+
+  private boolean onlySilentAreOpen(AcquireRound r) {
+    boolean any = false;
+    for (int i = 0; i < nodes.count(); i++) {
+      if (r.isOpen(i)) {
+        if (!nodes.knowledge(i).silent()) {
+          return false;
+        }
+        any = true;
+      }
+    }
+    return any;
   }
 
   /** Nobody has a quorum, and who has not answered takes longer than usual. */

@@ -381,7 +381,7 @@ public final class LockMachine {
     }
     if (r.waitsForDoor()) {
       decide(r, r.passOverDoor(now, wall), now, wall);
-    } else if (r.deadlineNanos() - now <= 0 || r.knock) {
+    } else if (r.deadlineNanos() - now <= 0 || r.knock || contention.waitsInVain(r, now)) {
       decide(r, r.onTimeout(now, wall), now, wall);
     }
   }
