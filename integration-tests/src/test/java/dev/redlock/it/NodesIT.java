@@ -9,6 +9,7 @@ import dev.redlock.Redlock;
 import dev.redlock.Redlock.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.InMemoryLockNode;
+import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import dev.redlock.testkit.TcpGate;
@@ -118,6 +119,24 @@ class NodesIT {
       }
     } finally {
       nodes.get(1).command("REPLICAOF", "NO", "ONE");
+    }
+  }
+
+  @Test
+  void partsOfOneCluster_haveOneVote_andAreNamed() {
+    try (RedisClusterNodes cluster = RedisClusterNodes.start(2, 0);
+        Redlock redlock = client(cluster.uris().get(0), cluster.uris().get(1), uri(0))) {
+      Eventually.holds(
+          () ->
+              count(redlock, "VOTING") == 2
+                  && redlock.nodes().stream().anyMatch(n -> n.cause().contains("cluster mode")),
+          Duration.ofSeconds(10),
+          nodes);
+      NodeState out = refused(redlock);
+      NodeState first = redlock.nodes().get(0);
+      NodeState in = out.node().equals(first.node()) ? redlock.nodes().get(1) : first;
+      assertThat(out.cause())
+          .contains("is in cluster mode, and so is " + in.node() + ": nodes of a cluster");
     }
   }
 

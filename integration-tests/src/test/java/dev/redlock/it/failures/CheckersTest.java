@@ -3,6 +3,7 @@ package dev.redlock.it.failures;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -237,6 +238,39 @@ class CheckersTest {
     assertThat(Checks.lateSignals(history(late), 2 * SECOND)).isEmpty();
     String stall = 1000 + SECOND + " a stall from=900";
     assertThat(Checks.lateSignals(history(late[0], stall, late[1]), SECOND / 2)).isEmpty();
+  }
+
+  @Test
+  void signal_lossOrCapToldAfterTheDeadline_isFoundAsWell() {
+    for (String how : List.of("LOST", "CAP_REACHED", "EXPIRED")) {
+      String[] lines = {
+        acquired(100, "a", "a1", 1, 90), (1100 + SECOND) + " a ended lease=a1 how=" + how
+      };
+      assertThat(Checks.lateSignals(history(lines), SECOND / 2))
+          .singleElement()
+          .asString()
+          .contains(how);
+      lines[1] = "1099 a ended lease=a1 how=" + how;
+      assertThat(Checks.signals(history(lines)).get(0).lateNanos()).isEqualTo(-1);
+      assertThat(Checks.lateSignals(history(lines), 0)).isEmpty();
+    }
+    String released = (1100 + SECOND) + " a ended lease=a1 how=RELEASED";
+    assertThat(Checks.signals(history(acquired(100, "a", "a1", 1, 90), released))).isEmpty();
+  }
+
+  @Test
+  void signals_mostToldAfterTheDeadline_areFoundHoweverLittleTheyAreLate() {
+    List<String> lines = new ArrayList<>();
+    for (int i = 1; i <= 5; i++) {
+      lines.add(acquired(100, "a", "a" + i, i, 90));
+      lines.add((i <= 2 ? 1095 : 1105) + " a ended lease=a" + i + " how=EXPIRED");
+    }
+    assertThat(Checks.lateSignals(history(lines.toArray(String[]::new)), 50))
+        .singleElement()
+        .asString()
+        .contains("most ends");
+    lines.set(9, "1095 a ended lease=a5 how=EXPIRED");
+    assertThat(Checks.lateSignals(history(lines.toArray(String[]::new)), 50)).isEmpty();
   }
 
   @Test

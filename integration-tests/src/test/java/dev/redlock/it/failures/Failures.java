@@ -33,12 +33,19 @@ final class Failures implements Callable<Integer> {
       description = "all, or some of N1 to N11 and ${COMPLETION-CANDIDATES} (default: all)")
   private List<String> nemeses = List.of("all");
 
+  private String guard = "on";
+
   @Option(
       names = "--guard",
       paramLabel = "on|off",
       description =
           "off: the control; masters forget beyond all assumptions, and overlaps must be found")
-  private String guard = "on";
+  void guard(String word) {
+    if (!word.equals("on") && !word.equals("off")) {
+      throw new IllegalArgumentException("--guard is on or off, not " + word);
+    }
+    guard = word;
+  }
 
   @Option(names = "--workers", paramLabel = "N", description = "processes (default: 4)")
   private int workers = 4;
@@ -99,6 +106,10 @@ final class Failures implements Callable<Integer> {
       System.out.println("FOUND " + (verdict.found().size() - 40) + " more");
     }
     System.out.println(verdict.line());
+    if (!settings.guard() && Checks.overlaps(Hold.of(history)).isEmpty()) {
+      System.out.println("failures: no overlap, which the control is for: it proves nothing");
+      return 2;
+    }
     return verdict.passed() ? 0 : 1;
   }
 

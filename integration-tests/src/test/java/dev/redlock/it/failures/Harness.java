@@ -19,6 +19,7 @@ final class Harness {
 
   private final Plan plan;
   private final Random random;
+  private final List<Nemesis> still = new ArrayList<>();
 
   /**
    * What is to be run.
@@ -70,7 +71,7 @@ final class Harness {
   /** One fault, or two at once, and the time it takes to recover. */
   private void strike(World world) throws InterruptedException {
     History history = world.history();
-    Nemesis nemesis = plan.nemeses().get(random.nextInt(plan.nemeses().size()));
+    Nemesis nemesis = next();
     long lease = plan.settings().leaseTime().toMillis();
     if (nemesis.losesKeysUnnoticed()) {
       awaitAllVoting(world);
@@ -95,6 +96,15 @@ final class Harness {
     world.lookForImmortals();
     history.add("harness", "healed");
     awaitServed(world);
+  }
+
+  /** Each once, in any order, before any comes again: short runs have most of them as well. */
+  private Nemesis next() {
+    if (still.isEmpty()) {
+      still.addAll(plan.nemeses());
+      Collections.shuffle(still, random);
+    }
+    return still.remove(still.size() - 1);
   }
 
   private Fault begin(World world, Nemesis nemesis) {

@@ -18,6 +18,7 @@ import java.util.Map;
  * @param fromNanos when the holder had it
  * @param toNanos until when it claimed validity: its release, or its deadline if it was never
  *     released in time (its holder was killed or paused, say)
+ * @param untilNanos its last deadline
  * @param extendedNanos when the last extension was asked for that succeeded; {@code fromNanos} if
  *     none
  * @param how how it ended, as far as the holder said
@@ -30,6 +31,7 @@ record Hold(
     long askedNanos,
     long fromNanos,
     long toNanos,
+    long untilNanos,
     long extendedNanos,
     String how) {
 
@@ -113,6 +115,7 @@ record Hold(
           acquired.number("asked"),
           acquired.atNanos(),
           Math.max(acquired.atNanos(), to),
+          until,
           extended,
           how);
     }

@@ -353,14 +353,22 @@ class KnownDefectsIT {
   /** H7: FLUSHALL under a holder; a flag that stays up, or a second holder. */
   @Test
   void flush_ofAllMastersUnderAHolder_isHealed_orTheHolderIsTold() {
-    try (Lease lease = redlock.lock("flushed", brief()).acquire(WAIT);
+    LockOptions options =
+        LockOptions.builder()
+            .leaseTime(Duration.ofSeconds(6))
+            .nodeTimeout(Duration.ofSeconds(1))
+            .build();
+    try (Lease lease = redlock.lock("flushed", options).acquire(WAIT);
         Redlock other = Clients.start(nodes)) {
       for (int i = 0; i < 20; i++) {
         nodes.forEach(RedisNode::flush);
-        Optional<Lease> theirs = other.lock("flushed", brief()).tryAcquire();
-        // With the guard off a full flush may pass the lock on; then the holder must learn of it.
+        Optional<Lease> theirs = other.lock("flushed", options).tryAcquire();
+        // With the guard off a full flush may pass the lock on; then the holder must learn of it,
+        // by its next extension and not because its time is up.
         if (theirs.isPresent()) {
-          Eventually.holds(() -> !lease.isValid(), nodes);
+          CompletableFuture<LeaseEnd> end = lease.whenEnded().toCompletableFuture();
+          Eventually.holds(end::isDone, nodes);
+          assertThat(end).isCompletedWithValue(LeaseEnd.LOST);
           theirs.get().close();
           return;
         }

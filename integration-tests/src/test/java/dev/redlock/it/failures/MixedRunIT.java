@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** A short run of {@code ./failures}, with everything, and one beyond the assumptions. */
@@ -42,7 +43,13 @@ class MixedRunIT {
     List<Event> history = run(true, 3, 60, out);
     Verdict verdict = judge(history, out);
     assertThat(verdict.found()).as("see " + out.resolve("history.txt")).isEmpty();
-    assertThat(history.stream().filter(e -> e.is("fault")).count()).isGreaterThan(2);
+    List<String> struck =
+        history.stream().filter(e -> e.is("fault")).map(e -> e.text("code")).sorted().toList();
+    System.out.println("faults: " + struck);
+    assertThat(struck).hasSizeGreaterThan(2);
+    assertThat(Set.copyOf(struck)).as("nemeses").hasSizeGreaterThan(1);
+    // A few thousand on an idle machine: this is for a run in which hardly anybody was served.
+    assertThat(history.stream().filter(e -> e.is("acquired")).count()).isGreaterThan(200);
     assertThat(out.resolve("timeline.html")).isNotEmptyFile();
   }
 

@@ -14,6 +14,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
 import java.util.stream.Stream;
 
 /**
@@ -105,7 +107,7 @@ enum Nemesis {
           () -> gates.forEach(TcpGate::heal));
     }
   },
-  /** N5: slow links, each worker's of its own length. */
+  /** N5: slow links, each of its own length, and every other time of another one all the time. */
   LATENCY("N5") {
     @Override
     Fault begin(World world, Random random) {
@@ -114,14 +116,26 @@ enum Nemesis {
       for (TcpGate gate : gates) {
         gate.delay(millis(random, 60), millis(random, 60));
       }
+      boolean jitters = random.nextBoolean();
+      Random own = new Random(random.nextLong());
+      Runnable steady =
+          jitters
+              ? whileItLasts(
+                  "jitter",
+                  since -> any(gates, own).delay(millis(own, 60), millis(own, 60)),
+                  Duration.ofMillis(5))
+              : () -> {};
       return new Fault(
           "links",
-          gates.size() + " delayed by up to 120 ms",
+          gates.size() + " delayed by up to 120 ms" + (jitters ? ", with jitter" : ""),
           part(world, random, 0.3, 1.5),
-          () -> gates.forEach(TcpGate::heal));
+          () -> {
+            steady.run();
+            gates.forEach(TcpGate::heal);
+          });
     }
   },
-  /** N6: one master's clock jumps, or where it cannot, the hot key expires early. */
+  /** N6: one master's clock jumps or runs at another rate; where it cannot, keys expire early. */
   CLOCK("N6") {
     @Override
     Fault begin(World world, Random random) {
@@ -133,6 +147,9 @@ enum Nemesis {
         }
         return new Fault(lanes(victims), "lets keys expire early", Duration.ZERO, () -> {});
       }
+      if (random.nextInt(3) == 0) {
+        return drifting(world, victim, random);
+      }
       long millis = (random.nextBoolean() ? 1 : -1) * (500L + random.nextInt(40_000));
       world.shim().get().set(victim.directPort(), millis * 1000);
       return new Fault(
@@ -140,6 +157,26 @@ enum Nemesis {
           "clock steps by " + millis + " ms, and back",
           part(world, random, 0.3, 2),
           () -> world.shim().get().set(victim.directPort(), 0));
+    }
+
+    /** A clock that gains or loses, by up to five times what the drift allows for. */
+    private Fault drifting(World world, RedisNode victim, Random random) {
+      int percent = (random.nextBoolean() ? 1 : -1) * (random.nextBoolean() ? 1 : 5);
+      ClockShim clock = world.shim().orElseThrow();
+      int port = victim.directPort();
+      Runnable back =
+          whileItLasts(
+              "drift",
+              since -> clock.set(port, since / 1000 * percent / 100),
+              Duration.ofMillis(5));
+      return new Fault(
+          lanes(List.of(victim)),
+          "clock's rate is off by " + percent + " %, and it is set right at the end",
+          part(world, random, 1, 3),
+          () -> {
+            back.run();
+            clock.set(port, 0);
+          });
     }
 
     @Override
@@ -266,6 +303,34 @@ enum Nemesis {
         .holderOf(name)
         .filter(w -> random.nextInt(4) > 0)
         .orElseGet(() -> any(world.workers(), random));
+  }
+
+  /**
+   * Does something again and again, with the nanoseconds since the first time.
+   *
+   * @return what ends it; when that has returned, it is not done any more
+   */
+  private static Runnable whileItLasts(String name, LongConsumer action, Duration pause) {
+    long began = System.nanoTime();
+    Thread thread =
+        new Thread(
+            () -> {
+              while (!Thread.currentThread().isInterrupted()) {
+                action.accept(System.nanoTime() - began);
+                LockSupport.parkNanos(pause.toNanos());
+              }
+            },
+            name);
+    thread.setDaemon(true);
+    thread.start();
+    return () -> {
+      thread.interrupt();
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    };
   }
 
   private static String lanes(List<RedisNode> nodes) {

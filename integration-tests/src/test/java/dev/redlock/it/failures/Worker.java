@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class Worker implements RedlockListener {
   private static final Duration WAIT = Duration.ofSeconds(10);
-  private static final long STALL_NANOS = 30_000_000;
+  private static final long STALL_NANOS = 12_000_000;
 
   private final String who;
   private final Settings settings;
@@ -321,13 +321,14 @@ public final class Worker implements RedlockListener {
 
   /** Tells when this process did not run, for whatever reason. */
   private void watchStalls() {
+    long from = System.nanoTime();
     while (true) {
-      long from = System.nanoTime();
-      pause(10);
+      pause(3);
       long at = System.nanoTime();
       if (at - from > STALL_NANOS) {
         tell(at, "stall", "from", from);
       }
+      from = at; // Telling may take time as well.
       tellVoting();
     }
   }

@@ -1,0 +1,198 @@
+package dev.redlock.it.failures;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.Redlock;
+import dev.redlock.Vote;
+import dev.redlock.it.Clients;
+import dev.redlock.it.Eventually;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.RedisNode;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisReplyException;
+import dev.redlock.testkit.RedisTest;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+/** What real servers answer when they will not or cannot: each is a vote, and tells why. */
+@RedisTest(nodes = 3)
+class ServerRefusalsIT {
+  private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
+  private final RedisNodes nodes;
+
+  ServerRefusalsIT(RedisNodes nodes) {
+    this.nodes = nodes;
+  }
+
+  private static Redlock patient(RedisNodes nodes) {
+    return Clients.voting(Clients.on(nodes).nodeTimeout(TIMEOUT).build(), nodes.size());
+  }
+
+  /** What two of three say who refuse. */
+  private static List<NodeVote> refused(Redlock redlock) {
+    QuorumUnavailableException refused =
+        catchThrowableOfType(
+            QuorumUnavailableException.class, () -> redlock.lock("refused").tryAcquire());
+    assertThat(refused).isNotNull();
+    System.out.println(refused.report());
+    return refused.report().votes();
+  }
+
+  private static void assertBothSay(Redlock redlock, String kind) {
+    for (NodeVote vote : refused(redlock).subList(0, 2)) {
+      assertThat(vote.vote()).isEqualTo(Vote.SILENT);
+      assertThat(vote.error()).contains(kind);
+    }
+  }
+
+  private void onTwo(Consumer<RedisNode> action) {
+    onTwo(nodes, action);
+  }
+
+  private static void onTwo(RedisNodes of, Consumer<RedisNode> action) {
+    of.stream().limit(2).forEach(action);
+  }
+
+  @Test
+  void script_ofSomebodyElseRunsOn_isBusy() {
+    onTwo(node -> node.command("CONFIG", "SET", "lua-time-limit", "5"));
+    try (Redlock redlock = patient(nodes)) {
+      onTwo(node -> whileItLasts(node, "EVAL", "while true do end", "0"));
+      onTwo(node -> Eventually.holds(() -> isBusy(node), nodes));
+      try {
+        assertBothSay(redlock, "BUSY");
+      } finally {
+        onTwo(node -> node.command("SCRIPT", "KILL"));
+      }
+      redlock.lock("refused").acquire(Duration.ofSeconds(5)).close();
+    }
+  }
+
+  private static boolean isBusy(RedisNode node) {
+    try {
+      node.command("PING");
+      return false;
+    } catch (RedisReplyException e) {
+      return e.getMessage().contains("BUSY");
+    }
+  }
+
+  @Test
+  void server_readsItsFile_isLoading() {
+    String version = String.valueOf(nodes.get(0).command("INFO", "server"));
+    assumeThat(version).as("DEBUG can be allowed").doesNotContain("redis_version:6.");
+    try (RedisNodes slow =
+            RedisNodes.builder().count(3).serverArgs("--enable-debug-command", "yes").start();
+        Redlock redlock = patient(slow)) {
+      onTwo(
+          slow,
+          node -> {
+            String fill = "for i=1,3000 do redis.call('SET','filler'..i,('x'):rep(100)) end";
+            node.command("EVAL", fill, "0");
+            node.command("CONFIG", "SET", "loading-process-events-interval-bytes", "1024");
+            node.command("CONFIG", "SET", "key-load-delay", "1000");
+          });
+      onTwo(slow, node -> whileItLasts(node, "DEBUG", "RELOAD"));
+      onTwo(slow, node -> Eventually.holds(() -> isLoading(node), slow));
+      assertBothSay(redlock, "LOADING");
+    }
+  }
+
+  /** Sends a command that takes longer than is waited for. */
+  private static void whileItLasts(RedisNode node, String... command) {
+    CompletableFuture.runAsync(() -> node.command(command)).exceptionally(e -> null);
+  }
+
+  private static boolean isLoading(RedisNode node) {
+    return String.valueOf(node.command("INFO", "persistence")).contains("loading:1");
+  }
+
+  @Test
+  void user_mayNotWriteHashes_hasNoPermission_andTheLogSaysWhatElseIsMissing() {
+    String[] weak =
+        "ACL SETUSER weak reset on >secret ~redlock:* -@all +evalsha +eval +get +set +del +time"
+            .concat(" +pttl +pexpire +hget +hmget +hdel +hgetall")
+            .split(" ", -1);
+    onTwo(node -> node.command(weak));
+    String[] uris =
+        nodes.stream()
+            .map(
+                node ->
+                    node.index() == 2
+                        ? node.uri()
+                        : node.uri().replace("redis://", "redis://weak:secret@"))
+            .toArray(String[]::new);
+    nodes.get(2).command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    Logger ours = (Logger) LoggerFactory.getLogger("dev.redlock");
+    Level before = ours.getLevel();
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    ours.setLevel(Level.INFO);
+    ours.addAppender(log);
+    try (Redlock redlock =
+        Clients.voting(
+            Redlock.builder()
+                .nodes(uris)
+                .nodeTimeout(TIMEOUT)
+                .restartGuard(RestartGuard.off())
+                .build(),
+            3)) {
+      assertBothSay(redlock, "NO_PERMISSION");
+      assertThat(warnings(log))
+          .anyMatch(w -> w.contains(uris[0].substring(uris[0].indexOf('@') + 1)))
+          .anyMatch(w -> w.matches(".*no permission for .*INFO.*"))
+          .anyMatch(w -> w.contains("maxmemory-policy is allkeys-lru"));
+    } finally {
+      ours.detachAppender(log);
+      ours.setLevel(before);
+      nodes.get(2).command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+    }
+  }
+
+  private static List<String> warnings(ListAppender<ILoggingEvent> log) {
+    return List.copyOf(log.list).stream()
+        .filter(e -> e.getLevel() == Level.WARN)
+        .map(ILoggingEvent::getFormattedMessage)
+        .toList();
+  }
+
+  @Test
+  void guard_freshMasters_remainingTimeIsInTheLogAndInInspect() {
+    Logger ours = (Logger) LoggerFactory.getLogger("dev.redlock");
+    Level before = ours.getLevel();
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    ours.setLevel(Level.INFO);
+    ours.addAppender(log);
+    try (Redlock redlock =
+        Redlock.builder()
+            .nodes(nodes.uris().toArray(String[]::new))
+            .maxLeaseTime(Duration.ofMinutes(10)) // The masters are older than the default by now.
+            .build()) {
+      Eventually.holds(
+          () -> redlock.nodes().stream().allMatch(n -> n.state().equals("QUARANTINED")), nodes);
+      assertThat(redlock.inspect("free").toCompletableFuture().join().nodes())
+          .allSatisfy(node -> assertThat(node.state()).matches("QUARANTINED for \\d+ ms"));
+      assertThat(List.copyOf(log.list))
+          .filteredOn(
+              e -> e.getFormattedMessage().matches(".*does not vote for another \\d+ ms: .*"))
+          .hasSizeGreaterThanOrEqualTo(3);
+    } finally {
+      ours.detachAppender(log);
+      ours.setLevel(before);
+    }
+  }
+}

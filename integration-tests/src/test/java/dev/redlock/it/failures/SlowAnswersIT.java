@@ -1,0 +1,177 @@
+package dev.redlock.it.failures;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.Lease;
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.RedlockException;
+import dev.redlock.it.Clients;
+import dev.redlock.it.Eventually;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.spi.Time;
+import dev.redlock.testkit.ForkedJvm;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisTest;
+import dev.redlock.testkit.TcpGate;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Time that passes between question and answer is not the holder's (hazards H2 and H18). */
+@RedisTest(nodes = 5, gated = true)
+class SlowAnswersIT {
+  private static final Duration WAIT = Duration.ofSeconds(10);
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration LEASE = Duration.ofSeconds(1);
+  private static final Duration ONE_WAY = Duration.ofMillis(150);
+  private static final int ROUNDS = 6;
+
+  private final RedisNodes nodes;
+
+  SlowAnswersIT(RedisNodes nodes) {
+    this.nodes = nodes;
+  }
+
+  private boolean stored(long copies) {
+    return nodes.stream().filter(node -> Clients.holdsKey(node, "asked")).count() == copies;
+  }
+
+  /**
+   * H2, node-redlock, Redisson, etcd#11456: all nodes grant, the process is stopped before it reads
+   * that, and runs again when the keys are gone.
+   */
+  @Test
+  void acquire_processStoppedWhileItsAnswersAreOnTheWay_isNotGranted() {
+    int stoppedInTime = 0;
+    try (ForkedJvm asker = ForkedJvm.of(Asker.class).args(String.join(",", nodes.uris())).start()) {
+      asker.awaitLine("ready"::equals, PATIENCE);
+      for (int round = 0; round < ROUNDS && stoppedInTime < 2; round++) {
+        nodes.forEach(node -> node.gate().delay(Duration.ZERO, Duration.ofMillis(500)));
+        asker.send("ask");
+        Eventually.holds(() -> stored(5), nodes);
+        asker.pause();
+        long paused = System.nanoTime();
+        Eventually.holds(() -> stored(0), nodes);
+        nodes.forEach(node -> node.gate().heal());
+        asker.resume();
+        Event answer = Event.parse(asker.nextLine(PATIENCE)).orElseThrow();
+        System.out.println(answer);
+        // A busy machine may stop it only when it has read the answers; that proves nothing.
+        if (answer.atNanos() - paused > 0) {
+          stoppedInTime++;
+          assertThat(answer.what()).as(answer.toString()).isEqualTo("refused");
+        }
+      }
+    }
+    assertThat(stoppedInTime).as("rounds in which it was stopped in time").isEqualTo(2);
+  }
+
+  /**
+   * Timers that are late, as they are where the processor is short: with punctual ones it is the
+   * node timeout that refuses, and nobody judges the answers.
+   */
+  private static final class LateTimers implements Time {
+    private static final long LATE_NANOS = 500_000_000;
+
+    private final ScheduledExecutorService timers =
+        Executors.newSingleThreadScheduledExecutor(
+            task -> {
+              Thread thread = new Thread(task, "late timers");
+              thread.setDaemon(true);
+              return thread;
+            });
+
+    @Override
+    public long nanos() {
+      return System.nanoTime();
+    }
+
+    @Override
+    public long wallMillis() {
+      return System.currentTimeMillis();
+    }
+
+    @Override
+    public Cancellable schedule(Runnable task, long delayNanos) {
+      // After a pause all that is due runs at once: late is what begins to count only then.
+      var timer =
+          timers.schedule(
+              () -> timers.schedule(task, LATE_NANOS, TimeUnit.NANOSECONDS),
+              delayNanos,
+              TimeUnit.NANOSECONDS);
+      return () -> timer.cancel(false);
+    }
+  }
+
+  /** Asks once for each line it is told. */
+  static final class Asker {
+    private Asker() {}
+
+    public static void main(String[] args) throws Exception {
+      LockOptions options =
+          LockOptions.builder()
+              .leaseTime(LEASE)
+              .nodeTimeout(Duration.ofMillis(950))
+              .autoExtend(false)
+              .build();
+      Redlock redlock =
+          Clients.voting(
+              Redlock.builder()
+                  .nodes(args[0].split(",", -1))
+                  .defaults(options)
+                  .restartGuard(RestartGuard.off())
+                  .time(new LateTimers())
+                  .build(),
+              5);
+      System.out.println("ready");
+      BufferedReader orders =
+          new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+      while (orders.readLine() != null) {
+        Event answer;
+        try {
+          Optional<Lease> lease = redlock.lock("asked").tryAcquire();
+          long now = System.nanoTime();
+          answer = Event.of(now, "asker", lease.isPresent() ? "granted" : "refused");
+          lease.ifPresent(Lease::close);
+        } catch (RedlockException e) {
+          answer =
+              Event.of(
+                  System.nanoTime(), "asker", "refused", "why", String.valueOf(e.getMessage()));
+        }
+        System.out.println(answer);
+      }
+    }
+  }
+
+  /** H18, redlock4j: the deadline is counted from when the answers came. */
+  @Test
+  void validity_answersAreSlow_countsFromBeforeTheQuestion() {
+    LockOptions slow =
+        LockOptions.builder()
+            .leaseTime(Duration.ofSeconds(5))
+            .nodeTimeout(Duration.ofSeconds(1))
+            .autoExtend(false)
+            .build();
+    try (Redlock redlock = Clients.start(nodes)) {
+      nodes.stream().map(node -> node.gate()).forEach(SlowAnswersIT::slowDown);
+      Duration most = slow.leaseTime().minus(slow.drift()).minus(ONE_WAY.multipliedBy(2));
+      try (Lease lease = redlock.lock("slow", slow).acquire(WAIT)) {
+        assertThat(lease.remainingValidity()).isPositive().isLessThanOrEqualTo(most);
+        Duration before = lease.remainingValidity();
+        lease.extendAsync().toCompletableFuture().join();
+        assertThat(lease.remainingValidity()).isGreaterThan(before).isLessThanOrEqualTo(most);
+      }
+    }
+  }
+
+  private static void slowDown(TcpGate gate) {
+    gate.delay(ONE_WAY, ONE_WAY);
+  }
+}
