@@ -24,12 +24,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -191,6 +189,42 @@ class ClusterLockIT {
   }
 
   @Test
+  void confirmation_replicaPaused_extensionDoesNotCount_untilItRunsAgain() {
+    LockOptions still =
+        LAZY.toBuilder().autoExtend(false).leaseTime(Duration.ofSeconds(20)).build();
+    ClusterOptions confirmed =
+        ClusterOptions.builder().confirmedBy(1, Duration.ofMillis(300)).build();
+    try (Redlock redlock = ClusterClients.start(cluster.uris(), confirmed)) {
+      RedisNode replica = cluster.replicaOf("{confirmed}");
+      Lease lease = redlock.lock("{confirmed}", still).acquire(WAIT);
+      long granted = System.nanoTime() + lease.remainingValidity().toNanos();
+      replica.pause();
+      try {
+        assertThatThrownBy(() -> lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS))
+            .hasMessageContaining("0 of 1 replicas confirmed");
+        assertThat(System.nanoTime() + lease.remainingValidity().toNanos())
+            .as("when validity ends")
+            .isLessThan(granted + 1_000_000);
+        assertThat(lease.isValid()).isTrue();
+      } finally {
+        replica.resume();
+      }
+      long before = System.nanoTime() + lease.remainingValidity().toNanos();
+      ClusterClients.eventually(
+          cluster,
+          Duration.ofSeconds(10),
+          () ->
+              lease
+                  .extendAsync()
+                  .handle((done, failure) -> failure == null)
+                  .toCompletableFuture()
+                  .join());
+      assertThat(System.nanoTime() + lease.remainingValidity().toNanos()).isGreaterThan(before);
+      lease.close();
+    }
+  }
+
+  @Test
   void leastPrivilegedUser_canDoEverything() throws Exception {
     for (RedisNode node : cluster) {
       node.command(
@@ -244,6 +278,21 @@ class ClusterLockIT {
     }
   }
 
+  /** What a client may send about a lock beside scripts, and no script does. */
+  private static long otherCommands() {
+    return cluster.masters().stream()
+        .map(master -> String.valueOf(master.command("INFO", "commandstats")))
+        .flatMap(
+            stats ->
+                Pattern.compile(
+                        "cmdstat_(?:eval|wait|xread|xreadgroup|subscribe"
+                            + "|ssubscribe|unsubscribe|sunsubscribe|asking):calls=(\\d+)")
+                    .matcher(stats)
+                    .results())
+        .mapToLong(found -> Long.parseLong(found.group(1)))
+        .sum();
+  }
+
   @ParameterizedTest
   @EnumSource(ReleaseNotices.class)
   void release_withoutWaiters_isOneCommand(ReleaseNotices notices) throws Exception {
@@ -251,10 +300,14 @@ class ClusterLockIT {
       DistributedLock lock = redlock.lock("alone-" + notices, LAZY);
       lock.acquire(WAIT).releaseAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
       long before = ClusterClients.scriptCalls(cluster);
+      long otherBefore = otherCommands();
       for (int i = 0; i < 50; i++) {
         lock.acquire(WAIT).releaseAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
       }
       assertThat(ClusterClients.scriptCalls(cluster) - before).isEqualTo(100);
+      assertThat(otherCommands() - otherBefore)
+          .as("commands about this lock beside the scripts")
+          .isZero();
       assertThat(cluster.masterOf(Clients.lockKey("alone-" + notices)).keys())
           .allSatisfy(key -> assertThat(key.ttl()).as(key.name()).isPresent());
     }
@@ -341,80 +394,5 @@ class ClusterLockIT {
         millis.get(millis.size() * 99 / 100),
         millis.get(millis.size() - 1),
         millis.size());
-  }
-
-  @Test
-  void thousandNames_whileSlotsMove_areEachLockedExactly() throws Exception {
-    int clients = 8;
-    int names = 1_000;
-    int[] counters = new int[names];
-    List<Throwable> failures = new CopyOnWriteArrayList<>();
-    AtomicBoolean done = new AtomicBoolean();
-    AtomicInteger moved = new AtomicInteger();
-    List<Redlock> all = new ArrayList<>();
-    long seed = System.nanoTime();
-    long begin = System.nanoTime();
-    Thread mover = new Thread(() -> moveSlots(names, seed, done, moved, failures), "mover");
-    try {
-      for (int c = 0; c < clients; c++) {
-        all.add(ClusterClients.start(cluster));
-      }
-      mover.start();
-      List<Thread> workers = new ArrayList<>();
-      for (int c = 0; c < clients; c++) {
-        Redlock redlock = all.get(c);
-        List<Integer> order = new ArrayList<>();
-        for (int n = 0; n < names; n++) {
-          order.add(n);
-        }
-        Collections.shuffle(order, new Random(seed + c));
-        for (int half = 0; half < 2; half++) {
-          List<Integer> part = order.subList(half * names / 2, (half + 1) * names / 2);
-          Thread worker =
-              new Thread(() -> part.forEach(n -> count(redlock, n, counters, failures)));
-          worker.start();
-          workers.add(worker);
-        }
-      }
-      for (Thread worker : workers) {
-        worker.join();
-      }
-    } finally {
-      done.set(true);
-      mover.join();
-      all.forEach(Redlock::close);
-    }
-    System.out.printf(
-        "cluster: %d sections while %d slots moved, %d ms (seed %d)%n",
-        clients * names, moved.get(), (System.nanoTime() - begin) / 1_000_000, seed);
-    assertThat(failures).isEmpty();
-    assertThat(counters).containsOnly(clients);
-    assertThat(moved.get()).isGreaterThan(10);
-  }
-
-  private static void count(Redlock redlock, int name, int[] counters, List<Throwable> failures) {
-    try (Lease lease = redlock.lock("goods_{" + name + "}").acquire(WAIT)) {
-      int seen = counters[name];
-      Thread.onSpinWait();
-      counters[name] = seen + 1;
-      lease.ensureValid();
-    } catch (RuntimeException e) {
-      failures.add(e);
-    }
-  }
-
-  private static void moveSlots(
-      int names, long seed, AtomicBoolean done, AtomicInteger moved, List<Throwable> failures) {
-    Random random = new Random(seed);
-    List<RedisNode> masters = cluster.masters();
-    try {
-      while (!done.get()) {
-        int slot = RedisClusterNodes.slot(Integer.toString(random.nextInt(names)));
-        cluster.moveSlot(slot, masters.get(random.nextInt(masters.size())));
-        moved.incrementAndGet();
-      }
-    } catch (RuntimeException e) {
-      failures.add(e);
-    }
   }
 }

@@ -10,16 +10,22 @@ import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
+import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.cluster.ReleaseNotices;
 import dev.redlock.it.Clients;
+import dev.redlock.it.contract.TestClient;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.ReplyCode;
 import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -70,7 +76,8 @@ class FailoverIT {
           }
         };
     ClusterOptions options = ClusterOptions.builder().notices(notices).build();
-    try (Redlock one = ClusterClients.start(cluster.uris(), options);
+    try (Listeners listeners = new Listeners(options, "{" + notices + "}_told");
+        Redlock one = ClusterClients.start(cluster.uris(), options);
         Redlock two =
             Clients.voting(
                 ClusterClients.on(cluster.uris(), options).listener(listener).build(), 1)) {
@@ -113,6 +120,80 @@ class FailoverIT {
           "cluster: a waiter from before the failover was woken in %.1f ms%n",
           (System.nanoTime() - released) / 1e6);
       assertThat(causes).contains(RedlockListener.WakeUp.HINT);
+      listeners.eachHearsOfEachRelease();
+    }
+  }
+
+  /**
+   * Two that wait, as two processes would, and one that holds, one floor below the lock: what is
+   * heard here are notices, and no pushes about the key of the lock.
+   */
+  private static final class Listeners implements AutoCloseable {
+    private final LockKeys keys;
+    private final List<TestClient> waiting = new ArrayList<>();
+    private final TestClient holder;
+
+    Listeners(ClusterOptions options, String name) {
+      keys = TestClient.keys(name);
+      holder = TestClient.start(ClusterLockNode.connect(cluster.uris(), options));
+      for (int i = 0; i < 2; i++) {
+        TestClient client = TestClient.start(ClusterLockNode.connect(cluster.uris(), options));
+        client.node.waiting(keys);
+        waiting.add(client);
+      }
+      eachHearsOfEachRelease();
+    }
+
+    /** Each of a few: one may be heard of because a connection is new. */
+    void eachHearsOfEachRelease() {
+      for (int i = 0; i < 3; i++) {
+        String id = "holder-" + System.nanoTime();
+        AtomicLong token = new AtomicLong();
+        ClusterClients.eventually(
+            cluster,
+            Duration.ofSeconds(10),
+            () -> {
+              token.set(holder.now(keys));
+              return holder.acquire(keys, id, token.get(), 20_000).code() == ReplyCode.GRANTED;
+            });
+        for (TestClient client : waiting) {
+          ClusterClients.eventually(
+              cluster,
+              Duration.ofSeconds(10),
+              () ->
+                  client.acquire(keys, "refused", token.get() + 1, 1_000).code() == ReplyCode.HELD);
+        }
+        settle();
+        waiting.forEach(client -> client.noticed.clear());
+        assertThat(holder.release(keys, id, token.get()).code()).isEqualTo(ReplyCode.RELEASED);
+        for (TestClient client : waiting) {
+          ClusterClients.eventually(
+              cluster, Duration.ofSeconds(5), () -> client.noticed.contains(keys.lockKey(0)));
+        }
+      }
+    }
+
+    /** Until nothing has been told for a while: subscriptions are in place. */
+    private void settle() {
+      long[] quietSince = {System.nanoTime()};
+      int[] heard = {0};
+      ClusterClients.eventually(
+          cluster,
+          Duration.ofSeconds(10),
+          () -> {
+            int now = waiting.stream().mapToInt(client -> client.noticed.size()).sum();
+            if (now != heard[0]) {
+              heard[0] = now;
+              quietSince[0] = System.nanoTime();
+            }
+            return System.nanoTime() - quietSince[0] > 100_000_000;
+          });
+    }
+
+    @Override
+    public void close() {
+      waiting.forEach(TestClient::close);
+      holder.close();
     }
   }
 

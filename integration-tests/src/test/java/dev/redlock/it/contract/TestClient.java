@@ -23,17 +23,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /** A started node and what it told. Blocks, as tests may. */
-final class TestClient implements AutoCloseable {
+public final class TestClient implements AutoCloseable {
   static final Duration MAX_LEASE = Duration.ofSeconds(30);
   static final Duration PATIENCE = Duration.ofSeconds(5);
   static final String PREFIX = "redlock";
   static final Time TIME = new TestTime();
 
-  final LockNode node;
+  public final LockNode node;
+
   final Queue<String> invalidated = new ConcurrentLinkedQueue<>();
 
   /** What came by another way than the connection of the answers. */
-  final Queue<String> noticed = new ConcurrentLinkedQueue<>();
+  public final Queue<String> noticed = new ConcurrentLinkedQueue<>();
 
   final Queue<NodeStatus> statuses = new ConcurrentLinkedQueue<>();
   final Queue<Long> flushes = new ConcurrentLinkedQueue<>();
@@ -42,7 +43,7 @@ final class TestClient implements AutoCloseable {
     this.node = node;
   }
 
-  static TestClient start(LockNode node) {
+  public static TestClient start(LockNode node) {
     return start(node, RestartGuard.off(), MAX_LEASE);
   }
 
@@ -101,7 +102,7 @@ final class TestClient implements AutoCloseable {
     return send(request).orTimeout(PATIENCE.toMillis(), TimeUnit.MILLISECONDS).join();
   }
 
-  NodeReply acquire(LockKeys keys, String leaseId, long token, long ttlMillis) {
+  public NodeReply acquire(LockKeys keys, String leaseId, long token, long ttlMillis) {
     return ask(new LockRequest.Acquire(keys, leaseId, token, ttlMillis, null, 0, null));
   }
 
@@ -113,7 +114,7 @@ final class TestClient implements AutoCloseable {
     return ask(new LockRequest.Extend(keys, leaseId, token, ttlMillis));
   }
 
-  NodeReply release(LockKeys keys, String leaseId, long token) {
+  public NodeReply release(LockKeys keys, String leaseId, long token) {
     return ask(new LockRequest.Release(keys, leaseId, token, true, 0, null));
   }
 
@@ -127,10 +128,15 @@ final class TestClient implements AutoCloseable {
 
   /** The node's clock. */
   long now() {
-    return inspect(keys("clock")).nodeMicros();
+    return now(keys("clock"));
   }
 
-  static LockKeys keys(String... names) {
+  /** The clock of the master that serves these keys. */
+  public long now(LockKeys keys) {
+    return inspect(keys).nodeMicros();
+  }
+
+  public static LockKeys keys(String... names) {
     return LockKeys.of(PREFIX, List.of(names));
   }
 
