@@ -13,6 +13,8 @@ import dev.redlock.testkit.RedisTest;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -87,19 +89,107 @@ class OwnKeyIT {
   }
 
   @Test
-  void breakLock_byAnOperator_takesTheLockAndBarsItsReturn() throws Exception {
-    try (Redlock operator = Clients.start(nodes)) {
-      Lease lease = redlock.lock("broken").acquire(WAIT);
-      everywhere("broken");
-      operator.breakLock("broken").toCompletableFuture().get(3, TimeUnit.SECONDS);
-      assertThat(lease.whenEnded().toCompletableFuture().get(3, TimeUnit.SECONDS))
-          .isEqualTo(LeaseEnd.LOST);
-      assertThatThrownBy(lease::ensureValid).isInstanceOf(LeaseLostException.class);
-      gone("broken");
-      try (Lease next = operator.lock("broken").acquire(WAIT)) {
-        assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
+  void lease_keysDeletedOnAMinority_letsNobodyInWhoNeverRests() throws Exception {
+    AtomicInteger tried = new AtomicInteger();
+    AtomicInteger got = new AtomicInteger();
+    AtomicBoolean done = new AtomicBoolean();
+    try (Redlock other = Clients.start(nodes);
+        Lease lease = redlock.lock("fought").acquire(WAIT)) {
+      everywhere("fought");
+      Thread contender =
+          new Thread(
+              () -> {
+                while (!done.get()) {
+                  got.addAndGet(other.lock("fought").tryAcquire().isPresent() ? 1 : 0);
+                  tried.incrementAndGet();
+                }
+              });
+      contender.start();
+      try {
+        for (int i = 0; i < 10; i++) {
+          nodes.get(0).command("DEL", Clients.lockKey("fought"));
+          nodes.get(1).command("DEL", Clients.lockKey("fought"));
+          int before = tried.get();
+          Eventually.holds(() -> tried.get() >= before + 10, Duration.ofSeconds(20), nodes);
+          lease.ensureValid();
+        }
+      } finally {
+        done.set(true);
+        contender.join();
+      }
+      assertThat(got).hasValue(0);
+      lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
+      Eventually.holds(() -> isOurs(lease, 5), nodes);
+    }
+  }
+
+  private boolean isOurs(Lease lease, int atLeast) {
+    String key = Clients.lockKey(lease.names().get(0));
+    return nodes.stream().filter(node -> lease.id().equals(node.command("GET", key))).count()
+        >= atLeast;
+  }
+
+  @Test
+  void lease_aMinorityFlushedUnderTheGuard_isBackThereAtOnceAlthoughTheyDoNotVote()
+      throws Exception {
+    long[] millis = new long[5];
+    // The least quarantine; the marker keeps the lease time that the first client came with.
+    redlock.close();
+    nodes.flush();
+    try (Redlock guarded = guarded();
+        Lease lease = guarded.lock("flushed").acquire(WAIT)) {
+      everywhere("flushed");
+      for (int i = 0; i < millis.length; i++) {
+        long start = System.nanoTime();
+        nodes.get(1).command("FLUSHDB");
+        nodes.get(4).command("FLUSHDB");
+        Eventually.holds(() -> isOurs(lease, 5), nodes);
+        millis[i] = (System.nanoTime() - start) / 1_000_000;
+        assertThat(guarded.nodes().get(1).state()).isEqualTo("QUARANTINED");
+        assertThat(guarded.nodes().get(4).state()).isEqualTo("QUARANTINED");
+        lease.ensureValid();
       }
     }
+    Arrays.sort(millis);
+    System.out.println("flushed: repaired after median " + millis[2] + " ms, max " + millis[4]);
+    assertThat(millis[2]).as("median ms").isLessThanOrEqualTo(Load.bound(100, 300));
+    assertThat(millis[4]).as("longest ms").isLessThanOrEqualTo(500);
+  }
+
+  private Redlock guarded() {
+    Duration brief = Duration.ofSeconds(5);
+    Redlock client =
+        Redlock.builder()
+            .nodes(nodes.uris().toArray(String[]::new))
+            .maxLeaseTime(brief)
+            .leaseTime(brief)
+            .build();
+    return Clients.voting(client, 5);
+  }
+
+  @Test
+  void breakLock_byAnOperator_takesTheLockAndBarsItsReturn() throws Exception {
+    long[] millis = new long[9];
+    try (Redlock operator = Clients.start(nodes)) {
+      for (int i = 0; i < millis.length; i++) {
+        Lease lease = redlock.lock("broken").acquire(WAIT);
+        everywhere("broken");
+        long start = System.nanoTime();
+        operator.breakLock("broken").toCompletableFuture().get(3, TimeUnit.SECONDS);
+        LeaseEnd end = lease.whenEnded().toCompletableFuture().get(3, TimeUnit.SECONDS);
+        millis[i] = (System.nanoTime() - start) / 1_000_000;
+        assertThat(end).isEqualTo(LeaseEnd.LOST);
+        assertThatThrownBy(lease::ensureValid).isInstanceOf(LeaseLostException.class);
+        gone("broken");
+        try (Lease next = operator.lock("broken").acquire(WAIT)) {
+          assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
+        }
+      }
+    }
+    Arrays.sort(millis);
+    System.out.println("broken: LOST after median " + millis[4] + " ms, max " + millis[8]);
+    assertThat(millis[4]).as("median ms").isLessThanOrEqualTo(100);
+    assertThat(millis[8]).as("longest ms").isLessThanOrEqualTo(500);
   }
 
   @Test
