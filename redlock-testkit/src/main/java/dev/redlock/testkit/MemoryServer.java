@@ -25,7 +25,7 @@ final class MemoryServer {
 
   private final String name;
   private final long number = SERVERS.incrementAndGet();
-  private final long baseMicros = System.currentTimeMillis() * 1000;
+  private long baseMicros = System.currentTimeMillis() * 1000;
   private final Map<Long, MemoryConnection> sessions = new HashMap<>();
 
   private @Nullable NodeModel model;
@@ -56,6 +56,11 @@ final class MemoryServer {
     if (time == null) {
       time = clientTime;
       baseNanos = clientTime.nanos();
+      // All servers by one clock, however long it took to make them.
+      long shift = clientTime.wallMillis() * 1000 - baseMicros;
+      baseMicros += shift;
+      startedMicros += shift;
+      markerMicros += markerMicros == 0 ? 0 : shift;
       fenceLifeMillis = fenceLife;
     }
   }

@@ -404,6 +404,8 @@ public final class LockMachine {
       line.leave(1L << node, now);
     }
     boolean won = r.verdict() == AcquireRound.Verdict.WON && !r.knock;
+    // Others ask the door alone; it may be too far away to be among those that decide.
+    othersWant |= won && granted && reply.othersInLine() > 0;
     if (won && r.predecessor != null) {
       cleanup.onFollower(r.predecessor.id(), node, granted, now);
     }

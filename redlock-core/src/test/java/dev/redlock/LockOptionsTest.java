@@ -1,0 +1,158 @@
+package dev.redlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Options are refused where they are made, with the numbers that do not fit. */
+class LockOptionsTest {
+
+  private interface Setting extends UnaryOperator<LockOptions.Builder> {}
+
+  private static Arguments bound(
+      String what, Setting last, Setting beyond, String message) {
+    return Arguments.of(Named.of(what, last), beyond, message);
+  }
+
+  private static Duration millis(long millis) {
+    return Duration.ofMillis(millis);
+  }
+
+  /** A lease time of 10 s and a drift of 102 ms, unless set otherwise. */
+  private static LockOptions.Builder tenSeconds() {
+    return LockOptions.builder().leaseTime(Duration.ofSeconds(10));
+  }
+
+  static Stream<Arguments> bounds() {
+    Duration tooShort = Duration.ofNanos(9_999_999);
+    Duration justOverAnHour = Duration.ofHours(1).plusNanos(1);
+    return Stream.of(
+        bound(
+            "leaseTime, least",
+            o -> o.leaseTime(millis(10)).nodeTimeout(millis(1)),
+            o -> o.leaseTime(tooShort).nodeTimeout(millis(1)),
+            "leaseTime PT0.009999999S must lie between 10 ms and 1 h"),
+        bound(
+            "leaseTime, most",
+            o -> o.leaseTime(Duration.ofHours(1)).holdCap(Duration.ofHours(2)),
+            o -> o.leaseTime(justOverAnHour).holdCap(Duration.ofHours(2)),
+            "leaseTime PT1H0.000000001S must lie between 10 ms and 1 h"),
+        bound(
+            "drift, least",
+            o -> o.drift(Duration.ZERO),
+            o -> o.drift(Duration.ofNanos(-1)),
+            "drift PT-0.000000001S must not be negative"),
+        bound(
+            "drift, most",
+            o -> o.drift(millis(9_998)).nodeTimeout(millis(1)),
+            o -> o.drift(millis(10_000)).nodeTimeout(millis(1)),
+            "drift PT10S must be shorter than leaseTime PT10S"),
+        bound(
+            "nodeTimeout, least",
+            o -> o.nodeTimeout(millis(1)),
+            o -> o.nodeTimeout(Duration.ofNanos(999_999)),
+            "nodeTimeout PT0.000999999S must lie between 1 ms and 1 s"),
+        bound(
+            "nodeTimeout, most",
+            o -> o.nodeTimeout(Duration.ofSeconds(1)),
+            o -> o.nodeTimeout(Duration.ofSeconds(1).plusNanos(1)),
+            "nodeTimeout PT1.000000001S must lie between 1 ms and 1 s"),
+        bound(
+            "nodeTimeout, against lease time and drift",
+            o -> o.leaseTime(millis(500)).drift(millis(100)).nodeTimeout(millis(399)),
+            o -> o.leaseTime(millis(500)).drift(millis(100)).nodeTimeout(millis(400)),
+            "nodeTimeout PT0.4S must be shorter than leaseTime PT0.5S less drift PT0.1S"),
+        bound(
+            "holdCap, least",
+            o -> o.holdCap(Duration.ofSeconds(10)),
+            o -> o.holdCap(Duration.ofSeconds(10).minusNanos(1)),
+            "holdCap PT9.999999999S must not be shorter than leaseTime PT10S"),
+        bound(
+            "minimumHold, least",
+            o -> o.minimumHold(Duration.ZERO),
+            o -> o.minimumHold(Duration.ofNanos(-1)),
+            "minimumHold PT-0.000000001S must lie between 0 and leaseTime PT10S"),
+        bound(
+            "minimumHold, most",
+            o -> o.minimumHold(Duration.ofSeconds(10)),
+            o -> o.minimumHold(Duration.ofSeconds(10).plusNanos(1)),
+            "minimumHold PT10.000000001S must lie between 0 and leaseTime PT10S"),
+        bound(
+            "queueBound, least",
+            o -> o.queueBound(1),
+            o -> o.queueBound(0),
+            "queueBound 0 must be at least 1"),
+        bound(
+            "maxHandOffs, least",
+            o -> o.maxHandOffs(0),
+            o -> o.maxHandOffs(-1),
+            "maxHandOffs -1 must not be negative"),
+        bound(
+            "lineTimeout, least",
+            o -> o.lineTimeout(millis(100)),
+            o -> o.lineTimeout(millis(99)),
+            "lineTimeout PT0.099S must lie between 100 ms and 1 min"),
+        bound(
+            "lineTimeout, most",
+            o -> o.lineTimeout(millis(60_000)),
+            o -> o.lineTimeout(millis(60_001)),
+            "lineTimeout PT1M0.001S must lie between 100 ms and 1 min"),
+        bound(
+            "pollInterval, least",
+            o -> o.pollInterval(millis(10)),
+            o -> o.pollInterval(millis(9)),
+            "pollInterval PT0.009S must lie between 10 ms and 1 min"),
+        bound(
+            "pollInterval, most",
+            o -> o.pollInterval(millis(60_000)),
+            o -> o.pollInterval(millis(60_001)),
+            "pollInterval PT1M0.001S must lie between 10 ms and 1 min"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("bounds")
+  void build_atItsBound_isAccepted_andBeyondItRefusedWithTheNumbers(
+      Setting last, Setting beyond, String message) {
+    assertThat(last.apply(tenSeconds()).build()).isNotNull();
+    LockOptions.Builder wrong = beyond.apply(tenSeconds());
+    assertThatThrownBy(wrong::build).isInstanceOf(IllegalArgumentException.class).hasMessage(message);
+  }
+
+  @Test
+  void drift_notSet_isOnePercentAndTwoMilliseconds() {
+    assertThat(LockOptions.defaults().drift()).isEqualTo(millis(302));
+    assertThat(tenSeconds().build().drift()).isEqualTo(millis(102));
+  }
+
+  @Test
+  void toBuilder_ofEveryOptionChanged_makesTheSameAgain() {
+    LockOptions odd =
+        LockOptions.builder()
+            .leaseTime(millis(9_001))
+            .drift(millis(77))
+            .nodeTimeout(millis(55))
+            .autoExtend(false)
+            .holdCap(millis(99_001))
+            .minimumHold(millis(33))
+            .queueBound(7)
+            .maxHandOffs(3)
+            .fair(true)
+            .lineTimeout(millis(1_234))
+            .pollInterval(millis(432))
+            .interruptOnLoss(true)
+            .build();
+    assertThat(odd.toBuilder().build()).hasToString(odd.toString());
+    assertThat(odd.toString())
+        .contains("PT9.001S", "PT0.077S", "PT0.055S", "PT1M39.001S", "PT0.033S")
+        .contains("queueBound=7", "maxHandOffs=3", "PT1.234S", "PT0.432S")
+        .contains("autoExtend=false", "fair=true", "interruptOnLoss=true");
+  }
+}

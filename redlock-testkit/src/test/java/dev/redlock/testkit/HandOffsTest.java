@@ -1,0 +1,140 @@
+package dev.redlock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.Lease;
+import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.RedlockListener;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A process hands its lock on so often in a row, and then lets others come. */
+class HandOffsTest {
+  private static final Duration WAIT = Duration.ofMinutes(1);
+  private static final int MOST = 4;
+
+  private final LockOptions options = LockOptions.builder().maxHandOffs(MOST).build();
+
+  private static void enter(Redlock client, LockOptions options, char who, StringBuilder order) {
+    client
+        .lock("contended", options)
+        .acquireAsync(WAIT)
+        .thenCompose(
+            lease -> {
+              order.append(who);
+              return lease.releaseAsync();
+            });
+  }
+
+  @Test
+  void handOffs_whileAnotherClientAsks_endAfterTheirBoundAndItComes() {
+    for (int run = 0; run < 20; run++) {
+      try (VirtualNodes nodes = new VirtualNodes(5)) {
+        StringBuilder order = new StringBuilder();
+        int[] asked = {-1};
+        List<Integer> passedBy = new ArrayList<>();
+        RedlockListener asking =
+            new RedlockListener() {
+              @Override
+              public void onAttempt(List<String> names, boolean doorOnly) {
+                asked[0] = asked[0] < 0 ? order.length() : asked[0];
+              }
+
+              @Override
+              public void onAcquired(Lease lease, Duration waited) {
+                passedBy.add(order.substring(asked[0]).replace("b", "").length());
+                asked[0] = -1;
+              }
+            };
+        Redlock one = nodes.client();
+        Redlock two = nodes.client(asking);
+        for (int i = 0; i < 200; i++) {
+          enter(one, options, 'a', order);
+        }
+        nodes.time().pass(Duration.ofNanos(50_000)); // It has asked, and has not been answered.
+        for (int i = 0; i < 20; i++) {
+          enter(two, options, 'b', order);
+        }
+        nodes.time().passUntil(() -> order.length() == 220, Duration.ofSeconds(10));
+        // One row may be too far on to hear of it; the next one ends with a pause.
+        assertThat(passedBy)
+            .as("how many came first: " + order)
+            .hasSize(20)
+            .allMatch(n -> n <= 2 * (MOST + 1));
+      }
+    }
+  }
+
+  @Test
+  void handOffs_whileNobodyElseWaits_goOnWithoutAPause() {
+    try (VirtualNodes nodes = new VirtualNodes(5)) {
+      Redlock one = nodes.client();
+      StringBuilder order = new StringBuilder();
+      long begun = nodes.time().nanos();
+      for (int i = 0; i < 100; i++) {
+        enter(one, options, 'a', order);
+      }
+      nodes.time().passUntil(() -> order.length() == 100, Duration.ofSeconds(10));
+      double roundTrips =
+          (nodes.time().nanos() - begun) / (double) VirtualNodes.ROUND_TRIP.toNanos();
+      // One each; freed and taken anew is one more, on the same connection at that.
+      assertThat(roundTrips / 100).isLessThanOrEqualTo(1.3);
+    }
+  }
+
+  @Test
+  void handOffs_notWanted_neverHappen() {
+    try (VirtualNodes nodes = new VirtualNodes(3)) {
+      Redlock one = nodes.client();
+      LockOptions none = LockOptions.builder().maxHandOffs(0).build();
+      List<LeaseEnd> ends = new ArrayList<>();
+      for (int i = 0; i < 10; i++) {
+        one.lock("contended", none)
+            .acquireAsync(WAIT)
+            .thenAccept(
+                lease -> {
+                  lease.whenEnded().thenAccept(ends::add);
+                  lease.releaseAsync();
+                });
+      }
+      nodes.time().passUntil(() -> ends.size() == 10, Duration.ofSeconds(10));
+      assertThat(ends).containsOnly(LeaseEnd.RELEASED);
+    }
+  }
+
+  @Test
+  void lease_notExtended_endsNoLaterThanItsDeadline() {
+    try (VirtualNodes nodes = new VirtualNodes(5)) {
+      Redlock one = nodes.client();
+      for (int millis : new int[] {50, 200, 1000, 10_000, 30_000}) {
+        LockOptions brief =
+            LockOptions.builder()
+                .leaseTime(Duration.ofMillis(millis))
+                .nodeTimeout(Duration.ofMillis(10))
+                .autoExtend(false)
+                .build();
+        List<Lease> got = new ArrayList<>();
+        one.lock("brief", brief).acquireAsync(WAIT).thenAccept(got::add);
+        nodes.time().passUntil(() -> !got.isEmpty(), Duration.ofSeconds(1));
+        Lease lease = got.get(0);
+        long deadline = nodes.time().nanos() + lease.remainingValidity().toNanos();
+        List<Long> told = new ArrayList<>();
+        lease
+            .whenEnded()
+            .thenAccept(
+                end -> {
+                  assertThat(end).isEqualTo(LeaseEnd.EXPIRED);
+                  told.add(nodes.time().nanos());
+                });
+        nodes.time().pass(Duration.ofMinutes(1));
+        assertThat(told).hasSize(1);
+        assertThat(told.get(0)).isBetween(deadline - 10_000_000, deadline);
+        assertThat(lease.isValid()).isFalse();
+      }
+    }
+  }
+}
