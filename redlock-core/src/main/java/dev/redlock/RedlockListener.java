@@ -27,6 +27,9 @@ public interface RedlockListener {
   /** A caller joined the local queue, which now has this length. */
   default void onQueued(List<String> names, int length) {}
 
+  /** A caller was turned away at once: the local queue was full, with this length. */
+  default void onTurnedAway(List<String> names, int length) {}
+
   /** The waiter at the head of the local queue wakes up, and why. */
   default void onWakeUp(List<String> names, WakeUp cause) {}
 

@@ -17,8 +17,7 @@ class LockOptionsTest {
 
   private interface Setting extends UnaryOperator<LockOptions.Builder> {}
 
-  private static Arguments bound(
-      String what, Setting last, Setting beyond, String message) {
+  private static Arguments bound(String what, Setting last, Setting beyond, String message) {
     return Arguments.of(Named.of(what, last), beyond, message);
   }
 
@@ -123,7 +122,9 @@ class LockOptionsTest {
       Setting last, Setting beyond, String message) {
     assertThat(last.apply(tenSeconds()).build()).isNotNull();
     LockOptions.Builder wrong = beyond.apply(tenSeconds());
-    assertThatThrownBy(wrong::build).isInstanceOf(IllegalArgumentException.class).hasMessage(message);
+    assertThatThrownBy(wrong::build)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(message);
   }
 
   @Test

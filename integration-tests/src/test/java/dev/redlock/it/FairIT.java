@@ -160,7 +160,12 @@ class FairIT {
     }
     sections.sort(Comparator.comparing(Section::token));
     double usual =
-        sections.stream().mapToLong(Section::waited).sorted().skip(sections.size() / 2).iterator().nextLong();
+        sections.stream()
+            .mapToLong(Section::waited)
+            .sorted()
+            .skip(sections.size() / 2)
+            .iterator()
+            .nextLong();
     int overtaken = overtakings(sections, (long) usual / 2);
     System.out.printf(
         "fair, 4 processes: %d grants, usual wait %.1f ms, overtakings %d, by more than half of it %d%n",
@@ -172,7 +177,9 @@ class FairIT {
         .isLessThanOrEqualTo((int) (sections.size() * perThousand / 1000));
   }
 
-  /** How many were granted although somebody who had come before, by more than that, still waited. */
+  /**
+   * How many were granted although somebody who had come before, by more than that, still waited.
+   */
   private static int overtakings(List<Section> byToken, long marginNanos) {
     int count = 0;
     long earliestWaiting = Long.MAX_VALUE;
@@ -217,8 +224,7 @@ class FairIT {
                       try (Lease lease = lock.acquire(WAIT)) {
                         if (i >= 0) {
                           sections.add(
-                              new Section(
-                                  lease.fencingToken().value(), asked, System.nanoTime()));
+                              new Section(lease.fencingToken().value(), asked, System.nanoTime()));
                         }
                       }
                     }

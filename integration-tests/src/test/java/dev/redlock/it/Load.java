@@ -14,7 +14,9 @@ final class Load {
   /** How much wanted to run in the last minute; 0 where nobody tells. */
   static double average() {
     try {
-      return Files.exists(AVERAGE) ? Double.parseDouble(Files.readString(AVERAGE).split(" ")[0]) : 0;
+      return Files.exists(AVERAGE)
+          ? Double.parseDouble(Files.readString(AVERAGE).split(" ")[0])
+          : 0;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

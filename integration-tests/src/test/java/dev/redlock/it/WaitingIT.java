@@ -137,8 +137,7 @@ class WaitingIT {
       throws Exception {
     int waiters = 10_000;
     // Its own extensions would be commands, too.
-    LockOptions options =
-        LockOptions.builder().queueBound(waiters + 1).autoExtend(false).build();
+    LockOptions options = LockOptions.builder().queueBound(waiters + 1).autoExtend(false).build();
     try (Redlock redlock = Clients.start(nodes)) {
       DistributedLock lock = redlock.lock("crowd", options);
       lock.acquire(WAIT).close();

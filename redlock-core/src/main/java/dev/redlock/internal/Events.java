@@ -63,6 +63,10 @@ final class Events {
     tell(l -> l.onRefused(report));
   }
 
+  void turnedAway(LockKeys keys, int length) {
+    tell(l -> l.onTurnedAway(keys.names(), length));
+  }
+
   void ended(LeaseCore core, LeaseEnd how) {
     tell(l -> l.onEnded(new DefaultLease(core), how));
   }

@@ -62,6 +62,7 @@ final class PendingAcquire extends Waiter {
   }
 
   void turnedAway(int length) {
+    client.events().turnedAway(keys(), length);
     if (outcome.fail(new LockQueueFullException(keys().names(), length))) {
       complete();
     }

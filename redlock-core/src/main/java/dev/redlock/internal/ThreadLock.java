@@ -45,8 +45,16 @@ final class ThreadLock implements ReentrantDistributedLock {
 
   @Override
   public void lockInterruptibly() throws InterruptedException {
+    refuseInterrupted();
     if (!holds.enterAgain(name)) {
       holds.enter(name, acquire(FOREVER));
+    }
+  }
+
+  /** As {@link java.util.concurrent.locks.Lock} has it: also where nothing has to be waited for. */
+  private static void refuseInterrupted() throws InterruptedException {
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
     }
   }
 
@@ -71,6 +79,7 @@ final class ThreadLock implements ReentrantDistributedLock {
 
   @Override
   public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+    refuseInterrupted();
     if (holds.enterAgain(name)) {
       return true;
     }

@@ -52,8 +52,7 @@ class LockKeysTest {
 
   @Test
   void key_ofControlCharacters_holdsNone() {
-    assertThat(of("a\0b\r\n\u001f\u007fc").lockKey(0))
-        .isEqualTo("redlock:{a%00b%0D%0A%1F%7Fc}");
+    assertThat(of("a\0b\r\n\u001f\u007fc").lockKey(0)).isEqualTo("redlock:{a%00b%0D%0A%1F%7Fc}");
   }
 
   @Test
@@ -64,7 +63,8 @@ class LockKeysTest {
       String lockKey = keys.lockKey(0);
       String tag = tagAsRedisReadsIt(lockKey);
       assertThat(tag).as("tag of " + name).isNotEmpty();
-      for (byte[] key : List.of(keys.lockKeyBytes(0), keys.fenceKeyBytes(0), keys.lineKeyBytes(0))) {
+      for (byte[] key :
+          List.of(keys.lockKeyBytes(0), keys.fenceKeyBytes(0), keys.lineKeyBytes(0))) {
         String text = new String(key, UTF_8);
         String before = owners.put(text, name);
         assertThat(before).as(text + " is of " + name + " and of").isNull();

@@ -7,8 +7,8 @@ import java.util.PriorityQueue;
 import java.util.function.BooleanSupplier;
 
 /**
- * Clocks and timers that stand still until a test moves them: in-memory nodes and their clients then
- * run on the test's thread, one event after another, and every instant is exact.
+ * Clocks and timers that stand still until a test moves them: in-memory nodes and their clients
+ * then run on the test's thread, one event after another, and every instant is exact.
  */
 public final class VirtualTime implements Time {
   private static final class Task implements Cancellable {
@@ -36,9 +36,11 @@ public final class VirtualTime implements Time {
   private long nanos = 1_000_000_000_000L;
   private long wallMillis = 1_700_000_000_000L;
   private long tasks;
+  private long perLookNanos;
 
   @Override
   public long nanos() {
+    nanos += perLookNanos;
     return nanos;
   }
 
@@ -84,6 +86,11 @@ public final class VirtualTime implements Time {
       next.action.run();
     }
     return true;
+  }
+
+  /** From now on time passes with every look at the clock: a thread that waits for it goes on. */
+  public void runAway() {
+    perLookNanos = 1_000_000_000L;
   }
 
   /** The machine was suspended: the wall clock went on, the monotonic one did not. */
