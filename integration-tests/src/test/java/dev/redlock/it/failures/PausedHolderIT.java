@@ -45,6 +45,7 @@ class PausedHolderIT {
         assertThat(next).isGreaterThan(held.number("token"));
         assertThat(register.read(next)).hasValue(0);
         assertThat(register.write(next, 42)).isTrue();
+        register.write(register.read() + 42);
         long resumed = System.nanoTime();
         holder.resume();
         // Told on one thread, found out on another: in any order.
@@ -65,6 +66,9 @@ class PausedHolderIT {
         assertThat(mine.isValid()).isTrue();
       }
       assertThat(register.finalValue(Register.CHECKED)).isEqualTo(42);
+      assertThat(register.finalValue(Register.UNCHECKED))
+          .as("where no token is looked at, the late write takes the place of the other")
+          .isEqualTo(7);
       assertThat(holder.awaitExit(PATIENCE)).isZero();
     }
   }
@@ -95,6 +99,7 @@ class PausedHolderIT {
                 tell("ended", "how", how);
                 told.countDown();
               });
+      long read = register.read();
       tell("holding", "token", lease.fencingToken().value());
       long last = 0;
       try {
@@ -109,6 +114,7 @@ class PausedHolderIT {
       }
       told.await();
       long token = lease.fencingToken().value();
+      register.write(read + 7);
       tell("wrote", "accepted", register.write(token, 7));
       System.exit(0);
     }
