@@ -377,6 +377,18 @@ class KnownDefectsIT {
     }
   }
 
+  /** Redisson#6510: counters of tokens never expire; 25 of 75 million keys. */
+  @Test
+  void fence_afterTheRelease_livesForMinutesAndNotForEver() {
+    redlock.lock("fences").acquire(WAIT).close();
+    Eventually.holds(() -> nobodyHolds("fences"), nodes);
+    for (RedisNode node : nodes) {
+      assertThat(node.key(Clients.lockKey("fences") + ":fence").flatMap(RedisKey::ttl))
+          .hasValueSatisfying(
+              ttl -> assertThat(ttl).isBetween(Duration.ofSeconds(30), Duration.ofMinutes(5)));
+    }
+  }
+
   /** H22: SCRIPT FLUSH between any two calls. */
   @Test
   void scripts_flushedAllTheTime_costTimeOnly() {
