@@ -40,12 +40,6 @@ final class LockActor implements OwedCleanups.Debtor {
   // Confined to whoever handles events.
   private Time.@Nullable Cancellable timer;
   private long timerNanos;
-  private final int[] cleanups;
-
-  /** What {@link #newlyOwed} answers; one array, for it is asked with every answer of a node. */
-  private final int[] owed;
-
-  private long cleanupChanges;
   private boolean waitingAnnounced;
   private @Nullable LeaseCore held;
 
@@ -55,8 +49,6 @@ final class LockActor implements OwedCleanups.Debtor {
   LockActor(Client client, LockKeys keys) {
     this.client = client;
     machine = new LockMachine(keys, client.nodeSet(), client.randomness(), client.processName());
-    cleanups = new int[client.nodeSet().count()];
-    owed = new int[cleanups.length];
   }
 
   LockKeys keys() {
@@ -165,8 +157,8 @@ final class LockActor implements OwedCleanups.Debtor {
   }
 
   private void settleDown(Time time) {
-    if (machine.cleanupChanges() != cleanupChanges) {
-      client.cleanups().add(this, newlyOwed(), machine.pendingCleanups() > 0);
+    if (machine.hasCleanupNews()) {
+      client.cleanups().add(this, machine.takeCleanupNews(), machine.pendingCleanups() > 0);
     }
     boolean waits = machine.waiting() > 0;
     if (waits != waitingAnnounced) {
@@ -184,17 +176,6 @@ final class LockActor implements OwedCleanups.Debtor {
   @Override
   public void giveUpOldest() {
     post((m, now, wall) -> m.forgetOldestCleanup());
-  }
-
-  /** What nodes have come to owe since this was last asked, each. */
-  private int[] newlyOwed() {
-    cleanupChanges = machine.cleanupChanges();
-    for (int i = 0; i < owed.length; i++) {
-      int now = machine.pendingCleanups(i);
-      owed[i] = now - cleanups[i];
-      cleanups[i] = now;
-    }
-    return owed;
   }
 
   private void retire() {

@@ -5,6 +5,7 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -37,7 +38,6 @@ final class Cleanup {
     private long sentNanos;
     private long retryNanos;
     private boolean retry;
-    private boolean expired;
 
     /** Nodes whose answer to the hand-off that takes this lease over is still to come. */
     private long behind;
@@ -67,18 +67,23 @@ final class Cleanup {
    */
   private final Map<String, Entry> entries = new LinkedHashMap<>(4);
 
+  /** Those whose keys may still live, oldest first. */
+  private final Set<Entry> alive = new LinkedHashSet<>(4);
+
   /** Those that have something to do at a time of their own, besides dying. */
   private final Set<Entry> timed = new LinkedHashSet<>(4);
 
-  /** Orders owed by each node. */
-  private final int[] owed;
+  /** What each node has come to owe since this was last asked, and the array of the last time. */
+  private int[] newlyOwed;
 
+  private int[] told;
+  private boolean news;
   private int pending;
-  private long changes;
 
   Cleanup(Nodes nodes, List<Order> orders) {
     this.nodes = nodes;
-    owed = new int[nodes.count()];
+    newlyOwed = new int[nodes.count()];
+    told = new int[nodes.count()];
     this.orders = orders;
   }
 
@@ -91,14 +96,19 @@ final class Cleanup {
     return pending;
   }
 
-  /** Orders that this node has not answered yet; what the gauge shows. */
-  int pending(int node) {
-    return owed[node];
+  /** Whether what is pending has changed since {@link #takeNews}. */
+  boolean hasNews() {
+    return news;
   }
 
-  /** Counts up with every change of what is pending, so that nobody has to look for one. */
-  long changes() {
-    return changes;
+  /** How many orders each node has come to owe since this was last asked; good until then. */
+  int[] takeNews() {
+    int[] taken = newlyOwed;
+    newlyOwed = told;
+    Arrays.fill(newlyOwed, 0);
+    told = taken;
+    news = false;
+    return taken;
   }
 
   /**
@@ -132,8 +142,8 @@ final class Cleanup {
       entries.put(request.leaseId(), e);
     } else {
       e.untilNanos = untilNanos;
-      e.expired = false;
     }
+    alive.add(e);
     todo(e, e.todo | mask);
     return e;
   }
@@ -143,10 +153,10 @@ final class Cleanup {
     if (changed == 0) {
       return;
     }
-    changes++;
+    news = true;
     for (long bits = changed; bits != 0; bits &= bits - 1) {
       int node = Long.numberOfTrailingZeros(bits);
-      owed[node] += (mask & 1L << node) != 0 ? 1 : -1;
+      newlyOwed[node] += (mask & 1L << node) != 0 ? 1 : -1;
     }
     pending += Long.bitCount(mask) - Long.bitCount(e.todo);
     e.todo = mask;
@@ -213,7 +223,7 @@ final class Cleanup {
       removeIfDone(e);
       return;
     }
-    if (e.expired) {
+    if (!alive.contains(e)) {
       removeIfDone(e);
       return;
     }
@@ -237,7 +247,7 @@ final class Cleanup {
    * comes late is recognised by it.
    */
   private void removeIfDone(Entry e) {
-    if (e.ticket == null && (e.todo == 0 || (e.expired && e.open() == 0))) {
+    if (e.ticket == null && (e.todo == 0 || (!alive.contains(e) && e.open() == 0))) {
       forget(e);
     }
   }
@@ -245,6 +255,7 @@ final class Cleanup {
   private void forget(Entry e) {
     todo(e, 0);
     timed.remove(e);
+    alive.remove(e);
     entries.remove(e.request.leaseId(), e);
   }
 
@@ -286,8 +297,8 @@ final class Cleanup {
 
   /** The node has a new connection: what it still owes is sent again. */
   void onUsable(int node, long nowNanos) {
-    for (Entry e : entries.values()) {
-      if ((e.todo & 1L << node) != 0 && !e.expired) {
+    for (Entry e : alive) {
+      if ((e.todo & 1L << node) != 0) {
         send(e, 1L << node, nowNanos);
       }
     }
@@ -316,7 +327,7 @@ final class Cleanup {
     }
     Entry oldest = oldestAlive();
     while (oldest != null && oldest.untilNanos - nowNanos <= 0) {
-      oldest.expired = true;
+      alive.remove(oldest);
       oldest.retry = false;
       removeIfDone(oldest);
       oldest = oldestAlive();
@@ -325,12 +336,7 @@ final class Cleanup {
 
   /** Who was added with a shorter life than those before it is only kept a little longer. */
   private @Nullable Entry oldestAlive() {
-    for (Entry e : entries.values()) {
-      if (!e.expired) {
-        return e;
-      }
-    }
-    return null;
+    return alive.isEmpty() ? null : alive.iterator().next();
   }
 
   /** Gives up the earliest order. */

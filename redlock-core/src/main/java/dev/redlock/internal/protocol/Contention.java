@@ -144,14 +144,13 @@ final class Contention {
 
   /** Whether the next question goes to the door first. */
   boolean throughDoor(boolean inLine) {
-    fair = inLine;
     boolean all = allAtOnce || nodes.count() == 1;
     allAtOnce = false;
     return !all && (refusedBefore || (inLine && othersSeen));
   }
 
-  int door() {
-    return door.pick(fair);
+  int door(boolean inLine) {
+    return door.pick(inLine);
   }
 
   /** The door let us in: the round to all follows at once. */

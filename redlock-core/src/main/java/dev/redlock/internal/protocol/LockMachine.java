@@ -107,14 +107,14 @@ public final class LockMachine {
     return cleanup.pending();
   }
 
-  /** Those of one node. */
-  public int pendingCleanups(int node) {
-    return cleanup.pending(node);
+  /** Whether any node's number of them has changed since {@link #takeCleanupNews}. */
+  public boolean hasCleanupNews() {
+    return cleanup.hasNews();
   }
 
-  /** Counts up whenever one of these numbers changes. */
-  public long cleanupChanges() {
-    return cleanup.changes();
+  /** How many more of them each node has than when this was last asked; good until then. */
+  public int[] takeCleanupNews() {
+    return cleanup.takeNews();
   }
 
   /** The lease that this client holds, or null. */
@@ -485,7 +485,8 @@ public final class LockMachine {
       // A single try asks everybody: a leftover at the door must not refuse what a quorum would
       // grant.
       boolean direct = head.once && head.attempts == 0;
-      int door = contention.throughDoor(head.terms.fair()) && !direct ? contention.door() : -1;
+      boolean fair = head.terms.fair();
+      int door = contention.throughDoor(fair) && !direct ? contention.door(fair) : -1;
       if (door >= 0) {
         knock(head, door, random.leaseId(), tokens.propose(now), now, wall);
       } else {
@@ -579,7 +580,8 @@ public final class LockMachine {
       return;
     }
     int admittedBy = contention.admittedBy(r);
-    int door = !head.terms.fair() || knock ? -1 : admittedBy >= 0 ? admittedBy : contention.door();
+    int door =
+        !head.terms.fair() || knock ? -1 : admittedBy >= 0 ? admittedBy : contention.door(true);
     if (door >= 0 && (mask & 1L << door) != 0) {
       LockRequest.Line place = admittedBy >= 0 ? line.admitted(head) : line.stand(head, door);
       r.standsAt(door);
