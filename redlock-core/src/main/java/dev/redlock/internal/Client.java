@@ -27,7 +27,6 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,14 +82,7 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
     keyPrefix = parts.keyPrefix();
     this.time = time;
     this.ownTime = ownTime;
-    this.callbacks =
-        task -> {
-          try {
-            callbacks.execute(task);
-          } catch (RejectedExecutionException e) {
-            task.run(); // Shut down before us: better on this thread than never.
-          }
-        };
+    this.callbacks = new NeverRefusing(callbacks);
     this.ownCallbacks = ownCallbacks;
     traceLeaks = parts.traceLeaks();
     processName = randomness.leaseId().substring(0, 12);

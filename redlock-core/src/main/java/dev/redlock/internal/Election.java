@@ -15,9 +15,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,8 +69,8 @@ final class Election implements LeaderElection {
     this.listener = listener;
     time = client.time();
     lock = client.lock(terms.name(), terms.options());
-    user = executor;
-    listeners = MoreExecutors.newSequentialExecutor(this::callUser);
+    user = new NeverRefusing(executor); // Work has to be told to stop all the same.
+    listeners = MoreExecutors.newSequentialExecutor(user);
     leaseNanos = terms.options().leaseTime().toNanos();
     marginNanos = terms.stopMargin().toNanos();
   }
@@ -181,49 +181,38 @@ final class Election implements LeaderElection {
     }
     disarm();
     become(State.ACQUIRING);
-    CompletableFuture<Optional<Lease>> asked = lock.tryAcquireAsync();
-    asking = asked;
-    asked.whenComplete(
-        (got, failure) ->
-            serial.execute(
-                () -> {
-                  if (asking == asked) {
-                    asking = null;
-                    if (failure != null) {
-                      refused(failure, true);
-                    } else if (got.isPresent()) {
-                      granted(got.get());
-                    } else {
-                      waitForTurn();
-                    }
-                  } else if (failure == null) {
-                    got.ifPresent(Lease::releaseAsync);
-                  }
-                }));
+    ask(lock.tryAcquireAsync(), got -> got, true);
   }
 
   private void waitForTurn() {
-    if (!mayCampaign()) {
-      return;
+    if (mayCampaign()) {
+      become(State.WAITING);
+      ask(lock.acquireAsync(FOREVER), Optional::of, false);
     }
-    become(State.WAITING);
-    CompletableFuture<Lease> asked = lock.acquireAsync(FOREVER);
+  }
+
+  private <T> void ask(
+      CompletableFuture<T> asked, Function<T, Optional<Lease>> granted, boolean first) {
     asking = asked;
     asked.whenComplete(
-        (got, failure) ->
-            serial.execute(
-                () -> {
-                  if (asking == asked) {
-                    asking = null;
-                    if (failure != null) {
-                      refused(failure, false);
-                    } else {
-                      granted(got);
-                    }
-                  } else if (failure == null) {
-                    got.releaseAsync();
-                  }
-                }));
+        (answer, failure) -> {
+          Optional<Lease> got = failure == null ? granted.apply(answer) : Optional.empty();
+          serial.execute(() -> answered(asked, got, failure, first));
+        });
+  }
+
+  private void answered(
+      CompletableFuture<?> asked, Optional<Lease> got, @Nullable Throwable failure, boolean first) {
+    if (asking != asked) {
+      got.ifPresent(Lease::releaseAsync); // Given up meanwhile.
+      return;
+    }
+    asking = null;
+    if (failure != null) {
+      refused(failure, first);
+    } else {
+      got.ifPresentOrElse(this::granted, this::waitForTurn);
+    }
   }
 
   private void refused(Throwable failure, boolean first) {
@@ -299,7 +288,7 @@ final class Election implements LeaderElection {
     lease = got;
     become(State.WORKING);
     got.whenEnded().thenAccept(end -> serial.execute(() -> onEnded(t, end)));
-    callUser(
+    user.execute(
         () -> {
           if (t.begin()) {
             call(() -> work.startWork(got), failure -> onStarted(t, failure));
@@ -359,7 +348,7 @@ final class Election implements LeaderElection {
       return;
     }
     arm(terms.stopTimeout().toNanos(), () -> stopTimedOut(t));
-    callUser(
+    user.execute(
         () ->
             call(
                 () -> work.stopWork(reason),
@@ -410,7 +399,7 @@ final class Election implements LeaderElection {
     if (stuck == null) {
       next(t);
     }
-    callUser(() -> gone.forEach(left -> left.complete(null)));
+    user.execute(() -> gone.forEach(left -> left.complete(null)));
   }
 
   private void next(Term over) {
@@ -452,14 +441,6 @@ final class Election implements LeaderElection {
       stage.whenComplete(
           (done, failure) ->
               serial.execute(() -> then.accept(failure == null ? null : unwrap(failure))));
-    }
-  }
-
-  private void callUser(Runnable task) {
-    try {
-      user.execute(task);
-    } catch (RejectedExecutionException e) {
-      task.run(); // The executor is closed; work has to be told to stop all the same.
     }
   }
 

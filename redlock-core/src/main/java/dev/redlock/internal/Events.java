@@ -11,7 +11,6 @@ import dev.redlock.spi.LockKeys;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,20 +31,16 @@ final class Events {
     if (listeners.isEmpty()) {
       return;
     }
-    try {
-      inOrder.execute(
-          () -> {
-            for (RedlockListener listener : listeners) {
-              try {
-                event.accept(listener);
-              } catch (RuntimeException e) {
-                log.warn("a listener failed", e);
-              }
+    inOrder.execute(
+        () -> {
+          for (RedlockListener listener : listeners) {
+            try {
+              event.accept(listener);
+            } catch (RuntimeException e) {
+              log.warn("a listener failed", e);
             }
-          });
-    } catch (RejectedExecutionException e) {
-      log.debug("an event is lost, the callback executor is closed");
-    }
+          }
+        });
   }
 
   void acquired(PendingAcquire waiter, Lease lease) {
