@@ -10,6 +10,7 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -25,10 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockedVerticle extends VerticleBase {
   private final Builder settings;
-  private @Nullable LeaderElection election;
 
   /** Written when deployed, read by anybody. */
-  private volatile @Nullable LeaderElection shown;
+  private volatile @Nullable LeaderElection election;
 
   private LockedVerticle(Builder settings) {
     this.settings = settings;
@@ -42,13 +42,13 @@ public final class LockedVerticle extends VerticleBase {
 
   /** Where this member stands; {@link LeaderElection.State#IDLE} while not deployed. */
   public LeaderElection.State state() {
-    LeaderElection e = shown;
+    LeaderElection e = election;
     return e == null ? LeaderElection.State.IDLE : e.state();
   }
 
   /** The election, to pause, resume or resign; null while not deployed. */
   public @Nullable LeaderElection election() {
-    return shown;
+    return election;
   }
 
   @Override
@@ -59,24 +59,10 @@ public final class LockedVerticle extends VerticleBase {
                 settings.redlock.redlock(),
                 settings.name,
                 new InnerDeployment(vertx, settings.inner, settings.deployment))
-            .retryPause(settings.retryPause)
-            .listener(settings.listener)
             .executor(task -> mine.runOnContext(nothing -> task.run()));
-    LockOptions options = settings.options;
-    if (options != null) {
-      builder.options(options);
-    }
-    Duration margin = settings.stopMargin;
-    if (margin != null) {
-      builder.stopMargin(margin);
-    }
-    Duration timeout = settings.stopTimeout;
-    if (timeout != null) {
-      builder.stopTimeout(timeout);
-    }
+    settings.terms.accept(builder);
     LeaderElection e = builder.build();
     election = e;
-    shown = e;
     InnerDeployment.undeployBeforeClose(settings.redlock, mine);
     e.start();
     return Future.succeededFuture();
@@ -94,11 +80,7 @@ public final class LockedVerticle extends VerticleBase {
     private final String name;
     private final Supplier<? extends VerticleBase> inner;
     private DeploymentOptions deployment = new DeploymentOptions();
-    private @Nullable LockOptions options;
-    private @Nullable Duration stopMargin;
-    private @Nullable Duration stopTimeout;
-    private Duration retryPause = Duration.ofSeconds(1);
-    private LeaderElection.Listener listener = new LeaderElection.Listener() {};
+    private Consumer<LeaderElection.Builder> terms = election -> {};
 
     private Builder(VertxRedlock redlock, String name, Supplier<? extends VerticleBase> inner) {
       this.redlock = requireNonNull(redlock, "redlock");
@@ -114,31 +96,36 @@ public final class LockedVerticle extends VerticleBase {
 
     /** How the lock is taken; see {@link LeaderElection.Builder#options}. */
     public Builder options(LockOptions options) {
-      this.options = requireNonNull(options, "options");
-      return this;
+      requireNonNull(options, "options");
+      return with(election -> election.options(options));
     }
 
     /** See {@link LeaderElection.Builder#stopMargin}. */
     public Builder stopMargin(Duration stopMargin) {
-      this.stopMargin = requireNonNull(stopMargin, "stopMargin");
-      return this;
+      requireNonNull(stopMargin, "stopMargin");
+      return with(election -> election.stopMargin(stopMargin));
     }
 
     /** See {@link LeaderElection.Builder#stopTimeout}. */
     public Builder stopTimeout(Duration stopTimeout) {
-      this.stopTimeout = requireNonNull(stopTimeout, "stopTimeout");
-      return this;
+      requireNonNull(stopTimeout, "stopTimeout");
+      return with(election -> election.stopTimeout(stopTimeout));
     }
 
     /** See {@link LeaderElection.Builder#retryPause}. */
     public Builder retryPause(Duration retryPause) {
-      this.retryPause = requireNonNull(retryPause, "retryPause");
-      return this;
+      requireNonNull(retryPause, "retryPause");
+      return with(election -> election.retryPause(retryPause));
     }
 
     /** Who is told of states and failures, on the context of the outer verticle. */
     public Builder listener(LeaderElection.Listener listener) {
-      this.listener = requireNonNull(listener, "listener");
+      requireNonNull(listener, "listener");
+      return with(election -> election.listener(listener));
+    }
+
+    private Builder with(Consumer<LeaderElection.Builder> term) {
+      terms = terms.andThen(term);
       return this;
     }
 

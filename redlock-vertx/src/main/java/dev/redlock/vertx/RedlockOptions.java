@@ -18,29 +18,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedlockOptions {
 
-  private static final Set<String> FIELDS =
-      Set.of(
-          "nodes",
-          "keyPrefix",
-          "maxLeaseTimeMillis",
-          "restartGuard",
-          "leaseTimeMillis",
-          "driftMillis",
-          "nodeTimeoutMillis",
-          "autoExtend",
-          "holdCapMillis",
-          "minimumHoldMillis",
-          "queueBound",
-          "maxHandOffs",
-          "fair",
-          "lineTimeoutMillis",
-          "pollIntervalMillis",
-          "releaseAddress",
-          "addressPerName",
-          "bridgeRedisHints",
-          "eventAddress",
-          "localOnly");
-
   private final List<String> nodes = new ArrayList<>();
   private String keyPrefix = "redlock";
   private @Nullable Long maxLeaseTimeMillis;
@@ -95,11 +72,12 @@ public final class RedlockOptions {
    * @throws IllegalArgumentException naming the field that is unknown or does not fit
    */
   public RedlockOptions(JsonObject json) {
+    Set<String> known = new TreeSet<>(toJson().fieldNames());
     Set<String> unknown = new TreeSet<>(json.fieldNames());
-    unknown.removeAll(FIELDS);
+    unknown.removeAll(known);
     if (!unknown.isEmpty()) {
       throw new IllegalArgumentException(
-          "unknown field " + String.join(", ", unknown) + "; known are " + new TreeSet<>(FIELDS));
+          "unknown field " + String.join(", ", unknown) + "; known are " + known);
     }
     Fields fields = new Fields(json);
     nodes.addAll(fields.strings("nodes"));

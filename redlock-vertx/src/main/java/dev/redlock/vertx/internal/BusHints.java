@@ -167,7 +167,12 @@ public final class BusHints implements ReleaseHints {
       return;
     }
     if (addressPerName) {
-      bus.run(() -> bus.later(UNREGISTER_AFTER_MILLIS, () -> deafIfIdle(name)));
+      bus.run(
+          () -> {
+            if (consumers.containsKey(addressOf(name))) { // Few wait long enough to have one.
+              bus.later(UNREGISTER_AFTER_MILLIS, () -> deafIfIdle(name));
+            }
+          });
     }
   }
 

@@ -1,7 +1,6 @@
 package dev.redlock.vertx.internal;
 
 import io.vertx.core.json.JsonObject;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,10 +61,5 @@ record Notice(Type type, String name, long token) {
       }
     }
     return null;
-  }
-
-  @Override
-  public String toString() {
-    return type.name().toLowerCase(Locale.ROOT) + " " + name + " " + token;
   }
 }
