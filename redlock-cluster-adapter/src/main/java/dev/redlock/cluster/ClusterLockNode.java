@@ -12,6 +12,7 @@ import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyHandler;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 
 /**
  * One Redis Cluster, seen as a single node: alone it is its own quorum of one, several clusters can
@@ -94,6 +95,11 @@ public final class ClusterLockNode implements LockNode {
   @Override
   public Optional<NodeIdentity> identity() {
     return cluster.identity();
+  }
+
+  @Override
+  public CompletionStage<Optional<NodeIdentity>> look() {
+    return cluster.look();
   }
 
   @Override

@@ -52,34 +52,6 @@ public record NodeIdentity(
     requireNonNull(writeTrouble, "writeTrouble");
   }
 
-  /** Without what only {@link LockNode#look()} is for. */
-  public NodeIdentity(
-      String runId,
-      String product,
-      String version,
-      long uptimeSeconds,
-      String role,
-      boolean clusterEnabled,
-      String maxmemoryPolicy,
-      String replicationId,
-      int connectedReplicas,
-      boolean appendOnly) {
-    this(
-        runId,
-        product,
-        version,
-        uptimeSeconds,
-        role,
-        clusterEnabled,
-        maxmemoryPolicy,
-        replicationId,
-        connectedReplicas,
-        appendOnly,
-        "",
-        0,
-        "");
-  }
-
   /** The same, with how the append-only file is synced, which {@code INFO} does not tell. */
   public NodeIdentity withAppendFsync(String policy) {
     return new NodeIdentity(

@@ -99,7 +99,19 @@ final class SimNode {
     long uptime = (clock() - startedMicros) / 1_000_000;
     NodeIdentity identity =
         new NodeIdentity(
-            name + "-" + run, "redis", "7", uptime, "master", false, "noeviction", name, 0, false);
+            name + "-" + run,
+            "redis",
+            "7",
+            uptime,
+            "master",
+            false,
+            "noeviction",
+            name,
+            0,
+            false,
+            "",
+            0,
+            "");
     return new Probe(identity, marker());
   }
 

@@ -32,7 +32,19 @@ class NodeIdentityTest {
     assertThat(identity)
         .isEqualTo(
             new NodeIdentity(
-                "0123abc", "redis", "7.0.15", 77, "slave", true, "allkeys-lru", "fff", 2, true));
+                "0123abc",
+                "redis",
+                "7.0.15",
+                77,
+                "slave",
+                true,
+                "allkeys-lru",
+                "fff",
+                2,
+                true,
+                "",
+                0,
+                ""));
     assertThat(identity.replica()).isTrue();
   }
 

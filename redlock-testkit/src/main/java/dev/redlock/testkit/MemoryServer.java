@@ -120,7 +120,19 @@ final class MemoryServer {
     long uptime = Math.max(0, (clock() - startedMicros) / 1_000_000);
     String runId = "memory-" + number + "-" + run;
     return new NodeIdentity(
-        runId, "memory", "1", uptime, "master", false, "noeviction", "memory-" + number, 0, false);
+        runId,
+        "memory",
+        "1",
+        uptime,
+        "master",
+        false,
+        "noeviction",
+        "memory-" + number,
+        0,
+        false,
+        "",
+        0,
+        "");
   }
 
   Probe.Marker marker(long maxLeaseMillis) {

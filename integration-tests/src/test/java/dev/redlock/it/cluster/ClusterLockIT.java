@@ -225,6 +225,29 @@ class ClusterLockIT {
   }
 
   @Test
+  void doctor_oneMasterCameToEvict_isToldOfTheWhole() {
+    RedisNode master = cluster.masters().get(0);
+    try (Redlock redlock = ClusterClients.start(cluster)) {
+      master.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+      ClusterClients.eventually(
+          cluster,
+          Duration.ofSeconds(10),
+          () ->
+              "allkeys-lru"
+                  .equals(
+                      redlock
+                          .doctor()
+                          .toCompletableFuture()
+                          .get(5, TimeUnit.SECONDS)
+                          .nodes()
+                          .get(0)
+                          .evictionPolicy()));
+    } finally {
+      master.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+    }
+  }
+
+  @Test
   void leastPrivilegedUser_canDoEverything() throws Exception {
     for (RedisNode node : cluster) {
       node.command(

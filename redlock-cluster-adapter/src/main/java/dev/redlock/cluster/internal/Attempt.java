@@ -1,13 +1,18 @@
 package dev.redlock.cluster.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.ReplyHandler;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One request on its way through the cluster: to the master of its slot, and where that one sends
@@ -19,13 +24,16 @@ import org.jspecify.annotations.Nullable;
  * The fence that it raised refuses the acquire then.
  */
 final class Attempt implements ReplyHandler {
+  private static final Logger log = LoggerFactory.getLogger(Attempt.class);
   private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
   private static final long MOST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(16);
 
   /** After so many redirections in a row two masters are pointing at each other. */
   private static final int REDIRECTIONS_AT_ONCE = 4;
 
-  private final Cluster cluster;
+  private final Masters masters;
+  private final Answers answers;
+  private final Duration patience;
   private final LockRequest request;
   private final ClusterWire wire;
   private final ReplyHandler handler;
@@ -35,25 +43,32 @@ final class Attempt implements ReplyHandler {
   private @Nullable MasterLink asked;
   private int redirections;
   private long pauseNanos = FIRST_PAUSE_NANOS;
-  private String lastAnswer = "";
 
-  Attempt(Cluster cluster, LockRequest request, ClusterWire wire, ReplyHandler handler) {
-    this.cluster = cluster;
+  Attempt(
+      Masters masters,
+      Answers answers,
+      Duration patience,
+      LockRequest request,
+      ClusterWire wire,
+      ReplyHandler handler) {
+    this.masters = masters;
+    this.answers = answers;
+    this.patience = patience;
     this.request = request;
     this.wire = wire;
     this.handler = handler;
-    deadlineNanos = cluster.time().nanos() + cluster.redirectPatienceNanos();
+    deadlineNanos = masters.time().nanos() + patience.toNanos();
   }
 
   /** Asks the master of the slot, as far as is known. */
   void begin() {
-    MasterLink link = cluster.linkOf(wire.slot());
+    MasterLink link = masters.linkOf(wire.slot());
     if (link == null) {
-      cluster.topologyDoubtful();
-      if (cluster.status().usable()) {
+      masters.topologyDoubtful();
+      if (masters.status().usable()) {
         again("slot " + wire.slot() + " is served by no master that is known");
       } else {
-        cluster.refuse(handler);
+        end(answers.notSent());
       }
     } else {
       ask(link, false);
@@ -63,16 +78,16 @@ final class Attempt implements ReplyHandler {
   private void ask(MasterLink link, boolean asking) {
     NodeStatus status = link.status();
     if (!status.usable()) {
-      cluster.topologyDoubtful();
+      masters.topologyDoubtful();
       if (redirections == 0) {
-        cluster.refuse(handler, link);
+        end(answers.notSent(link));
       } else { // Sent here by another, and just about to connect.
         again("master " + link + ": " + status.cause());
       }
       return;
     }
     if (request instanceof LockRequest.Acquire) {
-      String bar = cluster.mayNotGrant(link);
+      String bar = answers.mayNotGrant(link);
       if (bar != null) {
         fail(bar);
         return;
@@ -90,33 +105,26 @@ final class Attempt implements ReplyHandler {
     }
     NodeError error = reply.error();
     if (error == null) {
-      cluster.answered(request, wire, link, reply, handler);
+      answered(link, reply);
       return;
     }
     if (error.kind() != NodeError.Kind.CLUSTER) {
-      cluster.failed(link, error, handler);
+      end(answers.none(link, error));
       return;
     }
     Redirection redirection = Redirection.of(error.message(), link.address());
-    Address to = redirection.to();
     switch (redirection.kind()) {
       case MOVED -> {
-        if (to != null) {
-          cluster.moved(wire.slot(), to);
-          redirect(to, false, error.message());
-        }
+        masters.moved(wire.slot(), requireNonNull(redirection.to()));
+        redirect(requireNonNull(redirection.to()), false, error.message());
       }
-      case ASK -> {
-        if (to != null) {
-          redirect(to, true, error.message());
-        }
-      }
+      case ASK -> redirect(requireNonNull(redirection.to()), true, error.message());
       case LATER -> {
-        cluster.topologyDoubtful();
+        masters.topologyDoubtful();
         again(error.message());
       }
       case NEVER -> {
-        cluster.topologyDoubtful();
+        masters.topologyDoubtful();
         fail(error.message());
       }
     }
@@ -127,34 +135,61 @@ final class Attempt implements ReplyHandler {
       again(answer);
       return;
     }
-    lastAnswer = answer;
-    ask(cluster.linkTo(to), asking);
+    ask(masters.linkTo(to), asking);
   }
 
   /** Begins anew after a pause, or answers if the patience is over. */
   private void again(String why) {
-    lastAnswer = why;
     redirections = Math.max(redirections, 1);
-    long now = cluster.time().nanos();
+    long now = masters.time().nanos();
     if (now + pauseNanos - deadlineNanos >= 0) {
-      fail(lastAnswer + "; tried again for " + cluster.redirectPatienceNanos() / 1_000_000 + " ms");
+      fail(why + "; tried again for " + patience.toMillis() + " ms");
       return;
     }
-    cluster.time().schedule(this::begin, pauseNanos);
+    masters.time().schedule(this::begin, pauseNanos);
     pauseNanos = Math.min(MOST_PAUSE_NANOS, 2 * pauseNanos);
   }
 
   private void fail(String why) {
-    cluster.deliver(
-        new NodeReply(
-            ReplyCode.FAILED,
-            cluster.status().connection(),
-            0,
-            0,
-            0,
-            null,
-            0,
-            new NodeError(NodeError.Kind.CLUSTER, why)),
-        handler);
+    end(answers.failure(NodeError.Kind.CLUSTER, why));
+  }
+
+  /** A definite answer: the end, once the replicas that are asked for have it. */
+  private void answered(MasterLink link, NodeReply reply) {
+    ReplicaConfirmation confirmation = masters.confirmation();
+    if (confirmation != null && stores(reply.code())) {
+      confirmation.confirm(
+          link.address(),
+          request.keys(),
+          complaint ->
+              end(
+                  complaint == null
+                      ? answers.definite(request, link, reply)
+                      : answers.failure(NodeError.Kind.REPLICAS, complaint)));
+      return;
+    }
+    Interests interests = masters.interests();
+    boolean refused = reply.code() == ReplyCode.HELD && request instanceof LockRequest.Acquire;
+    boolean waited = refused && interests.isWaitedFor(request.keys());
+    end(answers.definite(request, link, reply));
+    if (refused) {
+      interests.refused(request.keys(), wire.slot(), reply.nodeMicros(), waited);
+    }
+  }
+
+  private static boolean stores(ReplyCode code) {
+    return code == ReplyCode.GRANTED || code == ReplyCode.EXTENDED || code == ReplyCode.REPAIRED;
+  }
+
+  private void end(NodeReply reply) {
+    deliver(reply, handler);
+  }
+
+  static void deliver(NodeReply reply, ReplyHandler handler) {
+    try {
+      handler.onReply(reply);
+    } catch (RuntimeException | Error e) {
+      log.error("a reply handler failed", e);
+    }
   }
 }

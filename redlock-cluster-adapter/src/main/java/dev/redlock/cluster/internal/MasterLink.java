@@ -24,7 +24,7 @@ final class MasterLink implements LockNode {
   /** Written when the topology is adopted, read by senders; 0 if it may grant. */
   private volatile long barredUntilNanos;
 
-  /** Guarded by the cluster's lock: the connection number that was last seen. */
+  /** Guarded by the lock of the masters: the connection number that was last seen. */
   private long seenConnection = 1;
 
   MasterLink(
@@ -69,10 +69,6 @@ final class MasterLink implements LockNode {
     return status().usable();
   }
 
-  boolean votes() {
-    return status().state() == NodeStatus.State.VOTING;
-  }
-
   /** Whether the server pushes what becomes of keys. */
   boolean tracks() {
     return connection.tracks();
@@ -80,6 +76,11 @@ final class MasterLink implements LockNode {
 
   @Nullable NodeIdentity known() {
     return connection.identity();
+  }
+
+  /** Completes, never exceptionally, when the server has been looked at, if it answers. */
+  CompletionStage<Void> lookAgain() {
+    return connection.look();
   }
 
   /** Whether the connection has changed since this was last asked, so that old answers are void. */

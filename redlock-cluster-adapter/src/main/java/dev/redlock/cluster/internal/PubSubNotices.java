@@ -1,6 +1,7 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.internal.scripts.WireRequest;
+import dev.redlock.lettuce.internal.Failures;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateAdapter;
@@ -268,7 +269,7 @@ final class PubSubNotices implements Notices {
         s.everConfirmed = true;
       }
       if (failure != null) {
-        log.debug("subscribing at {}: {}", side.address, Causes.of(failure));
+        log.debug("subscribing at {}: {}", side.address, Failures.message(failure));
         trySoon();
       }
     }
@@ -291,7 +292,8 @@ final class PubSubNotices implements Notices {
               ? connection.async().sunsubscribe(s.channel())
               : connection.async().unsubscribe(s.channel());
     } catch (RuntimeException e) {
-      log.debug("unsubscribing: {}", Causes.of(e)); // The connection is gone, and so is this.
+      log.debug(
+          "unsubscribing: {}", Failures.message(e)); // The connection is gone, and so is this.
     }
   }
 

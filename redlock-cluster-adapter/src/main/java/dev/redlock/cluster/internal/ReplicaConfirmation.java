@@ -1,5 +1,6 @@
 package dev.redlock.cluster.internal;
 
+import dev.redlock.lettuce.internal.Failures;
 import dev.redlock.spi.LockKeys;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -124,7 +125,7 @@ final class ReplicaConfirmation {
                 args().add(replicas).add(patience.toMillis())));
     write
         .thenCombine(wait, this::complaint)
-        .exceptionally(failure -> "its replicas cannot be asked: " + Causes.of(failure))
+        .exceptionally(failure -> "its replicas cannot be asked: " + Failures.message(failure))
         .thenAccept(
             complaint -> {
               synchronized (this) {
@@ -197,7 +198,7 @@ final class ReplicaConfirmation {
       if (made != null) {
         var unused = made.closeAsync();
       }
-      drop(desk, failure == null ? "not needed any more" : Causes.of(failure));
+      drop(desk, failure == null ? "not needed any more" : Failures.message(failure));
     }
   }
 

@@ -1,12 +1,9 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.lettuce.LettuceOptions;
-import io.lettuce.core.ClientOptions;
+import dev.redlock.lettuce.internal.ClientSetup;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.SocketOptions;
-import io.lettuce.core.TimeoutOptions;
-import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -22,18 +19,7 @@ final class SideClient {
   SideClient(ClientResources resources, LettuceOptions options) {
     this.options = options;
     client = RedisClient.create(resources);
-    ClientOptions.Builder builder =
-        ClientOptions.builder()
-            .autoReconnect(false)
-            .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-            .protocolVersion(ProtocolVersion.RESP3)
-            .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
-            .socketOptions(
-                SocketOptions.builder().connectTimeout(options.connectTimeout()).build());
-    if (options.sslOptions() != null) {
-      builder.sslOptions(options.sslOptions());
-    }
-    client.setOptions(builder.build());
+    client.setOptions(ClientSetup.withoutReconnecting(options));
   }
 
   RedisClient client() {
@@ -42,11 +28,7 @@ final class SideClient {
 
   /** The URI with the credentials and the patience of the options. */
   RedisURI dress(RedisURI uri) {
-    uri.setTimeout(options.connectTimeout());
-    if (options.credentials() != null) {
-      uri.setCredentialsProvider(options.credentials());
-    }
-    return uri;
+    return ClientSetup.dressed(uri, options, options.connectTimeout());
   }
 
   CompletionStage<Void> close() {

@@ -138,16 +138,8 @@ final class StreamNotices implements Notices {
   @Override
   public void onPush(MasterLink link, String key) {
     Stream stream = streams.get(key.substring(0, key.length() - WireRequest.FREED.length()));
-    if (stream == null) {
-      return;
-    }
-    boolean wanted;
-    synchronized (stream) {
-      stream.armed = false;
-      wanted = stream.idleSinceNanos == 0;
-    }
-    if (wanted) {
-      read(stream);
+    if (stream != null) {
+      readAnew(stream); // The push has used up what armed it.
     }
   }
 

@@ -1,10 +1,10 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.lettuce.internal.ClientSetup;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.SocketOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -64,12 +64,8 @@ final class TopologyWatch {
     this.onFailure = onFailure;
     List<RedisURI> uris = new ArrayList<>();
     for (NodeUri seed : seeds) {
-      RedisURI uri = seed.toRedisUri();
-      uri.setTimeout(options.connectTimeout().multipliedBy(2)); // Connecting and asking.
-      if (options.credentials() != null) {
-        uri.setCredentialsProvider(options.credentials());
-      }
-      uris.add(uri);
+      Duration patience = options.connectTimeout().multipliedBy(2); // Connecting and asking.
+      uris.add(ClientSetup.dressed(seed.toRedisUri(), options, patience));
     }
     client = RedisClusterClient.create(resources, uris);
     ClusterClientOptions.Builder builder =
@@ -77,12 +73,8 @@ final class TopologyWatch {
             // Whom the majority has given up is asked nothing, until it is back.
             .nodeFilter(node -> !node.is(NodeFlag.FAIL) && !node.is(NodeFlag.NOADDR))
             .topologyRefreshOptions(
-                ClusterTopologyRefreshOptions.builder().dynamicRefreshSources(true).build())
-            .socketOptions(
-                SocketOptions.builder().connectTimeout(options.connectTimeout()).build());
-    if (options.sslOptions() != null) {
-      builder.sslOptions(options.sslOptions());
-    }
+                ClusterTopologyRefreshOptions.builder().dynamicRefreshSources(true).build());
+    ClientSetup.connecting(builder, options);
     client.setOptions(builder.build());
   }
 

@@ -2,29 +2,20 @@ package dev.redlock.lettuce.internal;
 
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.spi.Time;
-import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.SocketOptions;
-import io.lettuce.core.SslOptions;
-import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.event.DefaultEventPublisherOptions;
-import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.handler.flush.FlushConsolidationHandler;
-import java.lang.reflect.InvocationTargetException;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Makes connections to one server, one at a time, and never by itself: Lettuce's own reconnecting
@@ -32,7 +23,6 @@ import org.slf4j.LoggerFactory;
  * been executed.
  */
 final class Connector {
-  private static final Logger log = LoggerFactory.getLogger(Connector.class);
   private static final int FLUSH_AFTER = 256;
 
   private final RedisURI uri;
@@ -43,14 +33,10 @@ final class Connector {
   private volatile @Nullable PipeHandler newest;
 
   Connector(NodeUri nodeUri, LettuceOptions options, ClientResources shared, Time time) {
-    uri = nodeUri.toRedisUri();
-    uri.setTimeout(options.connectTimeout());
-    if (options.credentials() != null) {
-      uri.setCredentialsProvider(options.credentials());
-    }
+    uri = ClientSetup.dressed(nodeUri.toRedisUri(), options, options.connectTimeout());
     resources = derive(shared, customizer(shared.nettyCustomizer(), time));
     client = RedisClient.create(resources, uri);
-    client.setOptions(clientOptions(options));
+    client.setOptions(ClientSetup.withoutReconnecting(options));
   }
 
   /** A connection and the head of its channel's pipeline. */
@@ -123,44 +109,5 @@ final class Connector {
         newest = handler;
       }
     };
-  }
-
-  private static ClientOptions clientOptions(LettuceOptions options) {
-    Duration timeout = options.connectTimeout();
-    SslOptions ssl = options.sslOptions() == null ? SslOptions.create() : options.sslOptions();
-    ClientOptions.Builder builder =
-        ClientOptions.builder()
-            .autoReconnect(false)
-            .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-            .protocolVersion(ProtocolVersion.RESP3)
-            // Each round has its own deadline; Lettuce's has a tick of 100 ms.
-            .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
-            .socketOptions(SocketOptions.builder().connectTimeout(timeout).tcpNoDelay(true).build())
-            .sslOptions(ssl.mutate().handshakeTimeout(timeout).build());
-    withoutMaintenanceEvents(builder);
-    return builder.build();
-  }
-
-  /**
-   * Since 7.0 Lettuce stretches time-outs when a Redis service announces maintenance, and asks the
-   * server for such announcements. Ours are the protocol's, and not to be stretched. By reflection,
-   * because 6.x has no such thing.
-   */
-  private static void withoutMaintenanceEvents(ClientOptions.Builder builder) {
-    try {
-      Class<?> type =
-          Class.forName(
-              "io.lettuce.core.MaintNotificationsConfig",
-              true,
-              ClientOptions.class.getClassLoader());
-      Object disabled = type.getMethod("disabled").invoke(null);
-      ClientOptions.Builder.class
-          .getMethod("maintNotificationsConfig", type)
-          .invoke(builder, disabled);
-    } catch (ClassNotFoundException | NoSuchMethodException e) {
-      log.debug("this Lettuce has no maintenance events");
-    } catch (IllegalAccessException | InvocationTargetException e) {
-      log.warn("Lettuce's maintenance events cannot be switched off: {}", e.toString());
-    }
   }
 }

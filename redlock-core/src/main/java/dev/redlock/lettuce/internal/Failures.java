@@ -8,7 +8,7 @@ import java.io.IOException;
 import javax.net.ssl.SSLException;
 
 /** What an exception of the client means. */
-final class Failures {
+public final class Failures {
   /** What the message of a failure of TLS begins with. */
   static final String TLS = "TLS";
 
@@ -28,7 +28,7 @@ final class Failures {
   }
 
   /** A sentence for people, without stack trace or credentials. */
-  static String message(Throwable failure) {
+  public static String message(Throwable failure) {
     Throwable cause = telling(failure);
     String text = cause.getMessage();
     if (text == null || text.isBlank()) {

@@ -49,16 +49,18 @@ public final class NodeUri {
       throw new IllegalArgumentException(
           "node URI '" + mask(text) + "' names no port that is a number");
     }
-    String shown =
-        host.indexOf(':') >= 0 && !host.startsWith("[")
-            ? "[" + host + "]"
-            : host.toLowerCase(Locale.ROOT);
-    return new NodeUri(uri, shown + ":" + uri.getPort());
+    return new NodeUri(uri, name(uri));
   }
 
   /** What a client of a cluster was told of one of its nodes. */
   public static NodeUri of(RedisURI uri) {
-    return new NodeUri(RedisURI.builder(uri).build(), uri.getHost() + ":" + uri.getPort());
+    return new NodeUri(RedisURI.builder(uri).build(), name(uri));
+  }
+
+  private static String name(RedisURI uri) {
+    String host = uri.getHost();
+    boolean bare = host.indexOf(':') >= 0 && !host.startsWith("[");
+    return (bare ? "[" + host + "]" : host.toLowerCase(Locale.ROOT)) + ":" + uri.getPort();
   }
 
   /** IPv6 addresses alone hold colons; Lettuce takes whatever else does for a host as a whole. */

@@ -27,7 +27,7 @@ class ConnectionStatesTest {
 
   private static NodeIdentity identity(String runId, long uptime, String role) {
     return new NodeIdentity(
-        runId, "redis", "7.0.15", uptime, role, false, "noeviction", "", 0, false);
+        runId, "redis", "7.0.15", uptime, role, false, "noeviction", "", 0, false, "", 0, "");
   }
 
   private static Probe.Marker marker(long sinceSeconds) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.spi.LockNode;
+import io.lettuce.core.RedisURI;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +26,12 @@ class NodeUriTest {
   void name_isHostAndPort_withoutCredentials(String uri, String name) {
     assertThat(NodeUri.parse(uri).name()).isEqualTo(name);
     assertThat(NodeUri.parse(uri).toString()).isEqualTo(name);
+  }
+
+  @Test
+  void name_ofWhatAClusterTold_isLikeThatOfTheSameUri() {
+    RedisURI told = RedisURI.create("::1", 7000);
+    assertThat(NodeUri.of(told).name()).isEqualTo("[::1]:7000");
   }
 
   @ParameterizedTest

@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 /** A node that the client objects to stays out, whatever its age and the guard. */
 class ObjectionTest {
   private static final NodeIdentity OLD_MASTER =
-      new NodeIdentity("run", "redis", "7", 9999, "master", false, "noeviction", "r", 0, false);
+      new NodeIdentity(
+          "run", "redis", "7", 9999, "master", false, "noeviction", "r", 0, false, "", 0, "");
 
   @Test
   void objection_toAnOldMaster_keepsItOutUntilItIsWithdrawn() {
