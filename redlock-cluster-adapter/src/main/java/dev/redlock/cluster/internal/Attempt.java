@@ -42,6 +42,7 @@ final class Attempt implements ReplyHandler {
   // One step at a time, handed over by the connection or the timer.
   private @Nullable MasterLink asked;
   private int redirections;
+  private boolean waited;
   private long pauseNanos = FIRST_PAUSE_NANOS;
 
   Attempt(
@@ -79,7 +80,7 @@ final class Attempt implements ReplyHandler {
     NodeStatus status = link.status();
     if (!status.usable()) {
       masters.topologyDoubtful();
-      if (redirections == 0) {
+      if (redirections == 0 && !waited) {
         end(answers.notSent(link));
       } else { // Sent here by another, and just about to connect.
         again("master " + link + ": " + status.cause());
@@ -131,7 +132,7 @@ final class Attempt implements ReplyHandler {
   }
 
   private void redirect(Address to, boolean asking, String answer) {
-    if (++redirections % REDIRECTIONS_AT_ONCE == 0) {
+    if (++redirections == REDIRECTIONS_AT_ONCE) {
       again(answer);
       return;
     }
@@ -140,7 +141,8 @@ final class Attempt implements ReplyHandler {
 
   /** Begins anew after a pause, or answers if the patience is over. */
   private void again(String why) {
-    redirections = Math.max(redirections, 1);
+    waited = true;
+    redirections = 0;
     long now = masters.time().nanos();
     if (now + pauseNanos - deadlineNanos >= 0) {
       fail(why + "; tried again for " + patience.toMillis() + " ms");
