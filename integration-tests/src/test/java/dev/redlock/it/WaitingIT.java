@@ -257,9 +257,9 @@ class WaitingIT {
       System.out.printf(
           "10,000 waiters elsewhere: %d commands, %d at the door, %d at all, at %d extensions and %d polls%n",
           commands, atTheDoor.get(), atAll.get(), extensions, polls.get());
-      // A poll asks all and rolls back; so does a waiter who hears of all nodes but, late, the door.
-      assertThat(commands)
-          .isLessThanOrEqualTo(extensions + 10L * polls.get() + Load.bound(0, 20));
+      // A poll asks all and rolls back; so does a waiter who hears of all nodes but, late, the
+      // door.
+      assertThat(commands).isLessThanOrEqualTo(extensions + 10L * polls.get() + Load.bound(0, 20));
       all.forEach(one -> one.cancel(true));
       held.close();
     }
