@@ -2,20 +2,42 @@ package dev.redlock.it;
 
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
+import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.ServerState;
 import java.time.Duration;
+import java.util.Map;
+import java.util.WeakHashMap;
 import org.awaitility.Awaitility;
 
 /** Makes clients for tests: on fresh nodes, which are known not to have forgotten anything. */
 public final class Clients {
+  private static final Map<RedisNodes, Boolean> CLUSTERS = new WeakHashMap<>();
+
   private Clients() {}
 
+  /** Masters as what they are: independent ones, or each a cluster of its own. */
   public static RedlockBuilder on(RedisNodes nodes) {
-    return Redlock.builder()
-        .nodes(LeastUser.uris(nodes).toArray(String[]::new))
-        .restartGuard(RestartGuard.off());
+    RedlockBuilder builder = Redlock.builder().restartGuard(RestartGuard.off());
+    if (inClusterMode(nodes)) {
+      nodes.uris().forEach(uri -> builder.node(ClusterLockNode.connect(uri)));
+      return builder;
+    }
+    return builder.nodes(LeastUser.uris(nodes).toArray(String[]::new));
+  }
+
+  private static boolean inClusterMode(RedisNodes nodes) {
+    synchronized (CLUSTERS) {
+      return CLUSTERS.computeIfAbsent(
+          nodes,
+          all ->
+              all.stream()
+                  .filter(node -> node.state() == ServerState.RUNNING)
+                  .map(node -> String.valueOf(node.command("INFO", "cluster")))
+                  .anyMatch(info -> info.contains("cluster_enabled:1")));
+    }
   }
 
   /** A client whose nodes, those that run, vote already. */

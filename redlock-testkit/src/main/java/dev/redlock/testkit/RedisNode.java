@@ -175,10 +175,10 @@ public final class RedisNode {
     if (Long.valueOf(0).equals(command("PEXPIRE", key, "1"))) {
       return false;
     }
-    Waiting.until(
+    Waiting.until( // Whoever is pushed that its key has changed may have given it more time.
         "key " + key + " has expired",
         EXPIRY_PATIENCE,
-        () -> Long.valueOf(0).equals(command("EXISTS", key)));
+        () -> Long.valueOf(0).equals(command("PEXPIRE", key, "1")));
     return true;
   }
 
