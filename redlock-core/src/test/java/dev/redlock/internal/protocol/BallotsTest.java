@@ -3,99 +3,404 @@ package dev.redlock.internal.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.LockOptions;
-import dev.redlock.internal.protocol.AcquireRound.Verdict;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.ReplyCode;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every ballot in every order of arrival, for one to five nodes: one decision, and the right one.
+ * Every ballot in every order of arrival, for one to five nodes. After each answer the verdict is
+ * compared with what the rules say, put as which sets of nodes are a quorum, and not as the sums
+ * that the protocol works with: what it says, that it is said no earlier and no later, and that it
+ * stands from then on.
  */
 class BallotsTest {
   private static final Terms TERMS = Terms.of(LockOptions.defaults());
-  private static final NodeStatus VOTING = new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "");
-  private static final NodeReply[] ANSWERS = {
-    NodeReply.of(ReplyCode.GRANTED, 1, 1, 1),
-    NodeReply.held(1, 1, 1, 1000, "somebody"),
-    NodeReply.of(ReplyCode.STALE, 1, 1, 9),
-    NodeReply.failed(1, NodeError.Kind.DISCONNECTED, "gone")
-  };
+  private static final LockKeys KEYS = LockKeys.of("t", List.of("x"));
 
-  private int runs;
+  /** The connection that is current; what came on another does not count any more. */
+  private static final long CONNECTION = 1;
+
+  private static final long NOW = 10_000_000_000L;
+  private static final NodeStatus VOTING = status(State.VOTING, 0);
+
+  /** Held back for exactly as long as it takes until its answers to an extension count. */
+  private static final NodeStatus OLD =
+      status(State.QUARANTINED, NOW - ExtendRound.QUARANTINE_COUNTS_NANOS);
+
+  private static final NodeStatus YOUNG =
+      status(State.QUARANTINED, NOW - ExtendRound.QUARANTINE_COUNTS_NANOS + 1);
+
+  /** What becomes of one node's vote; the answer is null if none comes. */
+  private record Kind(String name, NodeStatus status, @Nullable NodeReply reply) {
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  private static final Kind GRANTED = came("granted", VOTING, ReplyCode.GRANTED);
+  private static final Kind HELD_BY_A =
+      new Kind("held by a", VOTING, NodeReply.held(CONNECTION, 1, 1, 1000, "a"));
+  private static final Kind HELD_BY_B =
+      new Kind("held by b", VOTING, NodeReply.held(CONNECTION, 1, 1, 1000, "b"));
+  private static final Kind STALE = came("stale", VOTING, ReplyCode.STALE);
+  private static final Kind QUARANTINED = new Kind("quarantined", OLD, null);
+  private static final Kind GRANTED_BEFORE =
+      new Kind("granted before a flush", VOTING, answer(ReplyCode.GRANTED, CONNECTION - 1));
+
+  private static final Kind EXTENDED = came("extended", VOTING, ReplyCode.EXTENDED);
+  private static final Kind REPAIRED_OLD = came("repaired, old", OLD, ReplyCode.REPAIRED);
+  private static final Kind REPAIRED_YOUNG = came("repaired, young", YOUNG, ReplyCode.REPAIRED);
+  private static final Kind EXTENDED_BEFORE =
+      new Kind("extended before a flush", VOTING, answer(ReplyCode.EXTENDED, CONNECTION - 1));
+  private static final Kind LOST = came("lost", VOTING, ReplyCode.LOST);
+  private static final Kind LOST_QUARANTINED = came("lost, quarantined", OLD, ReplyCode.LOST);
+
+  private static final Kind FAILED =
+      new Kind("failed", VOTING, NodeReply.failed(CONNECTION, NodeError.Kind.TIMEOUT, ""));
+  private static final Kind NEVER = new Kind("never", VOTING, null);
+
+  private static final List<Kind> VOTES =
+      List.of(GRANTED, HELD_BY_A, HELD_BY_B, STALE, FAILED, GRANTED_BEFORE, QUARANTINED, NEVER);
+  private static final List<Kind> SILENT = List.of(FAILED, GRANTED_BEFORE, QUARANTINED);
+
+  private static final List<Kind> ANSWERS =
+      List.of(
+          EXTENDED,
+          REPAIRED_OLD,
+          REPAIRED_YOUNG,
+          LOST,
+          LOST_QUARANTINED,
+          EXTENDED_BEFORE,
+          NEVER);
+  private static final List<Kind> YES = List.of(EXTENDED, REPAIRED_OLD);
+
+  /** The verdict of the rules, once all have come that are not {@code open}; null if there is none. */
+  private static @Nullable String acquired(Kind[] votes, int open) {
+    int n = votes.length;
+    if (aQuorum(n, i -> !is(open, i) && votes[i] == GRANTED)) {
+      return "WON";
+    }
+    if (aQuorum(n, i -> is(open, i) || votes[i] == GRANTED)) {
+      return null;
+    }
+    if (!aQuorum(n, i -> is(open, i) || !SILENT.contains(votes[i]))) {
+      return "UNAVAILABLE";
+    }
+    if (aQuorum(n, i -> is(open, i) || votes[i] == GRANTED || votes[i] == STALE)) {
+      return "STALE"; // With another token it could have been won.
+    }
+    for (Kind holder : List.of(HELD_BY_A, HELD_BY_B)) {
+      boolean seen = false;
+      for (int i = 0; i < n; i++) {
+        seen |= !is(open, i) && votes[i] == holder;
+      }
+      if (seen
+          && aQuorum(n, i -> is(open, i) || votes[i] == holder || SILENT.contains(votes[i]))) {
+        return "HELD";
+      }
+    }
+    return "COLLIDED";
+  }
+
+  private static @Nullable String extended(Kind[] answers, int open) {
+    int n = answers.length;
+    if (aQuorum(n, i -> !is(open, i) && YES.contains(answers[i]))) {
+      return "RENEWED";
+    }
+    if (!aQuorum(n, i -> is(open, i) || answers[i] != LOST)) {
+      return "LOST";
+    }
+    boolean mayBeRenewed = aQuorum(n, i -> is(open, i) || YES.contains(answers[i]));
+    boolean mayBeLost = open != 0 && !aQuorum(n, i -> !is(open, i) && answers[i] != LOST);
+    return mayBeRenewed || mayBeLost ? null : "UNKNOWN";
+  }
+
+  /** Whether some set of more than half of all nodes is of these nodes alone. */
+  private static boolean aQuorum(int n, IntPredicate of) {
+    for (int set = 0; set < 1 << n; set++) {
+      boolean all = 2 * Integer.bitCount(set) > n;
+      for (int i = 0; i < n && all; i++) {
+        all = !is(set, i) || of.test(i);
+      }
+      if (all) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean is(int mask, int node) {
+    return (mask & 1 << node) != 0;
+  }
+
+  /** A round of either kind. */
+  private interface Round {
+    /** What it says before anything has come. */
+    Object begin();
+
+    Object onReply(int node, NodeReply reply);
+
+    Object onTimeout();
+
+    Exchange exchange();
+  }
+
+  private static final class Acquiring implements Round {
+    private final AcquireRound round;
+
+    Acquiring(Kind[] votes) {
+      LockRequest.Acquire request =
+          new LockRequest.Acquire(KEYS, "id", 5, 30_000, null, 0, null);
+      round = new AcquireRound(nodes(votes), request, TERMS, false, null, NOW, 0);
+    }
+
+    @Override
+    public Object begin() {
+      round.begin(Quorum.all(round.replies().length));
+      return round.atOnce(NOW, 0);
+    }
+
+    @Override
+    public Object onReply(int node, NodeReply reply) {
+      return round.onReply(node, reply, NOW, 0);
+    }
+
+    @Override
+    public Object onTimeout() {
+      return round.onTimeout(NOW, 0);
+    }
+
+    @Override
+    public Exchange exchange() {
+      return round;
+    }
+  }
+
+  private static final class Extending implements Round {
+    private final ExtendRound round;
+
+    Extending(Kind[] answers) {
+      Nodes nodes = nodes(answers);
+      LockRequest.Acquire won = new LockRequest.Acquire(KEYS, "id", 5, 30_000, null, 0, null);
+      HeldLease lease =
+          new HeldLease(
+              new AcquireRound(nodes, won, TERMS, false, null, NOW, 0),
+              0,
+              TERMS,
+              nodes,
+              List.of(),
+              0);
+      LockRequest.Extend request = new LockRequest.Extend(KEYS, "id", 5, 30_000);
+      round =
+          new ExtendRound(
+              nodes,
+              lease,
+              request,
+              TERMS.driftNanos(),
+              TERMS.nodeTimeoutNanos(),
+              false,
+              NOW,
+              0);
+    }
+
+    @Override
+    public Object begin() {
+      round.begin(Quorum.all(round.replies().length));
+      return round.verdict();
+    }
+
+    @Override
+    public Object onReply(int node, NodeReply reply) {
+      return round.onReply(node, reply, NOW, 0);
+    }
+
+    @Override
+    public Object onTimeout() {
+      return round.onTimeout(NOW, 0);
+    }
+
+    @Override
+    public Exchange exchange() {
+      return round;
+    }
+  }
+
+  /** One kind of round, and what the rules say of each state of it; worked out once. */
+  private abstract static class Ballots {
+    private final List<Kind> kinds;
+    private final String[] known;
+    int runs;
+
+    Ballots(List<Kind> kinds) {
+      this.kinds = kinds;
+      known = new String[1 << 20];
+    }
+
+    abstract Round round(Kind[] votes);
+
+    abstract @Nullable String rule(Kind[] votes, int open);
+
+    void all() {
+      for (int n = 1; n <= 5; n++) {
+        Arrays.fill(known, null);
+        int ballots = (int) Math.pow(kinds.size(), n);
+        for (int ballot = 0; ballot < ballots; ballot++) {
+          Kind[] votes = new Kind[n];
+          int come = 0;
+          for (int i = 0, rest = ballot; i < n; i++, rest /= kinds.size()) {
+            votes[i] = kinds.get(rest % kinds.size());
+            come |= votes[i].reply() == null ? 0 : 1 << i;
+          }
+          orders(ballot, votes, new int[n], 0, come);
+        }
+      }
+    }
+
+    private void orders(int ballot, Kind[] votes, int[] order, int placed, int left) {
+      if (left == 0) {
+        check(ballot, votes, order, placed);
+        return;
+      }
+      for (int i = 0; i < votes.length; i++) {
+        if (is(left, i)) {
+          order[placed] = i;
+          orders(ballot, votes, order, placed + 1, left & ~(1 << i));
+        }
+      }
+    }
+
+    private void check(int ballot, Kind[] votes, int[] order, int come) {
+      runs++;
+      Round round = round(votes);
+      int open = 0;
+      for (int i = 0; i < votes.length; i++) {
+        open |= votes[i] == QUARANTINED ? 0 : 1 << i;
+      }
+      Object verdict = round.begin();
+      String decided = rules(ballot, votes, open);
+      require(verdict, decided, votes, order, 0);
+      for (int at = 0; at < come; at++) {
+        int node = order[at];
+        open &= ~(1 << node);
+        boolean first = round.exchange().answered(node);
+        assertTrue(first && !round.exchange().answered(node), "a copy is told from an answer");
+        verdict = round.onReply(node, votes[node].reply());
+        if (decided == null) {
+          decided = rules(ballot, votes, open);
+        }
+        require(verdict, decided, votes, order, at + 1);
+      }
+      if (decided == null) {
+        // Who has not answered is silent: with nobody left to wait for there is a verdict.
+        Kind[] late = votes.clone();
+        for (int i = 0; i < late.length; i++) {
+          late[i] = is(open, i) ? FAILED : late[i];
+        }
+        decided = rule(late, 0);
+        assertTrue(decided != null, "the rules decide in the end");
+      }
+      require(round.onTimeout(), decided, votes, order, votes.length);
+    }
+
+    private @Nullable String rules(int ballot, Kind[] votes, int open) {
+      int state = ballot << 5 | open;
+      if (known[state] == null) {
+        String rule = rule(votes, open);
+        known[state] = rule == null ? "UNDECIDED" : rule;
+      }
+      return known[state].equals("UNDECIDED") ? null : known[state];
+    }
+
+    private static void require(
+        Object verdict, @Nullable String rule, Kind[] votes, int[] order, int after) {
+      String right = rule == null ? "UNDECIDED" : rule;
+      if (!verdict.toString().equals(right)) {
+        throw new AssertionError(
+            List.of(votes)
+                + " in the order "
+                + Arrays.toString(order)
+                + ", after "
+                + after
+                + ": "
+                + verdict
+                + " instead of "
+                + right);
+      }
+    }
+  }
 
   @Test
-  void round_anyBallotInAnyOrder_isDecidedOnceAndOnlyAMajorityWins() {
-    for (int n = 1; n <= 5; n++) {
-      int ballots = (int) Math.pow(ANSWERS.length, n);
-      for (int ballot = 0; ballot < ballots; ballot++) {
-        int[] votes = new int[n];
-        for (int i = 0, rest = ballot; i < n; i++, rest /= ANSWERS.length) {
-          votes[i] = rest % ANSWERS.length;
-        }
-        permute(votes, new int[n], 0, 0);
-      }
-    }
-    System.out.println("ballots x orders: " + runs + " runs");
-    assertThat(runs).isGreaterThan(100_000);
+  void acquire_anyBallotInAnyOrder_saysWhatTheRulesSayAndWhen() {
+    Ballots ballots =
+        new Ballots(VOTES) {
+          @Override
+          Round round(Kind[] votes) {
+            return new Acquiring(votes);
+          }
+
+          @Override
+          @Nullable String rule(Kind[] votes, int open) {
+            return acquired(votes, open);
+          }
+        };
+    ballots.all();
+    System.out.println("ballots x orders, acquire: " + ballots.runs);
+    assertThat(ballots.runs).isGreaterThan(1_000_000);
   }
 
-  private void permute(int[] votes, int[] order, int placed, int used) {
-    if (placed == votes.length) {
-      check(votes, order);
-      return;
-    }
-    for (int i = 0; i < votes.length; i++) {
-      if ((used & 1 << i) == 0) {
-        order[placed] = i;
-        permute(votes, order, placed + 1, used | 1 << i);
-      }
+  @Test
+  void extend_anyAnswersInAnyOrder_saysWhatTheRulesSayAndWhen() {
+    Ballots ballots =
+        new Ballots(ANSWERS) {
+          @Override
+          Round round(Kind[] votes) {
+            return new Extending(votes);
+          }
+
+          @Override
+          @Nullable String rule(Kind[] votes, int open) {
+            return extended(votes, open);
+          }
+        };
+    ballots.all();
+    System.out.println("ballots x orders, extend: " + ballots.runs);
+    assertThat(ballots.runs).isGreaterThan(1_000_000);
+  }
+
+  private static void assertTrue(boolean holds, String what) {
+    if (!holds) {
+      throw new AssertionError(what);
     }
   }
 
-  private void check(int[] votes, int[] order) {
-    runs++;
-    int n = votes.length;
-    LockRequest.Acquire request =
-        new LockRequest.Acquire(LockKeys.of("t", List.of("x")), "id", 5, 30_000, null, 0, null);
-    AcquireRound round = new AcquireRound(nodes(n), request, TERMS, false, null, 0, 0);
-    round.begin(Quorum.all(n));
-    int granted = 0;
-    Verdict decided = Verdict.UNDECIDED;
-    for (int at = 0; at < n; at++) {
-      int node = order[at];
-      granted += votes[node] == 0 ? 1 : 0;
-      round.answered(node);
-      Verdict verdict = round.onReply(node, ANSWERS[votes[node]], 1000L * (at + 1), 0);
-      if (decided != Verdict.UNDECIDED) {
-        assertThat(verdict).as("latched").isEqualTo(decided);
-      } else if (verdict == Verdict.WON) {
-        assertThat(granted).isEqualTo(Quorum.of(n));
-      } else if (verdict != Verdict.UNDECIDED) {
-        assertThat(granted + n - at - 1).as("still to be had").isLessThan(Quorum.of(n));
-      }
-      decided = verdict;
-    }
-    int all = 0;
-    for (int vote : votes) {
-      all += vote == 0 ? 1 : 0;
-    }
-    assertThat(decided).isNotEqualTo(Verdict.UNDECIDED);
-    assertThat(decided == Verdict.WON).isEqualTo(all >= Quorum.of(n));
-    // Whatever was granted to a round that is not won lies on a node that it was sent to.
-    assertThat(round.grantedMask() & ~round.sentMask()).isZero();
+  private static Kind came(String name, NodeStatus status, ReplyCode code) {
+    return new Kind(name, status, answer(code, CONNECTION));
   }
 
-  private static Nodes nodes(int n) {
+  private static NodeReply answer(ReplyCode code, long connection) {
+    return NodeReply.of(code, connection, 1, 9);
+  }
+
+  private static NodeStatus status(State state, long since) {
+    return new NodeStatus(state, CONNECTION, since, 0, "");
+  }
+
+  private static Nodes nodes(Kind[] votes) {
     NodeKnowledge known = new NodeKnowledge();
     return new Nodes() {
       @Override
       public int count() {
-        return n;
+        return votes.length;
       }
 
       @Override
@@ -105,7 +410,7 @@ class BallotsTest {
 
       @Override
       public NodeStatus status(int node) {
-        return VOTING;
+        return votes[node].status();
       }
 
       @Override
