@@ -5,6 +5,7 @@ import static dev.redlock.simulation.Play.require;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.LeaseEnd;
+import dev.redlock.Vote;
 import dev.redlock.internal.memory.NodeModel;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
@@ -71,6 +72,7 @@ final class Histories {
     all.put("fairMode_admittedRoundThatFails_keepsItsPlace", Histories::keepsItsPlace);
     all.put("fairMode_leavesTheLineOfAFormerDoor", Histories::formerDoor);
     all.put("tryAcquire_whileHeld_answersAtOnce", Histories::triesOnce);
+    all.put("report_showsVotesThatCameAfterTheVerdict", Histories::lateVotesShown);
     all.put("close_leavesNothing", Histories::closes);
     return all;
   }
@@ -1002,6 +1004,24 @@ final class Histories {
     require(
         c.refusal != null && c.refusal.verdict() == AcquireReport.Verdict.HELD_LOCALLY,
         "by this very process");
+  }
+
+  /** Seed 717: two of five had the verdict; the others' answers were shown as "not asked". */
+  private static void lateVotesShown() {
+    Play p = new Play(3, 2, options()).start();
+    Play.Person a = p.person(0);
+    a.wants(100);
+    p.run(5);
+    Play.Person b = p.person(1);
+    p.link(b, 3).holdReplies();
+    b.wants(150);
+    p.run(10);
+    p.link(b, 3).letGo();
+    p.run(150);
+    require(b.refusal != null, "A has it");
+    for (AcquireReport.NodeVote vote : b.refusal.votes()) {
+      require(vote.vote() == Vote.HELD, "all three have said so: " + b.refusal.sentence());
+    }
   }
 
   private static void closes() {

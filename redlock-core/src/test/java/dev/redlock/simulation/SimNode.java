@@ -16,6 +16,7 @@ import java.util.Set;
 /** A server: the model, a clock that may be wrong, and ways to fail. */
 final class SimNode {
   private static final long BASE_MICROS = 1_760_000_000_000_000L;
+  private static final long FOR_EVER = 1_000_000 * Scenario.SECOND;
   private static final NodeError.Kind[] ERRORS = {
     NodeError.Kind.OUT_OF_MEMORY,
     NodeError.Kind.READONLY,
@@ -50,6 +51,7 @@ final class SimNode {
   private final ArrayDeque<SimLink.Message> held = new ArrayDeque<>();
   private boolean draining;
   private boolean refusing;
+  private boolean sick;
   private NodeModel checkpoint;
   private final Set<String> scripts = new HashSet<>();
   private boolean scriptsForgotten;
@@ -330,8 +332,22 @@ final class SimNode {
     world.at(world.now + downNanos, this::restart);
   }
 
+  /** From now on, for good, it is dead, or runs no more but keeps its connections. */
+  void fallSick(boolean hangs) {
+    sick = true;
+    if (hangs && up) {
+      pause(FOR_EVER);
+    } else if (up) {
+      crash(Kept.ALL, FOR_EVER);
+    }
+  }
+
+  boolean isSick() {
+    return sick;
+  }
+
   void restart() {
-    if (up) {
+    if (up || sick) {
       return;
     }
     up = true;

@@ -15,6 +15,7 @@ final class SimUser {
   private HeldLease lease;
   private SimLock lock;
   private Wish wish;
+  private boolean doomed;
 
   SimUser(SimClient client, int index) {
     this.client = client;
@@ -113,6 +114,12 @@ final class SimUser {
     }
   }
 
+  /** Takes the lock, and is gone with its whole process as soon as it has it. */
+  void dieWith(int keySet, long waitNanos) {
+    doomed = true;
+    client.soon(() -> wish(true, keySet, waitNanos));
+  }
+
   private void cancel(Wish w) {
     w.lock.act(
         (m, now, wall) -> {
@@ -136,6 +143,10 @@ final class SimUser {
               + Describe.token(granted.token())
               + " for "
               + Scenario.ms(client.remaining(granted)));
+    }
+    if (doomed) {
+      world.at(world.now, () -> world.replace(client, "dies with " + granted.id()));
+      return;
     }
     Rng rng = world.rng;
     long hold = w.mustBeGranted ? Scenario.MS : rng.between(0, 2 * scenario.holdNanos);

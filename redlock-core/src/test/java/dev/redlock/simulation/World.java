@@ -10,9 +10,10 @@ import java.util.List;
  * A seed's world: clients, nodes, links and time. One thread; everything that happens is taken from
  * the {@link Agenda}, and all chance comes from the seed.
  *
- * <p>A run has three parts: faults and work; then no faults, until every node votes again and
- * everybody who waited was answered; then each client takes each lock once more, which must succeed
- * within a bound, and closes, after which nothing may be left.
+ * <p>A run has three parts: faults and work; then no faults, but for a minority of the nodes that
+ * stays dead or hung, until every other node votes again and everybody who waited was answered;
+ * then one client after another dies with a lock, which all others must have within a bound; and
+ * all close, after which nothing may be left.
  */
 final class World {
   private static final int MOST_EVENTS = 30_000;
@@ -256,7 +257,7 @@ final class World {
     }
   }
 
-  private void replace(SimClient client, String how) {
+  void replace(SimClient client, String how) {
     client.crash(how);
     bury(client);
   }
@@ -329,17 +330,22 @@ final class World {
 
   // The second part.
 
-  /** Ends all faults; returns when the last pause is over. */
+  /** Ends all faults, but for a minority of the nodes; returns when the last pause is over. */
   private long heal() {
     row("world", "faults end");
     faults = false;
     ending = true;
-    for (SimNode node : nodes) {
-      node.restart();
+    int sick = rng.below((nodes.length - 1) / 2 + 1);
+    int first = rng.below(nodes.length);
+    for (int i = 0; i < sick; i++) {
+      nodes[(first + i) % nodes.length].fallSick(rng.chance(0.5));
     }
     long latest = now;
     for (SimNode node : nodes) {
-      latest = Math.max(latest, node.pausedUntil());
+      if (!node.isSick()) {
+        node.restart();
+        latest = Math.max(latest, node.pausedUntil());
+      }
     }
     for (SimClient client : clients) {
       latest = Math.max(latest, client.pausedUntil());
@@ -351,7 +357,7 @@ final class World {
     row("world", "all should be settled");
     for (SimClient client : clients) {
       for (SimNode node : nodes) {
-        if (!client.links[node.index].isVoting()) {
+        if (!node.isSick() && !client.links[node.index].isVoting()) {
           throw new Violation(
               "liveness",
               node.name
@@ -370,14 +376,24 @@ final class World {
     }
   }
 
+  /** Somebody dies with the lock; the others have it within its lease time and a bound. */
   private void finalRound() {
-    long bound = scenario.ttlNanos * 102 / 100 + 3 * Scenario.SECOND;
+    long bound =
+        scenario.ttlNanos * 102 / 100
+            + clients.length * scenario.options.minimumHold().toNanos()
+            + 3 * Scenario.SECOND;
     for (int set = 0; set < scenario.keySets.size(); set++) {
-      for (SimClient client : clients) {
-        int keySet = set;
-        client.soon(() -> client.users.get(0).wish(true, keySet, bound * 2));
+      int keySet = set;
+      SimClient doomed = clients[rng.below(clients.length)];
+      doomed.users.get(0).dieWith(keySet, 3 * Scenario.SECOND);
+      for (long end = now + 4 * Scenario.SECOND; doomed.alive && now < end; ) {
+        runUntil(now + Scenario.MS);
       }
-      runUntil(now + bound * 2 + scenario.ttlNanos);
+      doomed.users.get(0).requireAnswered();
+      for (SimClient client : clients) {
+        client.soon(() -> client.users.get(0).wish(true, keySet, bound));
+      }
+      runUntil(now + bound + scenario.ttlNanos);
       for (SimClient client : clients) {
         client.users.get(0).requireAnswered();
       }

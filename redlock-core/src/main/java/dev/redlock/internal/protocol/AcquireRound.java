@@ -191,6 +191,12 @@ final class AcquireRound extends Exchange {
     return verdict;
   }
 
+  /** Notes a vote that came after the verdict, or after it was given up: only reports show it. */
+  void onLateReply(int node, NodeReply reply, long nowNanos) {
+    replies[node] = reply;
+    answeredNanos[node] = nowNanos;
+  }
+
   /** The node timeout has passed, or nobody was there to ask: who has not answered is silent. */
   Verdict onTimeout(long nowNanos, long nowWallMillis) {
     if (verdict == Verdict.UNDECIDED) {

@@ -400,6 +400,9 @@ public final class LockMachine {
       decide(r, r.onReply(node, reply, now, wall), now, wall);
       return;
     }
+    if (r == lastAsked) {
+      r.onLateReply(node, reply, now);
+    }
     if (!granted && queue.head() == null) {
       line.leave(1L << node, now);
     }
@@ -410,7 +413,6 @@ public final class LockMachine {
       cleanup.onFollower(r.predecessor.id(), node, granted, now);
     }
     if (l != null && l.won() == r) {
-      r.onReply(node, reply, now, wall);
       l.onLateVote(node, reply, now, wall);
     } else if (granted && !r.isSuperseded(node) && !isOfLease(r)) {
       cleanup.onLateGrant(r.request, won, node, now);

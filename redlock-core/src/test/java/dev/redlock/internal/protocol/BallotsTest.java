@@ -75,16 +75,12 @@ class BallotsTest {
 
   private static final List<Kind> ANSWERS =
       List.of(
-          EXTENDED,
-          REPAIRED_OLD,
-          REPAIRED_YOUNG,
-          LOST,
-          LOST_QUARANTINED,
-          EXTENDED_BEFORE,
-          NEVER);
+          EXTENDED, REPAIRED_OLD, REPAIRED_YOUNG, LOST, LOST_QUARANTINED, EXTENDED_BEFORE, NEVER);
   private static final List<Kind> YES = List.of(EXTENDED, REPAIRED_OLD);
 
-  /** The verdict of the rules, once all have come that are not {@code open}; null if there is none. */
+  /**
+   * The verdict of the rules, once all have come that are not {@code open}; null if there is none.
+   */
   private static @Nullable String acquired(Kind[] votes, int open) {
     int n = votes.length;
     if (aQuorum(n, i -> !is(open, i) && votes[i] == GRANTED)) {
@@ -104,8 +100,7 @@ class BallotsTest {
       for (int i = 0; i < n; i++) {
         seen |= !is(open, i) && votes[i] == holder;
       }
-      if (seen
-          && aQuorum(n, i -> is(open, i) || votes[i] == holder || SILENT.contains(votes[i]))) {
+      if (seen && aQuorum(n, i -> is(open, i) || votes[i] == holder || SILENT.contains(votes[i]))) {
         return "HELD";
       }
     }
@@ -159,8 +154,7 @@ class BallotsTest {
     private final AcquireRound round;
 
     Acquiring(Kind[] votes) {
-      LockRequest.Acquire request =
-          new LockRequest.Acquire(KEYS, "id", 5, 30_000, null, 0, null);
+      LockRequest.Acquire request = new LockRequest.Acquire(KEYS, "id", 5, 30_000, null, 0, null);
       round = new AcquireRound(nodes(votes), request, TERMS, false, null, NOW, 0);
     }
 
@@ -203,14 +197,7 @@ class BallotsTest {
       LockRequest.Extend request = new LockRequest.Extend(KEYS, "id", 5, 30_000);
       round =
           new ExtendRound(
-              nodes,
-              lease,
-              request,
-              TERMS.driftNanos(),
-              TERMS.nodeTimeoutNanos(),
-              false,
-              NOW,
-              0);
+              nodes, lease, request, TERMS.driftNanos(), TERMS.nodeTimeoutNanos(), false, NOW, 0);
     }
 
     @Override
