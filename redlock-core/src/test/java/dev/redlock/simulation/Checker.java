@@ -29,6 +29,8 @@ final class Checker {
   private final long[][] fenceFloor;
   private final long[][] floorUntil;
 
+  private final Lines lines = new Lines();
+
   /** Whether fences may still be relied on: false once one was evicted. */
   private boolean orderHolds = true;
 
@@ -70,6 +72,9 @@ final class Checker {
     LeaseEnd end;
     long grantedTrue;
     boolean gone;
+
+    /** How often in a row it had been handed on when it came here. */
+    int handedOn;
 
     Id(String leaseId, SimLock lock) {
       this.leaseId = leaseId;
@@ -221,6 +226,7 @@ final class Checker {
   }
 
   void afterExecution(SimNode node, LockRequest request, NodeReply reply, long clock) {
+    lines.executed(node, request, reply, clock);
     NodeModel model = node.model;
     LockKeys keys = request.keys();
     long nowMillis = clock / 1000;
@@ -334,6 +340,7 @@ final class Checker {
     if (kept != SimNode.Kept.ALL) {
       fenceFloor[node.index][0] = 0;
       fenceFloor[node.index][1] = 0;
+      lines.lost(node);
     }
   }
 
@@ -399,6 +406,13 @@ final class Checker {
     Asked a = id.acquire(lease.token());
     require(a != null, "grant", "of a token that was never asked for");
     id.held = lease;
+    if (id.follows != null) {
+      id.handedOn = id.follows.handedOn + 1;
+      require(
+          id.handedOn <= scenario.options.maxHandOffs(),
+          "hand-off",
+          "in a row for the " + id.handedOn + "th time: " + id.leaseId);
+    }
     id.grantedTrue = world.now;
     id.deadlineMono = lease.validity().deadlineNanos();
     requireDeadline(id, a);

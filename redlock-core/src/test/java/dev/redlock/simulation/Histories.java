@@ -12,6 +12,7 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,6 +73,10 @@ final class Histories {
     all.put("fairMode_admittedRoundThatFails_keepsItsPlace", Histories::keepsItsPlace);
     all.put("fairMode_leavesTheLineOfAFormerDoor", Histories::formerDoor);
     all.put("tryAcquire_whileHeld_answersAtOnce", Histories::triesOnce);
+    all.put("lease_whoseHoldersWallClockIsSetBack_endsInTime", Histories::wallSetBack);
+    all.put("handOffs_inARow_letAnotherProcessCome", Histories::handOffsInARow);
+    all.put("waiter_thatHearsNothing_asksAgainSoonAfterTheRelease", Histories::polls);
+    all.put("waiter_whoseHolderDied_asksWhenTheKeysHaveExpired", Histories::keysExpire);
     all.put("report_showsVotesThatCameAfterTheVerdict", Histories::lateVotesShown);
     all.put("close_leavesNothing", Histories::closes);
     return all;
@@ -1004,6 +1009,83 @@ final class Histories {
     require(
         c.refusal != null && c.refusal.verdict() == AcquireReport.Verdict.HELD_LOCALLY,
         "by this very process");
+  }
+
+  /** A holder that measures its lease by the wall clock would hold it for another hour. */
+  private static void wallSetBack() {
+    Play p = new Play(3, 2, options()).start();
+    Play.Person a = p.person(0);
+    a.wants(100);
+    p.run(100);
+    a.client.stepWall(-3_600_000);
+    p.run(900);
+    Play.Person b = p.person(1);
+    b.tries();
+    p.run(10);
+    b.mustHold("A's keys have expired");
+    a.mustNotHold("and with them its lease");
+    require(a.end() == LeaseEnd.EXPIRED, "which was told");
+  }
+
+  /** Six of one process wait, and one of another: it comes after one lease and two hand-offs. */
+  private static void handOffsInARow() {
+    Play p = new Play(3, 2, options().maxHandOffs(2)).start();
+    Play.Person holder = p.person(0);
+    holder.wants(100);
+    p.run(5);
+    Play.Person other = p.person(1);
+    other.wants(9000);
+    p.run(20);
+    List<Play.Person> queue = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      queue.add(p.person(0).wants(9000));
+    }
+    p.run(20);
+    int handOffs = 0;
+    for (; !other.holds() && handOffs < 6; handOffs++) {
+      holder.releases();
+      for (int i = 0; i < 100 && !queue.get(0).holds() && !other.holds(); i++) {
+        p.run(1);
+      }
+      if (!other.holds()) {
+        holder = queue.remove(0).mustHold("the next of this process");
+      }
+    }
+    other.mustHold("the other process waits for as long");
+    require(handOffs == 3, "after one lease and two hand-offs, and not after " + handOffs);
+  }
+
+  private static void polls() {
+    Play p = new Play(3, 2, options().leaseTime(Duration.ofSeconds(30))).start();
+    Play.Person a = p.person(0);
+    a.wants(100);
+    p.run(5);
+    Play.Person b = p.person(1);
+    p.deafen(b);
+    b.wants(60_000);
+    p.run(50);
+    a.releases();
+    p.run(1600);
+    b.mustHold("a second and a half is the longest time between two polls");
+  }
+
+  private static void keysExpire() {
+    Duration rarely = Duration.ofSeconds(10);
+    Play p =
+        new Play(3, 2, options().leaseTime(Duration.ofSeconds(30)).pollInterval(rarely)).start();
+    Play.Person a = p.person(0);
+    a.wants(100);
+    p.run(5);
+    Play.Person b = p.person(1);
+    p.deafen(b);
+    b.wants(60_000);
+    p.run(50);
+    a.client.crash("dies");
+    long left = p.node(1).model.expiresMillis("redlock:{a}") - p.node(1).clock() / 1000;
+    p.run(left);
+    b.mustNotHold("the keys of the dead are there");
+    p.run(50);
+    b.mustHold("the refusals have told how long");
   }
 
   /** Seed 717: two of five had the verdict; the others' answers were shown as "not asked". */

@@ -155,22 +155,30 @@ record Mutant(String name, String source, List<Edit> edits) {
         protocol(
             "LockMachine",
             "    round = r;\n    lastAsked = r;",
-            "    AcquireRound old = lastAsked;\n    round = r;\n    lastAsked = r;\n"
+            "    AcquireRound old = lastAsked;\n"
+                + "    round = r;\n"
+                + "    lastAsked = r;\n"
                 + "    for (int i = 0; old != null && !old.knock && i < nodes.count(); i++) {\n"
-                + "      if (old.request.leaseId().equals(request.leaseId()) && old.reply(i) != null"
-                + " && old.reply(i).code() == ReplyCode.GRANTED) {\n"
-                + "        r.replies()[i] = old.reply(i);\n      }\n    }"));
+                + "      if (old.request.leaseId().equals(request.leaseId()) && old.reply(i) !="
+                + " null && old.reply(i).code() == ReplyCode.GRANTED) {\n"
+                + "        r.replies()[i] = old.reply(i);\n"
+                + "      }\n"
+                + "    }"));
     mutant(
         "I",
         "the knock counts as a vote",
         protocol(
             "LockMachine",
             "    round = r;\n    lastAsked = r;",
-            "    AcquireRound old = lastAsked;\n    round = r;\n    lastAsked = r;\n"
+            "    AcquireRound old = lastAsked;\n"
+                + "    round = r;\n"
+                + "    lastAsked = r;\n"
                 + "    for (int i = 0; old != null && old.knock && i < nodes.count(); i++) {\n"
-                + "      if (old.request.leaseId().equals(request.leaseId()) && old.reply(i) != null"
-                + " && old.reply(i).code() == ReplyCode.GRANTED) {\n"
-                + "        r.replies()[i] = old.reply(i);\n      }\n    }"));
+                + "      if (old.request.leaseId().equals(request.leaseId()) && old.reply(i) !="
+                + " null && old.reply(i).code() == ReplyCode.GRANTED) {\n"
+                + "        r.replies()[i] = old.reply(i);\n"
+                + "      }\n"
+                + "    }"));
     mutant(
         "M15",
         "an equal token is granted",
@@ -378,5 +386,33 @@ record Mutant(String name, String source, List<Edit> edits) {
         "X",
         "whoever is let in at the door and loses the round has lost its place",
         protocol("LockMachine", "    standAgain(head, r, now);\n", ""));
+    mutant(
+        "X",
+        "served often enough, it asks again at once",
+        protocol("LockMachine", "stayingBack = often;", "stayingBack = false;"));
+    mutant(
+        "X",
+        "handed on for as long as anybody waits",
+        protocol("LockMachine", "        && l.handOffs < l.terms.maxHandOffs()\n", ""));
+    mutant(
+        "X",
+        "fair mode: whoever asks is let in",
+        node(
+            "boolean firstInLine = standBefore(first, line, now);",
+            "boolean firstInLine = standBefore(first, line, now) || line != null;"));
+    mutant(
+        "X",
+        "no fallback poll",
+        protocol(
+            "Contention",
+            "long pollAt = now + (long) (poll * (0.5 + random.next()));",
+            "long pollAt = now + (Long.MAX_VALUE >> 2);"));
+    mutant(
+        "X",
+        "refusals do not tell when to wake up",
+        protocol(
+            "Contention",
+            "boolean expiry = free - pollAt < 0;",
+            "boolean expiry = free - pollAt < 0 && pollAt == 0;"));
   }
 }

@@ -67,6 +67,13 @@ final class Play {
     return p;
   }
 
+  /** Nothing that a node pushes reaches this process. */
+  void deafen(Person person) {
+    for (SimLink link : person.client.links) {
+      link.deaf = true;
+    }
+  }
+
   String owner(int node) {
     return node(node).model.owner("redlock:{a}", node(node).clock());
   }

@@ -177,6 +177,9 @@ final class SimLink {
       if (dead) {
         return;
       }
+      if (link.deaf) {
+        return;
+      }
       if (lockKey == null) {
         back(0, link::onFlushSeen);
         return;
@@ -486,6 +489,10 @@ final class SimLink {
   // By hand, in directed histories.
 
   boolean blocked;
+
+  /** Nothing that a node pushes arrives. */
+  boolean deaf;
+
   private boolean holdThere;
   private boolean holdBack;
   private final ArrayDeque<Message> heldThere = new ArrayDeque<>();

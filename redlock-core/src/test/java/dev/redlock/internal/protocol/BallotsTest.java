@@ -40,7 +40,25 @@ class BallotsTest {
       status(State.QUARANTINED, NOW - ExtendRound.QUARANTINE_COUNTS_NANOS + 1);
 
   /** What becomes of one node's vote; the answer is null if none comes. */
-  private record Kind(String name, NodeStatus status, @Nullable NodeReply reply) {
+  private static final class Kind {
+    private final String name;
+    private final NodeStatus status;
+    private final @Nullable NodeReply reply;
+
+    Kind(String name, NodeStatus status, @Nullable NodeReply reply) {
+      this.name = name;
+      this.status = status;
+      this.reply = reply;
+    }
+
+    NodeStatus status() {
+      return status;
+    }
+
+    @Nullable NodeReply reply() {
+      return reply;
+    }
+
     @Override
     public String toString() {
       return name;

@@ -1,0 +1,71 @@
+package dev.redlock.simulation;
+
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Fair mode: who stands in line at each node, as it follows from the questions and answers; nobody
+ * may be let in while somebody stands there who came earlier.
+ */
+final class Lines {
+  /** A node keeps the line to the millisecond. */
+  private static final long ROUNDING_MICROS = 2_000;
+
+  private record Place(long arrivalMicros, long seenMicros) {}
+
+  private final Map<String, Map<String, Place>> lines = new HashMap<>();
+
+  void executed(SimNode node, LockRequest request, NodeReply reply, long clock) {
+    if (!reply.code().definite()) {
+      return;
+    }
+    String key = request.keys().lockKey(0);
+    if (request instanceof LockRequest.Release r && r.leaveLine() != null) {
+      at(node, key).remove(r.leaveLine());
+    } else if (request instanceof LockRequest.Acquire r && r.line() != null) {
+      asked(node, key, r.line(), reply.code() == ReplyCode.GRANTED, clock);
+    }
+  }
+
+  private void asked(SimNode node, String key, LockRequest.Line line, boolean granted, long clock) {
+    Map<String, Place> places = at(node, key);
+    long fresh = clock - line.timeoutMillis() * 1000 + ROUNDING_MICROS;
+    Place own = places.get(line.process());
+    long arrival = line.arrivalMicros() == 0 ? clock : line.arrivalMicros();
+    if (own != null && own.seenMicros >= fresh && own.seenMicros <= clock) {
+      arrival = Math.min(arrival, own.arrivalMicros);
+    }
+    if (!granted) {
+      if (line.stand()) {
+        places.put(line.process(), new Place(arrival, clock));
+      }
+      return;
+    }
+    places.remove(line.process());
+    for (Map.Entry<String, Place> e : places.entrySet()) {
+      Place p = e.getValue();
+      if (p.arrivalMicros < arrival && p.seenMicros >= fresh && p.seenMicros <= clock) {
+        throw new Violation(
+            "line",
+            line.process()
+                + " is let in before "
+                + e.getKey()
+                + " at "
+                + node.name
+                + " for "
+                + key);
+      }
+    }
+  }
+
+  void lost(SimNode node) {
+    lines.keySet().removeIf(place -> place.startsWith(node.name + " "));
+  }
+
+  private Map<String, Place> at(SimNode node, String key) {
+    return lines.computeIfAbsent(node.name + " " + key, place -> new HashMap<>());
+  }
+}
