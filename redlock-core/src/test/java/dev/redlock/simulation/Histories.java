@@ -45,6 +45,7 @@ final class Histories {
     all.put("fence_afterFailedRound_staysRaised", Histories::fenceStays);
     all.put("fence_equalToken_isGrantedToItsOwnerOnly", Histories::equalToken);
     all.put("token_ofSlowClient_isRaisedAboveWhatNodeForgot", Histories::slowClient);
+    all.put("token_ofMisledClient_doesNotBarTheNext", Histories::misledClient);
     all.put("acquire_thatArrivesAfterItsRollBack_isRefused", Histories::ghostGrant);
     all.put("acquire_fromOldConnection_isRefusedAfterRelease", Histories::overtaken);
     all.put("extend_afterAnotherLeaseCameAndWent_isRefused", Histories::resurrection);
@@ -447,6 +448,22 @@ final class Histories {
     p.run(50);
     b.mustHold("the second round has a better token");
     require(b.lease.token() > token, "which is above what n3 forgot");
+  }
+
+  /**
+   * Seed 613 of LONG_ROUNDS: a client was stopped between its clock and the network, took the nodes
+   * to be seven seconds ahead, and from its first proposal on none of its tokens was in any window.
+   */
+  private static void misledClient() {
+    Play p = new Play(3, 1, options()).start();
+    Play.Person a = p.person(0);
+    for (int i = 0; i < 3; i++) {
+      long now = a.client.mono();
+      a.client.knowledge[i].observe(now, now, p.node(i + 1).clock() + 7_000_000);
+    }
+    a.wants(500);
+    p.run(300);
+    a.mustHold("the first answers tell what the clocks show");
   }
 
   private static void ghostGrant() {

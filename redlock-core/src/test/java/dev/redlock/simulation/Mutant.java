@@ -414,5 +414,12 @@ record Mutant(String name, String source, List<Edit> edits) {
             "Contention",
             "boolean expiry = free - pollAt < 0;",
             "boolean expiry = free - pollAt < 0 && pollAt == 0;"));
+    mutant(
+        "X",
+        "a proposal that was far too high bars the ones that follow",
+        protocol(
+            "TokenChoice",
+            "boolean sane = highest <= median + TokenWindow.AHEAD_MICROS;",
+            "boolean sane = true;"));
   }
 }

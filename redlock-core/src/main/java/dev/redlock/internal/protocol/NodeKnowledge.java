@@ -44,13 +44,18 @@ public final class NodeKnowledge {
 
   /**
    * Half of the round trip is the error of a reading, and it grows with time: a slow answer tells
-   * less than a fast one some seconds ago. If the two cannot both be right, the clock was set.
+   * less than a fast one some seconds ago. If the two cannot both be right, the clock was set, by
+   * as little as explains both: the middle of an answer that took a paused process half a minute is
+   * nobody's clock.
    */
   private void readClock(long offset, long error, long nowNanos) {
     long errorBefore = readingNanos + Math.max(0, nowNanos - readAtNanos) / APART;
     boolean wasSet = Math.abs(offset - offsetMicros) * 1000 > error + errorBefore + 2_000;
     if (!clockKnown || error <= errorBefore || wasSet) {
-      offsetMicros = offset;
+      long known = offsetMicros;
+      boolean vague = clockKnown && error > errorBefore;
+      offsetMicros =
+          vague ? Math.max(offset - error / 1000, Math.min(known, offset + error / 1000)) : offset;
       readingNanos = error;
       readAtNanos = nowNanos;
       clockKnown = true;

@@ -23,11 +23,16 @@ final class TokenChoice {
     this.nodes = nodes;
   }
 
-  /** The median of the nodes' clocks, but above every token known for the name. */
+  /**
+   * The median of the nodes' clocks, but above every token known for the name; for a new lease id.
+   */
   long propose(long nowNanos) {
-    long token = Math.max(medianMicros(nowNanos), highest + 1);
-    highest = token;
-    return token;
+    long median = medianMicros(nowNanos);
+    // What we proposed while a slow answer misled us about the clocks was granted by nobody, and
+    // must not bar what we know better until time has caught up with it.
+    boolean sane = highest <= median + TokenWindow.AHEAD_MICROS;
+    highest = sane ? Math.max(median, highest + 1) : median;
+    return highest;
   }
 
   /**

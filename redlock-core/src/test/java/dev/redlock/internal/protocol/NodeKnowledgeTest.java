@@ -1,0 +1,43 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class NodeKnowledgeTest {
+  private static final long SECOND = 1_000_000_000L;
+  private static final long NODE_MICROS = 1_760_000_000_000_000L;
+
+  private final NodeKnowledge known = new NodeKnowledge();
+
+  @Test
+  void clock_slowAnswerThatAgrees_isIgnored() {
+    known.observe(0, 1_000_000, NODE_MICROS);
+    known.observe(SECOND, 15 * SECOND, NODE_MICROS + 14_000_000);
+    assertThat(known.estimateMicros(15 * SECOND) - NODE_MICROS).isBetween(14_999_000L, 15_001_000L);
+  }
+
+  /**
+   * Executed at the very end of the fourteen seconds, 100 ms later than the clock can have been.
+   */
+  @Test
+  void clock_slowAnswerThatDisagrees_movesItAsLittleAsItMust() {
+    known.observe(0, 1_000_000, NODE_MICROS);
+    known.observe(SECOND, 15 * SECOND, NODE_MICROS + 15_100_000);
+    assertThat(known.estimateMicros(15 * SECOND) - NODE_MICROS).isBetween(15_090_000L, 15_110_000L);
+  }
+
+  @Test
+  void clock_fastAnswerThatDisagrees_isBelieved() {
+    known.observe(0, 1_000_000, NODE_MICROS);
+    known.observe(SECOND, SECOND + 2_000_000, NODE_MICROS + 60_000_000);
+    assertThat(known.estimateMicros(SECOND) - NODE_MICROS).isBetween(59_995_000L, 60_005_000L);
+  }
+
+  @Test
+  void clock_fastAnswerAfterASlowOne_isBelieved() {
+    known.observe(0, 14 * SECOND, NODE_MICROS);
+    known.observe(15 * SECOND, 15 * SECOND + 1_000_000, NODE_MICROS + 15_000_000);
+    assertThat(known.estimateMicros(15 * SECOND) - NODE_MICROS).isBetween(14_999_000L, 15_001_000L);
+  }
+}
