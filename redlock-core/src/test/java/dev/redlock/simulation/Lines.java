@@ -14,7 +14,8 @@ final class Lines {
   /** A node keeps the line to the millisecond. */
   private static final long ROUNDING_MICROS = 2_000;
 
-  private record Place(long arrivalMicros, long seenMicros) {}
+  /** When it came: not always known, for its place may just have been forgotten in between. */
+  private record Place(long earliestMicros, long latestMicros, long seenMicros) {}
 
   private final Map<String, Map<String, Place>> lines = new HashMap<>();
 
@@ -32,22 +33,25 @@ final class Lines {
 
   private void asked(SimNode node, String key, LockRequest.Line line, boolean granted, long clock) {
     Map<String, Place> places = at(node, key);
-    long fresh = clock - line.timeoutMillis() * 1000 + ROUNDING_MICROS;
     Place own = places.get(line.process());
     long arrival = line.arrivalMicros() == 0 ? clock : line.arrivalMicros();
-    if (own != null && own.seenMicros >= fresh && own.seenMicros <= clock) {
-      arrival = Math.min(arrival, own.arrivalMicros);
+    long earliest = arrival;
+    long latest = arrival;
+    if (own != null && Math.abs(clock - own.seenMicros) <= lives(line) + ROUNDING_MICROS) {
+      earliest = Math.min(arrival, own.earliestMicros);
+    }
+    if (own != null && isThere(own, line, clock)) {
+      latest = Math.min(arrival, own.latestMicros);
     }
     if (!granted) {
       if (line.stand()) {
-        places.put(line.process(), new Place(arrival, clock));
+        places.put(line.process(), new Place(earliest, latest, clock));
       }
       return;
     }
     places.remove(line.process());
     for (Map.Entry<String, Place> e : places.entrySet()) {
-      Place p = e.getValue();
-      if (p.arrivalMicros < arrival && p.seenMicros >= fresh && p.seenMicros <= clock) {
+      if (e.getValue().latestMicros < earliest && isThere(e.getValue(), line, clock)) {
         throw new Violation(
             "line",
             line.process()
@@ -59,6 +63,15 @@ final class Lines {
                 + key);
       }
     }
+  }
+
+  private static boolean isThere(Place place, LockRequest.Line line, long clock) {
+    long ago = clock - place.seenMicros;
+    return ago >= 0 && ago <= lives(line) - ROUNDING_MICROS;
+  }
+
+  private static long lives(LockRequest.Line line) {
+    return line.timeoutMillis() * 1000;
   }
 
   void lost(SimNode node) {

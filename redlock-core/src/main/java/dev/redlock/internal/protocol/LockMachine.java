@@ -539,8 +539,10 @@ public final class LockMachine {
 
   /** Puts an ordinary round to all nodes. */
   private void ask(String leaseId, @Nullable HeldLease before, long now, long wall) {
+    AcquireRound last = lastAsked;
+    boolean follows = before != null || (last != null && last.request.leaseId().equals(leaseId));
     put(
-        request(leaseId, tokens.propose(now), before),
+        request(leaseId, follows ? tokens.proposeAbove(now) : tokens.propose(now), before),
         false,
         before,
         Quorum.all(nodes.count()),

@@ -24,14 +24,21 @@ final class TokenChoice {
   }
 
   /**
-   * The median of the nodes' clocks, but above every token known for the name; for a new lease id.
+   * The median of the nodes' clocks, but above every token known for the name. Only for a lease id
+   * that was never asked for.
    */
   long propose(long nowNanos) {
-    long median = medianMicros(nowNanos);
-    // What we proposed while a slow answer misled us about the clocks was granted by nobody, and
-    // must not bar what we know better until time has caught up with it.
-    boolean sane = highest <= median + TokenWindow.AHEAD_MICROS;
-    highest = sane ? Math.max(median, highest + 1) : median;
+    if (highest > medianMicros(nowNanos) + TokenWindow.AHEAD_MICROS) {
+      // What we proposed while a slow answer misled us about the clocks was granted by nobody, and
+      // must not bar what we know better until time has caught up with it.
+      highest = 0;
+    }
+    return proposeAbove(nowNanos);
+  }
+
+  /** The same, above all that was proposed before, for the next question of one attempt. */
+  long proposeAbove(long nowNanos) {
+    highest = Math.max(medianMicros(nowNanos), highest + 1);
     return highest;
   }
 
