@@ -61,6 +61,7 @@ class ModelEqualsScriptsIT {
   private final long seed = System.nanoTime();
   private final Random random = new Random(seed);
   private int compared;
+  private int completed;
   private int cutShort;
 
   @Test
@@ -73,7 +74,7 @@ class ModelEqualsScriptsIT {
         wire.send("SCRIPT", "LOAD", new String(script.text(), UTF_8));
         wire.read();
       }
-      for (int i = 0; i < SEQUENCES; i += AT_ONCE) {
+      for (int i = 0; completed < SEQUENCES && i < 2 * SEQUENCES; i += AT_ONCE) {
         together(wire, i);
         if (i % 2000 == 0) {
           wire.send("FLUSHALL");
@@ -83,9 +84,11 @@ class ModelEqualsScriptsIT {
     }
     System.out.printf(
         "model and scripts: sequences=%d answers=%d cutShort=%d in %d s%n",
-        SEQUENCES, compared, cutShort, (System.nanoTime() - start) / 1_000_000_000);
+        completed, compared, cutShort, (System.nanoTime() - start) / 1_000_000_000);
+    assertThat(completed)
+        .as("sequences compared to their end; " + cutShort + " were cut short by the clock")
+        .isGreaterThanOrEqualTo(SEQUENCES);
     assertThat(compared).as("answers compared").isGreaterThan(SEQUENCES * LENGTH / 2);
-    assertThat(cutShort).as("sequences cut short by the clock").isLessThan(SEQUENCES / 2);
   }
 
   /** Runs some sequences side by side, step by step, so that time passes between the steps. */
@@ -105,6 +108,9 @@ class ModelEqualsScriptsIT {
       for (Step s : steps) {
         s.compare(wire.read());
       }
+    }
+    for (Sequence s : sequences) {
+      completed += s.over ? 0 : 1;
     }
   }
 
@@ -333,7 +339,7 @@ class ModelEqualsScriptsIT {
 
     /** What somebody with redis-cli may do to a lock key. */
     private Step administration(LockKeys keys) {
-      String key = keys.lockKey(0);
+      String key = keys.lockKey(random.nextInt(keys.size()));
       int kind = pick(0, 0, 0, 0, 1, 1, 2, 3, 4);
       long millis = pick(10, 30, 5000);
       String[] command =

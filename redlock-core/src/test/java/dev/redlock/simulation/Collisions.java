@@ -35,8 +35,12 @@ public final class Collisions {
               "boolean all = allAtOnce || nodes.count() == 1;",
               "boolean all = true;"));
 
-  /** What one collision, or one hand-over, took. */
-  record Sample(long nanos, long commands) {}
+  /**
+   * What one collision, or one hand-over, took.
+   *
+   * @param rounds the most questions that any of the clients has put
+   */
+  record Sample(long nanos, long commands, int rounds) {}
 
   private final World world;
   private final List<Contender> contenders = new ArrayList<>();
@@ -114,6 +118,14 @@ public final class Collisions {
     return sum;
   }
 
+  private int rounds() {
+    int most = 0;
+    for (SimClient client : world.clients) {
+      most = Math.max(most, client.rounds);
+    }
+    return most;
+  }
+
   private boolean somebodyHolds() {
     return contenders.stream().anyMatch(c -> c.grantedAt != 0);
   }
@@ -132,7 +144,7 @@ public final class Collisions {
         throw new Violation("liveness", "not settled within 30 s");
       }
     }
-    return new Sample(c.world.now - start, c.commands() - before);
+    return new Sample(c.world.now - start, c.commands() - before, c.rounds());
   }
 
   /** One holds, the others wait; hand-overs one after another until all had it. */
@@ -152,6 +164,7 @@ public final class Collisions {
     long released = 0;
     c.world.runUntil(start + 199 * Scenario.MS);
     long before = c.commands();
+    int roundsBefore = c.rounds();
     while (served <= waiting) {
       c.world.runUntil(c.world.now + 10 * MICROS);
       if (c.world.now - start > 120 * Scenario.SECOND) {
@@ -163,8 +176,10 @@ public final class Collisions {
       long had = c.contenders.stream().filter(x -> x.grantedAt != 0).count();
       if (had > served) {
         served++;
-        samples.add(new Sample(c.world.now - released, c.commands() - before));
+        samples.add(
+            new Sample(c.world.now - released, c.commands() - before, c.rounds() - roundsBefore));
         before = c.commands();
+        roundsBefore = c.rounds();
       }
     }
     return samples;
@@ -190,8 +205,8 @@ public final class Collisions {
 
   /**
    * For 2 to 10 clients: median and 95th percentile of the time to settle, most, in round trips,
-   * and commands; then for hand-overs with and without a hung door: median and 95th percentile in
-   * round trips, and commands.
+   * commands, and the most rounds of any client; then for hand-overs with and without a hung door:
+   * median and 95th percentile in round trips, and commands.
    */
   public static List<double[]> figures(int times) {
     List<double[]> rows = new ArrayList<>();
@@ -216,8 +231,13 @@ public final class Collisions {
     double[] nanos = samples.stream().mapToDouble(s -> (double) s.nanos() / ROUND_TRIP).toArray();
     Arrays.sort(nanos);
     double commands = samples.stream().mapToLong(Sample::commands).average().orElse(0);
+    double rounds = samples.stream().mapToInt(Sample::rounds).max().orElse(0);
     return new double[] {
-      nanos[nanos.length / 2], nanos[(int) (nanos.length * 0.95)], nanos[nanos.length - 1], commands
+      nanos[nanos.length / 2],
+      nanos[(int) (nanos.length * 0.95)],
+      nanos[nanos.length - 1],
+      commands,
+      rounds
     };
   }
 
@@ -231,8 +251,9 @@ public final class Collisions {
     out.println("Times in round trips (" + ROUND_TRIP / MICROS + " µs), N = 5, per " + TIMES + ".");
     out.println();
     out.println(
-        "| | door: median | p95 | most | commands | jitter: median | p95 | most | commands |");
-    out.println("|---|---|---|---|---|---|---|---|---|");
+        "| | door: median | p95 | most | commands | rounds"
+            + " | jitter: median | p95 | most | commands | rounds |");
+    out.println("|---|---|---|---|---|---|---|---|---|---|---|");
     for (int i = 0; i < door.size(); i++) {
       String what =
           i < 9
@@ -245,6 +266,6 @@ public final class Collisions {
 
   private static String cells(double[] row) {
     return String.format(
-        Locale.ROOT, " | %.1f | %.1f | %.1f | %.0f", row[0], row[1], row[2], row[3]);
+        Locale.ROOT, " | %.1f | %.1f | %.1f | %.0f | %.0f", row[0], row[1], row[2], row[3], row[4]);
   }
 }

@@ -9,6 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Virtual time: what is asserted here does not depend on the machine. */
 class CollisionsTest {
   private static final int TIMES = 30;
+  private static final int MOST_ROUNDS = 5;
 
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 4, 5, 6, 7, 8, 9, 10})
@@ -18,6 +19,9 @@ class CollisionsTest {
       assertThat(settled.nanos())
           .as("seed %d, %d clients", seed, clients)
           .isLessThan(30 * Collisions.ROUND_TRIP);
+      assertThat(settled.rounds())
+          .as("seed %d, %d clients: questions put by whoever put the most", seed, clients)
+          .isLessThanOrEqualTo(MOST_ROUNDS);
       assertThat(settled.commands())
           .as("seed %d, %d clients: rounds of five, with roll-back", seed, clients)
           .isLessThan(clients * 30L);

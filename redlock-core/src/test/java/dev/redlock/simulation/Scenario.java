@@ -79,6 +79,9 @@ final class Scenario {
 
   final boolean walksBack;
 
+  /** How likely a server is that was started a moment ago, and may not vote yet. */
+  final double fresh;
+
   /** What can go wrong at once, apart from single messages. */
   enum Fault {
     RESET,
@@ -160,6 +163,7 @@ final class Scenario {
     once = rng.chance(0.3) ? rng.next() * 0.5 : 0;
     userExtend = rng.chance(0.3) ? rng.next() : 0;
     walksBack = rng.chance(0.5);
+    fresh = 0.05;
     boolean strict = rng.chance(0.2);
     guard =
         setting == Setting.GUARD_OFF
@@ -236,6 +240,7 @@ final class Scenario {
     once = 0;
     userExtend = 0;
     walksBack = false;
+    fresh = 0;
     guard = RestartGuard.UPTIME;
   }
 
@@ -302,7 +307,11 @@ final class Scenario {
             + " once="
             + percent(once)
             + " extend="
-            + percent(userExtend));
+            + percent(userExtend)
+            + " wallClockWalksBack="
+            + walksBack
+            + " freshServers="
+            + percent(fresh));
     StringBuilder faults = new StringBuilder("faults:");
     for (Fault f : Fault.values()) {
       if (every(f) > 0) {

@@ -38,6 +38,9 @@ final class SimClient implements Nodes, Randomness {
   private boolean draining;
   private int ids;
 
+  /** How many questions were put for the lock, to the door alone or to all. */
+  int rounds;
+
   SimClient(int index, int life, World world) {
     this.index = index;
     this.life = life;

@@ -127,6 +127,8 @@ final class SimLock {
       for (SimUser user : client.users) {
         user.leaseEnded(end.lease(), end.end());
       }
+    } else if (order instanceof Order.Attempted) {
+      client.rounds++;
     } else if (order instanceof Order.Announce announce) {
       announce(announce);
     } else if (order instanceof Order.Settle settle && settle.ticket() instanceof SimTicket t) {

@@ -67,7 +67,7 @@ final class SimNode {
     ppm = (int) rng.between(-s.nodePpm, s.nodePpm);
     model = newModel();
     checkpoint = model.copy();
-    boolean fresh = rng.chance(s.safetyNanos > 0 ? 0.05 : 0);
+    boolean fresh = rng.chance(s.fresh);
     startedMicros = clock() - (fresh ? 3_000_000 : 3_600_000_000L);
     markerMicros = startedMicros;
     expiryDue = new long[s.keySets.size() + 2];

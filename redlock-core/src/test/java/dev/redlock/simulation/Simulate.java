@@ -56,7 +56,10 @@ final class Simulate implements Callable<Integer> {
   @Option(
       names = "--svg",
       paramLabel = "FILE",
-      description = "draw the replayed seed: an HTML page with one SVG")
+      description = {
+        "draw the replayed seed, or the one of --seeds that was violated (if none was, nothing):",
+        "an HTML page with one SVG"
+      })
   private Path svg;
 
   @Option(
@@ -103,6 +106,8 @@ final class Simulate implements Callable<Integer> {
     Simulator.Result first = tally.first();
     if (first != null) {
       replay(out, first.seed());
+    } else if (svg != null) {
+      out.println("simulate: nothing was violated, so nothing is drawn");
     }
     out.printf(
         Locale.ROOT,
