@@ -69,31 +69,30 @@ final class SurveyDesk {
 
   private void confirm(
       LockKeys keys, LockInspection before, Survey done, CompletableFuture<LockInspection> shown) {
-    int quorum = client.nodeSet().count() / 2 + 1;
-    int confirmed = 0;
     List<NodeVote> votes = new ArrayList<>();
     for (int i = 0; i < client.nodeSet().count(); i++) {
-      NodeReply reply = done.reply(i);
-      boolean did =
-          reply != null
-              && (reply.code() == ReplyCode.RELEASED || reply.code() == ReplyCode.NOT_OWNER);
-      confirmed += did ? 1 : 0;
+      boolean did = done.isBroken(i);
       votes.add(
           new NodeVote(
               client.nodeSet().name(i),
               did ? Vote.GRANTED : Vote.SILENT,
               Duration.ZERO,
-              did ? null : why(i, reply),
+              did ? null : why(i, done.reply(i)),
               null,
               null));
     }
-    if (confirmed >= quorum) {
+    if (done.isBroken()) {
       shown.complete(before);
       return;
     }
     AcquireReport report =
         new AcquireReport(
-            keys.names(), AcquireReport.Verdict.UNAVAILABLE, quorum, votes, Duration.ZERO, 1);
+            keys.names(),
+            AcquireReport.Verdict.UNAVAILABLE,
+            client.nodeSet().count() / 2 + 1,
+            votes,
+            Duration.ZERO,
+            1);
     shown.completeExceptionally(new QuorumUnavailableException("lock not broken", report));
   }
 

@@ -16,8 +16,6 @@ import java.util.ArrayDeque;
  * still be executed, later, behind what newer connections brought.
  */
 final class SimLink {
-  private static final long DEAD_NANOS = 5 * Scenario.SECOND;
-
   final SimClient client;
   final SimNode node;
   final World world;
@@ -57,7 +55,6 @@ final class SimLink {
     boolean gone;
     boolean executed;
     boolean answered;
-    long sentNanos;
     final long sequence;
 
     Message(SimLock lock, Exchange exchange, LockRequest request, Connection connection) {
@@ -81,6 +78,7 @@ final class SimLink {
     private boolean dead;
     private boolean refused;
     private boolean watched;
+    private long lastReadNanos;
     private long sentCount;
     private long executedCount;
 
@@ -88,6 +86,7 @@ final class SimLink {
       this.link = link;
       this.session = session;
       this.run = run;
+      lastReadNanos = link.client.mono();
     }
 
     private void transmit(Message m) {
@@ -139,6 +138,7 @@ final class SimLink {
               link.client.act(
                   () -> {
                     if (!dead) {
+                      lastReadNanos = link.client.mono();
                       what.run();
                     }
                   }));
@@ -208,27 +208,34 @@ final class SimLink {
       }
     }
 
+    /** Looks for silence as the adapter does, but only when there may be something to see. */
     private void watch() {
       if (watched || dead) {
         return;
       }
       watched = true;
-      link.world.at(
-          link.world.now + DEAD_NANOS,
-          () ->
-              link.client.act(
-                  () -> {
-                    watched = false;
-                    Message oldest = outstanding.peek();
-                    if (oldest == null || dead) {
-                      return;
-                    }
-                    if (link.world.now - oldest.sentNanos >= DEAD_NANOS) {
-                      link.lose(this);
-                    } else {
-                      watch();
-                    }
-                  }));
+      link.client.atMono(
+          lastReadNanos + ConnectionStates.DEAD_NANOS + 1,
+          () -> {
+            watched = false;
+            boolean unanswered = !outstanding.isEmpty();
+            long silent = link.client.mono() - lastReadNanos;
+            if (!dead
+                && ConnectionStates.judge(silent, unanswered) == ConnectionStates.Silence.GIVE_UP) {
+              link.lose(this);
+            } else if (unanswered) {
+              watch();
+            }
+          });
+    }
+
+    /** While nothing was asked, the adapter has asked for signs of life. */
+    private void beforeSend() {
+      long now = link.client.mono();
+      long asked = now - 2 * Scenario.SECOND;
+      if (outstanding.isEmpty() && asked - lastReadNanos > 0) {
+        lastReadNanos = asked;
+      }
     }
   }
 
@@ -254,8 +261,8 @@ final class SimLink {
     }
     world.checker.onSend(lock, exchange, request, node.index);
     Message m = new Message(lock, exchange, request, c);
-    m.sentNanos = world.now;
     sent++;
+    c.beforeSend();
     c.outstanding.add(m);
     if (world.faults && world.rng.chance(world.scenario.dropRequest)) {
       world.row(client.name(), "→ " + node.name + " lost");
@@ -556,7 +563,8 @@ final class SimLink {
     for (Message m : c.outstanding) {
       m.gone |= !m.executed;
     }
-    long noticed = !world.faults || world.rng.chance(0.5) ? delay() : DEAD_NANOS + delay();
+    long noticed =
+        !world.faults || world.rng.chance(0.5) ? delay() : ConnectionStates.DEAD_NANOS + delay();
     world.at(world.now + noticed, () -> client.act(() -> lose(c)));
   }
 

@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
 import org.jspecify.annotations.Nullable;
 
 /** One question to all nodes of which every answer is wanted: inspect, or break. */
@@ -41,6 +42,22 @@ public final class Survey extends Exchange implements Order.Ticket {
   /** What the node said; null if it has not answered. */
   public @Nullable NodeReply reply(int node) {
     return replies[node];
+  }
+
+  /** Whether the node has confirmed that the lock, if it had it, is nobody's there now. */
+  public boolean isBroken(int node) {
+    NodeReply reply = replies[node];
+    return reply != null
+        && (reply.code() == ReplyCode.RELEASED || reply.code() == ReplyCode.NOT_OWNER);
+  }
+
+  /** Whether so many nodes have confirmed it that no holder has a quorum left. */
+  public boolean isBroken() {
+    int confirmed = 0;
+    for (int i = 0; i < replies.length; i++) {
+      confirmed += isBroken(i) ? 1 : 0;
+    }
+    return confirmed >= Quorum.of(replies.length);
   }
 
   /** Whether it takes the lock from its holder. */

@@ -28,6 +28,12 @@ public final class ConnectionStates {
   /** INFO counts whole seconds, and two of them cover rounding at both ends. */
   private static final Duration ROUNDING = Duration.ofSeconds(2);
 
+  /** After so much silence the node is asked for a sign of life. */
+  private static final long SILENCE_NANOS = 2_000_000_000L;
+
+  /** After so much silence with something unanswered the connection is given up. */
+  public static final long DEAD_NANOS = 5_000_000_000L;
+
   private final RestartGuard guard;
   private final long maxLeaseMillis;
   private final long guardNanos;
@@ -60,6 +66,29 @@ public final class ConnectionStates {
   private long savedSince;
   private long savedUntil;
   private String savedFor = "";
+
+  /** What it calls for that nothing is heard. */
+  public enum Silence {
+    /** Nothing: it is not long yet, or nothing was asked. */
+    BEAR,
+    /** A question that every server answers at once. */
+    ASK,
+    /** To give the connection up. */
+    GIVE_UP
+  }
+
+  /**
+   * Judges the silence on a connection.
+   *
+   * @param silentNanos the time since the last byte came
+   * @param unanswered whether anything was asked that has not been answered
+   */
+  public static Silence judge(long silentNanos, boolean unanswered) {
+    if (unanswered) {
+      return silentNanos > DEAD_NANOS ? Silence.GIVE_UP : Silence.BEAR;
+    }
+    return silentNanos > SILENCE_NANOS ? Silence.ASK : Silence.BEAR;
+  }
 
   public ConnectionStates(RestartGuard guard, Duration maxLeaseTime, long nowNanos) {
     this.guard = guard;

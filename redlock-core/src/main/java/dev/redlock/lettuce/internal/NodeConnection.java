@@ -41,12 +41,6 @@ public final class NodeConnection {
   /** How often silence, and whatever keeps a refused node back, is looked at. */
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  /** After so much silence the node is asked for a sign of life. */
-  private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
-
-  /** After so much silence with something unanswered the connection is given up. */
-  private static final long DEAD_NANOS = TimeUnit.SECONDS.toNanos(5);
-
   /** Resolving the name, connecting, TLS, logging in: each may take the connect time-out. */
   private static final int CONNECT_STEPS = 4;
 
@@ -527,14 +521,15 @@ public final class NodeConnection {
       Pipe pipe = open;
       if (pipe != null) {
         long silent = time.nanos() - pipe.channel().lastReadNanos();
-        if (silent > DEAD_NANOS && pipe.unanswered() > 0) {
-          lost(
-              pipe,
-              new NodeError(
-                  NodeError.Kind.DISCONNECTED,
-                  "not a byte for " + TimeUnit.NANOSECONDS.toSeconds(silent) + " s"));
-        } else if (silent > SILENCE_NANOS && pipe.unanswered() == 0) {
-          pipe.ping();
+        switch (ConnectionStates.judge(silent, pipe.unanswered() > 0)) {
+          case BEAR -> {}
+          case ASK -> pipe.ping();
+          case GIVE_UP ->
+              lost(
+                  pipe,
+                  new NodeError(
+                      NodeError.Kind.DISCONNECTED,
+                      "not a byte for " + TimeUnit.NANOSECONDS.toSeconds(silent) + " s"));
         }
         if (needsAnotherLook(pipe)) {
           prober

@@ -2,6 +2,7 @@ package dev.redlock.lettuce.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.lettuce.internal.ConnectionStates.Silence;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
@@ -342,5 +343,14 @@ class ConnectionStatesTest {
 
   private static Probe.@Nullable Marker noMarker() {
     return null;
+  }
+
+  @Test
+  void silence_unansweredForFiveSeconds_endsTheConnection() {
+    assertThat(ConnectionStates.judge(seconds(2), false)).isEqualTo(Silence.BEAR);
+    assertThat(ConnectionStates.judge(seconds(2) + 1, false)).isEqualTo(Silence.ASK);
+    assertThat(ConnectionStates.judge(seconds(60), false)).isEqualTo(Silence.ASK);
+    assertThat(ConnectionStates.judge(seconds(5), true)).isEqualTo(Silence.BEAR);
+    assertThat(ConnectionStates.judge(seconds(5) + 1, true)).isEqualTo(Silence.GIVE_UP);
   }
 }
