@@ -60,6 +60,12 @@ public final class Clients {
     return "redlock:{" + name + "}";
   }
 
+  /** Whether somebody was refused this name since it was granted last, by any node. */
+  public static boolean isWanted(RedisNodes nodes, String name) {
+    return nodes.stream()
+        .anyMatch(node -> "1".equals(node.command("HGET", lockKey(name) + ":fence", "wanted")));
+  }
+
   public static boolean holdsKey(RedisNode node, String name) {
     return node.key(lockKey(name)).isPresent();
   }

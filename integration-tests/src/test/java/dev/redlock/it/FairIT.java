@@ -60,7 +60,7 @@ class FairIT {
                         order.add(place);
                         return lease.releaseAsync();
                       }));
-          inLine(name, Math.min(w + 1, clients) - (w + 1 >= clients ? 1 : 0));
+          inLine(name, Math.min(w + 1, clients - 1));
         }
         held.close();
         CompletableFuture.allOf(done.toArray(CompletableFuture[]::new)).get(30, TimeUnit.SECONDS);

@@ -40,7 +40,7 @@ class HolderGoneIT {
     try (Redlock redlock = Clients.start(nodes)) {
       for (int i = 0; i < late.length; i++) {
         try (ForkedJvm holder = ForkedJvm.start(Holder.class, String.join(",", nodes.uris()))) {
-          holder.awaitLine("held"::equals, Duration.ofSeconds(30));
+          holder.awaitLine("held"::equals, Duration.ofSeconds(120));
           CompletableFuture<Long> in =
               redlock
                   .lock("orphaned", BRIEF)
@@ -51,18 +51,7 @@ class HolderGoneIT {
                         lease.releaseAsync();
                         return now;
                       });
-          Eventually.holds(
-              () ->
-                  nodes.stream()
-                      .anyMatch(
-                          n ->
-                              "1"
-                                  .equals(
-                                      n.command(
-                                          "HGET",
-                                          Clients.lockKey("orphaned") + ":fence",
-                                          "wanted"))),
-              nodes);
+          Eventually.holds(() -> Clients.isWanted(nodes, "orphaned"), nodes);
           holder.kill();
           long[] free = new long[5];
           for (RedisNode node : nodes) {

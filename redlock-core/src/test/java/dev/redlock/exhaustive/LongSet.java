@@ -21,10 +21,6 @@ final class LongSet {
     return parents[index];
   }
 
-  boolean contains(long value) {
-    return slots[slot(value)] != 0;
-  }
-
   /** Whether it was not there before. */
   boolean add(long value, int parent) {
     int slot = slot(value);

@@ -50,7 +50,11 @@ final class MutantHunt {
   /** Hunts all, or the one whose name holds the words; prints a table; true if all were caught. */
   static boolean run(Path core, String only, int threads, PrintWriter out)
       throws InterruptedException, ExecutionException {
-    List<Outcome> outcomes = hunt(core, only, SEEDS, threads);
+    List<Mutant> mutants =
+        Mutant.all().stream()
+            .filter(m -> only == null || m.name().contains(only) || m.source().equals(only))
+            .toList();
+    List<Outcome> outcomes = hunt(core, mutants, SEEDS, threads);
     out.println("| source | mutant | caught by seed | caught by history |");
     out.println("|---|---|---|---|");
     int caught = 0;
@@ -76,14 +80,12 @@ final class MutantHunt {
     return names.get(0) + (names.size() == 1 ? "" : " and " + (names.size() - 1) + " more");
   }
 
-  static List<Outcome> hunt(Path core, String only, long seeds, int threads)
+  static List<Outcome> hunt(Path core, List<Mutant> mutants, long seeds, int threads)
       throws InterruptedException, ExecutionException {
     ExecutorService workers = Executors.newFixedThreadPool(threads, MutantHunt::daemon);
     List<Future<Outcome>> hunts = new ArrayList<>();
-    for (Mutant m : Mutant.all()) {
-      if (only == null || m.name().contains(only) || m.source().equals(only)) {
-        hunts.add(workers.submit(hunt(core, m, seeds)));
-      }
+    for (Mutant m : mutants) {
+      hunts.add(workers.submit(hunt(core, m, seeds)));
     }
     List<Outcome> outcomes = new ArrayList<>();
     for (int i = 0; i < hunts.size(); i++) {
@@ -130,6 +132,9 @@ final class MutantHunt {
     try {
       return (List<String>) trial.getMethod("run", long.class).invoke(null, seeds);
     } catch (InvocationTargetException e) {
+      if (e.getCause() instanceof LinkageError broken) {
+        throw broken; // Nothing was tried: the classes do not go together.
+      }
       return List.of("exception " + e.getCause());
     }
   }

@@ -14,7 +14,8 @@ class MutantsTest {
   @Test
   void everyMutant_isCaught() throws Exception {
     List<MutantHunt.Outcome> outcomes =
-        MutantHunt.hunt(Path.of(""), null, SEEDS, Runtime.getRuntime().availableProcessors());
+        MutantHunt.hunt(
+            Path.of(""), Mutant.all(), SEEDS, Runtime.getRuntime().availableProcessors());
     assertThat(outcomes.size()).isGreaterThan(40);
     assertThat(
             outcomes.stream()
@@ -24,5 +25,19 @@ class MutantsTest {
         .as("mutants that nothing caught")
         .isEmpty();
     System.out.println("mutants caught=" + outcomes.size() + " of=" + outcomes.size());
+  }
+
+  /**
+   * Nor is a hunt that calls anything caught: here nothing is wrong, though all of it is loaded.
+   */
+  @Test
+  void changeThatIsNone_isNotCaught() throws Exception {
+    Mutant none =
+        Mutant.variant(
+            "nothing is wrong",
+            Mutant.protocol("Quorum", "return nodes / 2 + 1;", "return 1 + nodes / 2;"));
+    assertThat(MutantHunt.hunt(Path.of(""), List.of(none), SEEDS / 4, 1))
+        .singleElement()
+        .satisfies(o -> assertThat(o.caught()).as(o.toString()).isFalse());
   }
 }

@@ -7,8 +7,6 @@ import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.Order;
 import dev.redlock.internal.protocol.Waiter;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * A history written by hand: the simulated world, in which nothing goes wrong by itself, and a
@@ -16,19 +14,11 @@ import java.util.List;
  * it is in random histories.
  */
 final class Play {
-  static Play last;
   final World world;
-  final List<Person> people = new ArrayList<>();
 
   Play(int nodes, int clients, LockOptions.Builder options) {
-    this(nodes, clients, options, false);
-  }
-
-  Play(int nodes, int clients, LockOptions.Builder options, boolean severalNames) {
-    world =
-        new World(new Rng(7), new Scenario(nodes, clients, options.build(), severalNames), true);
+    world = new World(new Rng(7), new Scenario(nodes, clients, options.build()), true);
     world.faults = false;
-    last = this;
   }
 
   /** Options of a lease of one second that is not extended by itself. */
@@ -62,9 +52,7 @@ final class Play {
 
   /** Somebody new in this process. */
   Person person(int client) {
-    Person p = new Person(world.clients[client]);
-    people.add(p);
-    return p;
+    return new Person(world.clients[client]);
   }
 
   /** Nothing that a node pushes reaches this process. */
@@ -97,7 +85,6 @@ final class Play {
     final SimClient client;
     HeldLease lease;
     AcquireReport refusal;
-    boolean turnedAway;
     Order.Outcome released;
     Order.Outcome extended;
     private Wish wish;
@@ -121,7 +108,6 @@ final class Play {
       @Override
       public void refused(AcquireReport report) {
         refusal = report;
-        turnedAway = report == null;
       }
     }
 

@@ -189,27 +189,17 @@ final class Scenario {
   }
 
   /** A world in which nothing goes wrong by itself, for histories that are written by hand. */
-  Scenario(int nodes, int clients, LockOptions options, boolean severalNames) {
-    this(nodes, clients, options, severalNames, MS / 2, 0);
+  Scenario(int nodes, int clients, LockOptions options) {
+    this(nodes, clients, options, MS / 2, 0);
   }
 
-  /** The same with one name and links of another length. */
+  /** The same with links of another length. */
   Scenario(int nodes, int clients, LockOptions options, long delayNanos, long jitterNanos) {
-    this(nodes, clients, options, false, delayNanos, jitterNanos);
-  }
-
-  private Scenario(
-      int nodes,
-      int clients,
-      LockOptions options,
-      boolean severalNames,
-      long delayNanos,
-      long jitterNanos) {
     setting = Setting.NORMAL;
     this.nodes = nodes;
     this.clients = clients;
     this.options = options;
-    keySets = severalNames ? SEVERAL : ONE;
+    keySets = ONE;
     terms = Terms.of(options);
     ttlNanos = terms.ttlMillis() * MS;
     maxLeaseNanos = ttlNanos;

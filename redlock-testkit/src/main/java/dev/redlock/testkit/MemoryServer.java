@@ -179,9 +179,10 @@ final class MemoryServer {
   // What tests do.
 
   void kill() {
-    List<MemoryConnection> all = connections();
-    synchronized (this) {
+    List<MemoryConnection> all;
+    synchronized (this) { // Together, or one that connects in between would not be told.
       up = false;
+      all = connections();
     }
     all.forEach(c -> c.lost("server killed"));
   }
@@ -216,10 +217,11 @@ final class MemoryServer {
   }
 
   void flush() {
-    List<MemoryConnection> all = connections();
+    List<MemoryConnection> all;
     synchronized (this) {
       model().wipe();
       markerMicros = 0;
+      all = connections();
     }
     all.forEach(MemoryConnection::flushed);
   }

@@ -146,20 +146,20 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
    *     otherwise by election
    */
   public void promote(RedisNode replica, boolean forced) {
-    long begin = System.nanoTime();
-    while (!(isMaster(replica) && serves(replica))) {
-      if (System.nanoTime() - begin > FORM_PATIENCE.toNanos()) {
-        throw new IllegalStateException(replica + " was not promoted:\n" + describe());
-      }
-      // Masters vote once in two node timeouts, and an attempt that found no votes is dropped.
-      if (!isMaster(replica)) {
-        replica.command(
-            forced
-                ? new String[] {"CLUSTER", "FAILOVER", "TAKEOVER"}
-                : new String[] {"CLUSTER", "FAILOVER"});
-      }
-      Waiting.reached(PROMOTE_PATIENCE, () -> isMaster(replica) && serves(replica));
-    }
+    Waiting.until(
+        () -> replica + " was promoted:\n" + describe(),
+        FORM_PATIENCE,
+        () -> {
+          // Masters vote once in two node timeouts, and an attempt that found no votes is dropped.
+          // The command fails if the election was won after all, and that is looked at next.
+          if (!isMaster(replica)) {
+            replica.command(
+                forced
+                    ? new String[] {"CLUSTER", "FAILOVER", "TAKEOVER"}
+                    : new String[] {"CLUSTER", "FAILOVER"});
+          }
+          return Waiting.reached(PROMOTE_PATIENCE, () -> isMaster(replica) && serves(replica));
+        });
   }
 
   private static boolean isMaster(RedisNode node) {
@@ -232,7 +232,7 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
 
   /** Returns when all nodes that run agree that the cluster serves all slots, replicas in step. */
   public void awaitReady() {
-    Waiting.until("the cluster is well:\n" + describe(), FORM_PATIENCE, this::isReady);
+    Waiting.until(() -> "the cluster is well:\n" + describe(), FORM_PATIENCE, this::isReady);
   }
 
   private boolean isReady() {

@@ -3,9 +3,14 @@ package dev.redlock.testkit;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Waits for a condition with a deadline, looking often at first and less often later.
+ *
+ * <p>A condition that throws does not hold yet: nodes that start, load or change their roles refuse
+ * or do not answer for a moment.
  *
  * <p>Not to be interrupted: a fault that was asked for is carried through, and its deadlines are
  * short. The thread's interrupt flag is kept.
@@ -18,19 +23,40 @@ final class Waiting {
 
   /** True as soon as the condition holds, false once the time is over. */
   static boolean reached(Duration patience, BooleanSupplier condition) {
+    return wait(patience, condition).reached();
+  }
+
+  /** Returns as soon as the condition holds; fails with the words given once the time is over. */
+  static void until(String what, Duration patience, BooleanSupplier condition) {
+    until(() -> what, patience, condition);
+  }
+
+  /** The same with words that are asked for only then, and tell what is the case then. */
+  static void until(Supplier<String> what, Duration patience, BooleanSupplier condition) {
+    Outcome outcome = wait(patience, condition);
+    if (!outcome.reached()) {
+      throw new IllegalStateException(
+          "Not within " + patience + ": " + what.get(), outcome.failure());
+    }
+  }
+
+  /** The failure is that of the last look, if it failed. */
+  private record Outcome(boolean reached, @Nullable RuntimeException failure) {}
+
+  private static Outcome wait(Duration patience, BooleanSupplier condition) {
     long start = System.nanoTime();
     long pauseNanos = 200_000;
     boolean interrupted = Thread.interrupted();
     try {
-      while (!condition.getAsBoolean()) {
-        if (System.nanoTime() - start >= patience.toNanos()) {
-          return false;
+      while (true) {
+        Outcome seen = look(condition);
+        if (seen.reached() || System.nanoTime() - start >= patience.toNanos()) {
+          return seen;
         }
         LockSupport.parkNanos(pauseNanos);
         interrupted |= Thread.interrupted();
         pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
       }
-      return true;
     } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();
@@ -38,10 +64,11 @@ final class Waiting {
     }
   }
 
-  /** Returns as soon as the condition holds; fails with the words given once the time is over. */
-  static void until(String what, Duration patience, BooleanSupplier condition) {
-    if (!reached(patience, condition)) {
-      throw new IllegalStateException("Not within " + patience + ": " + what);
+  private static Outcome look(BooleanSupplier condition) {
+    try {
+      return new Outcome(condition.getAsBoolean(), null);
+    } catch (RuntimeException e) {
+      return new Outcome(false, e);
     }
   }
 }

@@ -28,10 +28,11 @@ class RedisClusterNodesTest {
       RedisNode replica = cluster.replicaOf("{a}");
       to.kill();
       Waiting.until(
-          "the replica took over\n" + cluster.describe(),
-          Duration.ofSeconds(15),
-          () -> cluster.masterOf("{a}") == replica);
-      assertThat(replica.command("GET", "{a}key")).isEqualTo("value");
+          () -> "the replica took over\n" + cluster.describe(),
+          Duration.ofSeconds(30),
+          () ->
+              cluster.masterOf("{a}") == replica
+                  && "value".equals(replica.command("GET", "{a}key")));
 
       cluster.heal();
       assertThat(cluster.replicaOf("{a}")).isSameAs(to);

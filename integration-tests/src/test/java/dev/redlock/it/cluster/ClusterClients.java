@@ -6,29 +6,20 @@ import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.cluster.ReleaseNotices;
 import dev.redlock.it.Clients;
+import dev.redlock.it.Eventually;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.ServerState;
 import java.time.Duration;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionTimeoutException;
 
 /** Makes clients of a cluster that is known not to have forgotten anything. */
 final class ClusterClients {
-  private static final Pattern EVALSHA = Pattern.compile("cmdstat_evalsha:calls=(\\d+)");
-
   /** All that a lock needs but pushes. */
   private static final String DEAF_USER = "deaf";
 
   private ClusterClients() {}
-
-  interface Condition {
-    boolean holds() throws Exception;
-  }
 
   static RedlockBuilder on(List<String> uris, ClusterOptions options) {
     return Redlock.builder()
@@ -64,17 +55,6 @@ final class ClusterClients {
         .toList();
   }
 
-  /** Script calls of clients on all masters. */
-  static long scriptCalls(RedisClusterNodes cluster) {
-    return cluster.masters().stream().mapToLong(ClusterClients::scriptCalls).sum();
-  }
-
-  /** Script calls of clients on this node. */
-  static long scriptCalls(RedisNode node) {
-    Matcher found = EVALSHA.matcher(String.valueOf(node.command("INFO", "commandstats")));
-    return found.find() ? Long.parseLong(found.group(1)) : 0;
-  }
-
   /** How many subscribe to the notices of this name. */
   static long subscribers(RedisClusterNodes cluster, ReleaseNotices notices, String name) {
     String channel = Clients.lockKey(name) + ":freed";
@@ -97,16 +77,8 @@ final class ClusterClients {
         && keys.contains(key);
   }
 
-  static void eventually(RedisClusterNodes cluster, Duration within, Condition condition) {
-    try {
-      Awaitility.await()
-          .pollInSameThread()
-          .atMost(within)
-          .pollDelay(Duration.ZERO)
-          .pollInterval(Duration.ofMillis(2))
-          .until(condition::holds);
-    } catch (ConditionTimeoutException e) {
-      throw new AssertionError("not within " + within + "\n" + cluster.describe(), e);
-    }
+  static void eventually(
+      RedisClusterNodes cluster, Duration within, Eventually.Condition condition) {
+    Eventually.holds(condition, within, cluster::describe);
   }
 }

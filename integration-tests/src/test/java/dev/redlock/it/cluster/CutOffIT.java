@@ -10,6 +10,7 @@ import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.cluster.ReleaseNotices;
 import dev.redlock.internal.scripts.Script;
 import dev.redlock.it.Clients;
+import dev.redlock.it.Commands;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
@@ -89,10 +90,10 @@ class CutOffIT {
       master.command("SET", KEY, "another", "PX", "30000");
       master.command("HSET", KEY + ":fence", "fence", "1");
       master.command("PEXPIRE", KEY + ":fence", "60000");
-      long before = ClusterClients.scriptCalls(cluster);
+      long before = Commands.on(cluster.masters());
       CompletableFuture<Lease> waiting = redlock.lock(NAME, lazy).acquireAsync(WAIT);
       ClusterClients.eventually(
-          cluster, Duration.ofSeconds(5), () -> ClusterClients.scriptCalls(cluster) > before);
+          cluster, Duration.ofSeconds(5), () -> Commands.on(cluster.masters()) > before);
 
       master.gate().cut();
       release("another", 2);

@@ -26,6 +26,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -43,6 +45,9 @@ class FailoverIT {
           .nodeTimeout(Duration.ofSeconds(1))
           .build();
 
+  private static final Pattern STILL_OUT =
+      Pattern.compile("was promoted, and does not vote for another (\\d+) ms");
+
   private static RedisClusterNodes cluster;
 
   @BeforeAll
@@ -58,6 +63,8 @@ class FailoverIT {
   @AfterEach
   void heal() {
     cluster.heal();
+    cluster
+        .flush(); // What the longest lease is stands on the masters, and is not the same for all.
   }
 
   @ParameterizedTest
@@ -92,34 +99,33 @@ class FailoverIT {
 
       long begin = System.nanoTime();
       master.kill();
+      CompletableFuture<Long> promotion = CompletableFuture.supplyAsync(() -> promoted(replica));
       try (Lease next = two.lock("next_{" + notices + "}").acquire(WAIT)) {
         long took = (System.nanoTime() - begin) / 1_000_000;
-        System.out.println(
-            "cluster: after the death of the master (" + notices + ") served in " + took + " ms");
-        assertThat(took).isLessThan(NODE_TIMEOUT.toMillis() + 5_000);
+        long promoted = (promotion.get(20, TimeUnit.SECONDS) - begin) / 1_000_000;
+        System.out.printf(
+            "cluster: after the death of the master (%s) a replica was promoted in %d ms, and"
+                + " served in %d ms%n",
+            notices, promoted, took);
+        // An election that found no votes in time is repeated after 4 s, and that is not our doing.
+        assertThat(took).isLessThan(Math.max(promoted, NODE_TIMEOUT.toMillis()) + 5_000);
         assertThat(next.isValid()).isTrue();
       }
       ClusterClients.eventually( // The others hear of it a little later.
           cluster, Duration.ofSeconds(5), () -> cluster.masterOf("{" + notices + "}") == replica);
-      ClusterClients.eventually(
-          cluster,
-          Duration.ofSeconds(5),
-          () ->
-              held.extendAsync()
-                  .handle((done, failure) -> failure == null)
-                  .toCompletableFuture()
-                  .join());
+      ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> extended(held));
       assertThat(held.isValid()).isTrue();
       assertThat(waiting).isNotDone();
 
       causes.clear();
       long released = System.nanoTime();
       held.close();
-      waiting.get(5, TimeUnit.SECONDS).close(); // The next poll would be 5 to 15 s away.
+      waiting.get(20, TimeUnit.SECONDS).close();
       System.out.printf(
           "cluster: a waiter from before the failover was woken in %.1f ms%n",
           (System.nanoTime() - released) / 1e6);
-      assertThat(causes).contains(RedlockListener.WakeUp.HINT);
+      // The next poll would be 5 to 15 s away.
+      assertThat(causes).first().isEqualTo(RedlockListener.WakeUp.HINT);
       listeners.eachHearsOfEachRelease();
     }
   }
@@ -197,6 +203,24 @@ class FailoverIT {
     }
   }
 
+  /** When it said that it is a master. */
+  private static long promoted(RedisNode replica) {
+    ClusterClients.eventually(
+        cluster,
+        Duration.ofSeconds(20),
+        () -> replica.command("ROLE") instanceof List<?> role && role.get(0).equals("master"));
+    return System.nanoTime();
+  }
+
+  /** Extends, which goes to the master that its client knows of. */
+  private static boolean extended(Lease lease) {
+    return lease
+        .extendAsync()
+        .handle((done, failure) -> failure == null)
+        .toCompletableFuture()
+        .join();
+  }
+
   @Test
   void masterKilled_noticesAloneFlowAgain() throws Exception {
     try (Redlock one = ClusterClients.startDeaf(cluster, ReleaseNotices.SHARDED_PUBSUB);
@@ -219,9 +243,11 @@ class FailoverIT {
               cluster.masterOf("{deaf}") == replica
                   && ClusterClients.subscribers(cluster, ReleaseNotices.SHARDED_PUBSUB, "deaf")
                       == 1);
+      ClusterClients.eventually( // Or the release would wait until its client knows the new one.
+          cluster, Duration.ofSeconds(5), () -> extended(held));
       assertThat(waiting).isNotDone();
       held.close();
-      waiting.get(3, TimeUnit.SECONDS).close();
+      waiting.get(4, TimeUnit.SECONDS).close();
     }
   }
 
@@ -276,26 +302,45 @@ class FailoverIT {
   }
 
   @Test
-  void promotedMaster_grantsAtOnce_orAfterQuarantineIfWanted() {
+  void promotedMaster_grantsAtOnce_orAfterQuarantineIfWanted() throws Exception {
+    Duration longest = Duration.ofSeconds(3);
+    LockOptions brief = LAZY.toBuilder().leaseTime(Duration.ofSeconds(2)).build();
     ClusterOptions wary = ClusterOptions.builder().quarantinePromoted(true).build();
-    try (Redlock plain = ClusterClients.start(cluster);
-        Redlock quarantining = ClusterClients.start(cluster.uris(), wary)) {
-      quarantining.lock("{promoted}", LAZY).acquire(WAIT).close();
+    try (Redlock plain = shortLeases(ClusterOptions.defaults(), longest);
+        Redlock quarantining = shortLeases(wary, longest)) {
+      quarantining.lock("{promoted}", brief).acquire(WAIT).close();
       RedisNode replica = cluster.replicaOf("{promoted}");
       cluster.promote(replica, true);
 
-      plain.lock("{promoted}", LAZY).acquire(WAIT).close();
+      plain.lock("{promoted}", brief).acquire(WAIT).close();
+      AtomicLong atLeastUntil = new AtomicLong();
       ClusterClients.eventually(
           cluster,
           Duration.ofSeconds(10),
           () -> {
+            long asked = System.nanoTime();
             try {
-              quarantining.lock("{promoted}", LAZY).tryAcquire().ifPresent(Lease::close);
+              quarantining.lock("{promoted}", brief).tryAcquire().ifPresent(Lease::close);
               return false;
             } catch (QuorumUnavailableException e) {
-              return e.getMessage().contains("was promoted");
+              Matcher left = STILL_OUT.matcher(e.getMessage());
+              boolean told = left.find();
+              atLeastUntil.set(told ? asked + Long.parseLong(left.group(1)) * 1_000_000 : 0);
+              return told;
             }
           });
+
+      // And it ends, for one who has waited all the time as well; not before it was to.
+      try (Lease after = quarantining.lock("{promoted}", brief).acquire(WAIT)) {
+        assertThat(System.nanoTime() - atLeastUntil.get()).isNotNegative();
+        assertThat(after.isValid()).isTrue();
+      }
     }
+  }
+
+  private static Redlock shortLeases(ClusterOptions options, Duration longest) {
+    return Clients.voting(
+        ClusterClients.on(cluster.uris(), options).maxLeaseTime(longest).leaseTime(longest).build(),
+        1);
   }
 }

@@ -12,11 +12,10 @@ import dev.redlock.testkit.RedisClusterNodes;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 /** The contract, on a Redis Cluster of three masters and three replicas. */
-class ClusterNodeContractIT {
+class ClusterNodeContractIT extends WholeContract {
   private static RedisClusterNodes nodes;
   private static NodeUnderTest server;
 
@@ -78,43 +77,8 @@ class ClusterNodeContractIT {
     return keys;
   }
 
-  @Nested
-  class Acquire extends AcquireContract {
-    @Override
-    NodeUnderTest server() {
-      return server;
-    }
-  }
-
-  @Nested
-  class ExtendRelease extends ExtendReleaseContract {
-    @Override
-    NodeUnderTest server() {
-      return server;
-    }
-  }
-
-  @Nested
-  class InLine extends LineContract {
-    @Override
-    NodeUnderTest server() {
-      return server;
-    }
-  }
-
-  @Nested
-  class Pushes extends PushContract {
-    @Override
-    NodeUnderTest server() {
-      return server;
-    }
-  }
-
-  @Nested
-  class Connection extends ConnectionContract {
-    @Override
-    NodeUnderTest server() {
-      return server;
-    }
+  @Override
+  NodeUnderTest server() {
+    return server;
   }
 }

@@ -4,12 +4,11 @@ import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.TestInstance;
 
 /** The whole contract, on one Redis master of some kind reached by Lettuce. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class RealServerContract {
+abstract class RealServerContract extends WholeContract {
   private RedisNodes nodes;
   private NodeUnderTest server;
 
@@ -34,43 +33,8 @@ abstract class RealServerContract {
     }
   }
 
-  @Nested
-  class Acquire extends AcquireContract {
-    @Override
-    NodeUnderTest server() {
-      return server;
-    }
-  }
-
-  @Nested
-  class ExtendRelease extends ExtendReleaseContract {
-    @Override
-    NodeUnderTest server() {
-      return server;
-    }
-  }
-
-  @Nested
-  class InLine extends LineContract {
-    @Override
-    NodeUnderTest server() {
-      return server;
-    }
-  }
-
-  @Nested
-  class Pushes extends PushContract {
-    @Override
-    NodeUnderTest server() {
-      return server;
-    }
-  }
-
-  @Nested
-  class Connection extends ConnectionContract {
-    @Override
-    NodeUnderTest server() {
-      return server;
-    }
+  @Override
+  NodeUnderTest server() {
+    return server;
   }
 }

@@ -3,11 +3,13 @@ package dev.redlock.it.failures;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -70,7 +72,11 @@ final class Failures implements Callable<Integer> {
     CommandLine command = new CommandLine(new Failures());
     command.setExecutionExceptionHandler(
         (failure, line, parsed) -> {
-          failure.printStackTrace();
+          if (failure instanceof IllegalArgumentException) {
+            System.err.println("failures: " + failure.getMessage());
+          } else {
+            failure.printStackTrace();
+          }
           return 2;
         });
     System.exit(command.execute(args));
@@ -79,7 +85,7 @@ final class Failures implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Settings settings = new Settings(Duration.ofMillis(leaseMillis), !guard.equals("off"));
-    List<Nemesis> chosen = chosen();
+    List<Nemesis> chosen = chosen(nemeses);
     List<Event> history =
         check != null
             ? History.read(check)
@@ -113,20 +119,28 @@ final class Failures implements Callable<Integer> {
     return verdict.passed() ? 0 : 1;
   }
 
-  private List<Nemesis> chosen() {
-    List<Nemesis> chosen = new ArrayList<>();
-    for (Nemesis nemesis : Nemesis.values()) {
-      for (String name : nemeses) {
-        String word = name.toUpperCase(Locale.ROOT).replace('-', '_');
-        if (word.equals("ALL") || word.equals(nemesis.code()) || word.equals(nemesis.name())) {
-          chosen.add(nemesis);
-          break;
-        }
+  /** In their order. A name that is none is refused: a run without it would prove less. */
+  static List<Nemesis> chosen(List<String> names) {
+    EnumSet<Nemesis> chosen = EnumSet.noneOf(Nemesis.class);
+    for (String name : names) {
+      String word = name.strip().toUpperCase(Locale.ROOT).replace('-', '_');
+      List<Nemesis> meant =
+          Arrays.stream(Nemesis.values())
+              .filter(n -> word.equals("ALL") || word.equals(n.code()) || word.equals(n.name()))
+              .toList();
+      if (meant.isEmpty()) {
+        throw new IllegalArgumentException(
+            "no such nemesis: " + name + "; there are all, " + known());
       }
+      chosen.addAll(meant);
     }
-    if (chosen.isEmpty()) {
-      throw new IllegalArgumentException("no such nemesis: " + nemeses);
-    }
-    return chosen;
+    return List.copyOf(chosen);
+  }
+
+  private static String known() {
+    return Arrays.stream(Nemesis.values())
+        .map(n -> n.code() + " " + n.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+        .distinct()
+        .collect(Collectors.joining(", "));
   }
 }

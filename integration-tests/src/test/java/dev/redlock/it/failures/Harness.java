@@ -184,10 +184,7 @@ final class Harness {
     while (System.nanoTime() - deadline < 0) {
       List<Event> events = world.history().events();
       List<Checks.Recovery> all = Checks.recoveries(events, Settings.HOT, Settings.QUORUM);
-      long healed = 0;
-      for (int i = events.size() - 1; i >= 0 && healed == 0; i--) {
-        healed = events.get(i).is("healed") ? events.get(i).atNanos() : 0;
-      }
+      long healed = world.history().last(e -> e.is("healed")).map(Event::atNanos).orElse(0L);
       if (!all.isEmpty() && all.get(all.size() - 1).healedNanos() >= healed) {
         return;
       }
@@ -208,21 +205,10 @@ final class Harness {
 
   /** Whether every worker counts on every master. */
   private static boolean allVote(World world) {
-    List<Event> events = world.history().events();
-    for (WorkerProcess worker : world.workers()) {
-      boolean votes = false;
-      for (int i = events.size() - 1; i >= 0; i--) {
-        Event event = events.get(i);
-        if (event.is("voting") && event.who().equals(worker.who())) {
-          votes = event.number("count") == Settings.MASTERS;
-          break;
-        }
-      }
-      if (!votes) {
-        return false;
-      }
-    }
-    return true;
+    return world.workers().stream()
+        .map(WorkerProcess::who)
+        .map(who -> world.history().last(e -> e.is("voting") && e.who().equals(who)))
+        .allMatch(last -> last.isPresent() && last.get().number("count") == Settings.MASTERS);
   }
 
   /** No more faults, then no more work: what is left then is left for good. */

@@ -53,6 +53,16 @@ final class History implements AutoCloseable {
     return List.copyOf(events);
   }
 
+  /** The last event that is so; empty if there was none. */
+  synchronized Optional<Event> last(Predicate<Event> wanted) {
+    for (int i = events.size() - 1; i >= 0; i--) {
+      if (wanted.test(events.get(i))) {
+        return Optional.of(events.get(i));
+      }
+    }
+    return Optional.empty();
+  }
+
   synchronized int size() {
     return events.size();
   }

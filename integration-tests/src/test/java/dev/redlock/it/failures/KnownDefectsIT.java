@@ -90,12 +90,12 @@ class KnownDefectsIT {
       assertThat(lease.isValid()).isFalse();
       Eventually.holds(extension::isDone, nodes);
     }
-    Eventually.holds(() -> nobodyHolds("renewed-0") && nobodyHolds("renewed-3"), nodes);
+    Eventually.holds(() -> nodes.stream().allMatch(KnownDefectsIT::noLockKeys), nodes);
     long before = pexpires();
     long end = System.nanoTime() + SHORT.toNanos();
     Eventually.holds(() -> System.nanoTime() - end > 0, nodes);
     assertThat(pexpires()).as("PEXPIREs after all was released").isEqualTo(before);
-    assertThat(nobodyHolds("renewed-1")).isTrue();
+    assertThat(nodes.stream()).allMatch(KnownDefectsIT::noLockKeys);
   }
 
   private long pexpires() {
@@ -265,7 +265,7 @@ class KnownDefectsIT {
       mine.close();
       assertThat(theirs.isValid()).isTrue();
       theirs.extendAsync().toCompletableFuture().join();
-      assertThat(copies("revived")).isEqualTo(5);
+      Eventually.holds(() -> copies("revived") == 5, nodes); // It is done at a quorum.
     }
   }
 

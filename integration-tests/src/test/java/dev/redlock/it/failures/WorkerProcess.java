@@ -77,20 +77,12 @@ final class WorkerProcess implements AutoCloseable {
     }
   }
 
-  int place() {
-    return place;
-  }
-
   String who() {
     return run.who;
   }
 
   List<TcpGate> gates() {
     return gates;
-  }
-
-  boolean isPaused() {
-    return run.jvm.isPaused();
   }
 
   void awaitReady(long seconds) throws InterruptedException {

@@ -79,14 +79,9 @@ final class World implements AutoCloseable {
 
   /** Which worker holds this name at present, as far as is known. */
   Optional<WorkerProcess> holderOf(String name) {
-    List<Event> events = history.events();
-    for (int i = events.size() - 1; i >= 0; i--) {
-      Event event = events.get(i);
-      if (event.is("acquired") && event.list("names").contains(name)) {
-        return workers.stream().filter(w -> w.who().equals(event.who())).findFirst();
-      }
-    }
-    return Optional.empty();
+    return history
+        .last(event -> event.is("acquired") && event.list("names").contains(name))
+        .flatMap(held -> workers.stream().filter(w -> w.who().equals(held.who())).findFirst());
   }
 
   /** Looks for keys that would never expire, on all masters that can be asked. */

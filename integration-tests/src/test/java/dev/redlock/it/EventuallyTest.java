@@ -1,0 +1,67 @@
+package dev.redlock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class EventuallyTest {
+  private static final Duration LONG = Duration.ofSeconds(20);
+  private static final Duration SHORT = Duration.ofMillis(50);
+
+  @Test
+  void condition_thatThrowsForAMoment_isWaitedFor() {
+    AtomicInteger looks = new AtomicInteger();
+    Eventually.holds(
+        () -> {
+          if (looks.incrementAndGet() < 5) {
+            throw new IllegalStateException("slot 6083 is served by nobody");
+          }
+          return true;
+        },
+        LONG,
+        () -> "state");
+    assertThat(looks).hasValue(5);
+  }
+
+  @Test
+  void condition_thatThrowsToTheEnd_failsWithStateAndLastException() {
+    assertThatThrownBy(
+            () ->
+                Eventually.holds(
+                    () -> {
+                      throw new IllegalStateException("served by nobody");
+                    },
+                    SHORT,
+                    () -> "n0 is dead"))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("n0 is dead")
+        .hasStackTraceContaining("IllegalStateException: served by nobody");
+  }
+
+  @Test
+  void condition_thatNeverHolds_failsWithState() {
+    assertThatThrownBy(() -> Eventually.holds(() -> false, SHORT, () -> "n0 is dead"))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("not within PT0.05S")
+        .hasMessageContaining("n0 is dead");
+  }
+
+  @Test
+  void assertion_inTheCondition_endsTheWaitAtOnce() {
+    AtomicInteger looks = new AtomicInteger();
+    assertThatThrownBy(
+            () ->
+                Eventually.holds(
+                    () -> {
+                      looks.incrementAndGet();
+                      throw new AssertionError("two inside");
+                    },
+                    LONG,
+                    () -> "state"))
+        .hasMessage("two inside");
+    assertThat(looks).hasValue(1);
+  }
+}
