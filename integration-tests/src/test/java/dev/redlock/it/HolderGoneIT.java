@@ -40,7 +40,7 @@ class HolderGoneIT {
     try (Redlock redlock = Clients.start(nodes)) {
       for (int i = 0; i < late.length; i++) {
         try (ForkedJvm holder = ForkedJvm.start(Holder.class, String.join(",", nodes.uris()))) {
-          holder.awaitLine("held"::equals, Duration.ofSeconds(120));
+          holder.awaitLine("held"::equals, Duration.ofMinutes(2));
           CompletableFuture<Long> in =
               redlock
                   .lock("orphaned", BRIEF)

@@ -110,7 +110,7 @@ class WaitingIT {
                 String.valueOf(fair)));
       }
       for (ForkedJvm worker : workers) {
-        worker.awaitLine("ready"::equals, Duration.ofSeconds(120));
+        worker.awaitLine("ready"::equals, Duration.ofMinutes(2));
       }
       long before = Commands.on(nodes);
       workers.forEach(worker -> worker.send("go"));

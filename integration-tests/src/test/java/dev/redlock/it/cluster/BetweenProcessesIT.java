@@ -45,7 +45,7 @@ class BetweenProcessesIT {
         Redlock here = ClusterClients.startDeaf(cluster, ReleaseNotices.SHARDED_PUBSUB);
         ForkedJvm there =
             ForkedJvm.start(Other.class, String.join(",", ClusterClients.deafUris(cluster)))) {
-      there.awaitLine("ready"::equals, Duration.ofSeconds(120)); // A JVM starts.
+      there.awaitLine("ready"::equals, Duration.ofMinutes(2)); // A JVM starts.
       RedisNode master = cluster.masterOf(Clients.lockKey(NAME));
       for (int i = 0; i < WARM_UP + TIMES; i++) {
         Lease held = here.lock(NAME, LAZY).acquire(PATIENCE);
