@@ -98,8 +98,7 @@ class QuorumIT {
   @Test
   void acquire_twoOfFivePaused_doesNotNotice() {
     DistributedLock lock = redlock.lock("paused");
-    p99Millis("warm-up", lock, 500);
-    double healthy = p99Millis("5 of 5 run", lock, 2000);
+    p99Millis("5 of 5 run", lock, 2000);
     nodes.get(0).pause();
     nodes.get(2).pause();
     p99Millis("2 of 5 just paused", lock, 200);
@@ -107,9 +106,7 @@ class QuorumIT {
     for (int run = 0; run < 3; run++) {
       best = Math.min(best, p99Millis("2 of 5 paused", lock, 2000));
     }
-    // On a busy machine nothing takes less than 20 ms; but nobody waits for the node timeout.
-    double bound = Math.min(80, Math.max(20, 3 * healthy));
-    assertThat(best).as("p99 in ms, best of three runs").isLessThan(bound);
+    assertThat(best).as("p99 in ms, best of three runs").isLessThan(20);
   }
 
   private static double p99Millis(String what, DistributedLock lock, int times) {

@@ -143,7 +143,6 @@ class WaitingIT {
       lock.acquire(WAIT).close();
       Lease held = lock.acquire(WAIT);
       warmUp(lock);
-      double alone = sectionsPerSecond(redlock.lock("alone"));
       Eventually.holds(() -> nodes.stream().allMatch(n -> Clients.holdsKey(n, "crowd")), nodes);
       Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
       long heapBefore = usedHeap();
@@ -169,8 +168,7 @@ class WaitingIT {
           threads, heap, rate);
       assertThat(threads).as("additional threads").isEmpty();
       assertThat(heap).as("bytes a waiter").isLessThanOrEqualTo(2048);
-      // On a machine that does less in other ways, no slower than locking and releasing alone.
-      assertThat(rate).as("drained a second").isGreaterThanOrEqualTo(Math.min(1000, alone));
+      assertThat(rate).as("drained a second").isGreaterThanOrEqualTo(1000);
     }
   }
 
@@ -182,15 +180,6 @@ class WaitingIT {
         one.join().close();
       }
     }
-  }
-
-  private static double sectionsPerSecond(DistributedLock lock) {
-    int sections = 500;
-    long start = System.nanoTime();
-    for (int i = 0; i < sections; i++) {
-      lock.acquire(WAIT).close();
-    }
-    return sections / ((System.nanoTime() - start) / 1e9);
   }
 
   private static long usedHeap() {
