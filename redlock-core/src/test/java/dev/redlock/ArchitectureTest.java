@@ -6,6 +6,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyP
 import static com.tngtech.archunit.lang.conditions.ArchPredicates.are;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaAccess;
@@ -15,6 +16,7 @@ import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.domain.JavaMember;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.JavaType;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -23,13 +25,20 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import dev.redlock.spi.Time;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.Timer;
 import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 
 /** What the shape of the code promises and a compiler does not check. */
 @AnalyzeClasses(packages = "dev.redlock", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -111,6 +120,57 @@ class ArchitectureTest {
                               && call.getName().equals("sleep"))))
           .because("a wait on an I/O or timer thread stops every lock of the process")
           .allowEmptyShould(true);
+
+  @ArchTest
+  static final ArchRule threads_arePutToSleepInOnePlace =
+      noClasses()
+          .that(
+              are(DescribedPredicate.not(describe("allowed to block", ArchitectureTest::mayBlock))))
+          .should()
+          .accessTargetWhere(
+              describe(
+                  "parks, or waits on a monitor, latch or condition",
+                  call ->
+                      (call.getName().startsWith("park")
+                              && call.getTargetOwner().isEquivalentTo(LockSupport.class))
+                          || (call.getName().equals("wait")
+                              && call.getTargetOwner().isEquivalentTo(Object.class))
+                          || (call.getName().startsWith("await")
+                              && call.getTargetOwner()
+                                  .getPackageName()
+                                  .startsWith("java.util.concurrent"))))
+          .because("only there it is sure that nothing is locked meanwhile");
+
+  @Test
+  void classesInWhichCallersWait_neverLockAMonitor_soThatVirtualThreadsLetGoOfTheirCarriers() {
+    Set<Class<?>> waiting =
+        new ClassFileImporter()
+                .withImportOption(new ImportOption.DoNotIncludeTests())
+                .importPackages("dev.redlock")
+                .stream()
+                .filter(
+                    type -> type.getAccessesFromSelf().stream().anyMatch(ArchitectureTest::isWait))
+                // It waits for its own work to stop, never for a lock.
+                .filter(type -> !type.getSimpleName().equals("Election"))
+                .map(JavaClass::reflect)
+                .collect(Collectors.toSet());
+    assertThat(waiting).hasSizeGreaterThanOrEqualTo(3); // Locks, leases, the client.
+    for (Class<?> type : waiting) {
+      assertThat(source(type)).as(type.getName()).doesNotContain("synchronized");
+    }
+  }
+
+  private static boolean isWait(JavaAccess<?> access) {
+    return MAY_BLOCK.contains(access.getTargetOwner().getName());
+  }
+
+  private static String source(Class<?> type) {
+    try {
+      return Files.readString(Path.of("src/main/java", type.getName().replace('.', '/') + ".java"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
 
   @ArchTest
   static final ArchRule core_neverUsesLettuceSynchronously =

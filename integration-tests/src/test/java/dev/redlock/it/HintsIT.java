@@ -61,6 +61,15 @@ class HintsIT {
   }
 
   @Test
+  void sections_forgedPushesOfAllNodes_stayExclusive() throws Exception {
+    try (ForgingPushes forging = new ForgingPushes()) {
+      race(forging, 100);
+      System.out.println("forged pushes: " + forging.pushed);
+      assertThat(forging.pushed).hasValueGreaterThan(100);
+    }
+  }
+
+  @Test
   void release_pushesLostButPublished_wakesAWaiterLongBeforeItsPoll() throws Exception {
     LockOptions lazy = LockOptions.builder().pollInterval(Duration.ofMinutes(1)).build();
     List<WakeUp> causes = new CopyOnWriteArrayList<>();
@@ -186,6 +195,40 @@ class HintsIT {
   /** What becomes of a push. */
   private interface Carrier {
     void carry(Runnable push);
+
+    /** Somebody may listen to pushes of this node. */
+    default void connected(LockNode node, NodeListener listener) {}
+  }
+
+  /** Each node says a thousand times a second that the key was written, and now and then all. */
+  private static final class ForgingPushes implements Carrier, AutoCloseable {
+    private final ScheduledExecutorService forger = Executors.newSingleThreadScheduledExecutor();
+    final AtomicInteger pushed = new AtomicInteger();
+
+    @Override
+    public void carry(Runnable push) {
+      push.run();
+    }
+
+    @Override
+    public void connected(LockNode node, NodeListener listener) {
+      forger.scheduleWithFixedDelay(
+          () -> {
+            if (pushed.incrementAndGet() % 100 == 0) {
+              listener.onAllInvalidated(node);
+            } else {
+              listener.onInvalidated(node, Clients.lockKey("hinted"));
+            }
+          },
+          1,
+          1,
+          TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void close() {
+      forger.shutdownNow();
+    }
   }
 
   private static final class Losing implements Carrier {
@@ -278,6 +321,7 @@ class HintsIT {
     @Override
     public void start(NodeContext context) {
       NodeListener to = context.listener();
+      carrier.connected(this, to);
       node.start(
           new NodeContext(
               context.maxLeaseTime(),

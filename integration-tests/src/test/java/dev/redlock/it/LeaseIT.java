@@ -14,7 +14,9 @@ import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -268,6 +270,42 @@ class LeaseIT {
                     }))
         .isInstanceOf(LeaseLostException.class)
         .hasSuppressedException(new IllegalStateException("of the body"));
+  }
+
+  @Test
+  void futures_areNeverCompletedOnTheThreadsOfNettyOrOfTimers() throws Exception {
+    Set<String> threads = ConcurrentHashMap.newKeySet();
+    DistributedLock lock = redlock.lock("threads");
+    for (int i = 0; i < 100; i++) {
+      CompletableFuture<Void> all =
+          lock.acquireAsync(WAIT)
+              .thenCompose(
+                  lease -> {
+                    note(threads);
+                    lease.whenEnded().thenRun(() -> note(threads));
+                    return lease
+                        .extendAsync()
+                        .thenRun(() -> note(threads))
+                        .thenCompose(extended -> lease.releaseAsync())
+                        .thenRun(() -> note(threads));
+                  });
+      all.get(5, TimeUnit.SECONDS);
+    }
+    Lease left = redlock.lock("threads", brief().autoExtend(false).build()).acquire(WAIT);
+    CompletableFuture<Void> expired =
+        left.whenEnded().thenRun(() -> note(threads)).toCompletableFuture();
+    CompletableFuture<Void> refused =
+        lock.tryAcquireAsync().thenRun(() -> note(threads)).toCompletableFuture();
+    expired.get(5, TimeUnit.SECONDS);
+    refused.get(5, TimeUnit.SECONDS);
+    System.out.println("futures are completed on " + threads);
+    assertThat(threads).anyMatch(name -> name.startsWith("redlock-callback"));
+    assertThat(threads)
+        .noneMatch(name -> name.startsWith("lettuce") || name.startsWith("redlock-timer"));
+  }
+
+  private static void note(Set<String> threads) {
+    threads.add(Thread.currentThread().getName());
   }
 
   @Test

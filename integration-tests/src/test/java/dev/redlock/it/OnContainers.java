@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * Tests that run on containers where a Docker engine answers, and are skipped elsewhere. Each class
- * says how many ran, or why none did.
+ * says how many ran, or why none did, and the last line of the JVM says it of all of them.
  */
 @Inherited
 @Retention(RetentionPolicy.RUNTIME)
@@ -28,6 +28,8 @@ public @interface OnContainers {
     private static final Optional<String> WHY_NOT = RedisSource.DOCKER.whyUnavailable();
 
     private static final AtomicInteger RAN = new AtomicInteger();
+    private static final AtomicInteger RAN_IN_ALL = new AtomicInteger();
+    private static final AtomicInteger CLASSES = new AtomicInteger();
 
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
@@ -35,6 +37,7 @@ public @interface OnContainers {
         return ConditionEvaluationResult.enabled("a Docker engine answers");
       }
       if (outermost(context)) {
+        count(context);
         say("none ran: " + WHY_NOT.get().replaceAll("\\s*\n\\s*", " "), context);
       }
       return ConditionEvaluationResult.disabled(WHY_NOT.get());
@@ -43,13 +46,37 @@ public @interface OnContainers {
     @Override
     public void afterEach(ExtensionContext context) {
       RAN.incrementAndGet();
+      RAN_IN_ALL.incrementAndGet();
     }
 
     @Override
     public void afterAll(ExtensionContext context) {
       if (outermost(context)) {
+        count(context);
         say(RAN.getAndSet(0) + " ran", context);
       }
+    }
+
+    /** The first class sees to it that the sum is told when JUnit is done with all of them. */
+    private static void count(ExtensionContext context) {
+      CLASSES.incrementAndGet();
+      context
+          .getRoot()
+          .getStore(ExtensionContext.Namespace.GLOBAL)
+          .getOrComputeIfAbsent(
+              Condition.class,
+              key ->
+                  (AutoCloseable)
+                      () ->
+                          System.out.println(
+                              "[redlock-it] container tests in all: "
+                                  + RAN_IN_ALL
+                                  + " ran, of "
+                                  + CLASSES
+                                  + " classes"
+                                  + WHY_NOT
+                                      .map(why -> "; " + why.lines().findFirst().orElse(""))
+                                      .orElse("")));
     }
 
     /** A class, and not one nested in another: those belong to that. */

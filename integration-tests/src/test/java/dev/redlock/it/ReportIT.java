@@ -8,6 +8,7 @@ import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.AcquireReport.Verdict;
 import dev.redlock.Lease;
 import dev.redlock.LockInspection;
+import dev.redlock.LockOptions;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
@@ -16,11 +17,16 @@ import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Every refusal says which node voted what, and why. */
 @RedisTest(nodes = 3)
 class ReportIT {
+  /** Where every vote counts, also on a busy machine. */
+  private static final LockOptions PATIENT =
+      LockOptions.builder().nodeTimeout(Duration.ofSeconds(1)).build();
+
   private final RedisNodes nodes;
 
   ReportIT(RedisNodes nodes) {
@@ -44,6 +50,59 @@ class ReportIT {
       assertThat(held.id()).doesNotContain(vote.holder());
       assertThat(vote.remaining()).isBetween(Duration.ofSeconds(20), Duration.ofSeconds(30));
       assertThat(report.sentence()).doesNotContain(held.id());
+    }
+  }
+
+  @Test
+  void refusal_votesSplit_isToldAsACollisionAndNotAsHeld() {
+    try (Redlock redlock = Clients.start(nodes)) {
+      AcquireReport seen = null;
+      // Where the door is one of those two, or both say so first, it is "held" by all that is
+      // known.
+      for (int i = 0; i < 200 && (seen == null || seen.verdict() != Verdict.COLLIDED); i++) {
+        String key = Clients.lockKey("split-" + i);
+        nodes.get(1).command("SET", key, "somebody", "PX", "5000");
+        nodes.get(2).command("SET", key, "somebody-else", "PX", "5000");
+        seen =
+            catchThrowableOfType(
+                    LockTimeoutException.class,
+                    () ->
+                        redlock
+                            .lock(key.substring(9, key.length() - 1), PATIENT)
+                            .acquire(Duration.ZERO))
+                .report();
+        nodes.get(1).command("DEL", key);
+        nodes.get(2).command("DEL", key);
+      }
+      System.out.println(seen);
+      assertThat(seen.verdict()).isEqualTo(Verdict.COLLIDED);
+      assertThat(seen.sentence()).contains("several asked at once and split the votes");
+      assertThat(seen.votes())
+          .extracting(NodeVote::vote)
+          .containsExactly(Vote.GRANTED, Vote.HELD, Vote.HELD);
+      assertThat(seen.votes().get(1).holder()).isNotEqualTo(seen.votes().get(2).holder());
+    }
+  }
+
+  @Test
+  void refusal_fencesAheadOfWhatNodesAccept_isToldAsTokensRefused() {
+    try (Redlock redlock = Clients.start(nodes)) {
+      for (int i = 0; i < 2; i++) {
+        List<?> time = (List<?>) nodes.get(i).command("TIME");
+        String fence = (Long.parseLong("" + time.get(0)) + 60) + "000000"; // A minute ahead.
+        nodes.get(i).command("HSET", Clients.lockKey("ahead") + ":fence", "fence", fence);
+        nodes.get(i).command("PEXPIRE", Clients.lockKey("ahead") + ":fence", "20000");
+      }
+      AcquireReport report =
+          catchThrowableOfType(
+                  QuorumUnavailableException.class,
+                  () -> redlock.lock("ahead", PATIENT).tryAcquire())
+              .report();
+      System.out.println(report);
+      assertThat(report.verdict()).isEqualTo(Verdict.TOKENS_REFUSED);
+      assertThat(report.count(Vote.STALE)).isEqualTo(2);
+      assertThat(report.votes().get(0).error()).contains("fence ").contains("node time ");
+      assertThat(report.sentence()).contains("compare their clocks");
     }
   }
 

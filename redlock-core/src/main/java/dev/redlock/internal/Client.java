@@ -205,10 +205,14 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
     }
   }
 
+  /** Where the current thread asks for a lease, if that is to be told when it loses it. */
+  @Nullable Throwable traceOfCaller() {
+    return traceLeaks ? new Throwable("the lease was asked for here") : null;
+  }
+
   /** Notices when the user loses the lease object without having released it. */
-  void watch(DefaultLease lease) {
-    Throwable here = traceLeaks ? new Throwable("the lease was acquired here") : null;
-    lease.core().trace(new Abandoned(lease, lease.core(), unreachable, here));
+  void watch(DefaultLease lease, @Nullable Throwable asked) {
+    lease.core().trace(new Abandoned(lease, lease.core(), unreachable, asked));
   }
 
   // Nodes and hints.

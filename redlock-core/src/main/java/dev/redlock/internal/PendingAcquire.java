@@ -22,6 +22,9 @@ final class PendingAcquire extends Waiter {
   private final Client client;
   private final Outcome outcome = new Outcome();
 
+  /** Taken where the caller asks: the grant comes on another thread, which knows nothing of it. */
+  private final @Nullable Throwable asked;
+
   /** Set before the waiter is submitted. Null for a thread that waits. */
   private @Nullable CompletableFuture<Optional<Lease>> future;
 
@@ -32,6 +35,7 @@ final class PendingAcquire extends Waiter {
       Client client, LockKeys keys, Terms terms, long nowNanos, long waitNanos, boolean once) {
     super(keys, terms, nowNanos, nowNanos + waitNanos, once);
     this.client = client;
+    asked = client.traceOfCaller();
   }
 
   Completion<Optional<Lease>> outcome() {
@@ -44,7 +48,7 @@ final class PendingAcquire extends Waiter {
 
   void granted(LeaseCore core) {
     DefaultLease lease = new DefaultLease(core);
-    client.watch(lease);
+    client.watch(lease, asked);
     if (!outcome.succeed(Optional.of(lease))) {
       core.release(); // Cancelled, interrupted or completed by somebody else meanwhile.
       return;

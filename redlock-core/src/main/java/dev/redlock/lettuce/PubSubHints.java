@@ -22,9 +22,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Release hints by publish and subscribe, for servers, proxies and users that cannot have RESP3 or
- * {@code CLIENT TRACKING}. Where those are to be had this is of no use: nodes then push by
- * themselves, without a second connection and also when a key expires.
+ * Release hints by publish and subscribe, for servers, proxies and users that cannot have {@code
+ * CLIENT TRACKING}. Where it is to be had this is of no use: nodes then push by themselves, without
+ * a second connection and also when a key expires. The nodes' own connections need RESP3 all the
+ * same (Redis 6.0): what refuses {@code HELLO 3} cannot be a node.
  *
  * <p>Each client of the lock needs it, with the same channel. It opens two connections to each node
  * that is given, and publishes the name of each lock that is freed to all of them; one that is

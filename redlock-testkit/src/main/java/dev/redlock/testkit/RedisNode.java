@@ -169,7 +169,9 @@ public final class RedisNode {
 
   /**
    * Ends the life of a key at once, as a node does whose clock ran ahead: it expires, and is gone
-   * when this returns. False if there was no such key.
+   * when this returns. False if there was no such key. It is a key of Redis, not the name of a
+   * lock: that of the lock {@code orders} is <code>redlock:{orders}</code>, and {@code LockKeys}
+   * knows it for any name.
    */
   public boolean expireEarly(String key) {
     if (Long.valueOf(0).equals(command("PEXPIRE", key, "1"))) {
