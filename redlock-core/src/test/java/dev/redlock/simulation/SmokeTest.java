@@ -61,6 +61,18 @@ class SmokeTest {
         "simulation " + setting + ": " + tally.first().seed() + " " + tally.first().violation());
   }
 
+  /**
+   * The same history on every machine and Java version. Whatever changes the protocol or the
+   * simulator changes this number; then put the new one here.
+   */
+  @Test
+  void seeds_1to200_areTheSameHistoriesEverywhere() throws InterruptedException {
+    Simulator.Tally tally = Simulator.runAll(1, 200, Scenario.Setting.NORMAL, THREADS, 1);
+    assertThat(Long.toHexString(tally.digests.sum()))
+        .as("digest of ./simulate --seeds 200; changed the protocol or the simulator? pin this one")
+        .isEqualTo("a94ab75e3104f0db");
+  }
+
   @Test
   void seed_runTwice_givesTheSameHistory() {
     for (long seed = 100; seed < 130; seed++) {
