@@ -338,15 +338,19 @@ final class Checker {
 
   void nodeLost(SimNode node, SimNode.Kept kept) {
     if (kept != SimNode.Kept.ALL) {
-      fenceFloor[node.index][0] = 0;
-      fenceFloor[node.index][1] = 0;
+      fencesLost(node);
       lines.lost(node);
     }
   }
 
   void fenceEvicted(SimNode node) {
-    nodeLost(node, SimNode.Kept.NOTHING);
+    fencesLost(node);
     orderHolds = false;
+  }
+
+  private void fencesLost(SimNode node) {
+    fenceFloor[node.index][0] = 0;
+    fenceFloor[node.index][1] = 0;
   }
 
   // What comes back to a client, and what its machine makes of it.
