@@ -13,7 +13,6 @@ import dev.redlock.testkit.RedisTest;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -89,38 +88,30 @@ class OwnKeyIT {
   }
 
   @Test
-  void lease_keysDeletedOnAMinority_letsNobodyInWhoNeverRests() throws Exception {
-    AtomicInteger tried = new AtomicInteger();
+  void lease_keysDeletedOnAMinority_letsNobodyInWhoNeverRests_andAreBackOnceHeDoes()
+      throws Exception {
+    long[] millis = new long[7];
     AtomicInteger got = new AtomicInteger();
-    AtomicBoolean done = new AtomicBoolean();
     try (Redlock other = Clients.start(nodes);
         Lease lease = redlock.lock("fought").acquire(WAIT)) {
       everywhere("fought");
-      Thread contender =
-          new Thread(
-              () -> {
-                while (!done.get()) {
-                  got.addAndGet(other.lock("fought").tryAcquire().isPresent() ? 1 : 0);
-                  tried.incrementAndGet();
-                }
-              });
-      contender.start();
-      try {
-        for (int i = 0; i < 10; i++) {
-          nodes.get(0).command("DEL", Clients.lockKey("fought"));
-          nodes.get(1).command("DEL", Clients.lockKey("fought"));
-          int before = tried.get();
-          Eventually.holds(() -> tried.get() >= before + 10, Duration.ofSeconds(20), nodes);
-          lease.ensureValid();
+      for (int i = 0; i < millis.length; i++) {
+        nodes.get(0).command("DEL", Clients.lockKey("fought"));
+        nodes.get(1).command("DEL", Clients.lockKey("fought"));
+        // His keys come and go there, so the holder's look finds them more often than not.
+        for (int tried = 0; tried < 300; tried++) {
+          got.addAndGet(other.lock("fought").tryAcquire().isPresent() ? 1 : 0);
         }
-      } finally {
-        done.set(true);
-        contender.join();
+        long start = System.nanoTime();
+        Eventually.holds(() -> isOurs(lease, 5), Duration.ofSeconds(20), nodes);
+        millis[i] = (System.nanoTime() - start) / 1_000_000;
+        lease.ensureValid();
       }
-      assertThat(got).hasValue(0);
-      lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
-      Eventually.holds(() -> isOurs(lease, 5), nodes);
     }
+    Arrays.sort(millis);
+    System.out.println("fought: repaired after median " + millis[3] + " ms, max " + millis[6]);
+    assertThat(got).hasValue(0);
+    assertThat(millis[3]).as("median ms; the next extension comes after 10 s").isLessThan(2_000);
   }
 
   private boolean isOurs(Lease lease, int atLeast) {

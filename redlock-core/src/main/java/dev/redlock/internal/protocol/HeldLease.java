@@ -20,6 +20,9 @@ public final class HeldLease {
   private static final long CHECK_INTERVAL_NANOS = 20_000_000;
   private static final long LEAST_RETRY_NANOS = 5_000_000;
 
+  /** Of the check interval, while others come and go on a node: up to 640 ms. */
+  private static final int MOST_DOUBLINGS = 5;
+
   final LockKeys keys;
   final Terms terms;
   final int handOffs;
@@ -44,6 +47,9 @@ public final class HeldLease {
 
   /** Nodes that have told an extension that the key is not ours there. */
   private long notOurs;
+
+  /** How often in a row that was told. */
+  private int lookedInVain;
 
   /** Nodes that anything of this lease was ever sent to, and that may therefore store it. */
   private long written;
@@ -265,8 +271,10 @@ public final class HeldLease {
       ExtendRound r, int node, NodeReply reply, long nowNanos, long nowWallMillis) {
     if (reply.code() == ReplyCode.LOST) {
       notOurs |= 1L << node;
+      lookedInVain++;
     } else if (reply.code().definite()) {
       notOurs &= ~(1L << node);
+      lookedInVain = notOurs == 0 ? 0 : lookedInVain;
     }
     if (r.heals()) {
       healing &= ~(1L << node);
@@ -293,7 +301,7 @@ public final class HeldLease {
         }
         nextExtendNanos = r.startNanos + terms.ttlNanos() / 3;
         if (checkDue) { // A push came behind an answer that this round has counted.
-          lookSoon(nowNanos);
+          lookSoon(notOurs == 0 ? CHECK_INTERVAL_NANOS : patientInterval(), nowNanos);
         }
         settleTickets(Order.Outcome.DONE);
         orders.add(new Order.Extended(this, r.repaired()));
@@ -335,15 +343,21 @@ public final class HeldLease {
     if (ownCommand) {
       return; // What we asked is executed after whatever was pushed, and will tell.
     }
+    long interval = CHECK_INTERVAL_NANOS;
     if ((notOurs & 1L << node) != 0) {
-      return; // Others come and go there; looking each time would wake them up, and so on for ever.
+      // Others come and go there; looking each time would wake them up, and so on for ever.
+      interval = patientInterval();
     }
     checkDue = true;
-    lookSoon(nowNanos);
+    lookSoon(interval, nowNanos);
   }
 
-  private void lookSoon(long nowNanos) {
-    long at = lastAskedNanos + CHECK_INTERVAL_NANOS;
+  private long patientInterval() {
+    return CHECK_INTERVAL_NANOS << Math.min(MOST_DOUBLINGS, lookedInVain);
+  }
+
+  private void lookSoon(long intervalNanos, long nowNanos) {
+    long at = lastAskedNanos + intervalNanos;
     if (at - nowNanos < 0) {
       at = nowNanos;
     }
