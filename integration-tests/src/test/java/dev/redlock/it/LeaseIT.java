@@ -167,6 +167,17 @@ class LeaseIT {
     }
   }
 
+  /** That nothing is left is checked after each test. */
+  @Test
+  void close_thousandsOfAttemptsUnderWay_freesWhatTheyLeave() {
+    Redlock busy = Clients.start(nodes);
+    for (int i = 0; i < 3_000; i++) {
+      busy.lock("under-way:" + i).tryAcquireAsync();
+    }
+    busy.close();
+    assertThat(nodes.get(0).keys()).noneMatch(key -> key.name().endsWith("}"));
+  }
+
   @Test
   void multiLock_waitingForOneOfItsNames_isWokenByItsRelease() throws Exception {
     LockOptions lazy = LockOptions.builder().pollInterval(Duration.ofMinutes(1)).build();

@@ -35,6 +35,8 @@ import org.slf4j.LoggerFactory;
 final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
   private static final Logger LOG = LoggerFactory.getLogger(Redlock.class);
 
+  private static final long MOST_DRAIN_NANOS = 5_000_000_000L;
+
   private static final long HEARTBEAT_NANOS = 500_000_000;
   private static final long SUSPENDED_MILLIS = 200;
 
@@ -410,10 +412,7 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
     for (LockActor actor : locks.all()) {
       actor.post((machine, now, wall) -> machine.close(now, wall));
     }
-    Completion<Boolean> drained = new Completion<>();
-    long timeout = defaults.nodeTimeout().toNanos();
-    watchDrain(drained, time.nanos() + timeout);
-    Blocking.awaitUninterruptibly(drained, timeout, time);
+    new Drain(this, MOST_DRAIN_NANOS).await();
     Time.Cancellable beat = heartbeat;
     if (beat != null) {
       beat.cancel();
@@ -429,14 +428,6 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
     }
     if (ownCallbacks != null) {
       ownCallbacks.shutdown();
-    }
-  }
-
-  private void watchDrain(Completion<Boolean> drained, long untilNanos) {
-    if (locks.size() == 0 || untilNanos - time.nanos() <= 0) {
-      drained.succeed(true);
-    } else {
-      time.schedule(() -> watchDrain(drained, untilNanos), 1_000_000L);
     }
   }
 }

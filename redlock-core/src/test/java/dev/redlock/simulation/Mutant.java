@@ -254,7 +254,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         "cancelling releases nothing",
         protocol(
             "LockMachine",
-            "    if (head) {\n      abandon(now);\n    }\n    leaveLine(now);",
+            "    if (head) {\n      abandon(w, now);\n    }\n    leaveLine(now);",
             "    if (head) {\n      round = null;\n      contention.reset();\n    }\n"
                 + "    leaveLine(now);"));
     mutant(
@@ -269,8 +269,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "hand-off to a cancelled waiter",
         protocol(
             "LockMachine",
-            "    if (head) {\n      abandon(now);\n    }\n    leaveLine(now);",
-            "    if (head && (round == null || round.predecessor == null)) {\n      abandon(now);\n"
+            "    if (head) {\n      abandon(w, now);\n    }\n    leaveLine(now);",
+            "    if (head && (round == null || round.predecessor == null)) {\n      abandon(w, now);\n"
                 + "    }\n    leaveLine(now);"));
     mutant(
         "I",

@@ -188,7 +188,7 @@ public final class LockMachine {
       return false;
     }
     if (head) {
-      abandon(now);
+      abandon(w, now);
     }
     leaveLine(now);
     proceed(now, wall);
@@ -256,7 +256,7 @@ public final class LockMachine {
       AcquireRound seen = w.attempts > 0 ? lastAsked : null;
       queue.remove(w);
       if (served) {
-        abandon(now);
+        abandon(w, now);
       }
       refuse(w, AcquireReport.Verdict.ABANDONED, seen, now);
     }
@@ -728,8 +728,12 @@ public final class LockMachine {
   }
 
   /** The head gives up in the middle of whatever is done for it. */
-  private void abandon(long now) {
+  private void abandon(Waiter w, long now) {
     AcquireRound r = round;
+    Waiter next = queue.head();
+    if (r == null && next != null && next.terms.equals(w.terms) && !w.terms.fair()) {
+      return; // Who comes next may sleep on: what is known of the others has not changed.
+    }
     if (r != null) {
       drop(r, now);
     }
@@ -744,7 +748,7 @@ public final class LockMachine {
       if (seen != null && seen == round) {
         seen.onTimeout(now, 0);
       }
-      abandon(now);
+      abandon(w, now);
       leaveLine(now);
     }
     AcquireReport.Verdict verdict =
