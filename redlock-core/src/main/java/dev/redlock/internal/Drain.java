@@ -7,45 +7,46 @@ package dev.redlock.internal;
  */
 final class Drain {
   private static final long LOOK_NANOS = 1_000_000;
+  private static final long LEAST_PATIENCE_NANOS = 500_000_000;
 
   private final Client client;
-  private final long untilNanos;
+  private final long beginNanos;
+  private final long mostNanos;
   private final long patienceNanos;
   private final Completion<Boolean> done = new Completion<>();
 
-  // Touched by the timer only, once it runs.
-  private int owed;
-  private long lastProgressNanos;
-
   Drain(Client client, long mostNanos) {
     this.client = client;
-    long now = client.time().nanos();
-    untilNanos = now + mostNanos;
-    patienceNanos = client.defaultOptions().nodeTimeout().toNanos();
-    owed = client.cleanups().total();
-    lastProgressNanos = now;
+    beginNanos = client.time().nanos();
+    this.mostNanos = mostNanos;
+    patienceNanos = Math.max(LEAST_PATIENCE_NANOS, client.defaultOptions().nodeTimeout().toNanos());
   }
 
   /** Returns when all is freed, or nothing gets on any more. */
   void await() {
-    long most = untilNanos - client.time().nanos();
     look();
-    Blocking.awaitUninterruptibly(done, most, client.time());
+    Blocking.awaitUninterruptibly(done, mostNanos, client.time());
   }
 
   private void look() {
     long now = client.time().nanos();
-    int owedNow = client.cleanups().total();
-    if (owedNow < owed) {
-      lastProgressNanos = now;
-    }
-    owed = owedNow;
+    long passed = now - beginNanos;
     if (client.locks().size() == 0
-        || now - lastProgressNanos >= patienceNanos
-        || untilNanos - now <= 0) {
+        || passed >= mostNanos
+        || (passed >= patienceNanos && !anybodyGetsOn(now))) {
       done.succeed(true);
     } else {
       client.time().schedule(this::look, LOOK_NANOS);
     }
+  }
+
+  private boolean anybodyGetsOn(long now) {
+    for (int i = 0; i < client.nodeSet().count(); i++) {
+      if (client.cleanups().of(i) > 0
+          && now - client.nodeSet().knowledge(i).heardNanos() < patienceNanos) {
+        return true;
+      }
+    }
+    return false;
   }
 }

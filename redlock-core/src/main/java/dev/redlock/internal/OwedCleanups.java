@@ -93,11 +93,6 @@ final class OwedCleanups {
     }
   }
 
-  /** Over all nodes. */
-  int total() {
-    return all.get();
-  }
-
   int of(int node) {
     return ofNode.get(node);
   }

@@ -26,6 +26,7 @@ public final class NodeKnowledge {
   private volatile long latencyNanos = FIRST_GUESS_NANOS;
   private volatile boolean hung;
   private volatile boolean silent;
+  private volatile long heardNanos = Long.MIN_VALUE / 2;
 
   /**
    * Learns from an answer: when it was asked for, when it came, and the node's clock in between.
@@ -33,6 +34,7 @@ public final class NodeKnowledge {
   public void observe(long sentNanos, long answeredNanos, long nodeMicros) {
     hung = false;
     silent = false;
+    heardNanos = answeredNanos;
     long took = Math.max(0, answeredNanos - sentNanos);
     long usual = latencyNanos;
     // One slow answer moves the estimate by an eighth; a fast one quickly brings it down again.
@@ -71,6 +73,11 @@ public final class NodeKnowledge {
   public void failed() {
     hung = true;
     silent = true;
+  }
+
+  /** When it last answered. */
+  public long heardNanos() {
+    return heardNanos;
   }
 
   /** Whether {@link #estimateMicros} rests on an answer. */
