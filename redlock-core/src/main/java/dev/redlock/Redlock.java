@@ -73,7 +73,8 @@ public interface Redlock extends AutoCloseable {
 
   /**
    * Refuses new work, fails waiters with {@link LockTimeoutException}, releases what is held, and
-   * finishes clean-up for at most one node timeout. Idempotent; returns without throwing.
+   * finishes clean-up: for as long as nodes get on with it, five seconds at most, and half a second
+   * (or one node timeout) where none does. Idempotent; returns without throwing.
    */
   @Override
   void close();

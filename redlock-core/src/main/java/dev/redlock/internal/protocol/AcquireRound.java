@@ -47,6 +47,7 @@ final class AcquireRound extends Exchange {
   private int lineDoor = -1;
   private long sent;
   private long superseded;
+  private long pushed;
   private boolean closed;
 
   AcquireRound(
@@ -141,6 +142,19 @@ final class AcquireRound extends Exchange {
   /** Whether what this question left on the node is the business of a later one. */
   boolean isSuperseded(int node) {
     return (superseded & 1L << node) != 0;
+  }
+
+  /** A node pushed that the key was written or deleted: behind its answer, if it has answered. */
+  void onPush(int node) {
+    if (replies[node] != null) {
+      pushed |= 1L << node;
+    }
+  }
+
+  /** Whether the node was held by another when it answered, and has pushed since. */
+  boolean mayBeFreeSince(int node) {
+    NodeReply reply = replies[node];
+    return (pushed & 1L << node) != 0 && reply != null && reply.code() == ReplyCode.HELD;
   }
 
   /** A node refused to take the question at all: there is nothing to roll back on it. */

@@ -123,7 +123,8 @@ public final class HeldLease {
     }
     for (int i = 0; i < nodes.count(); i++) {
       NodeReply reply = r.reply(i);
-      if (r.notAsked(i) != null || (reply != null && isMissed(reply))) {
+      // The push that would have told a holder of a release under way came before there was one.
+      if (r.notAsked(i) != null || (reply != null && isMissed(reply)) || r.mayBeFreeSince(i)) {
         missed |= 1L << i;
       }
     }

@@ -308,8 +308,12 @@ public final class LockMachine {
   public void onHint(int node, long now, long wall) {
     HeldLease l = lease;
     if (l == null) {
+      AcquireRound r = round;
+      if (r != null && node >= 0) {
+        r.onPush(node);
+      }
       if (queue.head() != null) {
-        contention.onHint(node, round, now);
+        contention.onHint(node, r, now);
       }
       return;
     }
