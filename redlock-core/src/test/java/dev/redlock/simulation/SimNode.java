@@ -44,6 +44,7 @@ final class SimNode {
   private long offsetMicros;
   private final int ppm;
   private long stepMicros;
+  private boolean wasSet;
   private long startedMicros;
   private long markerMicros;
   private long pausedUntil;
@@ -284,6 +285,12 @@ final class SimNode {
   void step(long micros) {
     world.fault(name, "clock steps by " + micros / 1000 + " ms");
     stepMicros += micros;
+    wasSet = true;
+  }
+
+  /** Whether its clock was ever set, also if it was set right again. */
+  boolean wasSet() {
+    return wasSet;
   }
 
   long stepped() {
