@@ -170,9 +170,9 @@ class FairIT {
         "fair, 4 processes: %d grants, usual wait %.1f ms, overtakings %d, by more than half of it %d%n",
         sections.size(), usual / 1e6, overtakings(sections, 0), overtaken);
     assertThat(sections).hasSize(processes * FairWorker.THREADS * FairWorker.SECTIONS);
-    // One in a thousand is the aim. A process that is not scheduled between its clock and the
-    // door's
-    // comes late, and is late: four in a thousand were seen with ten times more to run than cores.
+    // One in a thousand is the aim. A process that is not scheduled between its clock and that of
+    // the door comes late, and is late: four in a thousand were seen with ten times more to run
+    // than cores.
     assertThat(overtaken).as("overtakings").isLessThanOrEqualTo(sections.size() / 100);
   }
 

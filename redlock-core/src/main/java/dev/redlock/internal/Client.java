@@ -35,8 +35,6 @@ import org.slf4j.LoggerFactory;
 final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
   private static final Logger LOG = LoggerFactory.getLogger(Redlock.class);
 
-  private static final long MOST_DRAIN_NANOS = 5_000_000_000L;
-
   private static final long HEARTBEAT_NANOS = 500_000_000;
   private static final long SUSPENDED_MILLIS = 200;
 
@@ -412,7 +410,7 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
     for (LockActor actor : locks.all()) {
       actor.post((machine, now, wall) -> machine.close(now, wall));
     }
-    new Drain(this, MOST_DRAIN_NANOS).await();
+    new Drain(this).await();
     Time.Cancellable beat = heartbeat;
     if (beat != null) {
       beat.cancel();

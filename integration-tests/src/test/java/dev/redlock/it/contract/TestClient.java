@@ -3,6 +3,7 @@ package dev.redlock.it.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.redlock.it.TestTime;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
@@ -17,8 +18,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
@@ -143,32 +142,5 @@ public final class TestClient implements AutoCloseable {
   @Override
   public void close() {
     node.close();
-  }
-
-  private static final class TestTime implements Time {
-    private final ScheduledThreadPoolExecutor timer =
-        new ScheduledThreadPoolExecutor(
-            1,
-            task -> {
-              Thread thread = new Thread(task, "contract-timer");
-              thread.setDaemon(true);
-              return thread;
-            });
-
-    @Override
-    public long nanos() {
-      return System.nanoTime();
-    }
-
-    @Override
-    public long wallMillis() {
-      return System.currentTimeMillis();
-    }
-
-    @Override
-    public Cancellable schedule(Runnable task, long delayNanos) {
-      ScheduledFuture<?> scheduled = timer.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
-      return () -> scheduled.cancel(false);
-    }
   }
 }

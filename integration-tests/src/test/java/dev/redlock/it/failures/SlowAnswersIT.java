@@ -8,6 +8,7 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockException;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
+import dev.redlock.it.TestTime;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
 import dev.redlock.testkit.ForkedJvm;
@@ -19,9 +20,6 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Time that passes between question and answer is not the holder's (hazards H2 and H18). */
@@ -80,33 +78,22 @@ class SlowAnswersIT {
   private static final class LateTimers implements Time {
     private static final long LATE_NANOS = 500_000_000;
 
-    private final ScheduledExecutorService timers =
-        Executors.newSingleThreadScheduledExecutor(
-            task -> {
-              Thread thread = new Thread(task, "late timers");
-              thread.setDaemon(true);
-              return thread;
-            });
+    private final Time time = new TestTime();
 
     @Override
     public long nanos() {
-      return System.nanoTime();
+      return time.nanos();
     }
 
     @Override
     public long wallMillis() {
-      return System.currentTimeMillis();
+      return time.wallMillis();
     }
 
     @Override
     public Cancellable schedule(Runnable task, long delayNanos) {
       // After a pause all that is due runs at once: late is what begins to count only then.
-      var timer =
-          timers.schedule(
-              () -> timers.schedule(task, LATE_NANOS, TimeUnit.NANOSECONDS),
-              delayNanos,
-              TimeUnit.NANOSECONDS);
-      return () -> timer.cancel(false);
+      return time.schedule(() -> time.schedule(task, LATE_NANOS), delayNanos);
     }
   }
 

@@ -3,7 +3,6 @@ package dev.redlock.internal.protocol;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -366,11 +365,5 @@ final class Cleanup {
     if (oldest != null) {
       wake.at(oldest.untilNanos);
     }
-  }
-
-  /** Whether the answer counts as done on that node. */
-  static boolean undone(@Nullable NodeReply reply) {
-    return reply != null
-        && (reply.code() == ReplyCode.RELEASED || reply.code() == ReplyCode.NOT_OWNER);
   }
 }

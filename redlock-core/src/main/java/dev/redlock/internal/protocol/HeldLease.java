@@ -302,7 +302,7 @@ public final class HeldLease {
         }
         nextExtendNanos = r.startNanos + terms.ttlNanos() / 3;
         if (checkDue) { // A push came behind an answer that this round has counted.
-          lookSoon(notOurs == 0 ? CHECK_INTERVAL_NANOS : patientInterval(), nowNanos);
+          lookSoon(patientInterval(), nowNanos);
         }
         settleTickets(Order.Outcome.DONE);
         orders.add(new Order.Extended(this, r.repaired()));
