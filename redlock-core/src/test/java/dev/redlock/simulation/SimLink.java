@@ -466,6 +466,7 @@ final class SimLink {
         at += world.rng.chance(0.7) ? delay() : world.rng.spread(Scenario.MS, 8 * Scenario.SECOND);
         Message late = new Message(m.lock, m.exchange, m.request, c);
         late.answered = true;
+        world.straggles(at);
         world.at(
             at,
             () -> {

@@ -6,6 +6,7 @@ import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code mvn verify} runs of the simulator; {@code ./simulate} runs more. */
 class SmokeTest {
@@ -49,6 +50,18 @@ class SmokeTest {
     assertThat(tally.events.sum()).as("events").isGreaterThan(300 * seeds);
   }
 
+  /**
+   * What the checker once held against histories that were right: a line on a node whose fence was
+   * evicted, or whose clock was set, or set back; a timer that came due while its process slept;
+   * what a dead holder sent to the door, executed long after its death. A change of the simulator
+   * gives these seeds other histories; the rules that they have refined stay in the checker.
+   */
+  @ParameterizedTest
+  @ValueSource(longs = {81637, 317409, 377350, 578103, 974279})
+  void seed_thatRaisedAFalseAlarm_isHeldToBeRight(long seed) {
+    assertThat(Simulator.run(seed, Scenario.Setting.NORMAL, false).violation()).isNull();
+  }
+
   /** A checker that never fires is a failed test: outside of what is promised it has to. */
   @ParameterizedTest
   @EnumSource(names = {"GUARD_OFF", "FAST_CLOCKS", "FORGETFUL"})
@@ -70,7 +83,7 @@ class SmokeTest {
     Simulator.Tally tally = Simulator.runAll(1, 200, Scenario.Setting.NORMAL, THREADS, 1);
     assertThat(Long.toHexString(tally.digests.sum()))
         .as("digest of ./simulate --seeds 200; changed the protocol or the simulator? pin this one")
-        .isEqualTo("2e13b673b36a5232");
+        .isEqualTo("dfc5aaf9b8be30f0");
   }
 
   @Test

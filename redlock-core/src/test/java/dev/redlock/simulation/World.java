@@ -33,6 +33,7 @@ final class World {
   int wishes;
   boolean faults = true;
   boolean ending;
+  private long lastStraggler;
 
   /** Probing tells nothing of the nodes' clocks: the first round has to. */
   boolean clocksUnknown;
@@ -85,6 +86,11 @@ final class World {
     if (tracing) {
       history.row(now, who, what);
     }
+  }
+
+  /** A request of a broken connection is still under way, and may be executed then. */
+  void straggles(long at) {
+    lastStraggler = Math.max(lastStraggler, at);
   }
 
   void fault(String who, String what) {
@@ -390,10 +396,12 @@ final class World {
         runUntil(now + Scenario.MS);
       }
       doomed.users.get(0).requireAnswered();
+      // In fair mode the door has the last word, so what the dead one wrote there late counts.
+      long late = scenario.options.fair() ? Math.max(0, lastStraggler - now) : 0;
       for (SimClient client : clients) {
-        client.soon(() -> client.users.get(0).wish(true, keySet, bound));
+        client.soon(() -> client.users.get(0).wish(true, keySet, bound + late));
       }
-      runUntil(now + bound + scenario.ttlNanos);
+      runUntil(now + bound + late + scenario.ttlNanos);
       for (SimClient client : clients) {
         client.users.get(0).requireAnswered();
       }
