@@ -11,6 +11,7 @@ import dev.redlock.cluster.ReleaseNotices;
 import dev.redlock.internal.scripts.Script;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Commands;
+import dev.redlock.it.TestTime;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
@@ -20,7 +21,6 @@ import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.RestartGuard;
-import dev.redlock.spi.Time;
 import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
 import java.nio.charset.StandardCharsets;
@@ -29,9 +29,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -47,19 +44,16 @@ class CutOffIT {
 
   private static RedisClusterNodes cluster;
   private static RedisNode master;
-  private static ScheduledExecutorService timer;
 
   @BeforeAll
   static void start() {
     cluster = RedisClusterNodes.builder().masters(1).replicas(0).gated(true).start();
     master = cluster.get(0);
-    timer = Executors.newSingleThreadScheduledExecutor();
   }
 
   @AfterAll
   static void stop() {
     cluster.close();
-    timer.shutdownNow();
   }
 
   /** As another process would that is not cut off. */
@@ -117,7 +111,7 @@ class CutOffIT {
             Duration.ofSeconds(30),
             RestartGuard.off(),
             "redlock",
-            time(),
+            new TestTime(),
             new NodeListener() {
               @Override
               public void onStatus(LockNode told) {}
@@ -173,25 +167,5 @@ class CutOffIT {
     CompletableFuture<NodeReply> answer = new CompletableFuture<>();
     node.send(request, answer::complete);
     return answer.orTimeout(5, TimeUnit.SECONDS).join();
-  }
-
-  private static Time time() {
-    return new Time() {
-      @Override
-      public long nanos() {
-        return System.nanoTime();
-      }
-
-      @Override
-      public long wallMillis() {
-        return System.currentTimeMillis();
-      }
-
-      @Override
-      public Cancellable schedule(Runnable task, long delayNanos) {
-        ScheduledFuture<?> scheduled = timer.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
-        return () -> scheduled.cancel(false);
-      }
-    };
   }
 }

@@ -5,13 +5,11 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.Vote;
+import dev.redlock.it.CapturedLog;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
 import dev.redlock.spi.RestartGuard;
@@ -23,8 +21,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 /** What real servers answer when they will not or cannot: each is a vote, and tells why. */
 @RedisTest(nodes = 3)
@@ -136,63 +134,48 @@ class ServerRefusalsIT {
                         : node.uri().replace("redis://", "redis://weak:secret@"))
             .toArray(String[]::new);
     nodes.get(2).command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
-    Logger ours = (Logger) LoggerFactory.getLogger("dev.redlock");
-    Level before = ours.getLevel();
-    ListAppender<ILoggingEvent> log = new ListAppender<>();
-    log.start();
-    ours.setLevel(Level.INFO);
-    ours.addAppender(log);
-    try (Redlock redlock =
-        Clients.voting(
-            Redlock.builder()
-                .nodes(uris)
-                .nodeTimeout(TIMEOUT)
-                .restartGuard(RestartGuard.off())
-                .build(),
-            3)) {
+    try (CapturedLog log = new CapturedLog(Level.INFO, true);
+        Redlock redlock =
+            Clients.voting(
+                Redlock.builder()
+                    .nodes(uris)
+                    .nodeTimeout(TIMEOUT)
+                    .restartGuard(RestartGuard.off())
+                    .build(),
+                3)) {
       assertBothSay(redlock, "NO_PERMISSION");
-      assertThat(warnings(log))
-          .anyMatch(w -> w.contains(uris[0].substring(uris[0].indexOf('@') + 1)))
-          .anyMatch(w -> w.matches(".*no permission for .*INFO.*"))
-          .anyMatch(w -> w.contains("maxmemory-policy is allkeys-lru"));
+      warned(log, w -> w.contains(uris[0].substring(uris[0].indexOf('@') + 1)));
+      warned(log, w -> w.matches(".*no permission for .*INFO.*"));
+      warned(log, w -> w.contains("maxmemory-policy is allkeys-lru"));
     } finally {
-      ours.detachAppender(log);
-      ours.setLevel(before);
       nodes.get(2).command("CONFIG", "SET", "maxmemory-policy", "noeviction");
     }
   }
 
-  private static List<String> warnings(ListAppender<ILoggingEvent> log) {
-    return List.copyOf(log.list).stream()
-        .filter(e -> e.getLevel() == Level.WARN)
-        .map(ILoggingEvent::getFormattedMessage)
-        .toList();
+  private void warned(CapturedLog log, Predicate<String> of) {
+    Eventually.holds(() -> log.messages(Level.WARN).anyMatch(of), nodes);
   }
 
   @Test
   void guard_freshMasters_remainingTimeIsInTheLogAndInInspect() {
-    Logger ours = (Logger) LoggerFactory.getLogger("dev.redlock");
-    Level before = ours.getLevel();
-    ListAppender<ILoggingEvent> log = new ListAppender<>();
-    log.start();
-    ours.setLevel(Level.INFO);
-    ours.addAppender(log);
-    try (Redlock redlock =
-        Redlock.builder()
-            .nodes(nodes.uris().toArray(String[]::new))
-            .maxLeaseTime(Duration.ofMinutes(10)) // The masters are older than the default by now.
-            .build()) {
+    try (CapturedLog log = new CapturedLog(Level.INFO, true);
+        Redlock redlock =
+            Redlock.builder()
+                .nodes(nodes.uris().toArray(String[]::new))
+                .maxLeaseTime(
+                    Duration.ofMinutes(10)) // The masters are older than the default by now.
+                .build()) {
       Eventually.holds(
           () -> redlock.nodes().stream().allMatch(n -> n.state().equals("QUARANTINED")), nodes);
       assertThat(redlock.inspect("free").toCompletableFuture().join().nodes())
           .allSatisfy(node -> assertThat(node.state()).matches("QUARANTINED for \\d+ ms"));
-      assertThat(List.copyOf(log.list))
-          .filteredOn(
-              e -> e.getFormattedMessage().matches(".*does not vote for another \\d+ ms: .*"))
-          .hasSizeGreaterThanOrEqualTo(3);
-    } finally {
-      ours.detachAppender(log);
-      ours.setLevel(before);
+      Eventually.holds(
+          () ->
+              log.messages(Level.INFO)
+                      .filter(m -> m.matches(".*does not vote for another \\d+ ms: .*"))
+                      .count()
+                  >= 3,
+          nodes);
     }
   }
 }

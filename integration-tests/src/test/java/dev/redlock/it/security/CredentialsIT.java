@@ -4,16 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.IThrowableProxy;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
-import ch.qos.logback.core.read.ListAppender;
 import dev.redlock.Lease;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.Redlock.NodeState;
 import dev.redlock.RedlockListener;
+import dev.redlock.it.CapturedLog;
 import dev.redlock.it.Eventually;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
@@ -34,7 +33,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 /** Passwords that change while clients run, and passwords that must not be seen. */
 @RedisTest(nodes = 3)
@@ -132,15 +130,9 @@ class CredentialsIT {
         nodes.uris().stream()
             .map(uri -> uri.replace("redis://", "redis://app:" + SECRET + "@"))
             .toArray(String[]::new);
-    Logger ours = (Logger) LoggerFactory.getLogger("dev.redlock");
-    Level before = ours.getLevel();
-    ListAppender<ILoggingEvent> log = new ListAppender<>();
-    log.start();
-    ours.setLevel(Level.TRACE);
-    ours.addAppender(log);
-    ours.setAdditive(false);
+    CapturedLog log = new CapturedLog(Level.TRACE, false);
     Queue<String> told = new ConcurrentLinkedQueue<>();
-    try {
+    try (log) {
       List<LockNode> made = LettuceNodes.standalone(List.of(uris));
       PubSubHints hints = PubSubHints.on(List.of(uris));
       told.add(made.toString());
@@ -188,13 +180,11 @@ class CredentialsIT {
       }
       assertThatThrownBy(() -> Redlock.builder().nodes(uris[0], uris[0]).build())
           .satisfies(refused -> told.add(refused + " " + trace(refused)));
-    } finally {
-      ours.detachAppender(log);
-      ours.setAdditive(true);
-      ours.setLevel(before);
     }
     assertThat(told).hasSizeGreaterThan(10).noneMatch(text -> text.contains(SECRET));
-    assertThat(printed(log.list)).isNotEmpty().noneMatch(line -> line.contains(SECRET));
+    assertThat(printed(log.events().toList()))
+        .isNotEmpty()
+        .noneMatch(line -> line.contains(SECRET));
   }
 
   private static String trace(Throwable failure) {
@@ -210,7 +200,7 @@ class CredentialsIT {
 
   private static Collection<String> printed(List<ILoggingEvent> events) {
     List<String> lines = new ArrayList<>();
-    for (ILoggingEvent event : new ArrayList<>(events)) {
+    for (ILoggingEvent event : events) {
       IThrowableProxy thrown = event.getThrowableProxy();
       lines.add(
           event.getFormattedMessage()
