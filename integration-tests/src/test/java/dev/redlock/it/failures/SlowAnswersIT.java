@@ -2,8 +2,10 @@ package dev.redlock.it.failures;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.AcquireReport.Verdict;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
+import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockException;
 import dev.redlock.it.Clients;
@@ -20,6 +22,11 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Time that passes between question and answer is not the holder's (hazards H2 and H18). */
@@ -155,6 +162,66 @@ class SlowAnswersIT {
         assertThat(lease.remainingValidity()).isPositive().isLessThanOrEqualTo(most);
       }
     }
+  }
+
+  /** A machine that sleeps: its wall clock goes on meanwhile, the monotonic one does not. */
+  private static final class SleepyTime implements Time {
+    private final Time time = new TestTime();
+    private final AtomicLong asleepMillis = new AtomicLong();
+
+    @Override
+    public long nanos() {
+      return time.nanos();
+    }
+
+    @Override
+    public long wallMillis() {
+      return time.wallMillis() + asleepMillis.get();
+    }
+
+    @Override
+    public Cancellable schedule(Runnable task, long delayNanos) {
+      return time.schedule(task, delayNanos);
+    }
+  }
+
+  @Test
+  void tryAcquire_machineSleptAmongItsAnswers_isTooSlowAndUndoneEverywhere() {
+    SleepyTime time = new SleepyTime();
+    Duration late = Duration.ofMillis(600);
+    LockOptions options =
+        LockOptions.builder()
+            .leaseTime(Duration.ofSeconds(5))
+            .nodeTimeout(Duration.ofSeconds(1))
+            .autoExtend(false)
+            .build();
+    try (Redlock redlock =
+        Clients.voting(Clients.on(nodes).restartGuard(RestartGuard.off()).time(time).build(), 5)) {
+      for (int i = 2; i < 5; i++) {
+        nodes.get(i).gate().delay(Duration.ZERO, late);
+      }
+      QuorumUnavailableException refused = null;
+      for (int round = 0; round < ROUNDS && !tooSlow(refused); round++) {
+        CompletableFuture<Optional<Lease>> asked = redlock.lock("asked", options).tryAcquireAsync();
+        long sent = System.nanoTime();
+        Eventually.holds(() -> stored(5), nodes);
+        // Long after two of five have answered and long before the third, unless we are held up.
+        Eventually.holds(() -> System.nanoTime() - sent > late.toNanos() / 2, nodes);
+        time.asleepMillis.addAndGet(10_000);
+        try {
+          asked.orTimeout(10, TimeUnit.SECONDS).join().ifPresent(Lease::close);
+        } catch (CompletionException e) {
+          refused = (QuorumUnavailableException) e.getCause();
+        }
+        Eventually.holds(() -> stored(0), nodes);
+      }
+      assertThat(tooSlow(refused)).as(String.valueOf(refused)).isTrue();
+      assertThat(refused).hasMessageContaining("too late for any validity to be left");
+    }
+  }
+
+  private static boolean tooSlow(@Nullable QuorumUnavailableException refused) {
+    return refused != null && refused.report().verdict() == Verdict.TOO_SLOW;
   }
 
   private static void slowDown(TcpGate gate) {
