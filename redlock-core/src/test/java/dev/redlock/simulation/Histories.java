@@ -68,6 +68,7 @@ final class Histories {
     all.put("lease_lostAtTheDoorOnly_doesNotStartAStorm", Histories::lostAtTheDoor);
     all.put("lease_isHealedWhereNodeWasQuarantined", Histories::healed);
     all.put("brokenLock_isToldToItsHolder", Histories::broken);
+    all.put("brokenLock_inTheMiddleOfALookThatFails_isLookedAtAgain", Histories::brokenLater);
     all.put("minimumHold_keepsOthersOut", Histories::minimumHold);
     all.put("fairMode_servesInOrderOfArrival", Histories::fair);
     all.put("fairMode_whoWasAdmitted_isNotUndoneByWhoAsksLater", Histories::admitted);
@@ -844,6 +845,25 @@ final class Histories {
     p.run(10);
     operator.mustHold("it is free");
     require(operator.lease.token() > a.lease.token(), "in order");
+  }
+
+  /** The second node is broken when the look at the first waits for the third, which hangs. */
+  private static void brokenLater() {
+    Play p = new Play(3, 2, options().leaseTime(Duration.ofSeconds(30)).autoExtend(true)).start();
+    Play.Person a = p.person(0);
+    a.wants(100);
+    p.run(5);
+    p.link(a, 3).holdReplies();
+    Play.Person operator = p.person(1);
+    p.link(operator, 2).cut();
+    operator.client.lock(0).act((m, now, wall) -> m.breakLock(100 * Scenario.MS, now));
+    p.run(30);
+    p.link(operator, 2).mend();
+    p.run(30);
+    a.mustHold("n2 is its own, and n3 may be");
+    operator.client.lock(0).act((m, now, wall) -> m.breakLock(100 * Scenario.MS, now));
+    p.run(200);
+    require(a.end() == LeaseEnd.LOST, "the push of n2 is not forgotten when the look fails");
   }
 
   /** Found by the exhaustive search: B's extend repairs a node before B's hand-off comes there. */

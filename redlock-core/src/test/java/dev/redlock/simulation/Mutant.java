@@ -377,6 +377,13 @@ record Mutant(String name, String source, List<Edit> edits) {
         protocol("HeldLease", "if ((notOurs & 1L << node) != 0) {", "if (notOurs < 0) {"));
     mutant(
         "X",
+        "what is pushed during a look that fails is forgotten",
+        protocol(
+            "HeldLease",
+            "        if (checkDue) { // A push came meanwhile: what",
+            "        if (lookedInVain < 0) { // A push came meanwhile: what"));
+    mutant(
+        "X",
         "the round after the door stands in line again",
         protocol(
             "LockMachine",

@@ -315,6 +315,9 @@ public final class HeldLease {
         long left = validity.remaining(nowNanos, nowWallMillis);
         long soon = Math.min(terms.ttlNanos() / 10, left / 4);
         nextExtendNanos = nowNanos + Math.max(LEAST_RETRY_NANOS, soon);
+        if (checkDue) { // A push came meanwhile: what this round could not tell, the next may.
+          lookSoon(patientInterval(), nowNanos);
+        }
         settleTickets(
             Order.Outcome.failed(
                 Reports.ofReplies(nodes, keys, r.replies(), r.startNanos, nowNanos)));
