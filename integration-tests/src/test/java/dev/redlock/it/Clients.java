@@ -1,5 +1,6 @@
 package dev.redlock.it;
 
+import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.cluster.ClusterLockNode;
@@ -38,6 +39,19 @@ public final class Clients {
                   .map(node -> String.valueOf(node.command("INFO", "cluster")))
                   .anyMatch(info -> info.contains("cluster_enabled:1")));
     }
+  }
+
+  /** Long enough for a machine that is busy with other builds. */
+  public static final Duration PATIENCE = Duration.ofSeconds(1);
+
+  /** Options with which no pause of a test machine makes a node's answer count as missing. */
+  public static LockOptions.Builder options() {
+    return LockOptions.builder().nodeTimeout(PATIENCE);
+  }
+
+  /** As {@link #start}, for tests of what is answered and not of how fast. */
+  public static Redlock patient(RedisNodes nodes) {
+    return voting(on(nodes).nodeTimeout(PATIENCE).build(), nodes.size());
   }
 
   /** A client whose nodes, those that run, vote already. */

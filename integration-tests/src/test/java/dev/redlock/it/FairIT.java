@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class FairIT {
   private static final Duration WAIT = Duration.ofSeconds(30);
   private static final LockOptions FAIR =
-      LockOptions.builder().fair(true).lineTimeout(Duration.ofSeconds(3)).build();
+      Clients.options().fair(true).lineTimeout(Duration.ofSeconds(3)).build();
 
   private final RedisNodes nodes;
 
@@ -95,7 +95,7 @@ class FairIT {
   @Test
   void line_waiterDied_holdsOthersUpForItsTimeoutAndNoLonger() throws Exception {
     Duration timeout = Duration.ofSeconds(1);
-    LockOptions fair = LockOptions.builder().fair(true).lineTimeout(timeout).build();
+    LockOptions fair = Clients.options().fair(true).lineTimeout(timeout).build();
     try (Redlock holder = Clients.start(nodes);
         Redlock dying = Clients.start(nodes);
         Redlock patient = Clients.start(nodes)) {

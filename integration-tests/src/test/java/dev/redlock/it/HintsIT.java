@@ -71,7 +71,7 @@ class HintsIT {
 
   @Test
   void release_pushesLostButPublished_wakesAWaiterLongBeforeItsPoll() throws Exception {
-    LockOptions lazy = LockOptions.builder().pollInterval(Duration.ofMinutes(1)).build();
+    LockOptions lazy = Clients.options().pollInterval(Duration.ofMinutes(1)).build();
     List<WakeUp> causes = new CopyOnWriteArrayList<>();
     RedlockListener listener =
         new RedlockListener() {
@@ -93,6 +93,7 @@ class HintsIT {
       long[] millis = new long[20];
       for (int i = 0; i < millis.length; i++) {
         millis[i] = handOver(one.lock("published", lazy), two.lock("published", lazy), causes);
+        Eventually.holds(() -> !causes.isEmpty(), nodes);
         assertThat(causes).as("what woke waiter " + i).startsWith(WakeUp.HINT);
       }
       Arrays.sort(millis);

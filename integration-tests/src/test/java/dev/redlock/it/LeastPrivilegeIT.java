@@ -100,10 +100,11 @@ class LeastPrivilegeIT {
 
   @Test
   void user_ofTheOperationsPage_canDoAllThatALockNeeds() throws Exception {
-    try (Redlock one = Clients.start(nodes);
-        Redlock two = Clients.start(nodes)) {
+    try (Redlock one = Clients.patient(nodes);
+        Redlock two = Clients.patient(nodes)) {
       Lease lease = one.lock("least").acquire(Duration.ofSeconds(5));
       lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
+      Eventually.holds(() -> nodes.stream().allMatch(n -> Clients.holdsKey(n, "least")), nodes);
       assertThat(two.lock("least").tryAcquire()).isEmpty();
       assertThat(two.inspect("least").toCompletableFuture().get(5, TimeUnit.SECONDS).nodes())
           .allSatisfy(node -> assertThat(node.holder()).isNotNull());

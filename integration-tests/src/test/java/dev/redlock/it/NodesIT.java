@@ -142,7 +142,7 @@ class NodesIT {
 
   @Test
   void doctor_allWell_saysSo() throws Exception {
-    try (Redlock redlock = Clients.start(nodes)) {
+    try (Redlock redlock = Clients.patient(nodes)) {
       Diagnosis diagnosis = redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS);
       System.out.println(diagnosis);
       assertThat(diagnosis.nodes()).hasSize(3);
@@ -159,7 +159,7 @@ class NodesIT {
 
   @Test
   void doctor_evictionReplicaAndADeadNode_eachIsTold() throws Exception {
-    try (Redlock redlock = Clients.start(nodes)) {
+    try (Redlock redlock = Clients.patient(nodes)) {
       nodes.get(0).command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
       nodes.get(1).kill();
       Eventually.holds(() -> count(redlock, "VOTING") == 2, nodes);
@@ -175,7 +175,7 @@ class NodesIT {
 
   @Test
   void doctor_nodesHung_answersWithinTheNodeTimeout() throws Exception {
-    try (Redlock redlock = Clients.start(nodes)) {
+    try (Redlock redlock = Clients.patient(nodes)) {
       nodes.get(2).pause();
       List<NodeFindings> found =
           redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes();
@@ -185,7 +185,11 @@ class NodesIT {
 
   @Test
   void doctor_freshMastersUnderTheGuard_tellsHowLongTheyStayOut() throws Exception {
-    try (Redlock redlock = Redlock.builder().nodes(nodes.uris().toArray(String[]::new)).build()) {
+    try (Redlock redlock =
+        Redlock.builder()
+            .nodes(nodes.uris().toArray(String[]::new))
+            .maxLeaseTime(Duration.ofMinutes(10)) // The masters may be older than the default.
+            .build()) {
       Eventually.holds(() -> count(redlock, "QUARANTINED") == 3, nodes);
       for (NodeFindings node :
           redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes()) {
@@ -206,7 +210,7 @@ class NodesIT {
       nodes.get(i).command("CONFIG", "SET", "appendonly", "yes");
       nodes.get(i).command("CONFIG", "SET", "appendfsync", policies[i]);
     }
-    try (Redlock redlock = Clients.start(nodes)) {
+    try (Redlock redlock = Clients.patient(nodes)) {
       Diagnosis found = diagnosis(redlock);
       assertThat(found.restartGuard()).isEqualTo(RestartGuard.OFF);
       assertThat(found.nodes().get(0).complaints()).isEmpty();
@@ -229,7 +233,7 @@ class NodesIT {
 
   @Test
   void doctor_keysWereEvicted_isToldEvenWhenThePolicyIsRightByNow() {
-    try (Redlock redlock = Clients.start(nodes)) {
+    try (Redlock redlock = Clients.patient(nodes)) {
       nodes.get(1).command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
       String filler = "for i=1,20000 do redis.call('SET','filler'..i,('x'):rep(200)) end";
       nodes.get(1).command("EVAL", filler, "0");

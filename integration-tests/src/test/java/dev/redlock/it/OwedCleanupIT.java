@@ -85,7 +85,7 @@ class OwedCleanupIT {
     nodes.get(0).kill();
     assertThat(owedBy(0)).isPositive();
 
-    Eventually.holds(() -> owedBy(0) == 0, nodes);
+    Eventually.holds(() -> owedBy(0) == 0, Duration.ofSeconds(15), nodes);
     assertThat(nodes.get(0).state()).hasToString("DEAD");
   }
 }

@@ -32,7 +32,7 @@ class OwnKeyIT {
 
   @BeforeEach
   void connect() {
-    redlock = Clients.start(nodes);
+    redlock = Clients.patient(nodes);
   }
 
   @AfterEach
@@ -67,7 +67,7 @@ class OwnKeyIT {
   @Test
   void lease_keysDeletedOnAllNodes_areBackBeforeAnybodyElseGetsIn() throws Exception {
     long[] millis = new long[9];
-    try (Redlock other = Clients.start(nodes);
+    try (Redlock other = Clients.patient(nodes);
         Lease lease = redlock.lock("deleted").acquire(WAIT)) {
       for (int i = 0; i < millis.length; i++) {
         everywhere("deleted");
@@ -92,7 +92,7 @@ class OwnKeyIT {
       throws Exception {
     long[] millis = new long[7];
     AtomicInteger got = new AtomicInteger();
-    try (Redlock other = Clients.start(nodes);
+    try (Redlock other = Clients.patient(nodes);
         Lease lease = redlock.lock("fought").acquire(WAIT)) {
       everywhere("fought");
       for (int i = 0; i < millis.length; i++) {
@@ -136,8 +136,8 @@ class OwnKeyIT {
         nodes.get(4).command("FLUSHDB");
         Eventually.holds(() -> isOurs(lease, 5), nodes);
         millis[i] = (System.nanoTime() - start) / 1_000_000;
-        assertThat(guarded.nodes().get(1).state()).isEqualTo("QUARANTINED");
-        assertThat(guarded.nodes().get(4).state()).isEqualTo("QUARANTINED");
+        // A regular extension may have come before the push was read.
+        Eventually.holds(() -> isQuarantined(guarded, 1) && isQuarantined(guarded, 4), nodes);
         lease.ensureValid();
       }
     }
@@ -147,6 +147,10 @@ class OwnKeyIT {
     assertThat(millis[4]).as("longest ms").isLessThanOrEqualTo(500);
   }
 
+  private static boolean isQuarantined(Redlock client, int node) {
+    return client.nodes().get(node).state().equals("QUARANTINED");
+  }
+
   private Redlock guarded() {
     Duration brief = Duration.ofSeconds(5);
     Redlock client =
@@ -154,6 +158,7 @@ class OwnKeyIT {
             .nodes(nodes.uris().toArray(String[]::new))
             .maxLeaseTime(brief)
             .leaseTime(brief)
+            .nodeTimeout(Clients.PATIENCE)
             .build();
     return Clients.voting(client, 5);
   }
@@ -161,7 +166,7 @@ class OwnKeyIT {
   @Test
   void breakLock_byAnOperator_takesTheLockAndBarsItsReturn() throws Exception {
     long[] millis = new long[9];
-    try (Redlock operator = Clients.start(nodes)) {
+    try (Redlock operator = Clients.patient(nodes)) {
       for (int i = 0; i < millis.length; i++) {
         Lease lease = redlock.lock("broken").acquire(WAIT);
         everywhere("broken");

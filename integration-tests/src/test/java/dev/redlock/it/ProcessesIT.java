@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
-import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.ForkedJvm;
@@ -63,13 +62,16 @@ class ProcessesIT {
     private Worker() {}
 
     public static void main(String[] args) throws Exception {
-      Path counter = Path.of(args[1]);
-      Path tokens = Path.of(args[2]);
+      int failures = work(args[0].split(","), Path.of(args[1]), Path.of(args[2]));
+      System.exit(failures == 0 ? 0 : 1); // Closed by now: what was asked has been sent.
+    }
+
+    private static int work(String[] uris, Path counter, Path tokens) throws Exception {
       try (Redlock redlock =
           Redlock.builder()
-              .nodes(args[0].split(","))
+              .nodes(uris)
               .restartGuard(RestartGuard.off())
-              .defaults(LockOptions.builder().leaseTime(Duration.ofSeconds(10)).build())
+              .defaults(Clients.options().leaseTime(Duration.ofSeconds(10)).build())
               .build()) {
         Clients.voting(redlock, 5);
         DistributedLock lock = redlock.lock("counter");
@@ -96,7 +98,7 @@ class ProcessesIT {
         for (Thread thread : threads) {
           thread.join();
         }
-        System.exit(failures.isEmpty() ? 0 : 1);
+        return failures.size();
       }
     }
 

@@ -28,7 +28,7 @@ class ReentrantLockIT {
 
   @BeforeEach
   void connect() {
-    redlock = Clients.voting(Clients.on(nodes).build(), 3);
+    redlock = Clients.patient(nodes);
     lock = redlock.reentrantLock("thread");
   }
 
@@ -90,7 +90,7 @@ class ReentrantLockIT {
   void unlock_afterLoss_saysSo() {
     lock.lock();
     for (RedisNode node : nodes) {
-      node.command("SET", Clients.lockKey("thread"), "another", "PX", "3000");
+      node.command("SET", Clients.lockKey("thread"), "another", "PX", "30000");
     }
     Eventually.holds(() -> !lock.isHeldByCurrentThread(), nodes);
     assertThatThrownBy(lock::lock).isInstanceOf(LeaseLostException.class);

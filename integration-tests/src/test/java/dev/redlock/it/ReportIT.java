@@ -35,8 +35,8 @@ class ReportIT {
 
   @Test
   void refusal_lockHeld_tellsHolderAndRemainingTime() {
-    try (Redlock one = Clients.start(nodes);
-        Redlock two = Clients.start(nodes);
+    try (Redlock one = Clients.patient(nodes);
+        Redlock two = Clients.patient(nodes);
         Lease held = one.lock("report").acquire(Duration.ofSeconds(2))) {
       AcquireReport report =
           catchThrowableOfType(
@@ -55,7 +55,7 @@ class ReportIT {
 
   @Test
   void refusal_votesSplit_isToldAsACollisionAndNotAsHeld() {
-    try (Redlock redlock = Clients.start(nodes)) {
+    try (Redlock redlock = Clients.patient(nodes)) {
       AcquireReport seen = null;
       // Where the door is one of those two, or both say so first, it is "held" by all that is
       // known.
@@ -86,7 +86,7 @@ class ReportIT {
 
   @Test
   void refusal_fencesAheadOfWhatNodesAccept_isToldAsTokensRefused() {
-    try (Redlock redlock = Clients.start(nodes)) {
+    try (Redlock redlock = Clients.patient(nodes)) {
       for (int i = 0; i < 2; i++) {
         List<?> time = (List<?>) nodes.get(i).command("TIME");
         String fence = (Long.parseLong("" + time.get(0)) + 60) + "000000"; // A minute ahead.
@@ -108,7 +108,7 @@ class ReportIT {
 
   @Test
   void refusal_nodeDownAndNodeHung_tellsEachApart() {
-    try (Redlock redlock = Clients.start(nodes)) {
+    try (Redlock redlock = Clients.patient(nodes)) {
       nodes.get(0).kill();
       nodes.get(1).pause();
       QuorumUnavailableException refused =
@@ -163,7 +163,7 @@ class ReportIT {
 
   @Test
   void inspect_lockHeld_showsHolderOnEachNode() throws Exception {
-    try (Redlock redlock = Clients.start(nodes);
+    try (Redlock redlock = Clients.patient(nodes);
         Lease held = redlock.lock("shown").acquire(Duration.ofSeconds(2))) {
       Eventually.holds(() -> nodes.stream().allMatch(n -> Clients.holdsKey(n, "shown")), nodes);
       LockInspection seen = redlock.inspect("shown").toCompletableFuture().get();

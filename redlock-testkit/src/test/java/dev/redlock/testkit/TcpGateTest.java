@@ -286,7 +286,7 @@ class TcpGateTest {
 
   @Test
   void delay_clientResets_whatWasSentStillArrivesLater() throws IOException {
-    gate.delay(Duration.ofMillis(80), Duration.ZERO);
+    gate.delay(Duration.ofSeconds(1), Duration.ZERO);
     client.send("INCR", "n");
     client.flush();
     client.close(); // with a reset
@@ -353,7 +353,8 @@ class TcpGateTest {
     }
     Duration elapsed = Duration.ofNanos(System.nanoTime() - start);
 
-    assertThat(elapsed).isBetween(Duration.ofMillis(50), Duration.ofMillis(1_000));
+    // One after another they would take a hundred seconds.
+    assertThat(elapsed).isBetween(Duration.ofMillis(50), Duration.ofSeconds(10));
   }
 
   private static long connectedClients() {

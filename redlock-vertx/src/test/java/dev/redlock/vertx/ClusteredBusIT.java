@@ -41,12 +41,14 @@ class ClusteredBusIT {
 
   @Test
   void notice_toAWaiterInTheOtherJvm_arrivesWithinTwentyMillis(RedisNodes nodes) throws Exception {
-    try (ForkedJvm other =
+    try (Starvation starvation = new Starvation();
+        ForkedJvm other =
             ForkedJvm.start(Other.class, String.join(",", nodes.uris()), "" + (PORT + 1));
         CheckedVertx here = CheckedVertx.clustered(Hazelcasts.clustered(PORT, "it-" + PORT))) {
       VertxRedlock redlock = client(here.vertx(), nodes.uris());
       other.awaitLine("ready"::equals, PATIENCE);
       long[] micros = new long[MEASURED];
+      int starved = 0;
       for (int i = -WARM_UPS; i < MEASURED; i++) {
         VertxLease lease = CheckedVertx.get(redlock.acquire("a", PATIENCE));
         other.send("wait");
@@ -56,10 +58,14 @@ class ClusteredBusIT {
         lease.release();
         String got = other.awaitLine(line -> line.startsWith("got "), PATIENCE);
         long took = (Long.parseLong(got.substring(4)) - start) / 1_000; // One clock per machine.
+        other.awaitLine("released"::equals, PATIENCE);
         if (i >= 0) {
           micros[i] = took;
+          if (starved < MEASURED && starvation.since(start) > 0) {
+            starved++; // The machine ran nobody meanwhile: it is measured once more.
+            i--;
+          }
         }
-        other.awaitLine("released"::equals, PATIENCE);
       }
       other.send("end");
       assertThat(other.awaitExit(PATIENCE)).isZero();
@@ -67,8 +73,8 @@ class ClusteredBusIT {
       double load = CheckedVertx.loadAverage();
       System.out.printf(
           "release in one JVM to acquired in the other: median %d µs, p99 %d µs, max %d µs,"
-              + " load %.1f%n",
-          micros[MEASURED / 2], micros[MEASURED * 99 / 100], micros[MEASURED - 1], load);
+              + " load %.1f, %d measured again%n",
+          micros[MEASURED / 2], micros[MEASURED * 99 / 100], micros[MEASURED - 1], load, starved);
       // With more to run than there are cores, the 99th percentile measures the scheduler.
       assertThat(micros[MEASURED / 2]).as("median").isLessThan(20_000);
       if (load < Runtime.getRuntime().availableProcessors()) {

@@ -378,6 +378,7 @@ class VertxRedlockIT {
         Redlock.builder()
             .nodes(nodes.uris().toArray(String[]::new))
             .restartGuard(RestartGuard.off())
+            .nodeTimeout(Duration.ofSeconds(1))
             .build()) {
       VertxRedlock wrapped = CheckedVertx.voting(VertxRedlock.wrap(vertx, mine));
       VertxLease lease = CheckedVertx.get(wrapped.acquire("a", LONG));

@@ -36,7 +36,10 @@ class WaitersIT {
     vertx = checked.vertx();
     redlock =
         checked.client(
-            VertxRedlockIT.options(nodes).setQueueBound(WAITERS + 1).setMaxHandOffs(WAITERS * 2));
+            VertxRedlockIT.options(nodes)
+                .setNodeTimeoutMillis(1_000)
+                .setQueueBound(WAITERS + 1)
+                .setMaxHandOffs(WAITERS * 2));
   }
 
   /** What is wrong with the bus; here nothing. */

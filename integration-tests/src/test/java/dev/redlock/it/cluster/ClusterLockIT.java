@@ -63,7 +63,7 @@ class ClusterLockIT {
         Redlock other = ClusterClients.start(cluster)) {
       DistributedLock lock = redlock.lock("queue", LAZY.toBuilder().queueBound(1).build());
       Lease first = lock.acquire(WAIT);
-      assertThat(other.lock("queue").tryAcquire()).isEmpty();
+      assertThat(other.lock("queue", LAZY).tryAcquire()).isEmpty();
       CompletableFuture<Lease> next = lock.acquireAsync(WAIT);
       assertThatThrownBy(() -> lock.acquire(WAIT)).isInstanceOf(LockQueueFullException.class);
       first.close();
@@ -86,7 +86,7 @@ class ClusterLockIT {
       reentrant.lock();
       reentrant.lock();
       reentrant.unlock();
-      assertThat(other.lock("again").tryAcquire()).isEmpty();
+      assertThat(other.lock("again", LAZY).tryAcquire()).isEmpty();
       reentrant.unlock();
       other.lock("again").acquire(WAIT).close();
     }
@@ -106,8 +106,16 @@ class ClusterLockIT {
       for (int i = 1; i < 4; i++) {
         int process = i;
         long standing = i;
-        waiting.add(clients.get(i).lock("fair", fair).acquireAsync(WAIT));
-        waiting.get(i - 1).thenAccept(lease -> served.add(process));
+        waiting.add(
+            clients
+                .get(i)
+                .lock("fair", fair)
+                .acquireAsync(WAIT)
+                .thenApply(
+                    lease -> {
+                      served.add(process); // Before anybody can close it.
+                      return lease;
+                    }));
         RedisNode master = cluster.masterOf(Clients.lockKey("fair"));
         ClusterClients.eventually(
             cluster,
@@ -139,7 +147,7 @@ class ClusterLockIT {
       assertThat(Commands.on(cluster.masters())).isEqualTo(before);
 
       try (Lease lease = redlock.lock(List.of("apples_{fruit}", "pears_{fruit}")).acquire(WAIT)) {
-        assertThat(redlock.lock("pears_{fruit}").tryAcquire()).isEmpty();
+        assertThat(redlock.lock("pears_{fruit}", LAZY).tryAcquire()).isEmpty();
         assertThat(lease.names()).hasSize(2);
       }
     }
@@ -199,7 +207,7 @@ class ClusterLockIT {
     try (Redlock redlock = ClusterClients.start(cluster.uris(), confirmed)) {
       RedisNode replica = cluster.replicaOf("{confirmed}");
       Lease lease = redlock.lock("{confirmed}", still).acquire(WAIT);
-      long granted = System.nanoTime() + lease.remainingValidity().toNanos();
+      long granted = lease.remainingValidity().toNanos() + System.nanoTime();
       replica.pause();
       try {
         assertThatThrownBy(() -> lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS))

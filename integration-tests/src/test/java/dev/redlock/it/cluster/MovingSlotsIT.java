@@ -219,7 +219,7 @@ class MovingSlotsIT {
       waiting.get(5, TimeUnit.SECONDS).close();
       master.command("CLUSTER", "DELSLOTS", slot);
       try {
-        long before = System.nanoTime() + held.remainingValidity().toNanos();
+        long before = held.remainingValidity().toNanos() + System.nanoTime();
         assertThatThrownBy(() -> redlock.lock("{down}_2", LAZY).tryAcquire())
             .isInstanceOf(QuorumUnavailableException.class)
             .message()

@@ -138,14 +138,14 @@ abstract class LineContract extends NodeContract {
 
   @Test
   void whoIsNotSeenForTheTimeout_dropsOut() {
-    ask("holder", 0, 200, true);
-    ask("gone", 0, 200, true);
+    ask("holder", 0, 1_000, true);
+    ask("gone", 0, 1_000, true);
     free("holder");
-    assertCode(ask("patient", 0, 200, false), ReplyCode.QUEUED);
+    assertCode(ask("patient", 0, 1_000, false), ReplyCode.QUEUED);
 
     await()
-        .atMost(Duration.ofSeconds(2))
-        .until(() -> ask("patient", 0, 200, true).code() == ReplyCode.GRANTED);
+        .atMost(Duration.ofSeconds(5))
+        .until(() -> ask("patient", 0, 1_000, true).code() == ReplyCode.GRANTED);
   }
 
   @Test

@@ -48,7 +48,7 @@ class LostKeysIT {
   void eviction_onTwoOfFive_takesEveryLockKey_admitsNobody_andIsHealed() {
     LockOptions options = LockOptions.builder().leaseTime(Duration.ofSeconds(9)).build();
     List<Lease> leases = new ArrayList<>();
-    try (Redlock redlock = Clients.start(nodes);
+    try (Redlock redlock = Clients.patient(nodes);
         Redlock other =
             Clients.voting(Clients.on(nodes).nodeTimeout(Duration.ofSeconds(1)).build(), 5)) {
       for (int i = 0; i < 20; i++) {
@@ -100,7 +100,7 @@ class LostKeysIT {
     RedisNodes.Builder three = RedisNodes.builder().count(3);
     shim.ifPresent(clock -> three.binary(clock.server()));
     try (RedisNodes clocks = three.start();
-        Redlock redlock = Clients.start(clocks)) {
+        Redlock redlock = Clients.patient(clocks)) {
       String key = Clients.lockKey("hour");
       for (RedisNode node : clocks) {
         node.command("SET", key, "somebody who crashed", "PX", "1500");
@@ -112,7 +112,7 @@ class LostKeysIT {
         back.command("PEXPIRE", key, "3601500");
       }
       try (Lease lease = redlock.lock("hour").acquire(WAIT);
-          Redlock other = Clients.start(clocks)) {
+          Redlock other = Clients.patient(clocks)) {
         NodeView view =
             redlock
                 .inspect("hour")

@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class Worker implements RedlockListener {
   private static final Duration WAIT = Duration.ofSeconds(10);
-  private static final long STALL_NANOS = 12_000_000;
+  private static final long STALL_NANOS = 5_000_000;
 
   private final String who;
   private final Settings settings;

@@ -103,14 +103,19 @@ class TlsIT {
                 () -> client.nodes().get(0),
                 state -> List.of(why).stream().allMatch(state.cause()::contains));
     assertThat(node.state()).isIn("CONNECTING", "PROBING");
-    assertThatThrownBy(() -> client.lock("tls").tryAcquire())
-        .isInstanceOfSatisfying(
-            QuorumUnavailableException.class,
-            refused -> {
-              NodeVote vote = refused.report().votes().get(0);
-              assertThat(vote.vote()).isEqualTo(Vote.SILENT);
-              assertThat(vote.error()).contains(why);
-            });
+    // The next attempt to connect may have failed in other words.
+    await(TlsMaster.describe(masters))
+        .atMost(Duration.ofSeconds(15))
+        .untilAsserted(
+            () ->
+                assertThatThrownBy(() -> client.lock("tls").tryAcquire())
+                    .isInstanceOfSatisfying(
+                        QuorumUnavailableException.class,
+                        refused -> {
+                          NodeVote vote = refused.report().votes().get(0);
+                          assertThat(vote.vote()).isEqualTo(Vote.SILENT);
+                          assertThat(vote.error()).contains(why);
+                        }));
   }
 
   @Test
