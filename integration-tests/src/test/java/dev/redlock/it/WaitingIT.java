@@ -168,7 +168,9 @@ class WaitingIT {
           threads, heap, rate);
       assertThat(threads).as("additional threads").isEmpty();
       assertThat(heap).as("bytes a waiter").isLessThanOrEqualTo(2048);
-      assertThat(rate).as("drained a second").isGreaterThanOrEqualTo(Load.bound(1000, 300));
+      assertThat(rate)
+          .as("drained a second")
+          .isGreaterThanOrEqualTo((double) Load.bound(1000, 300));
     }
   }
 

@@ -220,6 +220,7 @@ public final class ForkedJvm implements AutoCloseable {
     private String name;
     private List<String> args = List.of();
     private List<String> jvmArgs = List.of();
+    private Path javaHome = Path.of(System.getProperty("java.home"));
     private @Nullable Consumer<String> onLine;
 
     private Builder(Class<?> main) {
@@ -248,6 +249,12 @@ public final class ForkedJvm implements AutoCloseable {
       return this;
     }
 
+    /** The JDK that runs it; that of this process by default. */
+    public Builder javaHome(Path javaHome) {
+      this.javaHome = javaHome;
+      return this;
+    }
+
     /** A system property of the new JVM. */
     public Builder property(String key, String value) {
       properties.put(key, value);
@@ -266,7 +273,7 @@ public final class ForkedJvm implements AutoCloseable {
     /** Starts the JVM; when this returns it has a process, its main method may not run yet. */
     public ForkedJvm start() {
       List<String> command = new ArrayList<>();
-      command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+      command.add(javaHome.resolve("bin").resolve("java").toString());
       if (ForkedJvm.class.desiredAssertionStatus()) {
         command.add("-ea");
       }

@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -40,7 +41,7 @@ abstract class ConnectionContract extends NodeContract {
   @Test
   void start_returnsAtOnce_andStatesAreTold() {
     assertThat(client.node.status().state()).isEqualTo(State.VOTING);
-    await()
+    Awaitility.await()
         .untilAsserted(
             () -> assertThat(client.statuses).extracting(NodeStatus::state).endsWith(State.VOTING));
     assertThat(client.node.status().connection()).isPositive();
