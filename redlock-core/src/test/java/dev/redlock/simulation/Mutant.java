@@ -423,6 +423,10 @@ record Mutant(String name, String source, List<Edit> edits) {
             "boolean expiry = free - pollAt < 0 && pollAt == 0;"));
     mutant(
         "X",
+        "a token is proposed that only a clock far ahead of the others accepts",
+        protocol("TokenChoice", "if (candidate > latest) {", "if (latest < 0) {"));
+    mutant(
+        "X",
         "a proposal that was far too high bars the ones that follow",
         protocol(
             "TokenChoice",

@@ -44,7 +44,9 @@ final class TokenChoice {
 
   /**
    * After a round in which only tokens stood in the way: the median if no other token is acceptable
-   * to more nodes, else the smallest that is acceptable to the most.
+   * to more nodes, else the smallest that is acceptable to the most. Never one that only a clock
+   * far ahead of the others would accept: its node would keep that fence, and refuse what all
+   * others grant until time has caught up with it.
    */
   long proposeAfter(@Nullable NodeReply[] replies, long[] answeredNanos, long nowNanos) {
     int n = replies.length;
@@ -63,10 +65,14 @@ final class TokenChoice {
     }
     long best = Math.max(medianMicros(nowNanos), highest + 1);
     int most = acceptedBy(best, above, upTo, free);
+    long latest = medianMicros(nowNanos) + TokenWindow.AHEAD_MICROS;
     for (long room : new long[] {MARGIN_MICROS, 1}) { // narrow room only if it wins more nodes
       long before = most;
       for (int i = 0; i < free; i++) {
         long candidate = Math.max(above[i] + room, highest + 1);
+        if (candidate > latest) {
+          continue;
+        }
         int accepted = acceptedBy(candidate, above, upTo, free);
         if (accepted > most || (accepted == most && most > before && candidate < best)) {
           most = accepted;
