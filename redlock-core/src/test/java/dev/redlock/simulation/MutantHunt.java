@@ -54,7 +54,7 @@ final class MutantHunt {
         Mutant.all().stream()
             .filter(m -> only == null || m.name().contains(only) || m.source().equals(only))
             .toList();
-    List<Outcome> outcomes = hunt(core, mutants, SEEDS, threads);
+    List<Outcome> outcomes = hunt(core, mutants, SEEDS, true, threads);
     out.println("| source | mutant | caught by seed | caught by history |");
     out.println("|---|---|---|---|");
     int caught = 0;
@@ -80,12 +80,13 @@ final class MutantHunt {
     return names.get(0) + (names.size() == 1 ? "" : " and " + (names.size() - 1) + " more");
   }
 
-  static List<Outcome> hunt(Path core, List<Mutant> mutants, long seeds, int threads)
+  static List<Outcome> hunt(
+      Path core, List<Mutant> mutants, long seeds, boolean thorough, int threads)
       throws InterruptedException, ExecutionException {
     ExecutorService workers = Executors.newFixedThreadPool(threads, MutantHunt::daemon);
     List<Future<Outcome>> hunts = new ArrayList<>();
     for (Mutant m : mutants) {
-      hunts.add(workers.submit(hunt(core, m, seeds)));
+      hunts.add(workers.submit(hunt(core, m, seeds, thorough)));
     }
     List<Outcome> outcomes = new ArrayList<>();
     for (int i = 0; i < hunts.size(); i++) {
@@ -101,13 +102,13 @@ final class MutantHunt {
     return t;
   }
 
-  private static Callable<Outcome> hunt(Path core, Mutant m, long seeds) {
+  private static Callable<Outcome> hunt(Path core, Mutant m, long seeds, boolean thorough) {
     return () -> {
       Map<String, byte[]> classes = compile(core, m);
       ExecutorService trial = Executors.newSingleThreadExecutor(MutantHunt::daemon);
       try {
         List<String> caught =
-            trial.submit(() -> tryOut(classes, seeds)).get(MINUTES, TimeUnit.MINUTES);
+            trial.submit(() -> tryOut(classes, seeds, thorough)).get(MINUTES, TimeUnit.MINUTES);
         return new Outcome(m, caught.get(0), caught.subList(1, caught.size()));
       } catch (TimeoutException e) {
         return new Outcome(m, "it never ends", List.of());
@@ -126,11 +127,12 @@ final class MutantHunt {
   }
 
   @SuppressWarnings("unchecked")
-  private static List<String> tryOut(Map<String, byte[]> classes, long seeds)
+  private static List<String> tryOut(Map<String, byte[]> classes, long seeds, boolean thorough)
       throws ReflectiveOperationException {
     Class<?> trial = new MutantLoader(classes).loadClass(MutantTrial.class.getName());
     try {
-      return (List<String>) trial.getMethod("run", long.class).invoke(null, seeds);
+      return (List<String>)
+          trial.getMethod("run", long.class, boolean.class).invoke(null, seeds, thorough);
     } catch (InvocationTargetException e) {
       if (e.getCause() instanceof LinkageError broken) {
         throw broken; // Nothing was tried: the classes do not go together.

@@ -15,7 +15,7 @@ class MutantsTest {
   void everyMutant_isCaught() throws Exception {
     List<MutantHunt.Outcome> outcomes =
         MutantHunt.hunt(
-            Path.of(""), Mutant.all(), SEEDS, Runtime.getRuntime().availableProcessors());
+            Path.of(""), Mutant.all(), SEEDS, false, Runtime.getRuntime().availableProcessors());
     assertThat(outcomes.size()).isGreaterThan(40);
     assertThat(
             outcomes.stream()
@@ -36,7 +36,7 @@ class MutantsTest {
         Mutant.variant(
             "nothing is wrong",
             Mutant.protocol("Quorum", "return nodes / 2 + 1;", "return 1 + nodes / 2;"));
-    assertThat(MutantHunt.hunt(Path.of(""), List.of(none), SEEDS / 4, 1))
+    assertThat(MutantHunt.hunt(Path.of(""), List.of(none), SEEDS / 4, true, 1))
         .singleElement()
         .satisfies(o -> assertThat(o.caught()).as(o.toString()).isFalse());
   }
