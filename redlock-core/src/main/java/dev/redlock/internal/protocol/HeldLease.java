@@ -301,12 +301,8 @@ public final class HeldLease {
           validity = r.validity;
         }
         nextExtendNanos = r.startNanos + terms.ttlNanos() / 3;
-        if (checkDue) { // A push came behind an answer that this round has counted.
-          lookSoon(patientInterval(), nowNanos);
-        }
         settleTickets(Order.Outcome.DONE);
         orders.add(new Order.Extended(this, r.repaired()));
-        return null;
       }
       case LOST -> {
         return LeaseEnd.LOST;
@@ -315,16 +311,17 @@ public final class HeldLease {
         long left = validity.remaining(nowNanos, nowWallMillis);
         long soon = Math.min(terms.ttlNanos() / 10, left / 4);
         nextExtendNanos = nowNanos + Math.max(LEAST_RETRY_NANOS, soon);
-        if (checkDue) { // A push came meanwhile: what this round could not tell, the next may.
-          lookSoon(patientInterval(), nowNanos);
-        }
         settleTickets(
             Order.Outcome.failed(
                 Reports.ofReplies(nodes, keys, r.replies(), r.startNanos, nowNanos)));
         orders.add(new Order.ExtendFailed(this, left));
-        return null;
       }
     }
+    if (checkDue) { // A push came behind an answer that this round has counted, or found no use
+      // for.
+      lookSoon(patientInterval(), nowNanos);
+    }
+    return null;
   }
 
   private void settleTickets(Order.Outcome outcome) {

@@ -63,9 +63,10 @@ final class TokenChoice {
       upTo[free] = clock + TokenWindow.AHEAD_MICROS;
       free++;
     }
-    long best = Math.max(medianMicros(nowNanos), highest + 1);
+    long median = medianMicros(nowNanos);
+    long latest = median + TokenWindow.AHEAD_MICROS;
+    long best = Math.max(median, highest + 1);
     int most = acceptedBy(best, above, upTo, free);
-    long latest = medianMicros(nowNanos) + TokenWindow.AHEAD_MICROS;
     for (long room : new long[] {MARGIN_MICROS, 1}) { // narrow room only if it wins more nodes
       long before = most;
       for (int i = 0; i < free; i++) {
