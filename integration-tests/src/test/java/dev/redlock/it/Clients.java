@@ -70,6 +70,11 @@ public final class Clients {
     return redlock;
   }
 
+  /** Whether every node has confirmed all that was released: a quorum is enough for the caller. */
+  public static boolean owesNothing(Redlock redlock) {
+    return redlock.nodes().stream().allMatch(node -> node.pendingCleanups() == 0);
+  }
+
   public static String lockKey(String name) {
     return "redlock:{" + name + "}";
   }

@@ -110,10 +110,7 @@ class QuorumIT {
     // Closed while they hang, the client could only leave the rest to its time to live.
     nodes.get(0).resume();
     nodes.get(2).resume();
-    Eventually.holds(
-        () -> redlock.nodes().stream().allMatch(node -> node.pendingCleanups() == 0),
-        Duration.ofSeconds(20),
-        nodes);
+    Eventually.holds(() -> Clients.owesNothing(redlock), Duration.ofSeconds(20), nodes);
   }
 
   private static double p99Millis(String what, DistributedLock lock, int times) {

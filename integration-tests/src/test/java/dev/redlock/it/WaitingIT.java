@@ -135,15 +135,7 @@ class WaitingIT {
   @Test
   void waiters_tenThousandAsynchronous_costNoThreadAndNoCommandAndDrainByHandOff()
       throws Exception {
-    double best = 0;
-    for (int run = 0; run < 3 && best < 1000; run++) { // A busy machine may need another.
-      best = Math.max(best, drain(10_000));
-    }
-    assertThat(best).as("drained a second").isGreaterThanOrEqualTo(1000);
-  }
-
-  /** Lets so many wait and serves them; how many a second were served. */
-  private double drain(int waiters) throws Exception {
+    int waiters = 10_000;
     // Its own extensions would be commands, too.
     LockOptions options = LockOptions.builder().queueBound(waiters + 1).autoExtend(false).build();
     try (Redlock redlock = Clients.start(nodes)) {
@@ -178,7 +170,7 @@ class WaitingIT {
           threads, heap, rate);
       assertThat(threads).as("additional threads").isEmpty();
       assertThat(heap).as("bytes a waiter").isLessThanOrEqualTo(2048);
-      return rate;
+      assertThat(rate).as("drained a second").isGreaterThanOrEqualTo(1000);
     }
   }
 
@@ -253,28 +245,31 @@ class WaitingIT {
         all.add(waiting.lock("watched", options).acquireAsync(Duration.ofMinutes(2)));
       }
       // The first question went to all nodes; from now on only the door is armed.
+      int knocks = atTheDoor.get();
+      long armed = Commands.on(nodes);
       extend(held);
-      Eventually.holds(() -> atTheDoor.get() >= 1, nodes);
-      // A node that is held up for 10 ms makes a waiter ask another door: best of three.
-      long tooMany = Long.MAX_VALUE;
-      for (int run = 0; run < 3 && tooMany > 0; run++) {
-        atTheDoor.set(0);
-        atAll.set(0);
-        polls.set(0);
-        long before = Commands.on(nodes);
-        for (int i = 0; i < extensions; i++) {
-          extend(held);
-          Thread.sleep(200);
-        }
-        long commands = Commands.on(nodes) - before - 5L * extensions;
-        System.out.printf(
-            "10,000 waiters elsewhere: %d commands, %d at the door, %d at all, at %d extensions and %d polls%n",
-            commands, atTheDoor.get(), atAll.get(), extensions, polls.get());
-        // A poll asks all and rolls back; so does a waiter who hears of all nodes but, late, the
-        // door.
-        tooMany = Math.min(tooMany, commands - extensions - 10L * polls.get());
+      // The attempt is told before the door has seen it, which would be counted below.
+      Eventually.holds(
+          () -> {
+            int more = atTheDoor.get() - knocks;
+            return more >= 1 && Commands.on(nodes) - armed >= 5 + more;
+          },
+          nodes);
+      atTheDoor.set(0);
+      atAll.set(0);
+      polls.set(0);
+      long before = Commands.on(nodes);
+      for (int i = 0; i < extensions; i++) {
+        extend(held);
+        Thread.sleep(200);
       }
-      assertThat(tooMany).as("more than one an extension").isLessThanOrEqualTo(0);
+      long commands = Commands.on(nodes) - before - 5L * extensions;
+      System.out.printf(
+          "10,000 waiters elsewhere: %d commands, %d at the door, %d at all, at %d extensions and %d polls%n",
+          commands, atTheDoor.get(), atAll.get(), extensions, polls.get());
+      // A poll asks all and rolls back; so does a waiter who hears of all nodes but, late, the
+      // door.
+      assertThat(commands).isLessThanOrEqualTo(extensions + 10L * polls.get() + Load.bound(0, 20));
       all.forEach(one -> one.cancel(true));
       held.close();
     }

@@ -66,11 +66,6 @@ class KnownDefectsIT {
     return options.leaseTime(SHORT).nodeTimeout(SHORT.dividedBy(2));
   }
 
-  /** Waits for the nodes beyond the quorum, too. */
-  private void allIsDone() {
-    Eventually.holds(() -> redlock.nodes().stream().allMatch(n -> n.pendingCleanups() == 0), nodes);
-  }
-
   private boolean nobodyHolds(String name) {
     return nodes.stream().noneMatch(node -> Clients.holdsKey(node, name));
   }
@@ -99,7 +94,7 @@ class KnownDefectsIT {
       assertThat(lease.isValid()).isFalse();
       Eventually.holds(extension::isDone, nodes);
     }
-    allIsDone();
+    Eventually.holds(() -> Clients.owesNothing(redlock), nodes);
     assertThat(nodes.stream()).allMatch(KnownDefectsIT::noLockKeys);
     long before = pexpires();
     long end = System.nanoTime() + SHORT.toNanos();
@@ -395,7 +390,7 @@ class KnownDefectsIT {
   @Test
   void fence_afterTheRelease_livesForMinutesAndNotForEver() {
     redlock.lock("fences").acquire(WAIT).close();
-    allIsDone();
+    Eventually.holds(() -> Clients.owesNothing(redlock), nodes);
     assertThat(nobodyHolds("fences")).isTrue();
     for (RedisNode node : nodes) {
       assertThat(node.key(Clients.lockKey("fences") + ":fence").flatMap(RedisKey::ttl))

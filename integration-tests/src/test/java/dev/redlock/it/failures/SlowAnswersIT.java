@@ -12,7 +12,6 @@ import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
 import dev.redlock.it.TestTime;
 import dev.redlock.spi.RestartGuard;
-import dev.redlock.spi.Time;
 import dev.redlock.testkit.ForkedJvm;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -84,25 +83,13 @@ class SlowAnswersIT {
    * Timers that are late, as they are where the processor is short: with punctual ones it is the
    * node timeout that refuses, and nobody judges the answers.
    */
-  private static final class LateTimers implements Time {
+  private static final class LateTimers extends TestTime {
     private static final long LATE_NANOS = 500_000_000;
-
-    private final Time time = new TestTime();
-
-    @Override
-    public long nanos() {
-      return time.nanos();
-    }
-
-    @Override
-    public long wallMillis() {
-      return time.wallMillis();
-    }
 
     @Override
     public Cancellable schedule(Runnable task, long delayNanos) {
       // After a pause all that is due runs at once: late is what begins to count only then.
-      return time.schedule(() -> time.schedule(task, LATE_NANOS), delayNanos);
+      return super.schedule(() -> super.schedule(task, LATE_NANOS), delayNanos);
     }
   }
 
@@ -167,23 +154,12 @@ class SlowAnswersIT {
   }
 
   /** A machine that sleeps: its wall clock goes on meanwhile, the monotonic one does not. */
-  private static final class SleepyTime implements Time {
-    private final Time time = new TestTime();
+  private static final class SleepyTime extends TestTime {
     private final AtomicLong asleepMillis = new AtomicLong();
 
     @Override
-    public long nanos() {
-      return time.nanos();
-    }
-
-    @Override
     public long wallMillis() {
-      return time.wallMillis() + asleepMillis.get();
-    }
-
-    @Override
-    public Cancellable schedule(Runnable task, long delayNanos) {
-      return time.schedule(task, delayNanos);
+      return super.wallMillis() + asleepMillis.get();
     }
   }
 
