@@ -55,8 +55,10 @@ public interface Lease extends AutoCloseable {
   /**
    * Ends the lease: locally at once, then on the nodes. Completes when a quorum has confirmed;
    * fails with {@link QuorumUnavailableException} when it has not within the node timeout (the
-   * clean-up goes on in the background all the same, and the keys expire with the lease time).
-   * Idempotent; completes normally for a lease that had ended otherwise.
+   * clean-up goes on in the background all the same, and the keys expire with the lease time). If
+   * the lease is handed to the next caller of this client, it completes at once: whether the nodes
+   * confirm is what that caller waits for, and {@link #whenEnded()} tells. Idempotent; completes
+   * normally for a lease that had ended otherwise.
    */
   CompletionStage<Void> releaseAsync();
 

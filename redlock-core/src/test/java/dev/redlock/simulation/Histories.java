@@ -40,6 +40,7 @@ final class Histories {
     all.put("handOff_whileNodeIsSilent_releasesPredecessorThere", Histories::handOffBehind);
     all.put("handOff_toCancelledWaiter_freesTheLock", Histories::handOffCancelled);
     all.put("handOff_ofLease_endsItBeforeAnythingIsSent", Histories::handOffSilences);
+    all.put("handOff_underWay_letsTheReleasingCallerQueueAgain", Histories::handOffAndBack);
     all.put("knock_isNoVote", Histories::knockIsNoVote);
     all.put("rollBack_ofLaterToken_leavesEarlierLeaseRepairable", Histories::rollBackIsNoEnd);
     all.put("votes_ofTwoTokens_areNeverAddedUp", Histories::votesOfTwoTokens);
@@ -1093,6 +1094,32 @@ final class Histories {
     b.mustHold("A's keys have expired");
     a.mustNotHold("and with them its lease");
     require(a.end() == LeaseEnd.EXPIRED, "which was told");
+  }
+
+  /**
+   * Two callers with nothing to do inside: the one that releases is back in the queue while the
+   * other is still being granted, so that the lock is never freed between them.
+   */
+  private static void handOffAndBack() {
+    Play p = new Play(3, 1, options()).start();
+    Play.Person holder = p.person(0);
+    holder.wants(100);
+    p.run(5);
+    Play.Person next = p.person(0);
+    next.wants(400);
+    for (int i = 0; i < 4; i++) {
+      holder.releases();
+      require(holder.released != null, "the rest is the next one's business");
+      holder.mustNotHold("it is over at once");
+      next.mustNotHold("the round has yet to run");
+      Play.Person back = p.person(0);
+      back.wants(400);
+      p.run(5);
+      next.mustHold("its turn");
+      require(holder.end() == LeaseEnd.HANDED_OFF, "nothing was freed in between");
+      holder = next;
+      next = back;
+    }
   }
 
   /** Six of one process wait, and one of another: it comes after one lease and two hand-offs. */

@@ -399,6 +399,13 @@ record Mutant(String name, String source, List<Edit> edits) {
         protocol("LockMachine", "stayingBack = often;", "stayingBack = false;"));
     mutant(
         "X",
+        "who hands the lock on is told so by nobody",
+        protocol(
+            "LockMachine",
+            "orders.add(new Order.Settle(ticket, Order.Outcome.DONE));\n      handOff",
+            "handOff"));
+    mutant(
+        "X",
         "handed on for as long as anybody waits",
         protocol("LockMachine", "        && l.handOffs < l.terms.maxHandOffs()\n", ""));
     mutant(

@@ -178,6 +178,19 @@ abstract class AcquireContract extends NodeContract {
   }
 
   @Test
+  void previousLease_whoseKeyLostItsTimeToLive_isTakenOver_andTheKeyHasOneAgain() {
+    LockKeys keys = fresh();
+    long token = client.now();
+    client.acquire(keys, OTHER, token, TTL);
+    server().put(keys.lockKey(0), OTHER, 0);
+
+    assertCode(client.handOver(keys, ME, token + 1, OTHER, token), ReplyCode.GRANTED);
+
+    assertHolder(keys, ME);
+    assertThat(server().ttlMillis(keys.lockKey(0))).isBetween(1L, TTL);
+  }
+
+  @Test
   void previousLease_repeated_isGranted() {
     LockKeys keys = fresh();
     long token = client.now();

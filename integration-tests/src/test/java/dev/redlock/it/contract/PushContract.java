@@ -46,6 +46,17 @@ abstract class PushContract extends NodeContract {
   }
 
   @Test
+  void nextLease_isNotToldToWhoeverHasReleased() {
+    client.release(keys, ME, token);
+    client.invalidated.clear();
+
+    assertCode(waiter.acquire(keys, OTHER, token + 2, TTL), ReplyCode.GRANTED);
+
+    client.inspect(fresh()); // On the same connection, behind whatever was pushed.
+    assertThat(client.invalidated).isEmpty();
+  }
+
+  @Test
   void extend_reachesTheWaiter() {
     client.extend(keys, ME, token, TTL);
     awaitKey(waiter.invalidated, keys.lockKey(0));

@@ -134,15 +134,17 @@ public final class NodeModel {
     boolean wanted = false;
     for (int i = 0; i < keys.size(); i++) {
       Slot s = read(keys.lockKey(i), session);
-      if (isForeign(s)) {
+      String owner = s.owner;
+      boolean predecessors = owner != null && owner.equals(r.previousLeaseId());
+      // The predecessor's key is set anew, with a time to live, even if somebody took that away.
+      if (s.wrongType || (isForeign(s) && !predecessors)) {
         return foreign(connection, s);
       }
       fence = Math.max(fence, s.fence);
       wanted |= s.wanted;
-      String owner = s.owner;
       if (owner != null
           && !owner.equals(r.leaseId())
-          && !owner.equals(r.previousLeaseId())
+          && !predecessors
           && s.expiresMillis - nowMillis > remaining) {
         remaining = s.expiresMillis - nowMillis;
         holder = s;

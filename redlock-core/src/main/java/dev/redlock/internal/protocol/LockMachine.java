@@ -43,7 +43,6 @@ public final class LockMachine {
   private @Nullable HeldLease lease;
   private @Nullable AcquireRound round;
   private @Nullable AcquireRound lastAsked;
-  private Order.@Nullable Ticket handOffTicket;
 
   /** Leases in a row that went to this client, by hand-off or because it was back first. */
   private int servedInRow;
@@ -195,7 +194,10 @@ public final class LockMachine {
     return true;
   }
 
-  /** The holder releases; {@code ticket} is settled when a quorum has confirmed. */
+  /**
+   * The holder releases; {@code ticket} is settled when a quorum has confirmed, or at once if
+   * another takes over.
+   */
   public void release(HeldLease l, Order.Ticket ticket, long now, long wall) {
     l.askRelease();
     if (l != lease) {
@@ -205,7 +207,10 @@ public final class LockMachine {
     if (l.validity().remaining(now, wall) <= 0) {
       end(l, LeaseEnd.EXPIRED, ticket, now);
     } else if (mayHandOff(l, now, wall)) {
-      handOff(l, ticket, now, wall);
+      // What comes of it is the next one's business; and a caller that is back while the round runs
+      // stands in the queue for the one after.
+      orders.add(new Order.Settle(ticket, Order.Outcome.DONE));
+      handOff(l, now, wall);
     } else {
       end(l, LeaseEnd.RELEASED, ticket, now);
     }
@@ -638,7 +643,6 @@ public final class LockMachine {
       before.finish(LeaseEnd.HANDED_OFF);
       orders.add(new Order.End(before, LeaseEnd.HANDED_OFF));
       orders.add(new Order.Announce(before, ReleaseHints.Reason.HANDED_OFF));
-      settleHandOff(Order.Outcome.DONE);
       cleanup.addBehind(
           before.release(0, null),
           before.written() & ~r.grantedMask(),
@@ -650,14 +654,6 @@ public final class LockMachine {
     orders.add(new Order.Grant(w, l));
     line.leave(~r.open(), now);
     l.begin(now, wall);
-  }
-
-  private void settleHandOff(Order.Outcome outcome) {
-    Order.Ticket ticket = handOffTicket;
-    handOffTicket = null;
-    if (ticket != null) {
-      orders.add(new Order.Settle(ticket, outcome));
-    }
   }
 
   /** The round got no quorum: undo it everywhere, then wait for the right time. */
@@ -703,9 +699,7 @@ public final class LockMachine {
     round = null;
     HeldLease before = r.predecessor;
     if (before != null) {
-      Order.Ticket ticket = handOffTicket;
-      handOffTicket = null;
-      end(before, LeaseEnd.RELEASED, ticket, now);
+      end(before, LeaseEnd.RELEASED, null, now);
     }
     long mask = undoMask(r);
     if (mask == 0) {
@@ -833,9 +827,8 @@ public final class LockMachine {
         && l.validity().remaining(now, wall) > next.terms.nodeTimeoutNanos();
   }
 
-  private void handOff(HeldLease l, Order.Ticket ticket, long now, long wall) {
+  private void handOff(HeldLease l, long now, long wall) {
     lease = null;
-    handOffTicket = ticket;
     contention.reset();
     ask(random.leaseId(), l, now, wall);
   }

@@ -15,6 +15,7 @@ local now = time[1] * 1000000 + time[2]
 local inWindow = proposed >= now - 2000000 and proposed <= now + 2000000
 local last = #KEYS - #KEYS % 2
 local fence, remaining, holder, stale, repeated, wanted, unmarked = 0, -1, nil, false, nil, nil, nil
+local endedNow, ended = previous and tonumber(ARGV[6]), {}
 
 local function refuse(err, index)
   if string.find(err.err, 'WRONGTYPE', 1, true) then
@@ -28,7 +29,7 @@ for i = 1, last, 2 do
   if type(owner) == 'table' then
     return refuse(owner, i)
   end
-  local read = redis.pcall('HMGET', KEYS[i + 1], 'fence', 'wanted')
+  local read = redis.pcall('HMGET', KEYS[i + 1], 'fence', 'wanted', 'ended')
   if read.err then
     return refuse(read, i + 1)
   end
@@ -47,12 +48,13 @@ for i = 1, last, 2 do
     unmarked = unmarked or {}
     unmarked[#unmarked + 1] = KEYS[i + 1]
   end
-  if owner then
+  ended[i] = tonumber(read[3] or 0) or 0
+  if owner and owner ~= previous then
     local left = redis.call('PTTL', KEYS[i])
     if left == -1 then
       return {10, now, i}
     end
-    if owner ~= id and owner ~= previous and left > remaining then
+    if owner ~= id and left > remaining then
       remaining, holder = left, owner
     end
   end
@@ -127,13 +129,18 @@ end
 for i = 1, last, 2 do
   -- The predecessor is over, so its extend must not set the key again; never true of this token itself. Also
   -- where our own extend was faster than this and has stored the key already.
-  local endedNow = previous and tonumber(ARGV[6])
-  if previous and endedNow < proposed and tonumber(redis.call('HGET', KEYS[i + 1], 'ended') or 0) < endedNow then
-    redis.call('HSET', KEYS[i + 1], 'ended', ARGV[6])
-  end
-  if not (repeated and repeated[i]) then
+  local raiseEnded = endedNow and endedNow < proposed and ended[i] < endedNow
+  if repeated and repeated[i] then
+    if raiseEnded then
+      redis.call('HSET', KEYS[i + 1], 'ended', ARGV[6])
+    end
+  else
     redis.call('SET', KEYS[i], id, 'PX', ARGV[3])
-    redis.call('HSET', KEYS[i + 1], 'fence', token)
+    if raiseEnded then
+      redis.call('HSET', KEYS[i + 1], 'fence', token, 'ended', ARGV[6])
+    else
+      redis.call('HSET', KEYS[i + 1], 'fence', token)
+    end
     if wanted and wanted[i] then
       redis.call('HDEL', KEYS[i + 1], 'wanted')
     end

@@ -17,7 +17,10 @@ local last = #KEYS - #KEYS % 2
 local code, fence, foreign, wanted = 9, 0, nil, 0
 
 for i = 1, last, 2 do
+  -- Both reads come before the writes: a read behind them would make the node push to this connection when
+  -- the next one comes.
   local owner = redis.pcall('GET', KEYS[i])
+  local stored = redis.pcall('HMGET', KEYS[i + 1], 'fence', 'ended', 'wanted')
   if owner == id then
     code = 8
     if hold == 0 then
@@ -31,7 +34,6 @@ for i = 1, last, 2 do
   elseif type(owner) == 'table' and not string.find(owner.err, 'WRONGTYPE', 1, true) then
     return owner
   end
-  local stored = redis.pcall('HMGET', KEYS[i + 1], 'fence', 'ended', 'wanted')
   if stored.err then
     if not string.find(stored.err, 'WRONGTYPE', 1, true) then
       return stored
