@@ -14,13 +14,14 @@ public final class Machine {
 
   /** Processors, system, Java, and the servers as their source calls them. */
   public static String describe(String servers) {
-    return "%d × %s, %s %s, JDK %s, %s"
+    return "%d × %s, %s %s, JDK %s (%s), %s"
         .formatted(
             Runtime.getRuntime().availableProcessors(),
             processor(),
             System.getProperty("os.name"),
             System.getProperty("os.version"),
             Runtime.version(),
+            System.getProperty("java.vm.info"), // Which compilers it uses, too.
             VERSION.matcher(servers).replaceFirst("Redis $1"));
   }
 

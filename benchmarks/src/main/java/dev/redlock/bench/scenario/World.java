@@ -63,6 +63,7 @@ final class World implements AutoCloseable {
         drive(peer, load.lasting(time));
       }
     }
+    Cpu.awaitIdle();
   }
 
   @Override
