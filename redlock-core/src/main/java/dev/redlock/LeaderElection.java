@@ -42,8 +42,8 @@ public interface LeaderElection extends AutoCloseable {
 
   /**
    * Stops working, hands the lock over at once, and campaigns no more until {@link #start}.
-   * Completes when work has stopped (or {@link Builder#stopTimeout} has passed) and a quorum has
-   * confirmed the release (or one node timeout has passed); never fails.
+   * Completes when work has stopped (or {@link Builder#stopTimeout} has passed) and the lock is
+   * released, as {@link Lease#releaseAsync} tells it (or one node timeout has passed); never fails.
    */
   CompletionStage<Void> stop();
 
