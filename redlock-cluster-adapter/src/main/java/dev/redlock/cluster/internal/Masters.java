@@ -298,7 +298,7 @@ final class Masters implements NodeListener, Medium {
       }
       Topology before = topology;
       changed = before == null || !before.serves(next);
-      topology = next;
+      topology = before == null ? next : next.after(before);
       troubled = false;
       for (MasterLink link : new ArrayList<>(links.values())) {
         // Whom a redirection named after this was asked for is to stay.

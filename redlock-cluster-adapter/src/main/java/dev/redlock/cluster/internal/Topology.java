@@ -68,6 +68,17 @@ final class Topology {
     return clusterId;
   }
 
+  /**
+   * The same, but who was a replica counts as one until it has slots: a promoted replica may be
+   * seen as a master without any, or not at all, before it is seen with those of its master.
+   */
+  Topology after(Topology before) {
+    Set<String> replicas = new HashSet<>(before.replicaIds);
+    masters.values().forEach(master -> replicas.remove(master.nodeId()));
+    replicas.addAll(replicaIds);
+    return new Topology(owners, masters, replicas, clusterId);
+  }
+
   boolean isReplica(String nodeId) {
     return replicaIds.contains(nodeId);
   }
