@@ -380,8 +380,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "what is pushed during a look that fails is forgotten",
         protocol(
             "HeldLease",
-            "    if (checkDue) { // A push came behind",
-            "    if (checkDue && verdict == ExtendRound.Verdict.RENEWED) { // A push came behind"));
+            "could not use.\n    if (checkDue) {",
+            "could not use.\n    if (checkDue && verdict == ExtendRound.Verdict.RENEWED) {"));
     mutant(
         "X",
         "the round after the door stands in line again",

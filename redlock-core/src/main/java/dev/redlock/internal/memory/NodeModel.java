@@ -135,16 +135,16 @@ public final class NodeModel {
     for (int i = 0; i < keys.size(); i++) {
       Slot s = read(keys.lockKey(i), session);
       String owner = s.owner;
-      boolean predecessors = owner != null && owner.equals(r.previousLeaseId());
+      boolean ofPredecessor = owner != null && owner.equals(r.previousLeaseId());
       // The predecessor's key is set anew, with a time to live, even if somebody took that away.
-      if (s.wrongType || (isForeign(s) && !predecessors)) {
+      if (s.wrongType || (isForeign(s) && !ofPredecessor)) {
         return foreign(connection, s);
       }
       fence = Math.max(fence, s.fence);
       wanted |= s.wanted;
       if (owner != null
           && !owner.equals(r.leaseId())
-          && !predecessors
+          && !ofPredecessor
           && s.expiresMillis - nowMillis > remaining) {
         remaining = s.expiresMillis - nowMillis;
         holder = s;

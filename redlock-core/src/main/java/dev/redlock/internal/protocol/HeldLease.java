@@ -317,8 +317,8 @@ public final class HeldLease {
         orders.add(new Order.ExtendFailed(this, left));
       }
     }
-    if (checkDue) { // A push came behind an answer that this round has counted, or found no use
-      // for.
+    // A push came behind an answer that this round has counted, or could not use.
+    if (checkDue) {
       lookSoon(patientInterval(), nowNanos);
     }
     return null;

@@ -15,7 +15,7 @@ local now = time[1] * 1000000 + time[2]
 local inWindow = proposed >= now - 2000000 and proposed <= now + 2000000
 local last = #KEYS - #KEYS % 2
 local fence, remaining, holder, stale, repeated, wanted, unmarked = 0, -1, nil, false, nil, nil, nil
-local endedNow, ended = previous and tonumber(ARGV[6]), {}
+local endedNow, raiseEnded = previous and tonumber(ARGV[6]), nil
 
 local function refuse(err, index)
   if string.find(err.err, 'WRONGTYPE', 1, true) then
@@ -48,7 +48,12 @@ for i = 1, last, 2 do
     unmarked = unmarked or {}
     unmarked[#unmarked + 1] = KEYS[i + 1]
   end
-  ended[i] = tonumber(read[3] or 0) or 0
+  -- The predecessor is over, so its extend must not set the key again; never true of this token itself. Also
+  -- where our own extend was faster than this and has stored the key already.
+  if endedNow and endedNow < proposed and (tonumber(read[3] or 0) or 0) < endedNow then
+    raiseEnded = raiseEnded or {}
+    raiseEnded[i] = true
+  end
   if owner and owner ~= previous then
     local left = redis.call('PTTL', KEYS[i])
     if left == -1 then
@@ -127,16 +132,14 @@ elseif code ~= 1 then
 end
 
 for i = 1, last, 2 do
-  -- The predecessor is over, so its extend must not set the key again; never true of this token itself. Also
-  -- where our own extend was faster than this and has stored the key already.
-  local raiseEnded = endedNow and endedNow < proposed and ended[i] < endedNow
+  local raise = raiseEnded and raiseEnded[i]
   if repeated and repeated[i] then
-    if raiseEnded then
+    if raise then
       redis.call('HSET', KEYS[i + 1], 'ended', ARGV[6])
     end
   else
     redis.call('SET', KEYS[i], id, 'PX', ARGV[3])
-    if raiseEnded then
+    if raise then
       redis.call('HSET', KEYS[i + 1], 'fence', token, 'ended', ARGV[6])
     else
       redis.call('HSET', KEYS[i + 1], 'fence', token)
