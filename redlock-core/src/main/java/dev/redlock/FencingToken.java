@@ -4,8 +4,8 @@ package dev.redlock;
  * A number that increases from lease to lease of one name. It protects a resource that stores the
  * highest token it has seen and refuses lower ones in one conditional statement, reads included.
  *
- * <p>The value is microseconds of Redis node time, positive and below 2^53: exact in JSON, Lua and
- * JavaScript. It is no secret. Compare tokens of one name only.
+ * <p>The value is microseconds of Redis node time (to within 64), positive and below 2^53: exact in
+ * JSON, Lua and JavaScript. It is no secret. Compare tokens of one name only.
  *
  * @param value the number to show to the resource
  */

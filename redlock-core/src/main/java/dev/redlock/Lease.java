@@ -22,7 +22,8 @@ public interface Lease extends AutoCloseable {
 
   /**
    * The secret value under the lock keys: 160 random bits. Whoever knows it can release or extend
-   * the lease; keep it out of logs.
+   * the lease; keep it out of logs. A lease that was handed on within the process may have the id
+   * of its predecessor, whose grant it goes on with; their tokens differ.
    */
   String id();
 

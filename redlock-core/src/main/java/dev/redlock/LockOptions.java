@@ -272,7 +272,16 @@ public final class LockOptions {
       return this;
     }
 
-    /** Default 16; 0 never hands off. More is faster, and harder on other processes. */
+    /**
+     * How often in a row the lock goes to the next waiter of the same process; then it is freed,
+     * and this process stays back if others want it. Default 16; 0 never hands off. More is faster,
+     * and harder on other processes.
+     *
+     * <p>The next waiter goes on with the grant that the nodes store, without asking them, if the
+     * votes that granted it are no older than the node timeout, the options are equal, leases are
+     * extended by themselves and the lock is not fair; otherwise a round gives it a grant of its
+     * own. Either way it has a token of its own.
+     */
     public Builder maxHandOffs(int maxHandOffs) {
       this.maxHandOffs = maxHandOffs;
       return this;

@@ -40,7 +40,7 @@ class WaitingIT {
   }
 
   @Test
-  void sections_eightThreadsOneProcess_costHardlyMoreThanOneRoundEach() throws Exception {
+  void sections_eightThreadsOneProcess_shareTheirRounds() throws Exception {
     AtomicLong rounds = new AtomicLong();
     RedlockListener counter =
         new RedlockListener() {
@@ -76,12 +76,11 @@ class WaitingIT {
         thread.join();
       }
       double commands = (Commands.on(nodes) - before) / (double) sections.get();
-      Eventually.holds(() -> rounds.get() >= sections.get(), nodes);
       double trips = rounds.get() / (double) sections.get();
       System.out.printf("8 threads: %.2f commands, %.2f rounds a section%n", commands, trips);
       assertThat(sections).hasValue(3200);
-      assertThat(commands).as("commands a section").isLessThanOrEqualTo(6);
-      assertThat(trips).as("round trips a section").isLessThanOrEqualTo(1.3);
+      assertThat(commands).as("commands a section").isLessThanOrEqualTo(2);
+      assertThat(trips).as("round trips a section").isLessThanOrEqualTo(0.4);
     }
   }
 
@@ -125,7 +124,7 @@ class WaitingIT {
       System.out.printf(
           "%d processes x %d threads%s: %d sections/s, < %.1f commands a section, %s%n",
           processes, threads, fair ? ", fair" : "", sum / 10, commands, Arrays.toString(said));
-      assertThat(commands * 10 / 13).as("commands a section").isLessThanOrEqualTo(25);
+      assertThat(commands * 10 / 13).as("commands a section").isLessThanOrEqualTo(10);
       return entered;
     } finally {
       workers.forEach(ForkedJvm::close);
@@ -366,7 +365,7 @@ class WaitingIT {
           .isEqualTo(LeaseEnd.HANDED_OFF);
       try (Lease second = next.get(10, TimeUnit.SECONDS)) {
         assertThat(second.fencingToken()).isGreaterThan(first.fencingToken());
-        assertThat(second.id()).isNotEqualTo(first.id());
+        assertThat(second.isValid()).isTrue();
       }
     }
   }

@@ -5,6 +5,7 @@ import dev.redlock.internal.memory.NodeModel;
 import dev.redlock.internal.protocol.Exchange;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.Order;
+import dev.redlock.internal.protocol.TokenWindow;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
@@ -26,6 +27,7 @@ final class Checker {
   private final Map<String, Id> ids = new HashMap<>();
   private final List<Id> live = new ArrayList<>();
   private final List<Id> granted = new ArrayList<>();
+  private final List<Shown> shown = new ArrayList<>();
   private final long[][] fenceFloor;
   private final long[][] floorUntil;
 
@@ -37,6 +39,7 @@ final class Checker {
   int grants;
   int extensions;
   int handOffs;
+  int passedOn;
 
   // The node's keys before the execution that is being checked.
   private final String[] owner = new String[2];
@@ -112,6 +115,9 @@ final class Checker {
     }
   }
 
+  /** A token that a user has, since when. */
+  private record Shown(SimLock lock, String leaseId, long token, long grantedTrue) {}
+
   private static Violation violation(String rule, String detail) {
     return new Violation(rule, detail);
   }
@@ -146,6 +152,10 @@ final class Checker {
       Asked a = id.acquire(r.token());
       if (a == null) {
         require(
+            r.token() % TokenWindow.PER_GRANT == 0,
+            "tokens",
+            "one that belongs to another's grant");
+        require(
             r.token() > id.maxToken, "tokens", "a later round of one attempt has a lower token");
         a = new Asked(exchange, r.token(), r.ttlMillis(), mono, world.now, scenario.nodes);
         id.acquires.add(a);
@@ -159,16 +169,14 @@ final class Checker {
         require(before != null && before.held != null, "hand-off", "after what was no lease");
         requireSilenced(before, "hand-off");
         require(
-            r.previousToken() == before.held.token(),
-            "hand-off",
-            "with another token: " + id.leaseId);
+            r.previousToken() == before.maxToken, "hand-off", "with another token: " + id.leaseId);
         id.follows = before;
       }
     } else if (request instanceof LockRequest.Extend r) {
       Id id = ids.get(r.leaseId());
       require(id != null && id.held != null, "extend", "of what is no lease: " + r.leaseId());
       require(id.end == null, "extend", "sent after the end of " + r.leaseId());
-      require(r.token() == id.held.token(), "extend", "with another token");
+      require(r.token() == id.maxToken, "extend", "with another token");
       Asked a = null;
       for (Asked e : id.extends_) {
         a = e.exchange == exchange ? e : a;
@@ -382,10 +390,10 @@ final class Checker {
     }
   }
 
-  void afterEvent(SimLock lock, long mono, long wall) {
+  void afterEvent(SimLock lock, long readTrue, long mono, long wall) {
     for (Order order : lock.machine.orders()) {
       if (order instanceof Order.Grant grant) {
-        onGrant(lock, grant.lease(), mono);
+        onGrant(lock, grant.lease(), readTrue, mono);
       } else if (order instanceof Order.Extended extended) {
         onExtended(lock, extended.lease(), mono);
       } else if (order instanceof Order.End end) {
@@ -402,33 +410,76 @@ final class Checker {
     }
   }
 
-  private void onGrant(SimLock lock, HeldLease lease, long mono) {
+  private void onGrant(SimLock lock, HeldLease lease, long readTrue, long mono) {
     grants++;
     Id id = ids.get(lease.id());
     require(id != null, "grant", "of an id that was never asked for");
+    if (id.end == LeaseEnd.HANDED_OFF) {
+      onPassedOn(id, lease, readTrue, mono);
+      return;
+    }
     require(id.held == null, "grant", "twice: " + lease.id());
     Asked a = id.acquire(lease.token());
     require(a != null, "grant", "of a token that was never asked for");
     id.held = lease;
     if (id.follows != null) {
-      id.handedOn = id.follows.handedOn + 1;
-      require(
-          id.handedOn <= scenario.options.maxHandOffs(),
-          "hand-off",
-          "in a row for the " + id.handedOn + "th time: " + id.leaseId);
+      requireFewHandOffs(id, id.follows.handedOn + 1);
     }
     id.grantedTrue = world.now;
     id.deadlineMono = lease.validity().deadlineNanos();
     requireDeadline(id, a);
     requireQuorum(lock, id, a, mono, false);
+    requireYoung(id, a, mono);
+    requireTokenOrder(id, a.token, a.firstSendTrue);
+    live.add(id);
+    granted.add(id);
+    requireExclusion(id);
+  }
+
+  /** The same grant becomes the next one's lease, without a question. */
+  private void onPassedOn(Id id, HeldLease lease, long readTrue, long mono) {
+    require(id.overMono == mono, "hand-off", "of a grant that was over: " + id.leaseId);
+    require(mono - id.deadlineMono < 0, "hand-off", "after its deadline: " + id.leaseId);
+    require(
+        lease.validity().deadlineNanos() == id.deadlineMono,
+        "deadline",
+        id.leaseId + " has another validity because it was handed on");
+    requireSilenced(id, "hand-off");
+    Asked a = id.acquire(id.maxToken);
+    requireQuorum(id.lock, id, a, mono, false);
+    requireYoung(id, a, mono);
+    require(id.releasedMask == 0, "hand-off", "of what is being freed: " + id.leaseId);
+    require(
+        lease.token() - id.maxToken < TokenWindow.PER_GRANT,
+        "tokens",
+        "beyond those of its grant: " + id.leaseId);
+    id.held = lease;
+    id.end = null;
+    id.over = false;
+    id.grantedTrue = world.now;
+    requireFewHandOffs(id, id.handedOn + 1);
+    if (!id.broken) { // Whoever broke it has let others in, and a grant tells nobody that it is
+      // over.
+      requireTokenOrder(id, lease.token(), readTrue);
+    }
+    passedOn++;
+    live.add(id);
+    requireExclusion(id);
+  }
+
+  private void requireYoung(Id id, Asked a, long mono) {
     require(
         mono - a.firstSendMono <= scenario.terms.nodeTimeoutNanos(),
         "age",
         "old votes counted: " + id.leaseId);
-    requireTokenOrder(id, a);
-    live.add(id);
-    granted.add(id);
-    requireExclusion(id);
+  }
+
+  private void requireFewHandOffs(Id id, int inRow) {
+    id.handedOn = inRow;
+    require(
+        inRow <= scenario.options.maxHandOffs(),
+        "hand-off",
+        "in a row for the " + inRow + "th time: " + id.leaseId);
   }
 
   private void requireDeadline(Id id, Asked a) {
@@ -525,21 +576,21 @@ final class Checker {
     return false;
   }
 
-  private void requireTokenOrder(Id id, Asked a) {
+  private void requireTokenOrder(Id id, long token, long askedTrue) {
     if (!orderHolds) {
       return;
     }
-    for (Id before : granted) {
+    for (Shown before : shown) {
       if (!overlap(before.lock, id.lock)) {
         continue;
       }
-      long token = before.held.token();
-      require(token != a.token, "tokens", "two leases with one token: " + id.leaseId);
+      require(before.token != token, "tokens", "two leases with one token: " + id.leaseId);
       require(
-          token < a.token || before.grantedTrue >= a.firstSendTrue,
+          before.token < token || before.grantedTrue >= askedTrue,
           "tokens",
           id.leaseId + " has a lower token than the earlier " + before.leaseId);
     }
+    shown.add(new Shown(id.lock, id.leaseId, token, world.now));
   }
 
   private void onEnd(SimLock lock, HeldLease lease, LeaseEnd how, long mono) {

@@ -83,6 +83,7 @@ final class Histories {
     all.put("waiter_whoseHolderDied_asksWhenTheKeysHaveExpired", Histories::keysExpire);
     all.put("report_showsVotesThatCameAfterTheVerdict", Histories::lateVotesShown);
     all.put("close_leavesNothing", Histories::closes);
+    all.putAll(HandOffHistories.all());
     return all;
   }
 

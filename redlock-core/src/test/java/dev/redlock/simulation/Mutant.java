@@ -302,8 +302,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "the lease has the token of another round",
         protocol(
             "HeldLease",
-            "    token = won.request.token();",
-            "    token = won.request.token() - 1;"));
+            "    grantToken = won.request.token();",
+            "    grantToken = won.request.token() - 1;"));
     mutant(
         "I",
         "a late grant is not rolled back",
@@ -396,7 +396,14 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "served often enough, it asks again at once",
-        protocol("LockMachine", "stayingBack = often;", "stayingBack = false;"));
+        protocol("Turn", "stayingBack = often;", "stayingBack = false;"));
+    mutant(
+        "X",
+        "after hand-offs that asked nobody it does not wait to hear of others",
+        protocol(
+            "Turn",
+            "        return true; // No node was asked for a while: the door's answer will tell.\n",
+            ""));
     mutant(
         "X",
         "who hands the lock on is told so by nobody",
@@ -408,6 +415,51 @@ record Mutant(String name, String source, List<Edit> edits) {
         "X",
         "handed on for as long as anybody waits",
         protocol("LockMachine", "        && l.handOffs < l.terms.maxHandOffs()\n", ""));
+    mutant(
+        "X",
+        "who is handed the lock at once has its predecessor's token",
+        protocol("HeldLease", "token = before.token + 1;", "token = before.token;"));
+    mutant(
+        "X",
+        "handed on at once for as long as it is valid",
+        protocol("HeldLease", "        && votes.wouldWin(nowNanos, nowWallMillis)\n", ""));
+    mutant(
+        "X",
+        "handed on at once though nodes have pushed that its keys are gone",
+        protocol("HeldLease", "        && round == null\n        && !checkDue\n", ""));
+    mutant(
+        "X",
+        "a grant has as many tokens as it is handed on",
+        protocol("HeldLease", "        && token + 1 < grantToken + TokenWindow.PER_GRANT;", ";"));
+    mutant(
+        "X",
+        "a proposal may lie among the tokens of another's grant",
+        protocol(
+            "TokenChoice",
+            "highest = atLeast(Math.max(medianMicros(nowNanos), highest + 1));",
+            "highest = Math.max(medianMicros(nowNanos), highest + 1);"));
+    mutant(
+        "X",
+        "handed on at once it is trusted for a whole lease time again",
+        protocol(
+            "HeldLease",
+            "validity = before.validity;",
+            "validity =\n        new Validity(\n            nowNanos,"
+                + " before.validity.remaining(nowNanos, 0), terms.ttlNanos(), terms.driftNanos());"));
+    mutant(
+        "X",
+        "the nodes are told a token that they have never seen",
+        protocol(
+            "HeldLease",
+            "new LockRequest.Extend(keys, id, grantToken, ttlMillis)",
+            "new LockRequest.Extend(keys, id, token, ttlMillis)"));
+    mutant(
+        "X",
+        "handed on at once, fair mode or not",
+        protocol(
+            "HeldLease",
+            "        && !terms.fair() // Nobody but the nodes can tell who else stands in line.\n",
+            ""));
     mutant(
         "X",
         "fair mode: whoever asks is let in",

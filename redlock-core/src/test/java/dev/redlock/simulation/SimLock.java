@@ -55,12 +55,13 @@ final class SimLock {
       return;
     }
     busy = true;
+    long read = world.now;
     long mono = client.mono();
     long wall = client.wall();
     if (pausesHere()) {
-      client.pauseInStep(pauseNanos(), () -> handle(event, mono, wall));
+      client.pauseInStep(pauseNanos(), () -> handle(event, read, mono, wall));
     } else {
-      handle(event, mono, wall);
+      handle(event, read, mono, wall);
     }
   }
 
@@ -72,11 +73,12 @@ final class SimLock {
     return world.rng.between(1, world.scenario.pauseNanos);
   }
 
-  private void handle(Event event, long mono, long wall) {
+  /** The clocks were read at the true time {@code read}. */
+  private void handle(Event event, long read, long mono, long wall) {
     world.machineEvents++;
     world.history.mix(mono);
     event.handle(machine, mono, wall);
-    world.checker.afterEvent(this, mono, wall);
+    world.checker.afterEvent(this, read, mono, wall);
     carryOut(0, 0);
   }
 

@@ -111,10 +111,11 @@ final class Simulate implements Callable<Integer> {
     }
     out.printf(
         Locale.ROOT,
-        "simulate: leases=%d extensions=%d handOffs=%d digest=%016x%n",
+        "simulate: leases=%d extensions=%d handOffs=%d withoutRound=%d digest=%016x%n",
         tally.grants.sum(),
         tally.extensions.sum(),
         tally.handOffs.sum(),
+        tally.passedOn.sum(),
         tally.digests.sum());
     out.printf(
         Locale.ROOT,

@@ -54,6 +54,7 @@ final class Simulator {
     final LongAdder grants = new LongAdder();
     final LongAdder extensions = new LongAdder();
     final LongAdder handOffs = new LongAdder();
+    final LongAdder passedOn = new LongAdder();
     final LongAdder digests = new LongAdder();
     final List<Result> violations = new ArrayList<>();
     private final AtomicLong next = new AtomicLong();
@@ -65,6 +66,7 @@ final class Simulator {
       grants.add(result.world().checker.grants);
       extensions.add(result.world().checker.extensions);
       handOffs.add(result.world().checker.handOffs);
+      passedOn.add(result.world().checker.passedOn);
       digests.add(result.digest());
     }
 

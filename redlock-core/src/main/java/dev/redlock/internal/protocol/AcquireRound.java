@@ -234,6 +234,11 @@ final class AcquireRound extends Exchange {
     closed = true;
   }
 
+  /** Whether its votes, all that have come and still count, would win if they were judged now. */
+  boolean wouldWin(long nowNanos, long nowWallMillis) {
+    return judge(nowNanos, nowWallMillis, true) == Verdict.WON;
+  }
+
   /** Nobody has a quorum and somebody is slow: given up before the timeout. */
   void giveUp() {
     verdict = Verdict.COLLIDED;

@@ -12,6 +12,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A lease from its grant to its end: extension, healing, cap, expiry.
  *
+ * <p>What the nodes store is a <em>grant</em>: a lease id and a token. A lease that was handed on
+ * at once shares the grant of its predecessor, its validity included, and has a token of its own
+ * from those that belong to the grant ({@link TokenWindow#PER_GRANT}).
+ *
  * <p>Confined to the serial queue of its {@link LockMachine}, but for the three volatile fields:
  * they are written by that queue ({@code releaseAsked} by the thread that releases) and read by any
  * thread that asks whether the lease is valid.
@@ -28,6 +32,7 @@ public final class HeldLease {
   final int handOffs;
   final long grantedNanos;
   private final String id;
+  private final long grantToken;
   private final long token;
   private final Nodes nodes;
   private final List<Order> orders;
@@ -38,6 +43,7 @@ public final class HeldLease {
   private volatile @Nullable LeaseEnd end;
   private volatile boolean releaseAsked;
 
+  private final AcquireRound votes;
   private @Nullable AcquireRound won;
   private @Nullable ExtendRound round;
   private long nextExtendNanos;
@@ -62,11 +68,13 @@ public final class HeldLease {
     this.written = written;
     keys = won.request.keys();
     id = won.request.leaseId();
-    token = won.request.token();
+    grantToken = won.request.token();
+    token = grantToken;
     this.terms = terms;
     this.nodes = nodes;
     this.orders = orders;
     this.handOffs = handOffs;
+    votes = won;
     this.won = won;
     validity = won.validity;
     grantedNanos = won.startNanos;
@@ -76,14 +84,68 @@ public final class HeldLease {
     othersInLine = won.othersInLine();
   }
 
+  /** The next lease of the same grant: nothing is asked, and validity stays what it is. */
+  private HeldLease(HeldLease before, int handOffs, long nowNanos) {
+    keys = before.keys;
+    id = before.id;
+    grantToken = before.grantToken;
+    token = before.token + 1;
+    terms = before.terms;
+    nodes = before.nodes;
+    orders = before.orders;
+    this.handOffs = handOffs;
+    grantedNanos = nowNanos;
+    capNanos = nowNanos + terms.capNanos();
+    validity = before.validity;
+    votes = before.votes;
+    won = before.won;
+    nextExtendNanos = before.nextExtendNanos;
+    lastAskedNanos = before.lastAskedNanos;
+    notOurs = before.notOurs;
+    lookedInVain = before.lookedInVain;
+    written = before.written;
+    othersInLine = before.othersInLine;
+  }
+
+  /**
+   * Whether the next may have it without a round: the votes that granted it would do so now, no
+   * older than the node timeout as any that count, nothing that was pushed since makes the nodes
+   * worth asking, and the grant has a token left. A lease that is not extended by itself begins
+   * with its whole lease time, and so with a round.
+   */
+  boolean mayPassTo(Waiter next, long nowNanos, long nowWallMillis) {
+    return extendsItself()
+        && next.terms.equals(terms)
+        && !terms.fair() // Nobody but the nodes can tell who else stands in line.
+        && round == null
+        && !checkDue
+        && votes.wouldWin(nowNanos, nowWallMillis)
+        && token + 1 < grantToken + TokenWindow.PER_GRANT;
+  }
+
+  /** Whether the grant was another's before, and no node was asked since. */
+  boolean wasPassedOn() {
+    return token != grantToken;
+  }
+
+  /** Ends here, and goes on as the next one's. */
+  HeldLease passOn(int handOffs, long nowNanos) {
+    return new HeldLease(this, handOffs, nowNanos);
+  }
+
   /** The secret under its keys. */
   public String id() {
     return id;
   }
 
-  /** Its fencing token. */
+  /** Its fencing token, for the resource. */
   public long token() {
     return token;
+  }
+
+  /** The token of its grant, for the nodes. */
+  public long grantToken() {
+    return grantToken;
   }
 
   /** What it covers. */
@@ -158,7 +220,7 @@ public final class HeldLease {
   }
 
   private ExtendRound extendRound(long ttlMillis, boolean heal, long nowNanos, long nowWallMillis) {
-    LockRequest.Extend request = new LockRequest.Extend(keys, id, token, ttlMillis);
+    LockRequest.Extend request = new LockRequest.Extend(keys, id, grantToken, ttlMillis);
     return new ExtendRound(
         nodes,
         this,
@@ -219,7 +281,7 @@ public final class HeldLease {
   }
 
   LockRequest.Release release(long keepMillis, @Nullable String leaveLine) {
-    return new LockRequest.Release(keys, id, token, true, keepMillis, leaveLine);
+    return new LockRequest.Release(keys, id, grantToken, true, keepMillis, leaveLine);
   }
 
   /** Somebody asks for an extension now. */

@@ -27,8 +27,6 @@ import org.jspecify.annotations.Nullable;
  * concurrent use.
  */
 public final class LockMachine {
-  private static final long LINGER_NANOS = 100_000_000;
-
   private final LockKeys keys;
   private final Nodes nodes;
   private final Randomness random;
@@ -38,19 +36,13 @@ public final class LockMachine {
   private final Cleanup cleanup;
   private final PlaceInLine line;
   private final Contention contention;
+  private final Turn turn;
   private final List<Survey> surveys = new ArrayList<>(0);
 
   private @Nullable HeldLease lease;
   private @Nullable AcquireRound round;
   private @Nullable AcquireRound lastAsked;
 
-  /** Leases in a row that went to this client, by hand-off or because it was back first. */
-  private int servedInRow;
-
-  private boolean othersWant;
-  private long lastEndNanos;
-  private boolean stayingBack;
-  private long stayBackNanos;
   private boolean closed;
 
   /**
@@ -64,6 +56,7 @@ public final class LockMachine {
     cleanup = new Cleanup(nodes, orders);
     line = new PlaceInLine(keys, nodes, random, cleanup, process);
     contention = new Contention(nodes, keys, random);
+    turn = new Turn(nodes, contention);
   }
 
   // What is known from outside.
@@ -93,7 +86,8 @@ public final class LockMachine {
    * way.
    */
   public boolean mayRetire(long now) {
-    return isIdle() && (closed || servedInRow == 0 || now - lastEndNanos >= LINGER_NANOS);
+    long lingers = turn.lingersUntilNanos();
+    return isIdle() && (closed || lingers == Long.MIN_VALUE || lingers - now <= 0);
   }
 
   /** How many wait, the one who is being served included. */
@@ -135,13 +129,13 @@ public final class LockMachine {
       wake.at(contention.roundDeadline(r));
     } else if (l == null && head != null) {
       // Both have to be over; whichever is over first must not wake anybody for nothing.
-      if (stayingBack && !head.once && contention.isTime(stayBackNanos)) {
-        wake.at(stayBackNanos);
-      } else {
+      if (head.once) {
         contention.deadlines(wake);
+      } else {
+        turn.deadlines(wake);
       }
-    } else if (servedInRow > 0 && isIdle()) {
-      wake.at(lastEndNanos + LINGER_NANOS);
+    } else if (turn.lingersUntilNanos() != Long.MIN_VALUE && isIdle()) {
+      wake.at(turn.lingersUntilNanos());
     }
     cleanup.deadlines(wake);
     for (int i = 0; i < surveys.size(); i++) {
@@ -296,7 +290,7 @@ public final class LockMachine {
     } else if (exchange instanceof ExtendRound r) {
       onExtendReply(r, node, reply, now, wall);
     } else if (exchange instanceof Cleanup.Entry e) {
-      othersWant |= reply.othersInLine() > 0;
+      turn.released(e, node, reply);
       cleanup.onReply(e, node, reply, now);
     } else if (exchange instanceof Survey s) {
       s.onReply(node, reply);
@@ -417,7 +411,9 @@ public final class LockMachine {
     }
     boolean won = r.verdict() == AcquireRound.Verdict.WON && !r.knock;
     // Others ask the door alone; it may be too far away to be among those that decide.
-    othersWant |= won && granted && reply.othersInLine() > 0;
+    if (won) {
+      turn.heard(reply);
+    }
     if (won && r.predecessor != null) {
       cleanup.onFollower(r.predecessor.id(), node, granted, now);
     }
@@ -486,7 +482,7 @@ public final class LockMachine {
         contention.reset();
         return;
       }
-      if (!contention.isTime(now) || (!head.once && staysBack(now))) {
+      if (!contention.isTime(now) || (!head.once && turn.staysBack(head.terms, now))) {
         return;
       }
       WakeUp cause = contention.wake();
@@ -504,31 +500,6 @@ public final class LockMachine {
         ask(random.leaseId(), null, now, wall);
       }
     }
-  }
-
-  /**
-   * Served often enough in a row while others want it: they come first. Whoever was pushed asks
-   * within a few round trips, and this client was there before them each time.
-   */
-  private boolean staysBack(long now) {
-    if (stayingBack) {
-      stayingBack = stayBackNanos - now > 0;
-      return stayingBack;
-    }
-    if (servedInRow == 0 || now - lastEndNanos > contention.rowGapNanos()) {
-      return false;
-    }
-    boolean often = servedInRow >= Math.max(1, head().terms.maxHandOffs());
-    if (othersWant) {
-      contention.expectOthers();
-      stayingBack = often;
-      stayBackNanos = now + contention.stayBackFor();
-    }
-    if (often) { // Also when nobody else wants it: the lock was freed, and the count begins again.
-      servedInRow = 0;
-      othersWant = false;
-    }
-    return stayingBack;
   }
 
   /** Asks the door alone, for a short time to live. */
@@ -567,7 +538,7 @@ public final class LockMachine {
         token,
         head.terms.ttlMillis(),
         before == null ? null : before.id(),
-        before == null ? 0 : before.token(),
+        before == null ? 0 : before.grantToken(),
         null);
   }
 
@@ -632,17 +603,13 @@ public final class LockMachine {
     Waiter w = head();
     queue.remove(w);
     HeldLease before = r.predecessor;
-    boolean inRow = before != null || now - lastEndNanos <= contention.rowGapNanos();
-    servedInRow = inRow ? servedInRow + 1 : 1;
-    othersWant = r.othersInLine() > 0 || (inRow && othersWant);
+    turn.granted(r, now);
     long written = r.sentMask() | contention.sentBefore(r);
-    HeldLease l = new HeldLease(r, written, w.terms, nodes, orders, servedInRow - 1);
+    HeldLease l = new HeldLease(r, written, w.terms, nodes, orders, turn.handOffs());
     lease = l;
     contention.granted();
     if (before != null) {
-      before.finish(LeaseEnd.HANDED_OFF);
-      orders.add(new Order.End(before, LeaseEnd.HANDED_OFF));
-      orders.add(new Order.Announce(before, ReleaseHints.Reason.HANDED_OFF));
+      handedOff(before);
       cleanup.addBehind(
           before.release(0, null),
           before.written() & ~r.grantedMask(),
@@ -669,7 +636,7 @@ public final class LockMachine {
       return;
     }
     if (r.verdict() == AcquireRound.Verdict.HELD) {
-      servedInRow = 0; // Somebody else is served.
+      turn.isOthers();
     }
     boolean again = contention.refused(r, head.terms, head.once, now);
     if (!again) {
@@ -814,7 +781,7 @@ public final class LockMachine {
     if (keepMillis > 0) {
       contention.pauseUntil(now + keepMillis * 1_000_000L);
     }
-    lastEndNanos = now;
+    turn.ended(l, how, now);
   }
 
   private boolean mayHandOff(HeldLease l, long now, long wall) {
@@ -827,10 +794,31 @@ public final class LockMachine {
         && l.validity().remaining(now, wall) > next.terms.nodeTimeoutNanos();
   }
 
+  /** Without asking anybody if the grant has time and tokens left, else by a round. */
   private void handOff(HeldLease l, long now, long wall) {
+    if (l.mayPassTo(head(), now, wall)) {
+      passOn(l, now);
+      return;
+    }
     lease = null;
     contention.reset();
     ask(random.leaseId(), l, now, wall);
+  }
+
+  private void passOn(HeldLease l, long now) {
+    Waiter next = head();
+    queue.remove(next);
+    turn.passedOn();
+    HeldLease follower = l.passOn(turn.handOffs(), now);
+    lease = follower;
+    handedOff(l);
+    orders.add(new Order.Grant(next, follower));
+  }
+
+  private void handedOff(HeldLease l) {
+    l.finish(LeaseEnd.HANDED_OFF);
+    orders.add(new Order.End(l, LeaseEnd.HANDED_OFF));
+    orders.add(new Order.Announce(l, ReleaseHints.Reason.HANDED_OFF));
   }
 
   private void finishSurveys(long now) {

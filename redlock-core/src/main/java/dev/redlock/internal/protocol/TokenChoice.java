@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  * their clocks. Taking the maximum of per-node counters instead is not monotone: {10, 1} gives 10,
  * then {2, 1} gives 2.
  *
+ * <p>Every proposal is a multiple of {@link TokenWindow#PER_GRANT}, so that whoever is granted a
+ * token has those up to the next multiple as well.
+ *
  * <p>The client's own clock serves only to carry the nodes' forward from their last answers.
  */
 final class TokenChoice {
@@ -38,7 +41,7 @@ final class TokenChoice {
 
   /** The same, above all that was proposed before, for the next question of one attempt. */
   long proposeAbove(long nowNanos) {
-    highest = Math.max(medianMicros(nowNanos), highest + 1);
+    highest = atLeast(Math.max(medianMicros(nowNanos), highest + 1));
     return highest;
   }
 
@@ -65,12 +68,12 @@ final class TokenChoice {
     }
     long median = medianMicros(nowNanos);
     long latest = median + TokenWindow.AHEAD_MICROS;
-    long best = Math.max(median, highest + 1);
+    long best = atLeast(Math.max(median, highest + 1));
     int most = acceptedBy(best, above, upTo, free);
     for (long room : new long[] {MARGIN_MICROS, 1}) { // narrow room only if it wins more nodes
       long before = most;
       for (int i = 0; i < free; i++) {
-        long candidate = Math.max(above[i] + room, highest + 1);
+        long candidate = atLeast(Math.max(above[i] + room, highest + 1));
         if (candidate > latest) {
           continue;
         }
@@ -83,6 +86,11 @@ final class TokenChoice {
     }
     highest = Math.max(highest, best);
     return best;
+  }
+
+  /** The smallest that may be proposed and is not below this. */
+  private static long atLeast(long token) {
+    return (token + TokenWindow.PER_GRANT - 1) / TokenWindow.PER_GRANT * TokenWindow.PER_GRANT;
   }
 
   private static boolean isFree(NodeReply reply) {
