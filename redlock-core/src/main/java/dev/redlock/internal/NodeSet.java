@@ -2,6 +2,7 @@ package dev.redlock.internal;
 
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
+import dev.redlock.internal.protocol.Pace;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeStatus;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.List;
 final class NodeSet implements Nodes {
   private final LockNode[] nodes;
   private final NodeKnowledge[] knowledge;
+  private final Pace pace = new Pace();
 
   NodeSet(List<LockNode> nodes) {
     this.nodes = nodes.toArray(LockNode[]::new);
@@ -50,5 +52,10 @@ final class NodeSet implements Nodes {
   @Override
   public NodeKnowledge knowledge(int node) {
     return knowledge[node];
+  }
+
+  @Override
+  public Pace pace() {
+    return pace;
   }
 }

@@ -33,11 +33,20 @@ final class HandOffHistories {
     return Play.options().autoExtend(true);
   }
 
+  private static Play.Person holder(Play p) {
+    Play.Person holder = p.person(0).wants(100);
+    p.run(5);
+    return holder.mustHold("nobody else wants it");
+  }
+
+  /** In the same process. */
+  private static Play.Person waiter(Play p) {
+    return p.person(0).wants(900);
+  }
+
   private static void atOnce() {
     Play p = new Play(3, 2, options()).start();
-    Play.Person a = p.person(0);
-    a.wants(100);
-    p.run(5);
+    Play.Person a = holder(p);
     Play.Person next = p.person(0);
     next.wants(100);
     p.run(20);
@@ -64,11 +73,8 @@ final class HandOffHistories {
   /** As any vote, that of the round before counts for a node timeout and no longer. */
   private static void oldVotes() {
     Play p = new Play(3, 1, options()).start();
-    Play.Person a = p.person(0);
-    a.wants(100);
-    p.run(5);
-    Play.Person next = p.person(0);
-    next.wants(900);
+    Play.Person a = holder(p);
+    Play.Person next = waiter(p);
     p.run(100);
     a.releases();
     next.mustNotHold("its votes are too old");
@@ -80,11 +86,8 @@ final class HandOffHistories {
   /** Nor does that of a node whose connection has dropped since: it may have forgotten. */
   private static void droppedVote() {
     Play p = new Play(3, 1, options()).start();
-    Play.Person a = p.person(0);
-    a.wants(100);
-    p.run(5);
-    Play.Person next = p.person(0);
-    next.wants(900);
+    Play.Person a = holder(p);
+    Play.Person next = waiter(p);
     p.link(a, 1).cut();
     p.link(a, 2).cut();
     p.run(1);
@@ -100,11 +103,8 @@ final class HandOffHistories {
   /** Somebody deletes the key; the push comes before the release. */
   private static void toldOfItsKey() {
     Play p = new Play(3, 2, options()).start();
-    Play.Person a = p.person(0);
-    a.wants(100);
-    p.run(5);
-    Play.Person next = p.person(0);
-    next.wants(900);
+    Play.Person a = holder(p);
+    Play.Person next = waiter(p);
     for (int n = 1; n <= 3; n++) {
       p.link(a, n).holdRequests();
       p.node(n).model.delete("redlock:{a}");
@@ -122,9 +122,7 @@ final class HandOffHistories {
 
   private static void tokensUsedUp() {
     Play p = new Play(3, 1, options().maxHandOffs(1000)).start();
-    Play.Person holder = p.person(0);
-    holder.wants(100);
-    p.run(5);
+    Play.Person holder = holder(p);
     long granted = holder.lease.token();
     int atOnce = 0;
     for (int i = 0; i < 3 * TokenWindow.PER_GRANT; i++) {
@@ -149,9 +147,7 @@ final class HandOffHistories {
 
   private static void fair() {
     Play p = new Play(3, 2, options().fair(true).lineTimeout(Duration.ofSeconds(5))).start();
-    Play.Person a = p.person(0);
-    a.wants(100);
-    p.run(5);
+    Play.Person a = holder(p);
     Play.Person other = p.person(1);
     other.wants(5000);
     p.run(20);
@@ -180,8 +176,7 @@ final class HandOffHistories {
     operator.tries();
     p.run(10);
     operator.mustHold("it is free");
-    Play.Person next = p.person(0);
-    next.wants(900);
+    Play.Person next = waiter(p);
     a.releases();
     next.mustHold("nobody has told");
     require(next.lease.token() < operator.lease.token(), "the resource refuses it");
@@ -192,9 +187,7 @@ final class HandOffHistories {
   /** Three wait here when another process comes: it hears no push but of the last one's release. */
   private static void inARow() {
     Play p = new Play(3, 2, options().maxHandOffs(2)).start();
-    Play.Person holder = p.person(0);
-    holder.wants(100);
-    p.run(5);
+    Play.Person holder = holder(p);
     Play.Person[] next = new Play.Person[3];
     for (int i = 0; i < 3; i++) {
       next[i] = p.person(0).wants(9000);

@@ -42,6 +42,10 @@ final class Scenario {
   final int users;
   final List<LockKeys> keySets;
   final LockOptions options;
+
+  /** How many rounds a client may have under way to begin with, and at least. */
+  int roundsAtOnce = 256;
+
   final Terms terms;
   final long ttlNanos;
   final long maxLeaseNanos;
@@ -181,6 +185,7 @@ final class Scenario {
       // A wall clock that is set back hides a suspension: one or the other.
       faultEvery.remove(Fault.CLIENT_SUSPEND);
     }
+    roundsAtOnce = rng.chance(0.5) ? 1 : 256;
   }
 
   /** Mean time between faults of this kind; 0 if there are none. */

@@ -3,6 +3,7 @@ package dev.redlock.simulation;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
+import dev.redlock.internal.protocol.Pace;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeStatus;
@@ -20,6 +21,7 @@ final class SimClient implements Nodes, Randomness {
   final World world;
   final SimLink[] links;
   final NodeKnowledge[] knowledge;
+  final Pace pace;
   final SimLock[] locks;
   final List<SimLock> allLocks = new ArrayList<>();
   final List<SimUser> users = new ArrayList<>();
@@ -53,6 +55,8 @@ final class SimClient implements Nodes, Randomness {
     int n = world.nodes.length;
     links = new SimLink[n];
     knowledge = new NodeKnowledge[n];
+    int most = world.scenario.roundsAtOnce;
+    pace = new Pace(most, most);
     for (int i = 0; i < n; i++) {
       knowledge[i] = new NodeKnowledge();
       links[i] = new SimLink(this, world.nodes[i]);
@@ -236,6 +240,11 @@ final class SimClient implements Nodes, Randomness {
   @Override
   public NodeStatus status(int node) {
     return links[node].status();
+  }
+
+  @Override
+  public Pace pace() {
+    return pace;
   }
 
   @Override

@@ -57,7 +57,7 @@ class SmokeTest {
    * gives these seeds other histories; the rules that they have refined stay in the checker.
    */
   @ParameterizedTest
-  @ValueSource(longs = {6081, 81637, 144678, 317409, 377350, 578103, 974279})
+  @ValueSource(longs = {6081, 60091, 81637, 144678, 317409, 377350, 578103, 974279})
   void seed_thatRaisedAFalseAlarm_isHeldToBeRight(long seed) {
     assertThat(Simulator.run(seed, Scenario.Setting.NORMAL, false).violation()).isNull();
   }
@@ -83,7 +83,7 @@ class SmokeTest {
     Simulator.Tally tally = Simulator.runAll(1, 200, Scenario.Setting.NORMAL, THREADS, 1);
     assertThat(Long.toHexString(tally.digests.sum()))
         .as("digest of ./simulate --seeds 200; changed the protocol or the simulator? pin this one")
-        .isEqualTo("198d34ab82d30a7e");
+        .isEqualTo("52b047c55c511cfa");
   }
 
   @Test

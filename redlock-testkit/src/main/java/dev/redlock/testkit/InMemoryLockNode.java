@@ -111,6 +111,14 @@ public final class InMemoryLockNode implements LockNode {
     server.delay(delay);
   }
 
+  /**
+   * How long the server works on each request from now on, one after another, whoever asks: what
+   * comes faster than that waits for all before it. Comes on top of {@link #delay}; zero at first.
+   */
+  public void work(Duration work) {
+    server.work(work);
+  }
+
   /** All keys are gone, and all who are connected are told. */
   public void flush() {
     server.flush();

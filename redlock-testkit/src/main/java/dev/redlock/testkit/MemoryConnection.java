@@ -171,9 +171,10 @@ final class MemoryConnection {
         refusal = NodeReply.failed(status.connection(), kind, status.cause());
       } else {
         long now = c.time().nanos();
-        calls.add(new Call(request, handler, now, now + server.delayNanos()));
-        if (server.delayNanos() > 0) {
-          later(c, server.delayNanos(), this::goOn);
+        long delay = server.takeOn(now);
+        calls.add(new Call(request, handler, now, now + delay));
+        if (delay > 0) {
+          later(c, delay, this::goOn);
         }
         if (server.isHung()) {
           later(c, DEAD_NANOS, this::giveUpIfSilent);

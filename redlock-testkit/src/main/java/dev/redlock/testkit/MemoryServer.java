@@ -40,6 +40,8 @@ final class MemoryServer {
   private boolean up = true;
   private boolean hung;
   private long delayNanos;
+  private long workNanos;
+  private long busyUntilNanos = Long.MIN_VALUE;
 
   MemoryServer(String name) {
     this.name = name;
@@ -97,8 +99,13 @@ final class MemoryServer {
     return hung;
   }
 
-  long delayNanos() {
-    return delayNanos;
+  /** A request comes: how long it will be until it is executed. */
+  long takeOn(long now) {
+    if (workNanos == 0) {
+      return delayNanos;
+    }
+    busyUntilNanos = Math.max(busyUntilNanos, now) + workNanos;
+    return delayNanos + busyUntilNanos - now;
   }
 
   long open(MemoryConnection connection) {
@@ -214,6 +221,10 @@ final class MemoryServer {
 
   synchronized void delay(Duration delay) {
     delayNanos = delay.toNanos();
+  }
+
+  synchronized void work(Duration work) {
+    workNanos = work.toNanos();
   }
 
   void flush() {

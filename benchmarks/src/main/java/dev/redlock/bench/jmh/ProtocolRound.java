@@ -6,6 +6,7 @@ import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
 import dev.redlock.internal.protocol.Order;
+import dev.redlock.internal.protocol.Pace;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.internal.protocol.Terms;
 import dev.redlock.internal.protocol.Waiter;
@@ -82,6 +83,7 @@ public class ProtocolRound {
   private static final class FiveNodes implements Nodes {
     private final NodeStatus status = new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "");
     private final NodeKnowledge knowledge = new NodeKnowledge();
+    private final Pace pace = new Pace();
 
     @Override
     public int count() {
@@ -101,6 +103,11 @@ public class ProtocolRound {
     @Override
     public NodeKnowledge knowledge(int node) {
       return knowledge;
+    }
+
+    @Override
+    public Pace pace() {
+      return pace;
     }
   }
 

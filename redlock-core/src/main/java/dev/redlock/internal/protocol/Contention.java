@@ -27,6 +27,8 @@ final class Contention {
 
   private static final long MOST_BACK_OFF_NANOS = 1_000_000_000;
 
+  private static final long LEAST_REST_NANOS = 1_000_000;
+
   private final Nodes nodes;
   private final Randomness random;
   private final Door door;
@@ -117,6 +119,20 @@ final class Contention {
   /** Minimum hold: the key stays for a while, whoever asks. */
   void pauseUntil(long at) {
     waitUntil(at, WakeUp.PAUSE, false);
+  }
+
+  /**
+   * Too much is under way: waits for as long as a round takes, if the caller has the time for it
+   * and for two rounds after it. Nobody leaves without having asked because of this.
+   */
+  boolean rests(Waiter head, long now) {
+    long round = Math.max(LEAST_REST_NANOS, roundTrip());
+    long at = now + (long) (round * (0.5 + random.next()));
+    if (at + 2 * head.terms.nodeTimeoutNanos() - head.deadlineNanos > 0) {
+      return false;
+    }
+    waitUntil(at, waiting ? wakeCause : WakeUp.PAUSE, true);
+    return true;
   }
 
   /** Long enough for all who were pushed to have asked, and for one of them to have won. */

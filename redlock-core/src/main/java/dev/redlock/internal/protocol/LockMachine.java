@@ -442,7 +442,7 @@ public final class LockMachine {
     switch (verdict) {
       case UNDECIDED -> {}
       case WON -> {
-        round = null;
+        over(r, now);
         if (r.knock) {
           contention.admitted();
           ask(r.request.leaseId(), null, now, wall);
@@ -455,7 +455,7 @@ public final class LockMachine {
           refused(r, now);
           return;
         }
-        round = null;
+        over(r, now);
         long token = tokens.proposeAfter(r.replies(), r.answeredNanos(), now);
         if (r.knock) {
           knock(head(), r.door(), r.request.leaseId(), token, now, wall);
@@ -483,6 +483,9 @@ public final class LockMachine {
         return;
       }
       if (!contention.isTime(now) || (!head.once && turn.staysBack(head.terms, now))) {
+        return;
+      }
+      if (!head.once && nodes.pace().isFull() && contention.rests(head, now)) {
         return;
       }
       WakeUp cause = contention.wake();
@@ -554,6 +557,9 @@ public final class LockMachine {
     AcquireRound r = new AcquireRound(nodes, request, head.terms, knock, before, now, wall);
     round = r;
     lastAsked = r;
+    if (!knock) {
+      nodes.pace().began();
+    }
     long mask = r.begin(candidates);
     contention.asked(r);
     orders.add(new Order.Attempted(knock));
@@ -623,6 +629,14 @@ public final class LockMachine {
     l.begin(now, wall);
   }
 
+  /** Nothing is asked any more for whoever the round was put for. */
+  private void over(AcquireRound r, long now) {
+    round = null;
+    if (!r.knock) {
+      nodes.pace().ended(r, nodes, now);
+    }
+  }
+
   /** The round got no quorum: undo it everywhere, then wait for the right time. */
   private void refused(AcquireRound r, long now) {
     Waiter head = head();
@@ -663,7 +677,7 @@ public final class LockMachine {
 
   /** Undoes a round, and frees the predecessor that it would have followed. */
   private void drop(AcquireRound r, long now) {
-    round = null;
+    over(r, now);
     HeldLease before = r.predecessor;
     if (before != null) {
       end(before, LeaseEnd.RELEASED, null, now);

@@ -15,4 +15,7 @@ public interface Nodes {
 
   /** What was learnt about its clock and speed; shared by all locks of a client. */
   NodeKnowledge knowledge(int node);
+
+  /** How many rounds may be under way; shared by all locks of a client. */
+  Pace pace();
 }

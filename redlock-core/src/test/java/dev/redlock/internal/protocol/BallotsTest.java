@@ -422,6 +422,11 @@ class BallotsTest {
       public NodeKnowledge knowledge(int node) {
         return known;
       }
+
+      @Override
+      public Pace pace() {
+        return new Pace();
+      }
     };
   }
 }
