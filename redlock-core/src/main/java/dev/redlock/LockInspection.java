@@ -27,7 +27,8 @@ public record LockInspection(String name, int quorum, List<NodeView> nodes) {
    * @param state the state of the connection, with the remaining time of a quarantine
    * @param holder a short hash of the lease id stored there; null if free or unknown
    * @param remaining how long the key still lives; null if free or unknown
-   * @param fence the highest fencing token granted there; 0 if none or unknown
+   * @param fence the highest fencing token granted there; 0 if none or unknown. Whom the lock was
+   *     handed on to without asking the nodes has a token up to 63 higher
    * @param error why nothing is known; null if the node answered
    */
   public record NodeView(

@@ -237,7 +237,11 @@ public final class LockOptions {
       return this;
     }
 
-    /** 1 ms to 1 s; default 100 ms: far above a round trip, far below the lease time. */
+    /**
+     * How long a vote counts. 1 ms to 1 s; default 100 ms: far above a round trip, far below the
+     * lease time. So long the lock may be handed on without asking again ({@link #maxHandOffs}),
+     * and when rounds come to take half of it this client has fewer of them under way at once.
+     */
     public Builder nodeTimeout(Duration nodeTimeout) {
       this.nodeTimeout = requireNonNull(nodeTimeout, "nodeTimeout");
       return this;

@@ -49,8 +49,9 @@ public interface Redlock extends AutoCloseable {
   /**
    * Takes the lock from whoever holds it: for operators. The keys are deleted on all nodes that
    * answer, and the holder can neither extend nor bring them back; it ends as {@link LeaseEnd#LOST}
-   * when it next talks to a quorum, at once where pushes work. It may go on working until then:
-   * only the fencing token protects the resource.
+   * when it next talks to a quorum, at once where pushes work. It may go on working until then, and
+   * for up to a node timeout after its grant hand the lock on within its process: only the fencing
+   * token protects the resource.
    *
    * @return what each node held before; fails with {@link QuorumUnavailableException} when fewer
    *     than a quorum confirmed

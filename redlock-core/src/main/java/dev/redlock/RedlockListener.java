@@ -47,7 +47,10 @@ public interface RedlockListener {
     EXPIRY,
     /** Neither for a while. */
     POLL,
-    /** The pause after a collision, or after too few nodes answered, was over. */
+    /**
+     * The pause after a collision, after too few nodes answered, or because this client had as many
+     * rounds under way as the nodes answer in time, was over.
+     */
     PAUSE
   }
 }

@@ -86,7 +86,7 @@ class HintsIT {
       Eventually.holds(
           () -> {
             handOver(one.lock("published", lazy), two.lock("published", lazy), causes);
-            return causes.equals(List.of(WakeUp.HINT));
+            return !causes.isEmpty() && causes.stream().allMatch(WakeUp.HINT::equals);
           },
           Duration.ofSeconds(60),
           nodes);
@@ -106,10 +106,11 @@ class HintsIT {
   private long handOver(DistributedLock from, DistributedLock to, List<WakeUp> causes)
       throws Exception {
     Lease held = from.acquire(WAIT);
+    // A notice of the lease before may wake it as well, just before the release.
+    causes.clear();
     CompletableFuture<Lease> next = to.acquireAsync(WAIT);
     CompletableFuture<Long> got = next.thenApply(lease -> System.nanoTime());
     Eventually.holds(() -> Clients.isWanted(nodes, "published"), nodes);
-    causes.clear();
     long start = System.nanoTime();
     held.close();
     long millis = (got.get(20, TimeUnit.SECONDS) - start) / 1_000_000;

@@ -199,6 +199,7 @@ final class Checker {
       require(r.token() >= id.maxToken, "release", "with too low a token: " + id.leaseId);
       id.releasedMask |= bit;
       if (id.held != null) {
+        require(r.token() == id.maxToken, "release", "with another token: " + id.leaseId);
         requireSilenced(id, "release");
         require(r.ended(), "release", "a lease is rolled back, not released: " + id.leaseId);
       } else {
@@ -458,10 +459,8 @@ final class Checker {
     id.over = false;
     id.grantedTrue = world.now;
     requireFewHandOffs(id, id.handedOn + 1);
-    if (!id.broken) { // Whoever broke it has let others in, and a grant tells nobody that it is
-      // over.
-      requireTokenOrder(id, lease.token(), readTrue);
-    }
+    // Whoever broke it has let others in, and a grant tells nobody that it is over.
+    requireTokenOrder(id, lease.token(), id.broken ? Long.MIN_VALUE : readTrue);
     passedOn++;
     live.add(id);
     requireExclusion(id);

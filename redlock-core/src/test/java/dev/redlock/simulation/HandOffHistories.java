@@ -5,6 +5,7 @@ import static dev.redlock.simulation.Play.require;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
 import dev.redlock.internal.protocol.TokenWindow;
+import dev.redlock.spi.LockRequest;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -20,6 +21,8 @@ final class HandOffHistories {
     all.put("handOff_byVotesOlderThanTheNodeTimeout_asksTheNodes", HandOffHistories::oldVotes);
     all.put("handOff_byVotesOfDroppedConnections_asksTheNodes", HandOffHistories::droppedVote);
     all.put("handOff_ofKeysThatWereDeleted_asksTheNodes", HandOffHistories::toldOfItsKey);
+    all.put("handOff_ofKeyThatIsAnothers_asksTheNodes", HandOffHistories::anothers);
+    all.put("handOff_ofGrantThatANodeMissed_healsIt", HandOffHistories::healsOn);
     all.put("handOff_ofGrantWithoutTokensLeft_asksTheNodes", HandOffHistories::tokensUsedUp);
     all.put("handOff_inFairMode_asksTheLine", HandOffHistories::fair);
     all.put("release_ofGrantHandedOn_freesNodesThatAnsweredLate", HandOffHistories::lateVote);
@@ -98,6 +101,58 @@ final class HandOffHistories {
     p.run(300);
     next.mustHold("by a round, when they are back");
     require(!next.lease.id().equals(a.lease.id()), "which is a grant of its own");
+  }
+
+  /** Of the two votes one turns out to be lost; the other is not enough. */
+  private static void anothers() {
+    Play p = new Play(3, 2, options().leaseTime(Duration.ofMillis(200))).start();
+    Play.Person a = p.person(0);
+    p.link(a, 3).blocked = true;
+    p.link(a, 3).cut();
+    p.run(1);
+    a.wants(100);
+    p.run(5);
+    a.mustHold("n1 and n2 are a quorum");
+    Play.Person next = waiter(p);
+    Play.Person other = p.person(1);
+    p.node(1).model.delete("redlock:{a}");
+    p.node(1)
+        .model
+        .execute(
+            new LockRequest.Acquire(
+                other.client.lock(0).keys,
+                "another",
+                p.fence(1) + TokenWindow.PER_GRANT,
+                1000,
+                null,
+                0,
+                null),
+            99,
+            99,
+            p.node(1).clock());
+    p.run(30);
+    a.mustHold("n2 has said that it lives on, which is no quorum of either kind");
+    a.releases();
+    next.mustNotHold("the votes of before are known to be wrong");
+  }
+
+  /** n3 errs; its answer comes when the release has been asked for, and before it is handled. */
+  private static void healsOn() {
+    Play p = new Play(3, 1, options()).start();
+    Play.Person a = p.person(0);
+    p.link(a, 3).holdRequests();
+    a.wants(100);
+    p.run(5);
+    a.mustHold("n1 and n2 are a quorum");
+    Play.Person next = waiter(p);
+    a.lease.askRelease();
+    p.link(a, 3).cut();
+    p.link(a, 3).mend();
+    p.run(20);
+    a.releases();
+    next.mustHold("at once");
+    p.run(5);
+    require(next.lease.id().equals(p.owner(3)), "n3 stores it as well");
   }
 
   /** Somebody deletes the key; the push comes before the release. */

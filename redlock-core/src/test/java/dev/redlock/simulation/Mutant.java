@@ -359,10 +359,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "nodes that missed the grant are not healed",
-        protocol(
-            "HeldLease",
-            "    if (missed == 0 || releaseAsked) {",
-            "    if (missed >= 0 || releaseAsked) {"));
+        protocol("HeldLease", "    if (missed == 0) {", "    if (missed >= 0) {"));
     mutant(
         "X",
         "any token is granted, whatever the clock says",
@@ -425,8 +422,30 @@ record Mutant(String name, String source, List<Edit> edits) {
         protocol("HeldLease", "        && votes.wouldWin(nowNanos, nowWallMillis)\n", ""));
     mutant(
         "X",
-        "handed on at once though nodes have pushed that its keys are gone",
+        "handed on at once though a node has pushed that its key is gone",
         protocol("HeldLease", "        && round == null\n        && !checkDue\n", ""));
+    mutant(
+        "X",
+        "handed on at once though a node has said that it is another's",
+        protocol("HeldLease", "        && notOurs == 0\n", ""));
+    mutant(
+        "X",
+        "what was to be healed when the lease ended is forgotten with it",
+        protocol("HeldLease", "      unhealed |= missed;\n", ""));
+    mutant(
+        "X",
+        "it is freed by the token of whoever had it last",
+        protocol(
+            "HeldLease",
+            "new LockRequest.Release(keys, id, grantToken, true,",
+            "new LockRequest.Release(keys, id, token, true,"));
+    mutant(
+        "X",
+        "a round that is given up counts as under way for ever",
+        protocol(
+            "LockMachine",
+            "  private void drop(AcquireRound r, long now) {\n    over(r, now);\n",
+            "  private void drop(AcquireRound r, long now) {\n    round = null;\n"));
     mutant(
         "X",
         "a grant has as many tokens as it is handed on",

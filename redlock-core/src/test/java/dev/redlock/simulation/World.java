@@ -423,6 +423,9 @@ final class World {
           throw new Violation("leftover", client.name() + " is not idle after close " + lock.keys);
         }
       }
+      if (client.alive && client.pace().underWay() != 0) {
+        throw new Violation("pace", client.name() + " counts rounds that are over");
+      }
     }
     checker.atEnd();
     for (SimTicket ticket : tickets) {

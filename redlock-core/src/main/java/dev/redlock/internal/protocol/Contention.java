@@ -122,13 +122,17 @@ final class Contention {
   }
 
   /**
-   * Too much is under way: waits for as long as a round takes, if the caller has the time for it
-   * and for two rounds after it. Nobody leaves without having asked because of this.
+   * Too much is under way: waits for about as long as a round takes, unless somebody who waits here
+   * would be left without the time for two rounds after it.
    */
-  boolean rests(Waiter head, long now) {
+  boolean rests(Terms terms, long nearestDeadlineNanos, long now) {
+    double rest = nodes.pace().rest();
+    if (rest == 0) {
+      return false;
+    }
     long round = Math.max(LEAST_REST_NANOS, roundTrip());
-    long at = now + (long) (round * (0.5 + random.next()));
-    if (at + 2 * head.terms.nodeTimeoutNanos() - head.deadlineNanos > 0) {
+    long at = now + (long) (rest * round * (0.5 + random.next()));
+    if (at + 2 * terms.nodeTimeoutNanos() - nearestDeadlineNanos > 0) {
       return false;
     }
     waitUntil(at, waiting ? wakeCause : WakeUp.PAUSE, true);

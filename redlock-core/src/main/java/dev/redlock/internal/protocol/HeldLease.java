@@ -51,6 +51,11 @@ public final class HeldLease {
   private boolean checkDue;
   private long healing;
 
+  /**
+   * Nodes that missed it when its release had been asked for: whoever goes on with the grant heals.
+   */
+  private long unhealed;
+
   /** Nodes that have told an extension that the key is not ours there. */
   private long notOurs;
 
@@ -103,6 +108,7 @@ public final class HeldLease {
     lastAskedNanos = before.lastAskedNanos;
     notOurs = before.notOurs;
     lookedInVain = before.lookedInVain;
+    unhealed = before.unhealed | before.healing;
     written = before.written;
     othersInLine = before.othersInLine;
   }
@@ -119,6 +125,7 @@ public final class HeldLease {
         && !terms.fair() // Nobody but the nodes can tell who else stands in line.
         && round == null
         && !checkDue
+        && notOurs == 0
         && votes.wouldWin(nowNanos, nowWallMillis)
         && token + 1 < grantToken + TokenWindow.PER_GRANT;
   }
@@ -131,6 +138,13 @@ public final class HeldLease {
   /** Ends here, and goes on as the next one's. */
   HeldLease passOn(int handOffs, long nowNanos) {
     return new HeldLease(this, handOffs, nowNanos);
+  }
+
+  /** Begins with the grant of another: what was missed while that was ending is made up for. */
+  void goOn(long nowNanos, long nowWallMillis) {
+    long missed = unhealed;
+    unhealed = 0;
+    heal(missed, nowNanos, nowWallMillis);
   }
 
   /** The secret under its keys. */
@@ -207,7 +221,11 @@ public final class HeldLease {
    * second owner. Never moves the deadline.
    */
   private void heal(long missed, long nowNanos, long nowWallMillis) {
-    if (missed == 0 || releaseAsked) {
+    if (releaseAsked) {
+      unhealed |= missed;
+      return;
+    }
+    if (missed == 0) {
       return;
     }
     ExtendRound h = extendRound(terms.ttlMillis(), true, nowNanos, nowWallMillis);

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * of the queue, the lease that is held, and what is still to be cleaned up. Events and time come
  * in; orders leave.
  *
- * <p>Only the head of the queue talks to the nodes. On release the lease is handed to the next in
- * one round trip. What happens between processes, and why most of it costs one command, is told in
- * {@link Contention}.
+ * <p>Only the head of the queue talks to the nodes. On release the lock is handed to the next, in
+ * one round trip or none. What happens between processes, and why most of it costs one command, is
+ * told in {@link Contention}.
  *
  * <p>Confined to a serial queue of the shell (or to the simulator): none of its methods is safe for
  * concurrent use.
@@ -290,7 +290,7 @@ public final class LockMachine {
     } else if (exchange instanceof ExtendRound r) {
       onExtendReply(r, node, reply, now, wall);
     } else if (exchange instanceof Cleanup.Entry e) {
-      turn.released(e, node, reply);
+      turn.released(e, node, reply, now);
       cleanup.onReply(e, node, reply, now);
     } else if (exchange instanceof Survey s) {
       s.onReply(node, reply);
@@ -485,7 +485,7 @@ public final class LockMachine {
       if (!contention.isTime(now) || (!head.once && turn.staysBack(head.terms, now))) {
         return;
       }
-      if (!head.once && nodes.pace().isFull() && contention.rests(head, now)) {
+      if (!head.once && contention.rests(head.terms, queue.nearestDeadline(), now)) {
         return;
       }
       WakeUp cause = contention.wake();
@@ -754,7 +754,7 @@ public final class LockMachine {
 
   private void onExtendReply(ExtendRound r, int node, NodeReply reply, long now, long wall) {
     if (r.lease != lease) {
-      return; // Its release is behind it on the same connection, and bars it on any other.
+      return; // It is over, or goes on as another's: what that needs to know it asks for itself.
     }
     LeaseEnd over = r.lease.onExtendReply(r, node, reply, now, wall);
     if (over != null) {
@@ -811,7 +811,7 @@ public final class LockMachine {
   /** Without asking anybody if the grant has time and tokens left, else by a round. */
   private void handOff(HeldLease l, long now, long wall) {
     if (l.mayPassTo(head(), now, wall)) {
-      passOn(l, now);
+      passOn(l, now, wall);
       return;
     }
     lease = null;
@@ -819,7 +819,7 @@ public final class LockMachine {
     ask(random.leaseId(), l, now, wall);
   }
 
-  private void passOn(HeldLease l, long now) {
+  private void passOn(HeldLease l, long now, long wall) {
     Waiter next = head();
     queue.remove(next);
     turn.passedOn();
@@ -827,6 +827,7 @@ public final class LockMachine {
     lease = follower;
     handedOff(l);
     orders.add(new Order.Grant(next, follower));
+    follower.goOn(now, wall);
   }
 
   private void handedOff(HeldLease l) {

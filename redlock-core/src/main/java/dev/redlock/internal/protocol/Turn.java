@@ -67,20 +67,25 @@ final class Turn {
   }
 
   /** A node has answered this release, one way or the other. */
-  void released(Cleanup.Entry e, int node, NodeReply reply) {
+  void released(Cleanup.Entry e, int node, NodeReply reply, long now) {
     heard(reply);
     if (node == unheardDoor && e.request.leaseId().equals(unheard)) {
       unheard = null;
+      lastEndNanos = now; // Waiting for it has made nobody else the one that was served.
     }
   }
 
   /** A lease has ended, and is being freed. */
   void ended(HeldLease l, LeaseEnd how, long now) {
     lastEndNanos = now;
+    if (how != LeaseEnd.RELEASED || !l.wasPassedOn()) {
+      return;
+    }
     unheardDoor = contention.door(false);
-    if (how == LeaseEnd.RELEASED && l.wasPassedOn() && unheardDoor >= 0) {
+    if (unheardDoor >= 0) {
       unheard = l.id();
-      unheardUntilNanos = now + nodes.knowledge(unheardDoor).patience();
+      long patience = nodes.knowledge(unheardDoor).patience();
+      unheardUntilNanos = now + Math.min(l.terms.nodeTimeoutNanos(), patience);
     }
   }
 
@@ -98,15 +103,15 @@ final class Turn {
       stayingBack = stayBackNanos - now > 0;
       return stayingBack;
     }
-    if (inRow == 0 || now - lastEndNanos > contention.rowGapNanos()) {
-      return false;
-    }
     boolean often = inRow >= Math.max(1, terms.maxHandOffs());
     if (often && !othersWant && unheard != null) {
       if (unheardUntilNanos - now > 0) {
         return true; // No node was asked for a while: the door's answer will tell.
       }
       unheard = null;
+    }
+    if (inRow == 0 || now - lastEndNanos > contention.rowGapNanos()) {
+      return false;
     }
     if (othersWant) {
       contention.expectOthers();

@@ -75,6 +75,11 @@ final class WaitQueue {
     return w.deadlineNanos - nowNanos <= 0 ? w : null;
   }
 
+  /** When the first of those who wait leaves; somebody has to. */
+  long nearestDeadline() {
+    return deadlines.first().deadlineNanos;
+  }
+
   /** The nearest deadline, if anybody waits. */
   void deadlines(NextWake wake) {
     if (length > 0) {
