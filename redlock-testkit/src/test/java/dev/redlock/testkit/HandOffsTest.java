@@ -84,6 +84,28 @@ class HandOffsTest {
     }
   }
 
+  /** Its answer to a release, which tells of others, comes when all other nodes' are old. */
+  @Test
+  void handOffs_whileAnotherClientAsksASlowDoor_endAfterTheirBoundAndItComes() {
+    for (int run = 0; run < 20; run++) {
+      try (VirtualNodes nodes = new VirtualNodes(3)) {
+        nodes.node(1).delay(VirtualNodes.ROUND_TRIP.multipliedBy(20)); // The door of this name.
+        StringBuilder order = new StringBuilder();
+        Redlock one = nodes.client();
+        Redlock two = nodes.client();
+        for (int i = 0; i < 200; i++) {
+          stay(nodes, one, 'a', order);
+        }
+        nodes.time().pass(Duration.ofMillis(10));
+        stay(nodes, two, 'b', order);
+        nodes.time().passUntil(() -> order.indexOf("b") >= 0, Duration.ofSeconds(10));
+        assertThat(order.indexOf("b"))
+            .as("how many came first")
+            .isLessThanOrEqualTo(3 * (MOST + 1));
+      }
+    }
+  }
+
   @Test
   void handOffs_whileNobodyElseWaits_goOnWithoutAPause() {
     try (VirtualNodes nodes = new VirtualNodes(5)) {
