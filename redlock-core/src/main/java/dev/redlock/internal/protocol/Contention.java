@@ -125,14 +125,14 @@ final class Contention {
    * Too much is under way: waits for about as long as a round takes, unless somebody who waits here
    * would be left without the time for two rounds after it.
    */
-  boolean rests(Terms terms, long nearestDeadlineNanos, long now) {
+  boolean rests(Terms terms, WaitQueue queue, long now) {
     double rest = nodes.pace().rest();
     if (rest == 0) {
       return false;
     }
     long round = Math.max(LEAST_REST_NANOS, roundTrip());
     long at = now + (long) (rest * round * (0.5 + random.next()));
-    if (at + 2 * terms.nodeTimeoutNanos() - nearestDeadlineNanos > 0) {
+    if (at + 2 * terms.nodeTimeoutNanos() - queue.nearestDeadline() > 0) {
       return false;
     }
     waitUntil(at, waiting ? wakeCause : WakeUp.PAUSE, true);

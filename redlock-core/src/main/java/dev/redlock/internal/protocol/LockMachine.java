@@ -485,7 +485,7 @@ public final class LockMachine {
       if (!contention.isTime(now) || (!head.once && turn.staysBack(head.terms, now))) {
         return;
       }
-      if (!head.once && contention.rests(head.terms, queue.nearestDeadline(), now)) {
+      if (!head.once && contention.rests(head.terms, queue, now)) {
         return;
       }
       WakeUp cause = contention.wake();
@@ -808,7 +808,7 @@ public final class LockMachine {
         && l.validity().remaining(now, wall) > next.terms.nodeTimeoutNanos();
   }
 
-  /** Without asking anybody if the grant has time and tokens left, else by a round. */
+  /** Without asking anybody if the votes that won would do so again, else by a round. */
   private void handOff(HeldLease l, long now, long wall) {
     if (l.mayPassTo(head(), now, wall)) {
       passOn(l, now, wall);
