@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# What ./demo, ./bench, ./failures, ./matrix and ./simulate share: how they find Java, when they
-# build, how they fail. Sourced by them, under "set -euo pipefail"; bash 3.2 will do.
+# The common part of ./demo, ./shop, ./tutorial, ./recipe, ./site, ./bench, ./failures, ./matrix and
+# ./simulate, which source it under "set -euo pipefail": finds Java, builds if necessary, and reports errors. Works with bash 3.2.
 #
-# MVN_ARGS goes to Maven, for instance -o; JAVA_OPTS to the program.
+# MVN_ARGS is passed to Maven, for example -o; JAVA_OPTS is passed to the program.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
 
 say() { printf '%s: %s\n' "${0##*/}" "$*"; }
 
-# Exit code 2: it could not even begin.
+# Exit code 2: the program could not start.
 fail() {
   say "$*" >&2
   exit 2
@@ -22,11 +22,11 @@ maven() {
     fail "the build failed, see above"
 }
 
-# What a build was made with. Jars of another profile may come to lie beside those of ours.
+# Describes the inputs of a build: the arguments and the jars. Another profile may have added jars.
 made_with() { printf '%s\n' "${MVN_ARGS:-}" "$(ls "$1")"; }
 
 # build STAMP LIB SOURCE… -- ARGUMENT…   runs Maven with the arguments, which fill LIB with jars,
-# unless that was done and neither LIB nor what it is made of has changed since.
+# unless an earlier build did that and neither LIB nor its sources have changed since.
 build() {
   local stamp=$1 lib=$2 sources=("$root/pom.xml" "$root/.mvn") first=
   shift 2
@@ -39,11 +39,23 @@ build() {
     [ -z "$(find "${sources[@]}" -newer "$stamp" -print)" ]; then
     return
   fi
-  [ -d "$root/redlock-core/target" ] || first=", some minutes if Maven has to fetch its plugins"
+  [ -d "$root/redlock-core/target" ] || first=", some minutes if Maven must fetch its plugins"
   say "building (once, and after changes$first)" >&2
   rm -rf "$lib" "$stamp"
   maven "$@"
   made_with "$lib" >"$stamp"
+}
+
+# Finds a home for each of the JDKs 17, 21 and 25: sets jdks to their numbers and jdk_homes to their homes.
+find_jdks() {
+  local home major
+  jdks=() jdk_homes=()
+  for home in ${JAVA_HOME:-} /usr/lib/jvm/* /Library/Java/JavaVirtualMachines/*/Contents/Home; do
+    [ -x "$home/bin/javac" ] || continue
+    major=$("$home/bin/java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
+    case " ${jdks[*]-} " in *" $major "*) continue ;; esac
+    case $major in 17 | 21 | 25) jdks+=("$major") jdk_homes+=("$home") ;; esac
+  done
 }
 
 command -v "$java" >/dev/null || fail "JDK 17 or newer is needed: there is no $java"

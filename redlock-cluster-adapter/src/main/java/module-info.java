@@ -1,4 +1,4 @@
-/** One Redis Cluster as a single node of the lock. */
+/** A node of the lock that is one Redis Cluster. */
 module dev.redlock.cluster {
   requires transitive dev.redlock.core;
   requires transitive org.jspecify;

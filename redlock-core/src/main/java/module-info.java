@@ -9,16 +9,19 @@ module dev.redlock.core {
   requires io.netty.transport;
   requires io.netty.buffer;
   requires io.netty.handler;
+  // Lettuce's resources name its classes; an automatic module cannot ask for it.
+  requires io.netty.resolver.dns;
+  // Events for the Flight Recorder, in a runtime that has it.
+  requires static jdk.jfr;
 
   exports dev.redlock;
   exports dev.redlock.spi;
   exports dev.redlock.lettuce;
-  // The cluster adapter speaks over the same probed connections and scripts.
+  // The cluster adapter uses the same probed connections and scripts. The in-memory node of the
+  // test kit uses the same connection states.
   exports dev.redlock.lettuce.internal to
-      dev.redlock.cluster;
+      dev.redlock.cluster,
+      dev.redlock.testkit;
   exports dev.redlock.internal.scripts to
       dev.redlock.cluster;
-  // The in-memory node of the test kit is the executable specification of the scripts.
-  exports dev.redlock.internal.memory to
-      dev.redlock.testkit;
 }

@@ -1,8 +1,11 @@
-/** Redlock quorum locks for Vert.x: futures on the caller's context, notices on the event bus. */
+/** Redlock for Vert.x: futures on the caller's context, release hints on the event bus. */
 module dev.redlock.vertx {
   requires transitive dev.redlock.core;
   requires transitive io.vertx.core;
   requires static transitive io.vertx.healthcheck;
+  requires static dev.redlock.cluster;
+  requires static io.vertx.codegen.api;
+  requires lettuce.core;
   requires io.netty.common;
   requires io.netty.transport;
   requires org.slf4j;

@@ -4,7 +4,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.impl.VertxInternal;
 import java.util.function.ObjLongConsumer;
 
-/** Threads of Vert.x that are blocked for too long; beyond the public API of Vert.x 4.5. */
+/** Reports threads of Vert.x that are blocked for too long, with the internal API of Vert.x 4.5. */
 final class BlockedThreads {
   private BlockedThreads() {}
 

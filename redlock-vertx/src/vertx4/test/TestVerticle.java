@@ -4,7 +4,7 @@ import io.vertx.core.AbstractVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 
-/** A verticle as tests write it, for Vert.x 4.5. */
+/** The base class of verticles in tests, for Vert.x 4.5. */
 abstract class TestVerticle extends AbstractVerticle {
   Future<?> begin() {
     return Future.succeededFuture();

@@ -2,19 +2,24 @@ package dev.redlock;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.Printable;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why an attempt was refused, or what the last of several attempts saw: each node's vote.
+ * Why an acquire, an extension or a release failed: the verdict of the last round, and each node's
+ * vote in it.
  *
- * @param names what was asked for
- * @param verdict what the votes amount to
- * @param quorum how many grants it takes
+ * @param names the names of the lock, sorted
+ * @param verdict the result of the votes
+ * @param quorum how many grants are needed
  * @param votes each node's vote, in the order of configuration; empty if no node was asked
- * @param waited how long the caller waited in all
- * @param attempts how many rounds were put to the nodes for this caller
+ * @param waited how long the caller waited in total
+ * @param rounds how many rounds the client sent for this caller
+ * @param overdue how long after the node timeout the client judged the votes; more than a few
+ *     milliseconds mean that its process was paused, or that its machine is overloaded
  */
 public record AcquireReport(
     List<String> names,
@@ -22,42 +27,49 @@ public record AcquireReport(
     int quorum,
     List<NodeVote> votes,
     Duration waited,
-    int attempts) {
+    int rounds,
+    Duration overdue) {
+  private static final Duration PAUSE = Duration.ofMillis(10);
 
   public AcquireReport {
     names = List.copyOf(names);
     requireNonNull(verdict, "verdict");
     votes = List.copyOf(votes);
     requireNonNull(waited, "waited");
+    requireNonNull(overdue, "overdue");
   }
 
-  /** What the votes of a refused attempt amount to. */
+  /** The result of the votes of a round that failed. */
   public enum Verdict {
-    /** Somebody else holds it. */
+    /** Another client holds the lock. */
     HELD,
-    /** Held, or waited for, by this very process; no node was asked. */
+    /** This client holds the lock or waits for it; no node was asked. */
     HELD_LOCALLY,
-    /** Several asked at the same time and split the votes; nobody may hold it. */
+    /** Several clients asked at the same time and split the votes; the lock may be free. */
     COLLIDED,
-    /** Too few nodes could answer: dead, hung, erring or quarantined. */
+    /** Too few nodes voted: the others are dead, hung, erring or quarantined. */
     UNAVAILABLE,
-    /** Too few nodes accept any one fencing token: their clocks lie too far apart. */
+    /** Too few nodes accept one fencing token: their clocks differ too much. */
     TOKENS_REFUSED,
-    /** A quorum granted, but too late for any validity to be left. */
+    /** A quorum granted, but after the node timeout, or with no validity left. */
     TOO_SLOW,
-    /** The caller gave up, or the client was closed, before there was a verdict. */
-    ABANDONED
+    /** The wait timeout passed before the first round was decided. */
+    TIMED_OUT,
+    /** The client was closed. */
+    CLOSED
   }
 
   /**
    * One node's vote.
    *
    * @param node the node's name, without credentials
-   * @param vote what it said
-   * @param latency from sending to the answer; zero if nothing was sent
-   * @param error why it was silent or is quarantined; null otherwise
+   * @param vote its vote
+   * @param latency from the request to the reply; zero if nothing was sent
+   * @param error why it did not reply, or is quarantined; null otherwise
    * @param holder a short hash of the holder's lease id, for {@link Vote#HELD}; null otherwise
-   * @param remaining how long the holder's key still lives unless extended; null unless held
+   * @param remaining when the holder's key expires unless it is extended; null unless held
+   * @param holderLabel the {@linkplain RedlockBuilder#label label} of the holder's client, a hint;
+   *     null if it has none, or not held
    */
   public record NodeVote(
       String node,
@@ -65,7 +77,8 @@ public record AcquireReport(
       Duration latency,
       @Nullable String error,
       @Nullable String holder,
-      @Nullable Duration remaining) {
+      @Nullable Duration remaining,
+      @Nullable String holderLabel) {
 
     public NodeVote {
       requireNonNull(node, "node");
@@ -73,11 +86,25 @@ public record AcquireReport(
       requireNonNull(latency, "latency");
     }
 
+    /** A vote without the label of the holder. */
+    public NodeVote(
+        String node,
+        Vote vote,
+        Duration latency,
+        @Nullable String error,
+        @Nullable String holder,
+        @Nullable Duration remaining) {
+      this(node, vote, latency, error, holder, remaining, null);
+    }
+
     @Override
     public String toString() {
       StringBuilder out = new StringBuilder(node).append(' ').append(vote);
       if (holder != null) {
         out.append(" by ").append(holder);
+      }
+      if (holderLabel != null) {
+        out.append(" '").append(holderLabel).append('\'');
       }
       if (remaining != null) {
         out.append(" for ").append(remaining.toMillis()).append(" ms");
@@ -88,47 +115,48 @@ public record AcquireReport(
       if (!latency.isZero()) {
         out.append(" in ").append(latency.toNanos() / 1000).append(" µs");
       }
-      return out.toString();
+      return Printable.of(out.toString());
     }
   }
 
   /** How many nodes voted this way. */
   public int count(Vote vote) {
-    int n = 0;
-    for (NodeVote v : votes) {
-      if (v.vote() == vote) {
-        n++;
-      }
-    }
-    return n;
+    return (int) votes.stream().filter(v -> v.vote() == vote).count();
   }
 
-  /** The verdict in one sentence, with what each node said. */
+  /** The verdict in one sentence, with each node's vote. */
   public String sentence() {
     StringBuilder out = new StringBuilder();
     switch (verdict) {
-      case HELD -> out.append("held by another");
-      case HELD_LOCALLY -> out.append("held or waited for within this process");
-      case COLLIDED -> out.append("several asked at once and split the votes");
+      case HELD -> out.append("held by another client");
+      case HELD_LOCALLY -> out.append("held or waited for by this client");
+      case COLLIDED -> out.append("several clients asked at once and split the votes");
       case UNAVAILABLE ->
-          out.append("too few nodes can vote: ")
+          out.append("too few nodes: ")
               .append(votes.size() - count(Vote.SILENT) - count(Vote.QUARANTINED))
               .append(" of ")
               .append(votes.size())
-              .append(" answered, ")
+              .append(count(Vote.NOT_ASKED) > 0 ? " could be asked, " : " answered in time, ")
               .append(quorum)
               .append(" are needed");
       case TOKENS_REFUSED ->
           out.append("too few nodes accept one fencing token; compare their clocks");
-      case TOO_SLOW -> out.append("a quorum granted, but too late for any validity to be left");
-      case ABANDONED -> out.append("given up before the nodes had answered");
+      case TOO_SLOW -> out.append("too slow: a quorum granted, but after the node timeout");
+      case TIMED_OUT -> out.append("the wait timeout passed before the nodes replied");
+      case CLOSED -> out.append("the client was closed");
     }
-    out.append(" (").append(String.join(", ", names)).append("; waited ");
-    out.append(waited.toMillis()).append(" ms, ").append(attempts).append(" attempts)");
+    if (overdue.compareTo(PAUSE) >= 0) {
+      out.append("; this client was paused for at least ").append(overdue.toMillis()).append(" ms");
+    }
+    out.append(" (").append(LockKeys.shown(names)).append("; waited ");
+    out.append(waited.toMillis())
+        .append(" ms, ")
+        .append(rounds)
+        .append(rounds == 1 ? " round)" : " rounds)");
     for (int i = 0; i < votes.size(); i++) {
       out.append(i == 0 ? ": " : ", ").append(votes.get(i));
     }
-    return out.toString();
+    return Printable.of(out.toString());
   }
 
   @Override

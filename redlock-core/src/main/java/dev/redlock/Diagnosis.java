@@ -7,9 +7,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link Redlock#doctor()} found.
+ * The findings of {@link Redlock#doctor()}.
  *
- * @param restartGuard how this client keeps out nodes that may have forgotten; how long one still
+ * @param restartGuard how this client keeps out nodes that may have forgotten leases; how long one
  *     stays out is in its state
  * @param nodes each node's findings, in the order of configuration
  */
@@ -23,18 +23,17 @@ public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
    * One node's findings.
    *
    * @param node its state
-   * @param server what the server says it is, such as {@code redis 7.0.15}; null if unknown
+   * @param server product and version, such as {@code redis 7.0.15}; null if unknown
    * @param role {@code master} or {@code slave}; null if unknown
-   * @param evictionPolicy {@code noeviction} is right for locks; null if unknown
-   * @param uptime how long it has been running by its own account; null if unknown
+   * @param evictionPolicy {@code noeviction} is safe for locks; null if unknown
+   * @param uptime how long the server reports to be running; null if unknown
    * @param appendOnly whether it keeps an append-only file
    * @param appendFsync how it syncs that file: {@code always}, {@code everysec} or {@code no}; null
-   *     if there is none, or this user may not ask ({@code CONFIG GET}), as an application's should
-   *     not
+   *     without such a file, or if this user may not call {@code CONFIG GET}
    * @param evictedKeys how many keys it has evicted since its start
    * @param replicas how many replicas are attached
    * @param clockSkew how far its clock is ahead of the median of all nodes; null if unknown
-   * @param complaints what an operator should change, in sentences; empty if all is well
+   * @param complaints what an operator should change, in sentences; empty if nothing
    */
   public record NodeFindings(
       Redlock.NodeState node,
@@ -54,7 +53,7 @@ public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
     }
   }
 
-  /** Whether there is nothing to complain about. */
+  /** Whether no node has a complaint. */
   public boolean healthy() {
     return nodes.stream().allMatch(node -> node.complaints().isEmpty());
   }
@@ -69,6 +68,7 @@ public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
     return n.node().node()
         + " "
         + n.node().state()
+        + remaining(n.node().remaining())
         + ", "
         + (n.server() == null ? "unknown server" : n.server())
         + (n.uptime() == null ? "" : " up for " + n.uptime().toSeconds() + " s")
@@ -78,8 +78,12 @@ public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
         + ", guard "
         + restartGuard
         + (n.clockSkew() == null ? "" : ", clock " + n.clockSkew().toMillis() + " ms")
-        + (pending == 0 ? "" : ", " + pending + " clean-ups pending")
+        + (pending == 0 ? "" : ", " + pending + " releases pending")
         + (n.complaints().isEmpty() ? ": well" : ": " + n.complaints());
+  }
+
+  private static String remaining(Duration quarantine) {
+    return quarantine.isZero() ? "" : " for another " + quarantine.toMillis() + " ms";
   }
 
   private static String persistence(NodeFindings n) {

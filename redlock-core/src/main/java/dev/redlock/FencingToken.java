@@ -1,13 +1,15 @@
 package dev.redlock;
 
 /**
- * A number that increases from lease to lease of one name. It protects a resource that stores the
- * highest token it has seen and refuses lower ones in one conditional statement, reads included.
+ * A number that rises from lease to lease of one name. It protects a resource that stores the
+ * highest token it has accepted and rejects lower ones, for writes and reads, in one conditional
+ * statement.
  *
- * <p>The value is microseconds of Redis node time (to within 64), positive and below 2^53: exact in
- * JSON, Lua and JavaScript. It is no secret. Compare tokens of one name only.
+ * <p>The value is the time of the Redis nodes in microseconds (to within 64), positive and below
+ * 2^53, so it is exact in JSON, Lua and JavaScript. It is not secret. Tokens of different names do
+ * not compare.
  *
- * @param value the number to show to the resource
+ * @param value the number to send to the resource
  */
 public record FencingToken(long value) implements Comparable<FencingToken> {
   /** The first value that is out of range: 2^53. */

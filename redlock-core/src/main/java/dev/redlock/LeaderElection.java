@@ -2,22 +2,24 @@ package dev.redlock;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.internal.Elections;
+import dev.redlock.internal.election.Election;
+import dev.redlock.internal.election.ElectionConfig;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a piece of work on just one of many instances: the one that holds the lock. When it goes,
- * another takes over.
+ * Runs work on one of many instances: the one that holds the lock. When that instance stops or
+ * dies, another one takes over.
  *
- * <p>The promise is that of the lease: by validity, no two instances work at the same time. The
- * work is told to stop a margin before validity ends, so that it can have stopped by then. What it
- * does after a pause of its process, before it looks again, only {@link Lease#ensureValid()} and a
- * resource that checks the fencing token can stop.
+ * <p>The promise is that of the lease: no two instances have a valid lease at the same time. Work
+ * is told to stop a margin before validity ends, so that it has stopped by then. After a pause of
+ * the process, work may run on for a moment without a valid lease: call {@link
+ * Lease#ensureValid()}, and let the resource check the fencing token.
  *
- * <p>States, and what leads from one to the next:
+ * <p>The states and their transitions:
  *
  * <pre>
  * IDLE ──start──▶ ACQUIRING ──granted──▶ WORKING ◀──extended/overdue──▶ RENEWING
@@ -28,67 +30,67 @@ import org.jspecify.annotations.Nullable;
  * any ──pause──▶ (RELEASING ▶) PAUSED ──resume──▶ ACQUIRING;  any ──stop──▶ (RELEASING ▶) IDLE
  * </pre>
  *
- * <p>All methods are safe from any thread and none blocks, but for {@link #close()}.
+ * <p>All methods are safe from any thread. Only {@link #close()} blocks.
  */
 public interface LeaderElection extends AutoCloseable {
 
-  /** Prepares an election about this name. */
+  /** A builder of an election on the lock of this name. */
   static Builder builder(Redlock redlock, String name, Work work) {
     return new Builder(redlock, name, work);
   }
 
-  /** Begins to campaign; does nothing if begun already. */
+  /** Begins to ask for the lock. Does nothing if it was started before. */
   void start();
 
   /**
-   * Stops working, hands the lock over at once, and campaigns no more until {@link #start}.
-   * Completes when work has stopped (or {@link Builder#stopTimeout} has passed) and the lock is
-   * released, as {@link Lease#releaseAsync} tells it (or one node timeout has passed); never fails.
+   * Stops the work, releases the lock, and does not ask for it again until {@link #start}.
+   * Completes when work has stopped, or after {@link Builder#stopTimeout}, and the lock is
+   * released, or after one node timeout. Never fails.
    */
   CompletionStage<Void> stop();
 
-  /** Like {@link #stop}, until {@link #resume}. Nothing happens when it is not started. */
+  /** As {@link #stop}, until {@link #resume}. Does nothing if the election is not started. */
   CompletionStage<Void> pause();
 
-  /** Campaigns again after {@link #pause}. */
+  /** Asks for the lock again after {@link #pause}. */
   void resume();
 
-  /** Stops working, hands over, and waits for its turn again. Nothing happens unless it works. */
+  /** Stops the work, releases the lock, and waits for it again. Does nothing if no work runs. */
   CompletionStage<Void> resign();
 
-  /** Where it stands now. */
+  /** The current state. */
   State state();
 
-  /** The lease it works under, or null. */
+  /** The lease under which this instance works, or null. */
   @Nullable Lease lease();
 
-  /** {@link #stop()}, and waits for it for at most {@link Builder#stopTimeout}. */
+  /** Calls {@link #stop()}, and waits for it for {@link Builder#stopTimeout} at most. */
   @Override
   void close();
 
-  /** Where an instance stands. */
+  /** The state of an instance. */
   enum State {
     /** Not started, or stopped. */
     IDLE,
-    /** Asks for the lock for the first time since it was started, resumed, or last paused. */
+    /** Asks for the lock for the first time since the start, or since it was resumed. */
     ACQUIRING,
     /** Holds the lock and works. */
     WORKING,
-    /** Works, but more than half of the lease time has passed unextended: extension is retried. */
+    /** Works; the last extension is more than half a lease time ago, and is retried. */
     RENEWING,
-    /** Told to stay out. */
+    /** Paused; does not ask for the lock. */
     PAUSED,
-    /** Another holds the lock, or the nodes cannot grant it: waits for its turn. */
+    /** Waits: another instance holds the lock, too few nodes vote, or a pause lasts. */
     WAITING,
-    /** Work is being stopped, then the lock is handed over. */
+    /** Stops the work, then releases the lock. */
     RELEASING
   }
 
   /** Why work has to stop. */
   enum StopReason {
-    /** The validity of the lease is about to run out: it could not be extended. */
+    /** The validity of the lease is about to end: it could not be extended. */
     LEASE_ENDING,
-    /** The lease has ended already: lost, expired while the process was paused, or at its cap. */
+    /** The lease has ended: lost, expired while the process was paused, or at its hold cap. */
     LEASE_LOST,
     /** {@link Work#startWork} failed. */
     WORK_FAILED,
@@ -101,37 +103,43 @@ public interface LeaderElection extends AutoCloseable {
   }
 
   /**
-   * What is done by one instance at a time. Called on the executor of the builder; calls do not
-   * overlap, but that {@link #stopWork} does not wait for a {@link #startWork} that blocks its
-   * thread.
+   * The work that one instance at a time does. Its methods are called on the executor of the
+   * builder. Calls do not overlap, except that {@link #stopWork} is called while a {@link
+   * #startWork} still blocks its thread. With the default executor both methods may block. An
+   * executor that is given to the builder needs a free thread for {@code stopWork}.
    */
   interface Work {
     /**
-     * Starts working under this lease, and returns. The stage completes when work has started; if
-     * it fails, or an exception is thrown, the lock is given up and tried for again after a pause.
+     * Starts the work under this lease. The stage completes when the work has started. If it fails,
+     * or this method throws, the instance releases the lock and asks for it again after a pause.
      */
     CompletionStage<?> startWork(Lease lease);
 
     /**
-     * Stops working. Called exactly once for each call of {@link #startWork}, also when that failed
-     * or has not completed yet. The lock is handed over when the stage completes, in whatever way,
-     * or when {@link Builder#stopTimeout} has passed; in the latter case this instance takes no
-     * part until the stage completes.
+     * Stops the work. Called exactly once for each call of {@link #startWork}, even if that failed
+     * or has not completed yet. The instance releases the lock when the stage completes, normally
+     * or not, or after {@link Builder#stopTimeout}; then it does not ask for the lock again before
+     * the stage has completed.
      */
     CompletionStage<?> stopWork(StopReason reason);
   }
 
-  /** Told what happens. What it throws is logged. */
+  /** Is called for events of the election, one after another. What it throws is logged. */
   interface Listener {
     /** The state changed. */
     default void onState(State from, State to) {}
 
-    /** A callback of {@link Work} failed, or did not complete in time. Work goes on elsewhere. */
+    /** A method of {@link Work} failed, or did not complete in time. */
     default void onFailure(Throwable failure) {}
   }
 
   /** Configures an election. Every setter returns this builder. Not safe for concurrent use. */
   final class Builder {
+    /** About 73 years, the longest timeout: sums with it do not overflow. */
+    private static final Duration UNBOUNDED = Duration.ofNanos(Long.MAX_VALUE / 4);
+
+    private static final Duration MAX_PAUSE = Duration.ofDays(1);
+
     private final Redlock redlock;
     private final String name;
     private final Work work;
@@ -141,6 +149,7 @@ public interface LeaderElection extends AutoCloseable {
     private Duration retryPause = Duration.ofSeconds(1);
     private Listener listener = new Listener() {};
     private @Nullable Executor executor;
+    private @Nullable Supplier<? extends CompletionStage<?>> liveness;
 
     private Builder(Redlock redlock, String name, Work work) {
       this.redlock = requireNonNull(redlock, "redlock");
@@ -150,8 +159,10 @@ public interface LeaderElection extends AutoCloseable {
     }
 
     /**
-     * How the lock is taken; default those of the client. Without automatic extension, the lock
-     * changes hands each lease time; the hold cap bounds one term of office.
+     * The options of the lock. Default: those of the client. Without automatic extension and
+     * without a {@linkplain #liveness probe}, a tenure lasts one lease time, unless the work
+     * extends its lease. A tenure lasts no longer than the hold cap, if one was given; otherwise
+     * there is none.
      */
     public Builder options(LockOptions options) {
       this.options = requireNonNull(options, "options");
@@ -159,50 +170,69 @@ public interface LeaderElection extends AutoCloseable {
     }
 
     /**
-     * How long before the end of validity work is told to stop: the time it needs for stopping.
-     * Default a sixth of the lease time; at most half of it.
+     * How long before the end of validity work is told to stop: the time that it needs to stop. 0
+     * to half of the lease time; default a sixth of it.
      */
     public Builder stopMargin(Duration stopMargin) {
       this.stopMargin = requireNonNull(stopMargin, "stopMargin");
       return this;
     }
 
-    /** How long a clean stop waits for the work to stop. Default the lease time. */
+    /** How long to wait for work to stop before the lock is released. Default: the lease time. */
     public Builder stopTimeout(Duration stopTimeout) {
       this.stopTimeout = requireNonNull(stopTimeout, "stopTimeout");
       return this;
     }
 
     /**
-     * The pause after a failure, doubled with each further one up to 30 times itself; default 1 s.
+     * The pause after a failure; it doubles with each further failure, up to 30 times its length.
+     * Default 1 s, at most 1 day.
      */
     public Builder retryPause(Duration retryPause) {
       this.retryPause = requireNonNull(retryPause, "retryPause");
       return this;
     }
 
-    /** Who is told; default nobody. */
+    /**
+     * A liveness probe of the work, for example a task in its queue. Default: none, so that a hung
+     * work keeps the lock while its process runs. With a probe, the lease is extended only by the
+     * election, at each third of the lease time, after the stage of a new probe has completed
+     * normally. Work whose probe fails, or does not complete, is told to stop when the lease is
+     * about to end, and another instance takes over.
+     *
+     * @param probe called on the executor; must not block
+     */
+    public Builder liveness(Supplier<? extends CompletionStage<?>> probe) {
+      this.liveness = requireNonNull(probe, "probe");
+      return this;
+    }
+
+    /** The listener. Default: none. */
     public Builder listener(Listener listener) {
       this.listener = requireNonNull(listener, "listener");
       return this;
     }
 
-    /** Where work and listener are called; default where the client completes its futures. */
+    /**
+     * The executor that calls work and listener. Default: threads of the client, even if the client
+     * has a callback executor, so that {@link Work#stopWork} never waits behind other callbacks.
+     * What an executor given here rejects runs on such a thread.
+     */
     public Builder executor(Executor executor) {
       this.executor = requireNonNull(executor, "executor");
       return this;
     }
 
     /**
-     * Makes the election; nothing happens before {@link LeaderElection#start}.
+     * Makes the election. It does nothing before {@link LeaderElection#start}.
      *
-     * @throws IllegalArgumentException naming the values that do not fit, or if the client was not
-     *     made by {@link Redlock#builder()}
+     * @throws IllegalArgumentException if a value is out of range, or if the client was not made by
+     *     {@link Redlock#builder()}
      */
     public LeaderElection build() {
       Duration leaseTime = options.leaseTime();
       Duration margin = stopMargin != null ? stopMargin : leaseTime.dividedBy(6);
-      if (margin.isNegative() || margin.multipliedBy(2).compareTo(leaseTime) > 0) {
+      if (margin.isNegative() || margin.compareTo(leaseTime.dividedBy(2)) > 0) {
         throw new IllegalArgumentException(
             "stopMargin " + margin + " must lie between 0 and half of leaseTime " + leaseTime);
       }
@@ -210,15 +240,27 @@ public interface LeaderElection extends AutoCloseable {
       if (timeout.isNegative() || timeout.isZero()) {
         throw new IllegalArgumentException("stopTimeout " + timeout + " must be positive");
       }
-      if (retryPause.isNegative() || retryPause.isZero()) {
-        throw new IllegalArgumentException("retryPause " + retryPause + " must be positive");
+      if (retryPause.isNegative() || retryPause.isZero() || retryPause.compareTo(MAX_PAUSE) > 0) {
+        throw new IllegalArgumentException(
+            "retryPause " + retryPause + " must be positive and not longer than 1 day");
       }
-      return Elections.create(
+      LockOptions uncapped = options.withoutDefaultHoldCap();
+      return Election.create(
           redlock,
-          new Elections.Terms(name, options, margin, timeout, retryPause),
+          new ElectionConfig(
+              name,
+              liveness == null ? uncapped : uncapped.toBuilder().autoExtend(false).build(),
+              margin,
+              min(timeout, UNBOUNDED),
+              retryPause,
+              liveness),
           work,
           listener,
           executor);
+    }
+
+    private static Duration min(Duration a, Duration b) {
+      return a.compareTo(b) <= 0 ? a : b;
     }
   }
 }

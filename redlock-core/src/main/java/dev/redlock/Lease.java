@@ -5,73 +5,75 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Granted, time-bound ownership of one or several names. Owned by whoever has this object; may be
- * passed between threads.
+ * Ownership of one or several names that a quorum granted and that has a time limit. The code that
+ * has this object owns the lock; the object may be passed between threads.
  *
- * <p>A lease can end while its holder still works: show the {@link #fencingToken()} to the
- * resource, call {@link #ensureValid()} before each irrevocable step, and listen to {@link
- * #whenEnded()}. See {@code docs/safety.md}.
+ * <p>A lease can end while its holder still works. Send the {@link #fencingToken()} to the
+ * resource, call {@link #ensureValid()} before each irrevocable step, and use {@link #whenEnded()}.
+ * See {@code docs/safety.md}.
  *
- * <p>All methods are safe from any thread. {@code toString} shows no more of the id than its first
- * characters.
+ * <p>All methods are safe from any thread. {@code toString} shows the first four characters of the
+ * id only.
  */
 public interface Lease extends AutoCloseable {
 
-  /** What it covers, sorted. */
+  /** The names that the lease covers, sorted. */
   List<String> names();
 
   /**
-   * The secret value under the lock keys: 160 random bits. Whoever knows it can release or extend
-   * the lease; keep it out of logs. A lease that was handed on within the process may have the id
-   * of its predecessor, whose grant it goes on with; their tokens differ.
+   * The secret value under the lock keys: 160 random bits, and the {@linkplain RedlockBuilder#label
+   * label} of the client if it has one. A client that knows it can release or extend the lease;
+   * keep it out of logs. After a local hand-off the lease has the id of its predecessor; their
+   * tokens differ.
    */
   String id();
 
   /**
-   * A number that grows from lease to lease of one name, for resources that remember the highest
-   * they have seen. Tokens of different names do not compare.
+   * A number that rises from lease to lease of one name, for a resource that stores the highest it
+   * has accepted. Tokens of different names do not compare.
    */
   FencingToken fencingToken();
 
-  /** The time this lease may still be trusted; zero once it ended. Computed, sends nothing. */
+  /** How long the lease may still be trusted; zero once it has ended. Sends nothing. */
   Duration remainingValidity();
 
-  /** Whether {@link #remainingValidity()} is positive. Right without any timer having fired. */
+  /** Whether {@link #remainingValidity()} is positive. Reads the clock; does not rely on timers. */
   boolean isValid();
 
   /**
-   * Returns while the lease is valid.
+   * Returns if the lease is valid now.
    *
-   * @throws LeaseLostException if it is not, with how it ended
+   * @throws LeaseLostException if it has ended, with how it ended
    */
   void ensureValid();
 
   /**
-   * Extends the lease by its lease time, now. Fails with {@link LeaseLostException} if it has
-   * ended, with {@link QuorumUnavailableException} if too few nodes answered: the lease then goes
-   * on until its old deadline, and automatic extension keeps trying.
+   * Extends the lease by its lease time from now on, but never beyond the hold cap. Fails with
+   * {@link LeaseLostException} if the lease has ended, and with {@link QuorumUnavailableException}
+   * if too few nodes confirmed: the lease then stays valid until its old deadline, and automatic
+   * extension keeps trying. Completes on the callback executor.
    */
   CompletionStage<Void> extendAsync();
 
   /**
-   * Ends the lease: locally at once, then on the nodes. Completes when a quorum has confirmed;
-   * fails with {@link QuorumUnavailableException} when it has not within the node timeout (the
-   * clean-up goes on in the background all the same, and the keys expire with the lease time). If
-   * the lease is handed to the next caller of this client, it completes at once: whether the nodes
-   * confirm is what that caller waits for, and {@link #whenEnded()} tells. Idempotent; completes
-   * normally for a lease that had ended otherwise.
+   * Ends the lease: at once in this client, then on the nodes. Completes on the callback executor
+   * when a quorum has confirmed. Fails with {@link QuorumUnavailableException} if a quorum has not
+   * confirmed within the node timeout; the client then goes on to release in the background, and
+   * the keys expire with the lease time. Completes at once if the lock is handed off to the next
+   * caller of this client. Idempotent; completes normally if the lease had ended before.
    */
   CompletionStage<Void> releaseAsync();
 
   /**
-   * Completes exactly once, at the latest when validity ends (as soon as the process runs, should
-   * it have been paused). Completed on the callback executor.
+   * Completes exactly once, when validity ends at the latest; after a pause of the process, as soon
+   * as it runs again. Completes on the callback executor. A dependent that blocks delays other
+   * dependents of this lease, and nothing else.
    */
   CompletionStage<LeaseEnd> whenEnded();
 
   /**
-   * Releases, and waits for a quorum's confirmation for one node timeout at most. Never throws;
-   * keeps the thread's interrupt flag. Look at {@link #whenEnded()} to learn whether the lease was
+   * Releases, and waits for the confirmation of a quorum for one node timeout at most. Never
+   * throws; keeps the thread's interrupt flag. {@link #whenEnded()} reports whether the lease was
    * lost before.
    */
   @Override

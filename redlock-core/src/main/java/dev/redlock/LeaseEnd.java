@@ -5,18 +5,18 @@ public enum LeaseEnd {
   /** Its holder released it while it was valid. */
   RELEASED,
   /**
-   * Its holder released it, and it passed to the next waiter of the same process without being
-   * freed.
+   * Its holder released it, and the lock was handed off to the next waiter of the same client
+   * without being free in between.
    */
   HANDED_OFF,
-  /** Its validity ran out: it was not extended in time, or the process or machine was paused. */
+  /** Its validity passed: it was not extended in time, or the process or machine was paused. */
   EXPIRED,
-  /** A quorum of nodes said that it is no longer ours: an operator broke it, or nodes forgot it. */
+  /** A quorum of nodes no longer stores it: an operator broke it, or nodes forgot it. */
   LOST,
-  /** It reached the longest total hold its options allow. */
+  /** It reached {@link LockOptions#holdCap()}. */
   CAP_REACHED;
 
-  /** Whether the holder itself ended it, in time. */
+  /** Whether the holder ended it while it was valid. */
   public boolean byHolder() {
     return this == RELEASED || this == HANDED_OFF;
   }

@@ -7,11 +7,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What each node knows of a name, at about the same time.
+ * What each node stores for a name, at about the same time.
  *
  * @param name the name
- * @param quorum how many nodes make a holder
- * @param nodes each node's knowledge, in the order of configuration
+ * @param quorum how many nodes have to store a lease for it to be held
+ * @param nodes what each node stores, in the order of configuration
  */
 public record LockInspection(String name, int quorum, List<NodeView> nodes) {
 
@@ -21,15 +21,17 @@ public record LockInspection(String name, int quorum, List<NodeView> nodes) {
   }
 
   /**
-   * One node's knowledge.
+   * What one node stores.
    *
    * @param node its name
-   * @param state the state of the connection, with the remaining time of a quarantine
+   * @param state the {@link Redlock.NodeState.State}, with the remaining time of a quarantine
    * @param holder a short hash of the lease id stored there; null if free or unknown
-   * @param remaining how long the key still lives; null if free or unknown
-   * @param fence the highest fencing token granted there; 0 if none or unknown. Whom the lock was
-   *     handed on to without asking the nodes has a token up to 63 higher
-   * @param error why nothing is known; null if the node answered
+   * @param remaining when the key expires; null if free or unknown
+   * @param fence the highest fencing token granted there; 0 if none or unknown. After a local
+   *     hand-off the token of the holder is up to 63 higher
+   * @param error why nothing is known; null if the node replied
+   * @param holderLabel the {@linkplain RedlockBuilder#label label} of the holder's client, a hint;
+   *     null if it has none, or the lock is free or unknown
    */
   public record NodeView(
       String node,
@@ -37,5 +39,18 @@ public record LockInspection(String name, int quorum, List<NodeView> nodes) {
       @Nullable String holder,
       @Nullable Duration remaining,
       long fence,
-      @Nullable String error) {}
+      @Nullable String error,
+      @Nullable String holderLabel) {
+
+    /** A view without the label of the holder. */
+    public NodeView(
+        String node,
+        String state,
+        @Nullable String holder,
+        @Nullable Duration remaining,
+        long fence,
+        @Nullable String error) {
+      this(node, state, holder, remaining, fence, error, null);
+    }
+  }
 }

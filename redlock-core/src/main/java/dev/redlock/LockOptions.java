@@ -5,39 +5,39 @@ import static java.util.Objects.requireNonNull;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How a lock is taken and kept. Immutable, validated once when made; the message of a refusal holds
- * the offending numbers.
- */
+/** The options of the leases of a lock. Immutable; they are validated when they are built. */
 public final class LockOptions {
+  private static final Duration DEFAULT_LEASE_TIME = Duration.ofSeconds(30);
+  private static final Duration MAX_DEFAULT_NODE_TIMEOUT = Duration.ofMillis(100);
+  private static final Duration MIN_NODE_TIMEOUT = Duration.ofMillis(1);
+  private static final Duration DEFAULT_HOLD_CAP = Duration.ofHours(1);
+  private static final Duration NO_HOLD_CAP = Duration.ofSeconds(Long.MAX_VALUE);
+
+  /** What was given, never changed. What was not given is null; it follows the given lease time. */
+  private final Builder given;
+
   private final Duration leaseTime;
   private final Duration drift;
   private final Duration nodeTimeout;
-  private final boolean autoExtend;
   private final Duration holdCap;
-  private final Duration minimumHold;
-  private final int queueBound;
-  private final int maxHandOffs;
-  private final boolean fair;
-  private final Duration lineTimeout;
-  private final Duration pollInterval;
-  private final boolean interruptOnLoss;
 
-  private LockOptions(Builder b) {
-    leaseTime = b.leaseTime;
-    Duration d = b.drift;
-    drift = d != null ? d : b.leaseTime.dividedBy(100).plusMillis(2);
-    nodeTimeout = b.nodeTimeout;
-    autoExtend = b.autoExtend;
-    holdCap = b.holdCap;
-    minimumHold = b.minimumHold;
-    queueBound = b.queueBound;
-    maxHandOffs = b.maxHandOffs;
-    fair = b.fair;
-    lineTimeout = b.lineTimeout;
-    pollInterval = b.pollInterval;
-    interruptOnLoss = b.interruptOnLoss;
+  private LockOptions(Builder builder) {
+    given = new Builder(builder);
+    leaseTime = given.leaseTime != null ? given.leaseTime : DEFAULT_LEASE_TIME;
+    drift = given.drift != null ? given.drift : leaseTime.dividedBy(100).plusMillis(2);
+    nodeTimeout =
+        given.nodeTimeout != null ? given.nodeTimeout : defaultNodeTimeout(leaseTime.minus(drift));
+    holdCap = given.holdCap != null ? given.holdCap : DEFAULT_HOLD_CAP;
     validate();
+  }
+
+  /** Short enough that two extensions may fail before validity ends. */
+  private static Duration defaultNodeTimeout(Duration leaseTimeLessDrift) {
+    Duration quarter = leaseTimeLessDrift.dividedBy(4);
+    if (quarter.compareTo(MAX_DEFAULT_NODE_TIMEOUT) > 0) {
+      return MAX_DEFAULT_NODE_TIMEOUT;
+    }
+    return quarter.compareTo(MIN_NODE_TIMEOUT) < 0 ? MIN_NODE_TIMEOUT : quarter;
   }
 
   private void validate() {
@@ -63,16 +63,13 @@ public final class LockOptions {
         holdCap.compareTo(leaseTime) >= 0,
         "holdCap " + holdCap + " must not be shorter than leaseTime " + leaseTime);
     require(
-        !minimumHold.isNegative() && minimumHold.compareTo(leaseTime) <= 0,
-        "minimumHold " + minimumHold + " must lie between 0 and leaseTime " + leaseTime);
-    require(queueBound >= 1, "queueBound " + queueBound + " must be at least 1");
-    require(maxHandOffs >= 0, "maxHandOffs " + maxHandOffs + " must not be negative");
+        !given.minimumHold.isNegative() && given.minimumHold.compareTo(leaseTime) <= 0,
+        "minimumHold " + given.minimumHold + " must lie between 0 and leaseTime " + leaseTime);
+    require(given.queueBound >= 1, "queueBound " + given.queueBound + " must be at least 1");
+    require(given.maxHandOffs >= 0, "maxHandOffs " + given.maxHandOffs + " must not be negative");
     require(
-        between(lineTimeout, Duration.ofMillis(100), Duration.ofMinutes(1)),
-        "lineTimeout " + lineTimeout + " must lie between 100 ms and 1 min");
-    require(
-        between(pollInterval, Duration.ofMillis(10), Duration.ofMinutes(1)),
-        "pollInterval " + pollInterval + " must lie between 10 ms and 1 min");
+        between(given.pollInterval, Duration.ofMillis(10), Duration.ofMinutes(1)),
+        "pollInterval " + given.pollInterval + " must lie between 10 ms and 1 min");
   }
 
   private static boolean between(Duration d, Duration least, Duration most) {
@@ -85,143 +82,134 @@ public final class LockOptions {
     }
   }
 
-  /** The defaults. */
+  /** The default options. */
   public static LockOptions defaults() {
     return new Builder().build();
   }
 
-  /** Begins with the defaults. */
+  /** A builder that begins with the defaults. */
   public static Builder builder() {
     return new Builder();
   }
 
-  /** Begins with these options. */
+  /** A builder that begins with these options. What was not given still follows the lease time. */
   public Builder toBuilder() {
-    Builder b = new Builder();
-    b.leaseTime = leaseTime;
-    b.drift = drift;
-    b.nodeTimeout = nodeTimeout;
-    b.autoExtend = autoExtend;
-    b.holdCap = holdCap;
-    b.minimumHold = minimumHold;
-    b.queueBound = queueBound;
-    b.maxHandOffs = maxHandOffs;
-    b.fair = fair;
-    b.lineTimeout = lineTimeout;
-    b.pollInterval = pollInterval;
-    b.interruptOnLoss = interruptOnLoss;
-    return b;
+    return new Builder(given);
   }
 
-  /** How long nodes keep the lock unless extended. */
+  /** How long nodes keep the lock unless it is extended. */
   public Duration leaseTime() {
     return leaseTime;
   }
 
-  /** Allowance for clock-rate error, taken off the validity. */
+  /** Allowance for clocks that run at different rates; subtracted from the validity. */
   public Duration drift() {
     return drift;
   }
 
-  /** How old an answer may be and still count. */
+  /** How old a vote may be and still count. */
   public Duration nodeTimeout() {
     return nodeTimeout;
   }
 
-  /** Whether the lease is extended until it is released. */
+  /** Whether leases are extended automatically until they are released. */
   public boolean autoExtend() {
-    return autoExtend;
+    return given.autoExtend;
   }
 
-  /** The longest total hold. */
+  /** The longest time that one holder can keep a lease. */
   public Duration holdCap() {
     return holdCap;
   }
 
-  /** The lock stays taken at least that long, even when released sooner. */
+  /** These options without a hold cap, unless one was given. */
+  LockOptions withoutDefaultHoldCap() {
+    return given.holdCap != null ? this : toBuilder().holdCap(NO_HOLD_CAP).build();
+  }
+
+  /** The shortest time for which the lock stays taken, even if it is released earlier. */
   public Duration minimumHold() {
-    return minimumHold;
+    return given.minimumHold;
   }
 
-  /** How many may wait in this process for one set of names. */
+  /** How many callers of one client may wait for one set of names. */
   public int queueBound() {
-    return queueBound;
+    return given.queueBound;
   }
 
-  /** How often in a row the lock passes within this process before it is freed. */
+  /** How often in a row the lock is handed off within one client before it is freed. */
   public int maxHandOffs() {
-    return maxHandOffs;
+    return given.maxHandOffs;
   }
 
-  /** Whether processes are served in the order in which they came. */
+  /** Whether callers of all clients are served in the order in which they came. */
   public boolean fair() {
-    return fair;
+    return given.fair;
   }
 
-  /** Fair mode: how long a process that stopped refreshing keeps its place. */
-  public Duration lineTimeout() {
-    return lineTimeout;
-  }
-
-  /** How long a waiter sleeps at most without any hint, before jitter. */
+  /** After how long without a release hint a waiter asks again, before jitter. */
   public Duration pollInterval() {
-    return pollInterval;
+    return given.pollInterval;
   }
 
   /** Whether {@code withLock} interrupts the thread that runs the body when the lease is lost. */
   public boolean interruptOnLoss() {
-    return interruptOnLoss;
+    return given.interruptOnLoss;
   }
 
   @Override
   public String toString() {
-    return "LockOptions[leaseTime="
-        + leaseTime
-        + ", drift="
-        + drift
-        + ", nodeTimeout="
-        + nodeTimeout
-        + ", autoExtend="
-        + autoExtend
-        + ", holdCap="
-        + holdCap
-        + ", minimumHold="
-        + minimumHold
-        + ", queueBound="
-        + queueBound
-        + ", maxHandOffs="
-        + maxHandOffs
-        + ", fair="
-        + fair
-        + ", lineTimeout="
-        + lineTimeout
-        + ", pollInterval="
-        + pollInterval
-        + ", interruptOnLoss="
-        + interruptOnLoss
-        + "]";
+    return ("LockOptions[leaseTime=%s, drift=%s, nodeTimeout=%s, autoExtend=%s, holdCap=%s,"
+            + " minimumHold=%s, queueBound=%d, maxHandOffs=%d, fair=%s,"
+            + " pollInterval=%s, interruptOnLoss=%s]")
+        .formatted(
+            leaseTime,
+            drift,
+            nodeTimeout,
+            given.autoExtend,
+            holdCap,
+            given.minimumHold,
+            given.queueBound,
+            given.maxHandOffs,
+            given.fair,
+            given.pollInterval,
+            given.interruptOnLoss);
   }
 
   /** Collects options; every setter returns this builder. Not safe for concurrent use. */
   public static final class Builder {
-    private Duration leaseTime = Duration.ofSeconds(30);
+    private @Nullable Duration leaseTime;
     private @Nullable Duration drift;
-    private Duration nodeTimeout = Duration.ofMillis(100);
+    private @Nullable Duration nodeTimeout;
     private boolean autoExtend = true;
-    private Duration holdCap = Duration.ofHours(1);
+    private @Nullable Duration holdCap;
     private Duration minimumHold = Duration.ZERO;
     private int queueBound = 1000;
     private int maxHandOffs = 16;
     private boolean fair;
-    private Duration lineTimeout = Duration.ofSeconds(5);
     private Duration pollInterval = Duration.ofSeconds(1);
     private boolean interruptOnLoss;
 
     private Builder() {}
 
+    private Builder(Builder b) {
+      leaseTime = b.leaseTime;
+      drift = b.drift;
+      nodeTimeout = b.nodeTimeout;
+      autoExtend = b.autoExtend;
+      holdCap = b.holdCap;
+      minimumHold = b.minimumHold;
+      queueBound = b.queueBound;
+      maxHandOffs = b.maxHandOffs;
+      fair = b.fair;
+      pollInterval = b.pollInterval;
+      interruptOnLoss = b.interruptOnLoss;
+    }
+
     /**
-     * 10 ms to 1 h, and no longer than the client's {@code maxLeaseTime}. Default 30 s: long enough
-     * for two failed extensions, short enough to wait for when a holder dies.
+     * How long nodes keep the lock unless it is extended: 10 ms to 1 h, and not longer than the
+     * client's {@code maxLeaseTime}. Default 30 s, or {@code maxLeaseTime} in the defaults of a
+     * client for which that is shorter.
      */
     public Builder leaseTime(Duration leaseTime) {
       this.leaseTime = requireNonNull(leaseTime, "leaseTime");
@@ -229,8 +217,8 @@ public final class LockOptions {
     }
 
     /**
-     * Default {@code leaseTime / 100 + 2 ms}, as the Redis specification's reference clients have
-     * it: clocks' rates may differ by one percent.
+     * Allowance for clocks that run at different rates, subtracted from the validity. Default
+     * {@code leaseTime / 100 + 2 ms}, as in the reference clients of the Redis specification.
      */
     public Builder drift(Duration drift) {
       this.drift = requireNonNull(drift, "drift");
@@ -238,30 +226,37 @@ public final class LockOptions {
     }
 
     /**
-     * How long a vote counts. 1 ms to 1 s; default 100 ms: far above a round trip, far below the
-     * lease time. So long the lock may be handed on without asking again ({@link #maxHandOffs}),
-     * and when rounds come to take half of it this client has fewer of them under way at once.
+     * How old a vote may be and still count: 1 ms to 1 s, and shorter than lease time less drift.
+     * Default 100 ms, or a quarter of lease time less drift if that is shorter. Also bounds local
+     * hand-off ({@link #maxHandOffs}). If rounds take longer than half of it, the client lowers its
+     * limit of concurrent rounds.
      */
     public Builder nodeTimeout(Duration nodeTimeout) {
       this.nodeTimeout = requireNonNull(nodeTimeout, "nodeTimeout");
       return this;
     }
 
-    /** Default true: every third of the lease time, so that two may fail. */
+    /** Whether leases are extended at each third of the lease time. Default true. */
     public Builder autoExtend(boolean autoExtend) {
       this.autoExtend = autoExtend;
       return this;
     }
 
-    /** Default 1 h: a hung worker must not hold for ever. Ends as {@link LeaseEnd#CAP_REACHED}. */
+    /**
+     * The longest time that one holder can keep a lease, at least the lease time. Default 1 h, so
+     * that a hung worker does not hold for ever; a {@link LeaderElection} has no cap by default.
+     * The lease then ends as {@link LeaseEnd#CAP_REACHED}. {@code
+     * Duration.ofSeconds(Long.MAX_VALUE)} means no cap.
+     */
     public Builder holdCap(Duration holdCap) {
       this.holdCap = requireNonNull(holdCap, "holdCap");
       return this;
     }
 
     /**
-     * "At least for": default zero. A job that finishes sooner than clocks differ between hosts
-     * would otherwise run twice.
+     * The shortest time for which the lock stays taken, even if the holder releases it earlier: 0
+     * to the lease time. Default 0. Use it if a scheduled job may finish before the clock of
+     * another host starts it, and would then run twice.
      */
     public Builder minimumHold(Duration minimumHold) {
       this.minimumHold = requireNonNull(minimumHold, "minimumHold");
@@ -269,7 +264,8 @@ public final class LockOptions {
     }
 
     /**
-     * Default 1000: beyond it, {@link LockQueueFullException} tells the caller to come back later.
+     * How many callers of one client may wait for one set of names, at least 1. Default 1000;
+     * further callers get a {@link LockQueueFullException}.
      */
     public Builder queueBound(int queueBound) {
       this.queueBound = queueBound;
@@ -277,14 +273,13 @@ public final class LockOptions {
     }
 
     /**
-     * How often in a row the lock goes to the next waiter of the same process; then it is freed,
-     * and this process stays back if others want it. Default 16; 0 never hands off. More is faster,
-     * and harder on other processes.
+     * How often in a row the lock is handed off to the next waiter of the same client. Then the
+     * client frees the lock, and enters the queue behind other clients that want it. Default 16; 0
+     * means never. A higher value gives more throughput and longer waits for other clients.
      *
-     * <p>The next waiter goes on with the grant that the nodes store, without asking them, if the
-     * votes that granted it are no older than the node timeout, the options are equal, leases are
-     * extended by themselves and the lock is not fair; otherwise a round gives it a grant of its
-     * own. Either way it has a token of its own.
+     * <p>A hand-off is local, without a round, if the votes of the grant are not older than the
+     * node timeout, the two callers use equal options, leases are extended automatically and the
+     * lock is not fair. Otherwise it takes one round. The successor always has a higher token.
      */
     public Builder maxHandOffs(int maxHandOffs) {
       this.maxHandOffs = maxHandOffs;
@@ -292,37 +287,46 @@ public final class LockOptions {
     }
 
     /**
-     * Default false: order between processes costs throughput. All clients of a name must agree.
+     * Whether callers of all clients are served in the order in which they came, at the cost of
+     * throughput. Default false: then clients are served in the order in which they came, and each
+     * serves up to {@link #maxHandOffs} of its callers at its turn. All clients of a name should
+     * use the same value.
      */
     public Builder fair(boolean fair) {
       this.fair = fair;
       return this;
     }
 
-    /** 100 ms to 1 min; default 5 s. */
-    public Builder lineTimeout(Duration lineTimeout) {
-      this.lineTimeout = requireNonNull(lineTimeout, "lineTimeout");
-      return this;
-    }
-
     /**
-     * 10 ms to 1 min; default 1 s, taken with ± 50 % jitter and at most a third of the lease time.
+     * After how long a waiter asks again that was not woken: 10 ms to 1 min. Default 1 s. Used with
+     * ± 50 % jitter, never longer than a third of the lease time, and longer for clients that are
+     * far back in the queue.
      */
     public Builder pollInterval(Duration pollInterval) {
       this.pollInterval = requireNonNull(pollInterval, "pollInterval");
       return this;
     }
 
-    /** Default false: interrupting a body that does not expect it can do harm. */
+    /** Whether {@code withLock} interrupts its thread when the lease is lost. Default false. */
     public Builder interruptOnLoss(boolean interruptOnLoss) {
       this.interruptOnLoss = interruptOnLoss;
       return this;
     }
 
+    /** Without a given lease time, {@code maxLeaseTime} is used if it is shorter than 30 s. */
+    LockOptions build(@Nullable Duration maxLeaseTime) {
+      if (leaseTime != null
+          || maxLeaseTime == null
+          || maxLeaseTime.compareTo(DEFAULT_LEASE_TIME) >= 0) {
+        return build();
+      }
+      return new Builder(this).leaseTime(maxLeaseTime).build();
+    }
+
     /**
-     * Validates and makes the options.
+     * Validates and makes the options. The builder may be used again.
      *
-     * @throws IllegalArgumentException naming the values that do not fit
+     * @throws IllegalArgumentException if a value is out of range; the message has the numbers
      */
     public LockOptions build() {
       return new LockOptions(this);

@@ -2,7 +2,11 @@ package dev.redlock;
 
 import static java.util.Objects.requireNonNull;
 
-/** The wait timeout passed, or the one attempt was refused, while others held the lock. */
+/**
+ * The lock was not granted in time although enough nodes may vote: other clients held it, or the
+ * wait timeout passed before the nodes replied, or this client was paused until the votes were too
+ * old to count. The caller holds nothing.
+ */
 public final class LockTimeoutException extends RedlockException {
   private static final long serialVersionUID = 1L;
   private final transient AcquireReport report;
@@ -12,7 +16,7 @@ public final class LockTimeoutException extends RedlockException {
     this.report = requireNonNull(report);
   }
 
-  /** What the last attempt saw, node by node. */
+  /** The last round, node by node. */
   public AcquireReport report() {
     return report;
   }

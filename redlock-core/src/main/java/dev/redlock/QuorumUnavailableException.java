@@ -3,8 +3,8 @@ package dev.redlock;
 import static java.util.Objects.requireNonNull;
 
 /**
- * Too few nodes could answer. Whether the nodes that were silent did what they were asked is
- * unknown; whatever they did is undone in the background.
+ * Too few nodes replied in time. Whether a silent node executed the request is unknown. After a
+ * failed acquire the client rolls back in the background what nodes may have stored.
  */
 public final class QuorumUnavailableException extends RedlockException {
   private static final long serialVersionUID = 1L;
@@ -15,7 +15,7 @@ public final class QuorumUnavailableException extends RedlockException {
     this.report = requireNonNull(report);
   }
 
-  /** What the last attempt saw, node by node. */
+  /** The last round, node by node. */
   public AcquireReport report() {
     return report;
   }

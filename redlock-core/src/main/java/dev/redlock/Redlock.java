@@ -3,94 +3,187 @@ package dev.redlock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
 
 /**
  * A client of N independent Redis masters that grants quorum locks. Make one per application and
- * share it: it is safe from any thread, and holds one connection per node.
+ * share it: it is safe from any thread, and has one connection per node.
  *
- * <p>What a lock promises, and what no lock with a time limit can promise, is in {@code
- * docs/safety.md}. In short: at no instant do two leases of one name both report positive validity,
- * while clocks run at about the same rate and nodes that forget are kept out; a process that was
- * paused beyond its validity is told so when it runs again, and only a resource that checks the
- * {@linkplain Lease#fencingToken() fencing token} is safe from its late writes.
+ * <p>At no instant do two leases of one name both report positive validity, provided that clocks
+ * run at about the same rate and nodes that forgot leases stay out. A process that is paused beyond
+ * the validity of its lease notices that when it runs again; only a resource that checks the
+ * {@linkplain Lease#fencingToken() fencing token} is safe from its late writes. See {@code
+ * docs/safety.md}.
  */
 public interface Redlock extends AutoCloseable {
 
-  /** Begins to configure a client. */
+  /** A builder with the defaults. */
   static RedlockBuilder builder() {
     return new RedlockBuilder();
   }
 
-  /** A lock on one name, with the options of the builder. Costs nothing and sends nothing. */
+  /** A lock on one name, with {@link #defaultOptions()}. Sends nothing. */
   DistributedLock lock(String name);
 
-  /** A lock on one name with options of its own. */
+  /**
+   * A lock on one name with these options.
+   *
+   * @throws IllegalArgumentException if the lease time is longer than {@code maxLeaseTime}
+   */
   DistributedLock lock(String name, LockOptions options);
 
   /**
-   * A lock on several names at once: all or nothing, in one round trip. Order and repetition of
-   * names do not matter.
+   * A lock on several names: one round trip grants all of them, or none. Order and repetition of
+   * names do not matter. Each name takes about 4 µs of a master, for which other locks wait.
+   *
+   * @throws IllegalArgumentException if there are no names, or more than 1,000 different ones
    */
   DistributedLock lock(List<String> names);
 
-  /** A lock on several names at once with options of its own. */
+  /** As {@link #lock(List)}, with these options. */
   DistributedLock lock(List<String> names, LockOptions options);
 
   /**
-   * A {@link java.util.concurrent.locks.Lock} that belongs to a thread and may be entered again by
-   * it without a round trip. All locks of this client made for one name share their owner and
-   * count.
+   * A {@link java.util.concurrent.locks.Lock} that a thread owns and may enter again without a
+   * round trip. All reentrant locks of this client on one name share owner and count.
    */
   ReentrantDistributedLock reentrantLock(String name);
 
-  /** What each node knows of the name. Reads only. */
+  /**
+   * As {@link #reentrantLock(String)}, with these options. They apply when a thread enters that has
+   * not entered the lock yet; to enter again keeps the lease as it is.
+   *
+   * @throws IllegalArgumentException if the lease time is longer than {@code maxLeaseTime}
+   */
+  ReentrantDistributedLock reentrantLock(String name, LockOptions options);
+
+  /** What each node stores for the name. Completes within the default node timeout; reads only. */
   CompletionStage<LockInspection> inspect(String name);
 
   /**
-   * Takes the lock from whoever holds it: for operators. The keys are deleted on all nodes that
-   * answer, and the holder can neither extend nor bring them back; it ends as {@link LeaseEnd#LOST}
-   * when it next talks to a quorum, at once where pushes work. It may go on working until then, and
-   * for up to a node timeout after its grant hand the lock on within its process: only the fencing
-   * token protects the resource.
+   * Takes the lock from its holder, for operators. Deletes the keys on all nodes that reply; the
+   * holder can neither extend nor repair them. Its lease ends as {@link LeaseEnd#LOST} at its next
+   * round, or at once where invalidations arrive. Until then the holder may work on, and may hand
+   * the lock off locally within a node timeout of its grant: only the fencing token protects the
+   * resource.
    *
-   * @return what each node held before; fails with {@link QuorumUnavailableException} when fewer
-   *     than a quorum confirmed
+   * @return what each node stored before; fails with {@link QuorumUnavailableException} if fewer
+   *     nodes than a quorum confirmed
    */
   CompletionStage<LockInspection> breakLock(String name);
 
   /**
-   * Looks at every node for what makes locks unsafe or unavailable: clocks that differ, an eviction
-   * policy that drops keys, replicas, a node that does not vote, and why. For operators and
-   * start-up checks. Reads only; completes within the default node timeout, also when nodes do not
-   * answer.
+   * Lists the locks that are held, for operators: those of all clients with this key prefix whose
+   * names match the pattern, in which {@code *} stands for any text, {@code ?} for one character,
+   * and a backslash quotes.
+   *
+   * <p>Scans all keys of N − quorum + 1 nodes, one after another, over connections of its own, and
+   * pauses between steps, so that other requests are hardly delayed. It is no snapshot: a lock that
+   * the same nodes store during the whole listing is there; one that begins, ends or is repaired
+   * meanwhile is there, is missing, or is there twice, and so may be those of a node that fails
+   * meanwhile. A node that cannot be read counts as if it stored each lock. A lock on several names
+   * is listed once for each of them. Sends nothing before {@link LockListing#next()}. Close it if
+   * you do not read it to its end.
+   *
+   * <p>The user of a node needs the permission {@code +scan}. In a Redis Cluster all masters are
+   * scanned, and a lock whose slot moves meanwhile may be missing, or be there twice.
+   *
+   * @throws RedlockClosedException if the client is closed
+   */
+  LockListing list(String pattern);
+
+  /**
+   * Reports the state of a lock and each change of it, without acquiring it: whether it is held,
+   * and by whom. Each subscriber receives the current state first. Changes arrive by invalidations,
+   * or within {@link LockOptions#pollInterval()} of the default options where there are none. There
+   * are no two equal states in a row; a subscriber that is slow, or a lock that changes more often
+   * than 50 times a second, misses states in between, but not the last one.
+   *
+   * <p>Calls the subscriber on the callback executor. Completes when the client is closed.
+   *
+   * @throws RedlockClosedException if the client is closed
+   */
+  Flow.Publisher<LockState> watch(String name);
+
+  /**
+   * Finds what makes locks unsafe or unavailable: clocks that differ, an eviction policy that drops
+   * keys, replicas, nodes that do not vote. For operators and checks at start-up. Reads only;
+   * completes within the default node timeout, even if nodes do not reply.
    */
   CompletionStage<Diagnosis> doctor();
+
+  /**
+   * Completes when a quorum of nodes votes, so that a free lock can be acquired; at once if one
+   * votes now. {@link RedlockBuilder#build()} returns before any node is connected, so a {@code
+   * tryAcquire} right after it would fail. The quorum may be lost again later.
+   *
+   * <p>Fails with {@link RedlockClosedException} if the client is closed before. Does not fail for
+   * unreachable nodes: the client connects to them again and again. Masters that have just been
+   * started vote after {@code maxLeaseTime}, unless the restart guard is off. Completes on the
+   * callback executor.
+   */
+  CompletionStage<Void> ready();
+
+  /**
+   * Waits until a quorum of nodes votes; see {@link #ready()}.
+   *
+   * @param timeout how long to wait at most; zero does not wait
+   * @return false if the time passed before; {@link #nodes()} then has the reasons
+   * @throws RedlockClosedException if the client is closed
+   * @throws RedlockInterruptedException if the thread is interrupted; its interrupt flag is set
+   */
+  boolean awaitReady(Duration timeout);
 
   /** The state of each node's connection, in the order of configuration. Sends nothing. */
   List<NodeState> nodes();
 
-  /** The options that {@link #lock(String)} uses. */
+  /** The options of {@link #lock(String)} and {@link #lock(List)}. */
   LockOptions defaultOptions();
 
   /**
-   * Refuses new work, fails waiters with {@link LockTimeoutException}, releases what is held, and
-   * finishes clean-up: for as long as nodes get on with it, five seconds at most, and half a second
-   * (or one node timeout) where none does. Idempotent; returns without throwing.
+   * Rejects new calls and fails waiters, both with {@link RedlockClosedException}, and releases
+   * what is held. Then waits until the nodes confirm the releases: for 5 s at most, and for 500 ms
+   * (or one node timeout, if longer) if no node replies. When it returns, no lease of this client
+   * is valid; a call that ran at the same time ends with {@code RedlockClosedException}, or with a
+   * lease that is released.
+   *
+   * <p>Idempotent: a second call returns when the first does. Never throws. May be called from
+   * callbacks and listeners. If a callback executor runs a callback in the middle of a lock's
+   * queue, and the callback closes the client, this method returns at once, and a thread of the
+   * client finishes the close.
    */
   @Override
   void close();
 
   /**
-   * One node's connection.
+   * The state of one node.
    *
    * @param node its name, without credentials
-   * @param state {@code CONNECTING}, {@code PROBING}, {@code QUARANTINED} or {@code VOTING}
+   * @param state the state of the connection
    * @param remaining how long a quarantine still lasts; zero otherwise
-   * @param cause why, for people; may be empty
-   * @param pendingCleanups how many releases and roll-backs the node has not confirmed to this
-   *     client: they are sent again until it does, or until their keys are dead anyway. Rises while
-   *     a node is down, and is near zero otherwise; 100,000 at most over all nodes
+   * @param cause the reason, for people; may be empty
+   * @param pendingCleanups how many releases and roll-backs of this client the node has not
+   *     confirmed. The client sends them again until the node confirms them or the keys have
+   *     expired. Near zero unless the node is down; 100,000 at most over all nodes
    */
   record NodeState(
-      String node, String state, Duration remaining, String cause, int pendingCleanups) {}
+      String node, State state, Duration remaining, String cause, int pendingCleanups) {
+
+    /** The state of a connection: {@code CONNECTING → PROBING → (QUARANTINED →) VOTING}. */
+    public enum State {
+      /** There is no connection. The client connects again and again. */
+      CONNECTING,
+      /** The client reads identity, age and clock of the server. */
+      PROBING,
+      /** The server may have forgotten leases. It stores leases, and its votes do not count. */
+      QUARANTINED,
+      /** The votes of the node count. */
+      VOTING,
+      /**
+       * The server answers with errors, which {@code cause} quotes. It is asked for no new lease.
+       * The client sends a trial every 200 ms; the node votes again when one succeeds.
+       */
+      ERRING
+    }
+  }
 }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.redlock.internal.Assembly;
 import dev.redlock.lettuce.LettuceNodes;
+import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.RestartGuard;
@@ -24,6 +25,7 @@ public final class RedlockBuilder {
   private @Nullable Duration maxLeaseTime;
   private RestartGuard restartGuard = RestartGuard.UPTIME;
   private String keyPrefix = "redlock";
+  private String label = "";
   private boolean traceLeaks;
   private @Nullable Executor callbackExecutor;
   private @Nullable Time time;
@@ -38,13 +40,13 @@ public final class RedlockBuilder {
     return this;
   }
 
-  /** Adds nodes made elsewhere. The client owns them from now on and closes them. */
+  /** Adds nodes that the caller made. The client owns them from now on and closes them. */
   public RedlockBuilder nodes(LockNode... nodes) {
     this.nodes.addAll(List.of(nodes));
     return this;
   }
 
-  /** Adds one node made elsewhere. */
+  /** Adds one node that the caller made; the client owns it from now on and closes it. */
   public RedlockBuilder node(LockNode node) {
     nodes.add(requireNonNull(node, "node"));
     return this;
@@ -62,35 +64,52 @@ public final class RedlockBuilder {
     return this;
   }
 
-  /** The defaults of every lock, all of them; replaces what was set before. */
+  /** The default options of every lock; replaces all that was set before. */
   public RedlockBuilder defaults(LockOptions defaults) {
     options = defaults.toBuilder();
     return this;
   }
 
   /**
-   * The longest lease of the deployment, the same for all clients of these nodes: longer leases are
-   * refused, and a node that may have forgotten stays out for that long. Default: 30 s, or the
-   * default lease time if that is longer.
+   * The longest lease time of the deployment: all clients of these nodes must use the same value.
+   * Longer lease times are rejected, and a node that may have forgotten leases stays out for that
+   * long. At most 1 h. Default: 30 s, or the default lease time if that is longer. If it is shorter
+   * than 30 s and no lease time is given, it is the default lease time too.
    */
   public RedlockBuilder maxLeaseTime(Duration maxLeaseTime) {
     this.maxLeaseTime = requireNonNull(maxLeaseTime, "maxLeaseTime");
     return this;
   }
 
-  /** How nodes that may have forgotten are kept out; default {@link RestartGuard#uptime()}. */
+  /** Keeps nodes out that may have forgotten leases. Default {@link RestartGuard#UPTIME}. */
   public RedlockBuilder restartGuard(RestartGuard restartGuard) {
     this.restartGuard = requireNonNull(restartGuard, "restartGuard");
     return this;
   }
 
-  /** What all keys begin with; default {@code redlock}. The same for all clients of a lock. */
+  /** The prefix of all keys; the same for all clients of a lock. Default {@code redlock}. */
   public RedlockBuilder keyPrefix(String keyPrefix) {
     this.keyPrefix = requireNonNull(keyPrefix, "keyPrefix");
     return this;
   }
 
-  /** Adds a carrier of release hints besides the nodes' own pushes. */
+  /**
+   * A label that shows people which client holds a lock, for example {@code orders-7f9c/pod-3}.
+   * Nodes store it with each lease of this client; it is shown where other clients are refused, and
+   * by {@link Redlock#inspect} and {@link Redlock#list}. At most 64 bytes of printable UTF-8. All
+   * clients can read it: put no secret there. It is a hint and proves nothing. Default: empty,
+   * none.
+   *
+   * @throws IllegalArgumentException if it is too long, or contains characters that are not
+   *     printable
+   */
+  public RedlockBuilder label(String label) {
+    HolderMark.suffix(label);
+    this.label = label;
+    return this;
+  }
+
+  /** Adds a carrier of release hints, besides the invalidations that nodes send. */
   public RedlockBuilder hints(ReleaseHints hints) {
     this.hints.add(requireNonNull(hints, "hints"));
     return this;
@@ -103,48 +122,63 @@ public final class RedlockBuilder {
   }
 
   /**
-   * Where futures are completed and listeners called; default a few daemon threads of the client.
-   * Never a node's I/O thread.
+   * The executor that completes futures and calls listeners. Default: a few daemon threads of the
+   * client, and more when callbacks block; virtual threads from Java 24 on.
+   *
+   * <p>With the default, callbacks may block. The end of a lease, {@link
+   * LockOptions.Builder#interruptOnLoss}, extension, release and elections never wait for
+   * callbacks. The dependents of one future run one after another, and so do the events of
+   * listeners: one that blocks delays the next.
+   *
+   * <p>An executor given here must not discard tasks: what it discards never completes. If it
+   * rejects a callback, or throws, the callback runs on a thread of the client. If it has a fixed
+   * number of threads, that many blocked callbacks delay all others. If it runs tasks on the
+   * calling thread, callbacks run on a node's I/O thread, in the middle of a lock's queue, or on
+   * the thread of the timers, and must return at once.
    */
   public RedlockBuilder callbackExecutor(Executor callbackExecutor) {
     this.callbackExecutor = requireNonNull(callbackExecutor, "callbackExecutor");
     return this;
   }
 
-  /** Remembers where each lease was acquired, for the warning about one that was never released. */
+  /** Whether the warning about a lease that was never released shows where it was acquired. */
   public RedlockBuilder traceLeaks(boolean traceLeaks) {
     this.traceLeaks = traceLeaks;
     return this;
   }
 
-  /** Clock and timers; for tests. */
+  /** The clock and the timers, for tests. Default: those of the machine. */
   public RedlockBuilder time(Time time) {
     this.time = requireNonNull(time, "time");
     return this;
   }
 
   /**
-   * Makes the client and begins to connect. Returns at once and succeeds with nodes unreachable:
-   * they join when they come.
+   * Makes the client and begins to connect. Returns at once, even if nodes are unreachable; see
+   * {@link Redlock#ready()}.
    *
-   * @throws IllegalArgumentException naming the values that do not fit: no nodes, a URI that cannot
-   *     be read or appears twice, a lease time above {@code maxLeaseTime}
+   * @throws IllegalArgumentException if there are no nodes or more than 63, a URI cannot be parsed
+   *     or appears twice, or the lease time is longer than {@code maxLeaseTime}
    */
   public Redlock build() {
-    LockOptions defaults = options.build();
+    return Assembly.start(parts());
+  }
+
+  Assembly.Parts parts() {
+    LockOptions defaults = options.build(maxLeaseTime);
     List<LockNode> all = new ArrayList<>(nodes);
     all.addAll(LettuceNodes.standalone(uris));
-    return Assembly.start(
-        new Assembly.Parts(
-            all,
-            hints,
-            listeners,
-            defaults,
-            maxLeaseTime,
-            restartGuard,
-            keyPrefix,
-            traceLeaks,
-            callbackExecutor,
-            time));
+    return new Assembly.Parts(
+        all,
+        hints,
+        listeners,
+        defaults,
+        maxLeaseTime,
+        restartGuard,
+        keyPrefix,
+        label,
+        traceLeaks,
+        callbackExecutor,
+        time);
   }
 }

@@ -1,6 +1,6 @@
 package dev.redlock;
 
-/** The client is closed and takes no new work. */
+/** The client is closed. The caller holds nothing. */
 public final class RedlockClosedException extends RedlockException {
   private static final long serialVersionUID = 1L;
 

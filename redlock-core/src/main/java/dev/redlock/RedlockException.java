@@ -1,6 +1,8 @@
 package dev.redlock;
 
-/** The expected failures of this library. Unchecked, and closed: these are all. */
+import dev.redlock.spi.Printable;
+
+/** The expected failures of this library. Unchecked; the permitted classes are all there are. */
 public abstract sealed class RedlockException extends RuntimeException
     permits LockTimeoutException,
         QuorumUnavailableException,
@@ -11,6 +13,6 @@ public abstract sealed class RedlockException extends RuntimeException
   private static final long serialVersionUID = 1L;
 
   RedlockException(String message) {
-    super(message);
+    super(Printable.of(message)); // It may quote names that users chose.
   }
 }

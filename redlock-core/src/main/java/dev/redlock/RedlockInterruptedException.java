@@ -1,15 +1,20 @@
 package dev.redlock;
 
+import dev.redlock.spi.LockKeys;
 import java.util.List;
 
 /**
- * The waiting thread was interrupted. Its interrupt flag is set again; the attempt was abandoned
- * and is cleaned up in the background.
+ * The waiting thread was interrupted. Its interrupt flag is set. The caller holds nothing; the
+ * client removes in the background what nodes may have stored.
  */
 public final class RedlockInterruptedException extends RedlockException {
   private static final long serialVersionUID = 1L;
 
   public RedlockInterruptedException(List<String> names) {
-    super("interrupted while waiting for " + names);
+    super("interrupted while waiting for [" + LockKeys.shown(names) + "]");
+  }
+
+  public RedlockInterruptedException(String awaited) {
+    super("interrupted while waiting for " + awaited);
   }
 }

@@ -1,56 +1,203 @@
 package dev.redlock;
 
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Told what happens. Called on the callback executor, in no strict order between names; what it
- * throws is logged and otherwise ignored. Override what you need.
+ * Is called for events of the client; override the methods you need. They are called on the
+ * callback executor, one after another: events of one name in their order, events of different
+ * names in no strict order. An event is delivered at once after a pause of 10 ms, else up to 10 ms
+ * later, together with those that follow it: thousands of events per second then cost little. What
+ * a method throws is logged the first time and otherwise ignored. A method that blocks delays later
+ * events of this listener only: neither locks nor other callbacks nor other listeners. Up to
+ * 100,000 events wait in memory for it; {@link #onDropped} reports how many more there were.
+ *
+ * <p>A client without a listener computes and allocates nothing for events.
  */
 public interface RedlockListener {
 
-  /** A lease was granted after {@code waited}. */
+  /**
+   * A lease was granted; the caller had waited this long. One {@link #onEnded(Lease, LeaseEnd)}
+   * follows, also if the caller had given up and the client releases the lease at once.
+   */
   default void onAcquired(Lease lease, Duration waited) {}
 
-  /** A caller was refused or gave up. */
+  /** An acquire was refused, or its caller gave up. */
   default void onRefused(AcquireReport report) {}
 
-  /** A lease was extended; {@code repaired} nodes had lost it and have it again. */
+  /** A lease was extended; {@code repaired} nodes had lost it and store it again. */
   default void onExtended(Lease lease, int repaired) {}
 
-  /** An extension got no quorum; the lease goes on until its deadline. */
+  /** An extension got no quorum; the lease stays valid until its deadline. */
   default void onExtendFailed(Lease lease, Duration remainingValidity) {}
 
   /** A lease ended. */
   default void onEnded(Lease lease, LeaseEnd end) {}
 
+  /**
+   * A lease ended. Calls {@link #onEnded(Lease, LeaseEnd)} unless it is overridden.
+   *
+   * @param held from the grant to the end
+   * @param validityLeft for how long the lease would have been valid without its end; near zero
+   *     means that the holder came close to losing it
+   */
+  default void onEnded(Lease lease, LeaseEnd end, Duration held, Duration validityLeft) {
+    onEnded(lease, end);
+  }
+
+  /**
+   * A caller asks for a lock. Exactly one {@link #onWaiterLeft} follows for it, also if it was
+   * granted, refused or turned away at once.
+   */
+  default void onWaiterJoined(Caller caller) {}
+
+  /**
+   * A caller no longer waits: it was served, was refused, or gave up.
+   *
+   * @param waited since it asked
+   */
+  default void onWaiterLeft(Caller caller, WaitEnd end, Duration waited) {}
+
+  /** A caller of this client got a lock that another caller or another process had before. */
+  default void onHandOff(List<String> names, HandOff kind) {}
+
+  /**
+   * The attempt that a release hint or an invalidation caused is over.
+   *
+   * @param useful whether the waiter got the lock; if false, the hint was spurious, or another
+   *     client was faster
+   */
+  default void onHint(List<String> names, boolean useful) {}
+
   /** A caller joined the local queue, which now has this length. */
   default void onQueued(List<String> names, int length) {}
 
-  /** A caller was turned away at once: the local queue was full, with this length. */
+  /** A caller was rejected: the local queue was full, with this length. */
   default void onTurnedAway(List<String> names, int length) {}
 
-  /** The waiter at the head of the local queue wakes up, and why. */
+  /** The first waiter of the local queue is about to ask the nodes again. */
   default void onWakeUp(List<String> names, WakeUp cause) {}
 
-  /** One question was put to the nodes (or, of a waiter, to the door alone). */
-  default void onAttempt(List<String> names, boolean doorOnly) {}
+  /**
+   * The client sends a round, or a request to be queued.
+   *
+   * @param homeOnly whether it is a request to be queued, which only the home node receives
+   */
+  default void onRound(List<String> names, boolean homeOnly) {}
 
-  /** A node's connection changed. */
+  /** The state of a node's connection changed. */
   default void onNode(Redlock.NodeState node) {}
 
-  /** Why a waiter woke up. */
+  /**
+   * How many requests of one kind a node answered since the previous call. Called twice a second
+   * for each kind of which there were any, and when the client is closed: one call per request
+   * would cost more than the request.
+   */
+  default void onNodeRequests(NodeRequests requests) {}
+
+  /**
+   * The number of releases and roll-backs that a node has not confirmed differs from that of the
+   * previous call. Called twice a second at most, and when the client is closed.
+   *
+   * @param pending see {@link Redlock.NodeState#pendingCleanups}
+   */
+  default void onPendingCleanups(String node, int pending) {}
+
+  /**
+   * This listener was too slow: so many events found 100,000 others before them, and were dropped.
+   * Counts that it keeps are too low from now on.
+   */
+  default void onDropped(long events) {}
+
+  /**
+   * A caller that asks for a lock.
+   *
+   * @param names the names of the lock, sorted
+   * @param waits false for {@code tryAcquire} and a wait timeout of zero
+   * @param fair whether the lock is in fair mode
+   */
+  record Caller(List<String> names, boolean waits, boolean fair) {
+    public Caller {
+      names = List.copyOf(names);
+    }
+  }
+
+  /** Why a caller no longer waits. */
+  enum WaitEnd {
+    /** It has the lock. */
+    ACQUIRED,
+    /** It does not wait, and the lock was held, or the votes were split. */
+    REFUSED,
+    /** Its wait timeout passed, or a quorum granted too late. */
+    TIMED_OUT,
+    /** Too few nodes could vote. */
+    UNAVAILABLE,
+    /** The local queue was full. */
+    TURNED_AWAY,
+    /** The caller gave up: it was interrupted, or its future was cancelled or completed. */
+    CANCELLED,
+    /** The client was closed. */
+    CLOSED
+  }
+
+  /** From whom a caller got a lock that was not free. */
+  enum HandOff {
+    /** From another caller of this client, by the same grant: no node was asked. */
+    LOCAL,
+    /** From another caller of this client, by a round. The lock was not free in between. */
+    ROUND,
+    /** From another process: a node had refused this client before. */
+    PROCESS
+  }
+
+  /** What a node was asked to do. */
+  enum Operation {
+    /** To grant the lock: an acquire, or a hand-off by a round. */
+    ACQUIRE,
+    /** To put the process in the queue of the home node. */
+    ENQUEUE,
+    /** To extend, repair or check a lease. */
+    EXTEND,
+    /** To release a lease, or to roll back an attempt. */
+    RELEASE,
+    /** To report what it stores. */
+    INSPECT,
+    /** To take the lock from its holder. */
+    BREAK
+  }
+
+  /**
+   * Requests of one kind that a node answered.
+   *
+   * @param node the name of the node
+   * @param operation what it was asked to do
+   * @param result what it replied; {@link ReplyCode#FAILED} if there was no definite reply
+   * @param error why a request failed; null if it did not
+   * @param count how many there were
+   * @param total the sum of their latencies, from the request to the reply
+   * @param longest the longest of their latencies
+   */
+  record NodeRequests(
+      String node,
+      Operation operation,
+      ReplyCode result,
+      NodeError.@Nullable Kind error,
+      long count,
+      Duration total,
+      Duration longest) {}
+
+  /** Why a waiter asks again. */
   enum WakeUp {
-    /** A node, or another carrier, hinted that the lock may be free. */
+    /** A release hint or an invalidation arrived: the lock may be free. */
     HINT,
-    /** The time had come at which a quorum can be free. */
+    /** The key of the holder has expired, as far as this process knows. */
     EXPIRY,
-    /** Neither for a while. */
+    /** The fallback poll interval passed without a hint or an expiry. */
     POLL,
-    /**
-     * The pause after a collision, after too few nodes answered, or because this client had as many
-     * rounds under way as the nodes answer in time, was over.
-     */
+    /** The pause after a collision, after an outage, or at the limit of rounds, has passed. */
     PAUSE
   }
 }

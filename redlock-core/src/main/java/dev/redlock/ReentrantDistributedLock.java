@@ -5,59 +5,59 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 
 /**
- * A lock that belongs to a thread, for code written against {@link Lock}. The thread may enter it
- * again without a round trip; the hold count is kept locally, and the last {@link #unlock}
- * releases.
+ * A lock that a thread owns, for code written against {@link Lock}. The thread may enter it again
+ * without a round trip: the client counts, and the last {@link #unlock} releases.
  *
- * <p>It is a lease underneath and can be lost while it is held: look at {@link #lease()} for its
- * validity and fencing token. Entering again or unlocking after loss throws {@link
- * LeaseLostException}. If the owning thread dies holding it, a warning names thread and lock, and
- * the lease is released.
+ * <p>The lock is a {@link Lease} and can be lost while it is held; {@link #lease()} has its
+ * validity and fencing token. To enter again or to unlock after a loss throws {@link
+ * LeaseLostException}. If the owning thread dies, the client logs a warning and releases the lease.
+ *
+ * <p>{@code newCondition} throws {@link UnsupportedOperationException}.
  */
 public interface ReentrantDistributedLock extends Lock {
 
   /**
-   * Waits as long as it takes, also while too few nodes answer; an interrupt is kept for later.
+   * Waits without a time limit, also while too few nodes vote. Keeps an interrupt for later.
    *
-   * @throws LockQueueFullException if too many wait already
-   * @throws LeaseLostException if this thread holds it, and the lease has ended
+   * @throws LockQueueFullException if too many callers of this client already wait
+   * @throws LeaseLostException if this thread has entered the lock, and the lease has ended
    */
   @Override
   void lock();
 
-  /** Like {@link #lock()}, but gives up when interrupted; nothing is left behind then. */
+  /** As {@link #lock()}, but gives up when the thread is interrupted. */
   @Override
   void lockInterruptibly() throws InterruptedException;
 
   /**
-   * One attempt.
+   * Tries once. Keeps an interrupt for later.
    *
-   * @throws QuorumUnavailableException if too few nodes answered to tell
+   * @throws QuorumUnavailableException if too few nodes voted
    */
   @Override
   boolean tryLock();
 
   /**
-   * Waits at most that long.
+   * Waits for this time at most.
    *
-   * @throws QuorumUnavailableException if too few nodes could answer when the time was over
+   * @throws QuorumUnavailableException if too few nodes voted when the time was over
    */
   @Override
   boolean tryLock(long time, TimeUnit unit) throws InterruptedException;
 
   /**
-   * Leaves once; the last time releases the lease.
+   * Leaves the lock once; the last call releases the lease.
    *
-   * @throws IllegalMonitorStateException if this thread does not hold it
-   * @throws LeaseLostException if the lease ended before; it counts as left all the same
+   * @throws IllegalMonitorStateException if this thread has not entered the lock
+   * @throws LeaseLostException if the lease ended before; the thread has left the lock nevertheless
    */
   @Override
   void unlock();
 
-  /** Whether this thread has entered it, and its lease is valid. */
+  /** Whether this thread has entered the lock, and its lease is valid. */
   boolean isHeldByCurrentThread();
 
-  /** How often this thread has entered it. */
+  /** How often this thread has entered the lock. */
   int holdCount();
 
   /** The lease of this thread, if it has entered the lock. */

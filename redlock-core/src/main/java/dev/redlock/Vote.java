@@ -1,15 +1,17 @@
 package dev.redlock;
 
-/** One node's answer to the question for a lock. */
+/** One node's reply to an acquire. */
 public enum Vote {
   /** The node stored the lease. */
   GRANTED,
-  /** Another lease has the name there, or stands in line for it. */
+  /** Another lease has the name there, or it is the turn of another client. */
   HELD,
-  /** The node would not accept the fencing token. */
+  /** The node does not accept the fencing token. */
   STALE,
-  /** No definite answer: no connection, no answer in time, or an error. What it did is unknown. */
+  /** No definite reply: no connection, no reply in time, or an error. What it did is unknown. */
   SILENT,
-  /** The node may have forgotten leases and does not vote until they would have expired. */
+  /** The client did not ask the node: its vote could not have changed the result. */
+  NOT_ASKED,
+  /** The node may have forgotten leases; its vote counts only after they have expired. */
   QUARANTINED
 }

@@ -1,6 +1,6 @@
 /**
- * What a user of the lock names: {@link dev.redlock.Redlock} makes a {@link
- * dev.redlock.DistributedLock}, which grants a {@link dev.redlock.Lease}.
+ * The public API: {@link dev.redlock.Redlock} makes {@link dev.redlock.DistributedLock}s, which
+ * grant {@link dev.redlock.Lease}s.
  */
 @NullMarked
 package dev.redlock;

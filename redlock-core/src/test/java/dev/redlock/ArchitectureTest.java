@@ -30,12 +30,16 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.Timer;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -50,6 +54,9 @@ class ArchitectureTest {
    * call. Each entry is a class name; nested classes are included.
    */
   private static final Set<String> MAY_BLOCK = Set.of("dev.redlock.internal.Blocking");
+
+  /** Parks a thread in the JVM's way, or in the simulator's. */
+  private static final String PLATFORM = "dev.redlock.internal.Platform";
 
   @ArchTest
   static final ArchRule protocol_isPure =
@@ -126,13 +133,16 @@ class ArchitectureTest {
       noClasses()
           .that(
               are(DescribedPredicate.not(describe("allowed to block", ArchitectureTest::mayBlock))))
+          .and()
+          .doNotHaveFullyQualifiedName(PLATFORM)
           .should()
           .accessTargetWhere(
               describe(
                   "parks, or waits on a monitor, latch or condition",
                   call ->
                       (call.getName().startsWith("park")
-                              && call.getTargetOwner().isEquivalentTo(LockSupport.class))
+                              && (call.getTargetOwner().isEquivalentTo(LockSupport.class)
+                                  || call.getTargetOwner().getName().equals(PLATFORM)))
                           || (call.getName().equals("wait")
                               && call.getTargetOwner().isEquivalentTo(Object.class))
                           || (call.getName().startsWith("await")
@@ -150,13 +160,83 @@ class ArchitectureTest {
                 .stream()
                 .filter(
                     type -> type.getAccessesFromSelf().stream().anyMatch(ArchitectureTest::isWait))
-                // It waits for its own work to stop, never for a lock.
-                .filter(type -> !type.getSimpleName().equals("Election"))
                 .map(JavaClass::reflect)
                 .collect(Collectors.toSet());
     assertThat(waiting).hasSizeGreaterThanOrEqualTo(3); // Locks, leases, the client.
     for (Class<?> type : waiting) {
       assertThat(source(type)).as(type.getName()).doesNotContain("synchronized");
+    }
+  }
+
+  private static final int FILE_LINES = 400;
+  private static final int METHOD_LINES = 40;
+  private static final int METHOD_BRANCHES = 12;
+
+  /**
+   * Rough, but enough to detect growth: comments and literals are removed, then text is counted.
+   */
+  @Test
+  void protocolSources_areSmallEnoughToBeReadOnce() throws IOException {
+    List<String> tooLarge = new ArrayList<>();
+    Path folder = Path.of("src/main/java/dev/redlock/internal/protocol");
+    try (Stream<Path> files = Files.list(folder)) {
+      for (Path file : files.sorted().toList()) {
+        String text = Files.readString(file);
+        if (text.lines().count() > FILE_LINES) {
+          tooLarge.add(file.getFileName() + ": " + text.lines().count() + " lines");
+        }
+        measureMethods(file.getFileName().toString(), text, tooLarge);
+      }
+    }
+    assertThat(tooLarge)
+        .as(
+            "in the protocol a file has at most %d lines, a method at most %d lines and a"
+                + " complexity of at most %d: 1 for the method, and 1 for each if, for, while,"
+                + " case, catch, &&, || and ?:. Move a part with a name of its own out",
+            FILE_LINES, METHOD_LINES, METHOD_BRANCHES)
+        .isEmpty();
+  }
+
+  private static final Pattern TEXT =
+      Pattern.compile(
+          "/\\*.*?\\*/|//[^\n]*|\"(\\\\.|[^\"\\\\])*\"|'(\\\\.|[^'\\\\])*'", Pattern.DOTALL);
+  private static final Pattern TYPE = Pattern.compile("\\b(class|interface|record|enum)\\b");
+  private static final Pattern BRANCH =
+      Pattern.compile("\\b(if|for|while|case|catch)\\b|&&|\\|\\|| \\? ");
+
+  /** A block is a method if it lies directly in the body of a type. */
+  private static void measureMethods(String file, String text, List<String> tooLarge) {
+    String code =
+        TEXT.matcher(text)
+            .replaceAll(m -> "\n".repeat((int) m.group().chars().filter(c -> c == '\n').count()));
+    Deque<String> open = new ArrayDeque<>();
+    Deque<Integer> starts = new ArrayDeque<>();
+    int start = 0;
+    for (int i = 0; i < code.length(); i++) {
+      char c = code.charAt(i);
+      if (c == '{') {
+        String head = code.substring(start, i);
+        boolean type = TYPE.matcher(head).find();
+        open.push(type ? "type" : "type".equals(open.peek()) ? head.strip() : "");
+        starts.push(i - head.stripLeading().length());
+      } else if (c == '}') {
+        String method = open.pop();
+        measure(file, method, code.substring(starts.pop(), i), tooLarge);
+      }
+      if (c == '{' || c == '}' || c == ';') {
+        start = i + 1;
+      }
+    }
+  }
+
+  private static void measure(String file, String method, String code, List<String> tooLarge) {
+    if (method.isEmpty() || method.equals("type")) {
+      return;
+    }
+    long lines = code.lines().count();
+    long branches = 1 + BRANCH.matcher(code).results().count();
+    if (lines > METHOD_LINES || branches > METHOD_BRANCHES) {
+      tooLarge.add(file + ": " + method + ": " + lines + " lines, complexity " + branches);
     }
   }
 
@@ -210,7 +290,7 @@ class ArchitectureTest {
           .that()
           .resideInAnyPackage("dev.redlock", "dev.redlock.spi")
           .should(showOnlyTypesOutside("com.google.", "io.lettuce.", "io.netty.", "reactor."))
-          .because("whoever uses it must be free to choose their own versions");
+          .because("an application must be free to choose its own versions");
 
   @ArchTest
   static final ArchRule adapter_showsLettuceOnly =
@@ -245,7 +325,7 @@ class ArchitectureTest {
         .anyMatch(name -> type.getName().equals(name) || type.getName().startsWith(name + "$"));
   }
 
-  /** Looks at what a class in another module can see: supertypes, and public members' types. */
+  /** Checks what a class in another module can see: supertypes, and types of public members. */
   private static ArchCondition<JavaClass> showOnlyTypesOutside(String... packages) {
     return new ArchCondition<>("show no type of " + List.of(packages)) {
       @Override

@@ -95,16 +95,6 @@ class LockOptionsTest {
             o -> o.maxHandOffs(-1),
             "maxHandOffs -1 must not be negative"),
         bound(
-            "lineTimeout, least",
-            o -> o.lineTimeout(millis(100)),
-            o -> o.lineTimeout(millis(99)),
-            "lineTimeout PT0.099S must lie between 100 ms and 1 min"),
-        bound(
-            "lineTimeout, most",
-            o -> o.lineTimeout(millis(60_000)),
-            o -> o.lineTimeout(millis(60_001)),
-            "lineTimeout PT1M0.001S must lie between 100 ms and 1 min"),
-        bound(
             "pollInterval, least",
             o -> o.pollInterval(millis(10)),
             o -> o.pollInterval(millis(9)),
@@ -134,6 +124,46 @@ class LockOptionsTest {
   }
 
   @Test
+  void nodeTimeout_notSet_followsAShortLeaseTime_andIsOtherwise100Millis() {
+    assertThat(LockOptions.builder().leaseTime(millis(100)).build().nodeTimeout())
+        .isEqualTo(Duration.ofNanos(24_250_000));
+    assertThat(LockOptions.builder().leaseTime(millis(10)).build().nodeTimeout())
+        .isBetween(millis(1), millis(3));
+    assertThat(LockOptions.builder().leaseTime(millis(413)).build().nodeTimeout())
+        .isEqualTo(millis(100));
+    assertThat(tenSeconds().drift(millis(9_900)).build().nodeTimeout()).isEqualTo(millis(25));
+    assertThat(LockOptions.defaults().nodeTimeout()).isEqualTo(millis(100));
+  }
+
+  @Test
+  void toBuilder_whatWasNotGiven_followsWhatIsChanged_andWhatWasGiven_stays() {
+    LockOptions shorter = LockOptions.defaults().toBuilder().leaseTime(millis(100)).build();
+    assertThat(shorter.drift()).isEqualTo(millis(3));
+    assertThat(shorter.nodeTimeout()).isLessThan(millis(100));
+    LockOptions given = tenSeconds().drift(millis(5)).nodeTimeout(millis(7)).build();
+    LockOptions longer = given.toBuilder().leaseTime(millis(20_000)).build();
+    assertThat(longer.drift()).isEqualTo(millis(5));
+    assertThat(longer.nodeTimeout()).isEqualTo(millis(7));
+  }
+
+  @Test
+  void maxLeaseTimeOfTheClient_alone_bringsTheDefaultLeaseTimeDown() {
+    Duration longest = Duration.ofSeconds(20);
+    String nowhere = "redis://127.0.0.1:1";
+    try (Redlock redlock = Redlock.builder().nodes(nowhere).maxLeaseTime(longest).build()) {
+      LockOptions defaults = redlock.defaultOptions();
+      assertThat(defaults.leaseTime()).isEqualTo(longest);
+      assertThat(defaults.drift()).isEqualTo(millis(202));
+      LockOptions fair = defaults.toBuilder().fair(true).build();
+      assertThat(redlock.lock("mine", fair).options().leaseTime()).isEqualTo(longest);
+    }
+    RedlockBuilder longer = Redlock.builder().nodes(nowhere).maxLeaseTime(longest);
+    assertThatThrownBy(longer.leaseTime(Duration.ofSeconds(21))::build)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("PT21S");
+  }
+
+  @Test
   void toBuilder_ofEveryOptionChanged_makesTheSameAgain() {
     LockOptions odd =
         LockOptions.builder()
@@ -146,14 +176,23 @@ class LockOptionsTest {
             .queueBound(7)
             .maxHandOffs(3)
             .fair(true)
-            .lineTimeout(millis(1_234))
             .pollInterval(millis(432))
             .interruptOnLoss(true)
             .build();
     assertThat(odd.toBuilder().build()).hasToString(odd.toString());
     assertThat(odd.toString())
         .contains("PT9.001S", "PT0.077S", "PT0.055S", "PT1M39.001S", "PT0.033S")
-        .contains("queueBound=7", "maxHandOffs=3", "PT1.234S", "PT0.432S")
+        .contains("queueBound=7", "maxHandOffs=3", "PT0.432S")
         .contains("autoExtend=false", "fair=true", "interruptOnLoss=true");
+  }
+
+  @Test
+  void holdCap_ofAnElection_isNoneUnlessGiven() {
+    Duration given = Duration.ofMinutes(2);
+    assertThat(LockOptions.defaults().withoutDefaultHoldCap().holdCap())
+        .isEqualTo(Duration.ofSeconds(Long.MAX_VALUE));
+    assertThat(tenSeconds().holdCap(given).build().withoutDefaultHoldCap().holdCap())
+        .isEqualTo(given);
+    assertThat(LockOptions.defaults().holdCap()).isEqualTo(Duration.ofHours(1));
   }
 }

@@ -29,7 +29,7 @@ class RepositoryTest {
   private static final Set<String> NOT_OURS =
       Set.of(".git", ".idea", ".vscode", ".settings", ".m2", "target", "node_modules");
 
-  /** Where packages come from is the builder's choice (mirrors, air gaps), never ours. */
+  /** The builder chooses where packages come from (mirrors, air gaps). */
   @Test
   void files_ofTheWholeRepository_nameNoPackageRegistry() throws IOException {
     List<String> found = new ArrayList<>();
@@ -38,7 +38,7 @@ class RepositoryTest {
       String text = Files.readString(file, ISO_8859_1);
       REGISTRIES.stream().filter(text::contains).forEach(name -> found.add(file + ": " + name));
     }
-    assertThat(files).as("files looked at").hasSizeGreaterThan(10);
+    assertThat(files).as("files checked").hasSizeGreaterThan(10);
     assertThat(found).isEmpty();
   }
 

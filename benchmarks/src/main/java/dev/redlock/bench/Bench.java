@@ -6,14 +6,19 @@ import dev.redlock.bench.report.Machine;
 import dev.redlock.bench.report.Results;
 import dev.redlock.bench.report.TableReport;
 import dev.redlock.bench.scenario.ClusterHandOver;
+import dev.redlock.bench.scenario.ClusterScale;
 import dev.redlock.bench.scenario.Collision;
 import dev.redlock.bench.scenario.ContendedLocal;
 import dev.redlock.bench.scenario.ContendedProcesses;
+import dev.redlock.bench.scenario.Crowds;
+import dev.redlock.bench.scenario.Distance;
 import dev.redlock.bench.scenario.HeldLeases;
 import dev.redlock.bench.scenario.Hung;
 import dev.redlock.bench.scenario.NodeCounts;
+import dev.redlock.bench.scenario.Profile;
 import dev.redlock.bench.scenario.Run;
 import dev.redlock.bench.scenario.Scenario;
+import dev.redlock.bench.scenario.Scripts;
 import dev.redlock.bench.scenario.Throughput;
 import dev.redlock.bench.scenario.Uncontended;
 import dev.redlock.bench.scenario.VertxHandOver;
@@ -41,9 +46,10 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = {
-      "Measures this library side by side with a hand-written lower bound, Redisson, Spring",
+      "Compares this library with a hand-written lower bound, Redisson, Spring",
       "Integration and node-redlock, interleaved over the same masters. Prints tables, writes",
-      "results.json and bench.html, and ends with lines 'ratio <scenario> <metric> redlock/<system> <value>'."
+      "results.json and bench.html, and ends with lines 'ratio <scenario> <metric> redlock/<system>"
+          + " <value>'."
     })
 public final class Bench implements Callable<Integer> {
   private static final List<Scenario> SCENARIOS =
@@ -57,8 +63,13 @@ public final class Bench implements Callable<Integer> {
           new Waiters(),
           new HeldLeases(),
           new Collision(),
+          new Distance(),
+          new Crowds(),
           new NodeCounts(),
+          new Profile(),
+          new Scripts(),
           new ClusterHandOver(),
+          new ClusterScale(),
           new VertxHandOver());
 
   private enum Size {
@@ -66,13 +77,15 @@ public final class Bench implements Callable<Integer> {
     full
   }
 
-  @Parameters(index = "0", description = "quick (four minutes in all) or full (longer, steadier)")
+  @Parameters(
+      index = "0",
+      description = "quick (about thirteen minutes) or full (longer, with less variation)")
   private Size size = Size.quick;
 
   @Parameters(
       index = "1..*",
       paramLabel = "SCENARIO",
-      description = "only these; all if none is named: ${COMPLETION-CANDIDATES}",
+      description = "scenarios to run (default: all): ${COMPLETION-CANDIDATES}",
       completionCandidates = Names.class)
   private List<String> scenarios = List.of();
 
@@ -80,24 +93,24 @@ public final class Bench implements Callable<Integer> {
       names = "--systems",
       split = ",",
       paramLabel = "SYSTEM",
-      description = "only these, for example redlock,floor")
+      description = "systems to measure, for example redlock,floor (default: all)")
   private List<String> systems = List.of();
 
   @Option(
       names = "--out",
       paramLabel = "DIR",
-      description = "where results.json and bench.html go (default: here)")
+      description = "directory for results.json and bench.html (default: the current one)")
   private Path out = Path.of("");
 
   @Option(
       names = "--docs",
       paramLabel = "DIR",
-      description = "writes what docs/benchmarks.md shows there: docs and results.txt")
+      description = "directory for the pictures of docs/benchmarks.md and results.txt")
   private @Nullable Path docs;
 
   @Spec private CommandLine.Model.@Nullable CommandSpec spec;
 
-  /** For the help text. */
+  /** The names of the scenarios, for the help text. */
   static final class Names implements Iterable<String> {
     @Override
     public java.util.Iterator<String> iterator() {
@@ -148,7 +161,7 @@ public final class Bench implements Callable<Integer> {
   private List<Scenario> chosen() {
     for (String name : scenarios) {
       if (SCENARIOS.stream().noneMatch(scenario -> scenario.name().equals(name))) {
-        throw usage("no scenario is called " + name);
+        throw usage("unknown scenario: " + name);
       }
     }
     return SCENARIOS.stream()
@@ -165,7 +178,7 @@ public final class Bench implements Callable<Integer> {
       try {
         peers.add(Peer.labelled(label));
       } catch (IllegalArgumentException e) {
-        throw usage("no system is called " + label);
+        throw usage("unknown system: " + label);
       }
     }
     return peers;

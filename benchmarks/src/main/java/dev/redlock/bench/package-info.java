@@ -1,4 +1,4 @@
-/** Side by side with others. */
+/** Compares this library with others. */
 @NullMarked
 package dev.redlock.bench;
 

@@ -12,8 +12,8 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 /**
- * What the README quotes. Lines between {@code readme:} and {@code readme.} stand there word for
- * word; a test compares them.
+ * The code in the README. The lines between {@code readme:} and {@code readme.} appear there
+ * verbatim; a test compares them.
  */
 final class QuickStart {
   private QuickStart() {}
@@ -26,10 +26,10 @@ final class QuickStart {
             .build();
     DistributedLock lock = redlock.lock("coupons");
 
-    try (Lease lease = lock.acquire(Duration.ofSeconds(5))) { // waits 5 s at most
-      long token = lease.fencingToken().value(); // higher than that of any holder before
-      int left = stock.read("coupon", token); // refused if a later holder has been here
-      stock.write("coupon", left - 1, token); // so is this
+    try (Lease lease = lock.acquire(Duration.ofSeconds(5))) { // waits for at most 5 s
+      long token = lease.fencingToken().value(); // higher than every earlier token
+      int left = stock.read("coupon", token); // rejected if a later holder was here
+      stock.write("coupon", left - 1, token); // rejected likewise
     }
     // readme.
   }
@@ -37,12 +37,12 @@ final class QuickStart {
   static void loss(DistributedLock lock, Consumer<LeaseEnd> told) {
     // readme: loss
     try (Lease lease = lock.acquire(Duration.ofSeconds(5))) {
-      lease.whenEnded().thenAccept(told); // how it ended, by the time its validity does
-      lease.ensureValid(); // before each step that cannot be taken back
+      lease.whenEnded().thenAccept(told); // called when the lease ends
+      lease.ensureValid(); // before each irrevocable step
     } catch (LockTimeoutException e) {
-      System.err.println(e.report()); // held by another: by whom, on which nodes, how long still
+      System.err.println(e.report()); // held: each node's vote and remaining time
     } catch (QuorumUnavailableException e) {
-      System.err.println(e.report()); // too few nodes answered: which, and why
+      System.err.println(e.report()); // no quorum: each node's error
     }
     // readme.
   }

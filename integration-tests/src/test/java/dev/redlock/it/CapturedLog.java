@@ -9,10 +9,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 
-/** What the library logs from now on until it is closed; any thread may add to it. */
+/** Captures what the library, or another logger, logs until it is closed. Safe from any thread. */
 public final class CapturedLog implements AutoCloseable {
-  private final Logger logger = (Logger) LoggerFactory.getLogger("dev.redlock");
-  private final Level before = logger.getLevel();
+  private final Logger logger;
+  private final Level before;
   private final Queue<ILoggingEvent> events = new ConcurrentLinkedQueue<>();
   private final AppenderBase<ILoggingEvent> appender =
       new AppenderBase<>() {
@@ -24,10 +24,17 @@ public final class CapturedLog implements AutoCloseable {
       };
 
   /**
-   * @param level the least that is logged
-   * @param printed whether it goes to where it went before as well
+   * @param level the lowest captured level
+   * @param printed whether the messages also go to the usual appenders
    */
   public CapturedLog(Level level, boolean printed) {
+    this("dev.redlock", level, printed);
+  }
+
+  /** The same for the logger of this name and those below it. */
+  public CapturedLog(String name, Level level, boolean printed) {
+    logger = (Logger) LoggerFactory.getLogger(name);
+    before = logger.getLevel();
     appender.start();
     logger.setLevel(level);
     logger.setAdditive(printed);

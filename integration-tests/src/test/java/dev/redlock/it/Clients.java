@@ -13,15 +13,18 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import org.awaitility.Awaitility;
 
-/** Makes clients for tests: on fresh nodes, which are known not to have forgotten anything. */
+/**
+ * Creates clients for tests, without the restart guard: the nodes are new and have forgotten
+ * nothing.
+ */
 public final class Clients {
   private static final Map<RedisNodes, Boolean> CLUSTERS = new WeakHashMap<>();
 
   private Clients() {}
 
-  /** Masters as what they are: independent ones, or each a cluster of its own. */
+  /** The masters as lock nodes: independent masters, or one cluster each. */
   public static RedlockBuilder on(RedisNodes nodes) {
-    RedlockBuilder builder = Redlock.builder().restartGuard(RestartGuard.off());
+    RedlockBuilder builder = Redlock.builder().restartGuard(RestartGuard.OFF);
     if (inClusterMode(nodes)) {
       nodes.uris().forEach(uri -> builder.node(ClusterLockNode.connect(uri)));
       return builder;
@@ -44,17 +47,19 @@ public final class Clients {
   /** Long enough for a machine that is busy with other builds. */
   public static final Duration PATIENCE = Duration.ofSeconds(1);
 
-  /** Options with which no pause of a test machine makes a node's answer count as missing. */
+  /**
+   * Options with a node timeout so long that no pause of the machine turns a reply into a timeout.
+   */
   public static LockOptions.Builder options() {
     return LockOptions.builder().nodeTimeout(PATIENCE);
   }
 
-  /** As {@link #start}, for tests of what is answered and not of how fast. */
+  /** Like {@link #start}, for tests of the result and not of the speed. */
   public static Redlock patient(RedisNodes nodes) {
     return voting(on(nodes).nodeTimeout(PATIENCE).build(), nodes.size());
   }
 
-  /** A client whose nodes, those that run, vote already. */
+  /** A client whose running nodes all vote. */
   public static Redlock start(RedisNodes nodes) {
     return voting(on(nodes).build(), nodes.size());
   }
@@ -65,12 +70,14 @@ public final class Clients {
         .pollInterval(Duration.ofMillis(5))
         .until(
             () ->
-                redlock.nodes().stream().filter(n -> n.state().equals("VOTING")).count()
+                redlock.nodes().stream()
+                        .filter(n -> n.state() == Redlock.NodeState.State.VOTING)
+                        .count()
                     >= atLeast);
     return redlock;
   }
 
-  /** Whether every node has confirmed all that was released: a quorum is enough for the caller. */
+  /** Whether every node has confirmed the release. For the caller a quorum is enough. */
   public static boolean owesNothing(Redlock redlock) {
     return redlock.nodes().stream().allMatch(node -> node.pendingCleanups() == 0);
   }
@@ -79,10 +86,11 @@ public final class Clients {
     return "redlock:{" + name + "}";
   }
 
-  /** Whether somebody was refused this name since it was granted last, by any node. */
+  /** Whether any node has refused a client this name since the last grant. */
   public static boolean isWanted(RedisNodes nodes, String name) {
     return nodes.stream()
-        .anyMatch(node -> "1".equals(node.command("HGET", lockKey(name) + ":fence", "wanted")));
+        .anyMatch(
+            node -> String.valueOf(node.command("GET", lockKey(name) + ":fence")).endsWith(":1"));
   }
 
   public static boolean holdsKey(RedisNode node, String name) {

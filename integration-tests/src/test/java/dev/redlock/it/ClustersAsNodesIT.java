@@ -14,11 +14,13 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What holds of locks on five masters holds as well on five clusters, of one master each. */
+/** Runs tests for five masters on five clusters of one master each. */
+@Tag("thorough")
 class ClustersAsNodesIT {
-  /** How the annotation is told of servers that run already. */
+  /** Passes the running servers to the annotation. */
   private static final String GIVEN = "redlock.redis.uris";
 
   private static List<RedisClusterNodes> clusters;
@@ -45,7 +47,7 @@ class ClustersAsNodesIT {
       super(nodes);
     }
 
-    /** Else all of this would be the same once more. */
+    /** Otherwise these tests would only repeat the others. */
     @Test
     void nodes_areClusters(RedisNodes nodes) {
       try (Redlock redlock = Clients.start(nodes)) {

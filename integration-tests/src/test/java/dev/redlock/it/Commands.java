@@ -4,7 +4,7 @@ import dev.redlock.testkit.RedisNode;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Counts what clients asked of the nodes: script calls, without what scripts call themselves. */
+/** Counts the requests of clients: script calls, without the commands that scripts call. */
 public final class Commands {
   private static final Pattern EVALSHA = Pattern.compile("cmdstat_evalsha:calls=(\\d+)");
 

@@ -17,9 +17,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Killed, paused and restarted masters once more, where the masters are containers. */
+/** Killed, paused and restarted masters that run in containers. */
 @OnContainers
 @RedisTest(nodes = 3, source = RedisSource.DOCKER)
 class ContainersIT {
@@ -43,7 +44,7 @@ class ContainersIT {
   }
 
   @Test
-  void oneKilled_locksGoOn_andItIsUsedAgainWhenItIsBack() {
+  void oneKilled_locksContinue_andItIsUsedAgainWhenItIsBack() {
     nodes.get(1).kill();
     for (int i = 0; i < 20; i++) {
       redlock.lock("killed").acquire(WAIT).close();
@@ -51,7 +52,7 @@ class ContainersIT {
     try (Lease lease = redlock.lock("held").acquire(WAIT)) {
       nodes.get(1).restart();
       Clients.voting(redlock, 3);
-      // A lease on a bare quorum is one lost key away from a second owner.
+      // A lease on exactly a quorum is one lost key away from a second owner.
       for (RedisNode node : nodes) {
         Eventually.holds(() -> Clients.holdsKey(node, "held"), nodes);
       }
@@ -60,7 +61,7 @@ class ContainersIT {
   }
 
   @Test
-  void onePaused_isNotNoticed_andWhatItOwesIsDoneWhenItRuns() {
+  void onePaused_isNotNoticed_andItsPendingReleasesAreSentWhenItRuns() {
     nodes.get(2).pause();
     for (int i = 0; i < 20; i++) {
       redlock.lock("paused-" + i).acquire(WAIT).close();
@@ -85,8 +86,10 @@ class ContainersIT {
     }
   }
 
+  @Tag("thorough")
   @Test
-  void allRestartedEmpty_oneAfterAnother_theLeaseHolds_andNobodyElseGetsIt() throws Exception {
+  void allRestartedEmpty_oneAfterAnother_theLeaseHolds_andNoOtherClientIsGranted()
+      throws Exception {
     LockOptions options = LockOptions.builder().leaseTime(Duration.ofSeconds(10)).build();
     try (Redlock contender = Clients.start(nodes)) {
       Lease lease = redlock.lock("rolling", options).acquire(WAIT);

@@ -7,11 +7,11 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 
 /**
- * Waits on a condition with a deadline; prints each node's state when it does not come true.
+ * Waits for a condition with a deadline. A failure prints the state of each node.
  *
- * <p>A condition that throws an exception does not hold yet: in the middle of a fail-over a slot is
- * served by nobody, and a node that was just started does not answer. The last exception is the
- * cause of the failure when the time is over. An error, such as a failed assertion, ends the wait.
+ * <p>A condition that throws an exception does not hold yet: during a failover no master serves a
+ * slot, and a node that was just started does not reply. When the time has passed, the last
+ * exception is the cause of the failure. An error, such as a failed assertion, ends the wait.
  */
 public final class Eventually {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
@@ -30,7 +30,7 @@ public final class Eventually {
     holds(condition, within, nodes::describe);
   }
 
-  /** The same for whatever can describe itself, which is asked only when the time is over. */
+  /** The same with a description that is computed only when the time has passed. */
   public static void holds(Condition condition, Duration within, Supplier<String> describe) {
     try {
       Awaitility.await()

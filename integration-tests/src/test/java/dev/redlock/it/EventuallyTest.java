@@ -17,7 +17,7 @@ class EventuallyTest {
     Eventually.holds(
         () -> {
           if (looks.incrementAndGet() < 5) {
-            throw new IllegalStateException("slot 6083 is served by nobody");
+            throw new IllegalStateException("no master serves slot 6083");
           }
           return true;
         },
@@ -32,13 +32,13 @@ class EventuallyTest {
             () ->
                 Eventually.holds(
                     () -> {
-                      throw new IllegalStateException("served by nobody");
+                      throw new IllegalStateException("no master serves it");
                     },
                     SHORT,
                     () -> "n0 is dead"))
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("n0 is dead")
-        .hasStackTraceContaining("IllegalStateException: served by nobody");
+        .hasStackTraceContaining("IllegalStateException: no master serves it");
   }
 
   @Test

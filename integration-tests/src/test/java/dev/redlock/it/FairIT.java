@@ -13,19 +13,21 @@ import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Fair mode: processes are served in the order in which they came. */
+/** Fair mode: callers are served in the order of their arrival, whatever process they are in. */
 @RedisTest(nodes = 5)
+@Tag("thorough")
 class FairIT {
   private static final Duration WAIT = Duration.ofSeconds(30);
-  private static final LockOptions FAIR =
-      Clients.options().fair(true).lineTimeout(Duration.ofSeconds(3)).build();
+  private static final LockOptions FAIR = Clients.options().fair(true).build();
 
   private final RedisNodes nodes;
 
@@ -34,7 +36,7 @@ class FairIT {
   }
 
   @Test
-  void grants_waitersOfFiveClients_comeInTheOrderOfArrival() throws Exception {
+  void grants_waitersOfFiveClients_followTheOrderOfArrival() throws Exception {
     int clients = 5;
     int rounds = 50;
     List<Redlock> all = new ArrayList<>();
@@ -49,7 +51,7 @@ class FairIT {
         Lease held = all.get(round % clients).lock(name, FAIR).acquire(WAIT);
         ConcurrentLinkedQueue<Integer> order = new ConcurrentLinkedQueue<>();
         List<CompletableFuture<Void>> done = new ArrayList<>();
-        // Two waiters of each client, interleaved: a hand-off would be an overtaking.
+        // Two interleaved waiters of each client: a local hand-off would overtake another client.
         for (int w = 0; w < 2 * clients; w++) {
           int place = w;
           DistributedLock lock = all.get((round + 1 + w) % clients).lock(name, FAIR);
@@ -60,7 +62,7 @@ class FairIT {
                         order.add(place);
                         return lease.releaseAsync();
                       }));
-          inLine(name, Math.min(w + 1, clients - 1));
+          queued(name, Math.min(w + 1, clients - 1));
         }
         held.close();
         CompletableFuture.allOf(done.toArray(CompletableFuture[]::new)).get(30, TimeUnit.SECONDS);
@@ -73,67 +75,64 @@ class FairIT {
       }
       System.out.println("fair: " + grants + " grants, " + overtakings + " overtaken");
       assertThat(grants).isEqualTo(rounds * 2 * clients);
-      // One in a thousand is the aim; on a starved machine readings of clocks are off by a turn.
       assertThat(overtakings).isLessThanOrEqualTo(grants / 50);
     } finally {
       all.forEach(Redlock::close);
     }
   }
 
-  /** Waits until that many clients stand in line somewhere, and a little time has passed. */
-  private void inLine(String name, int clients) {
+  /** Waits until this number of clients is enqueued on a node, and 10 ms more. */
+  private void queued(String name, int clients) {
     long start = System.nanoTime();
     Eventually.holds(
         () ->
-            System.nanoTime() - start > 10_000_000 // Beyond the error of the clocks' estimates.
+            System.nanoTime() - start > 10_000_000 // Longer than the error of the clock estimates.
                 && nodes.stream()
                     .anyMatch(
-                        n -> (Long) n.command("HLEN", Clients.lockKey(name) + ":line") >= clients),
+                        n ->
+                            (Long) n.command("ZCARD", Clients.lockKey(name) + ":queue") >= clients),
         nodes);
   }
 
   @Test
-  void line_waiterDied_holdsOthersUpForItsTimeoutAndNoLonger() throws Exception {
-    Duration timeout = Duration.ofSeconds(1);
-    LockOptions fair = Clients.options().fair(true).lineTimeout(timeout).build();
+  void place_ofAKilledWaiter_costsTheNextItsPatienceAndNoMore() throws Exception {
+    long[] millis = new long[9];
+    LockOptions lazy = FAIR.toBuilder().pollInterval(Duration.ofMinutes(1)).build();
     try (Redlock holder = Clients.start(nodes);
-        Redlock dying = Clients.start(nodes);
         Redlock patient = Clients.start(nodes)) {
-      Lease held = holder.lock("line", fair).acquire(WAIT);
-      CompletableFuture<Lease> dead = dying.lock("line", fair).acquireAsync(WAIT);
-      inLine("line", 1);
-      long planted = System.nanoTime();
-      // Puts a place in line that nobody refreshes: what a killed process leaves.
-      for (RedisNode node : nodes) {
-        List<?> time = (List<?>) node.command("TIME");
-        String now = time.get(0) + String.format("%06d", Long.valueOf("" + time.get(1)));
-        if ((Long) node.command("HLEN", Clients.lockKey("line") + ":line") > 0) {
-          node.command("HSET", Clients.lockKey("line") + ":line", "killed", now + ":" + now);
+      for (int i = 0; i < millis.length; i++) {
+        String name = "killed-" + i;
+        Lease held = holder.lock(name, lazy).acquire(WAIT);
+        CompletableFuture<Long> in =
+            patient
+                .lock(name, lazy)
+                .acquireAsync(WAIT)
+                .thenApply(
+                    lease -> {
+                      long now = System.nanoTime();
+                      lease.releaseAsync();
+                      return now;
+                    });
+        queued(name, 1);
+        String queue = Clients.lockKey(name) + ":queue";
+        for (RedisNode node : nodes) {
+          if ((Long) node.command("ZCARD", queue) > 0) {
+            node.command("ZADD", queue, "1", "killed"); // It came first, long ago.
+          }
         }
+        long start = System.nanoTime();
+        held.close();
+        millis[i] = (in.get(20, TimeUnit.SECONDS) - start) / 1_000_000;
       }
-      long allPlanted = System.nanoTime();
-      dead.cancel(true);
-      CompletableFuture<Long> in =
-          patient
-              .lock("line", fair)
-              .acquireAsync(WAIT)
-              .thenApply(
-                  lease -> {
-                    long now = System.nanoTime();
-                    lease.releaseAsync();
-                    return now;
-                  });
-      held.close();
-      long granted = in.get(20, TimeUnit.SECONDS);
-      System.out.println("line: in " + (granted - planted) / 1_000_000 + " ms after the death");
-      // One machine, one rate of clocks; the lines' nodes count in microseconds.
-      assertThat(granted - planted).isGreaterThan(timeout.toNanos() - 5_000_000);
-      assertThat(granted - allPlanted).isLessThan(3 * timeout.toNanos());
     }
+    Arrays.sort(millis);
+    System.out.println("fair: in behind a killed waiter after ms " + Arrays.toString(millis));
+    assertThat(millis[0]).as("the patience is at least 10 ms").isGreaterThanOrEqualTo(8);
+    assertThat(millis[4]).as("median ms").isLessThan(1_000);
   }
 
   @Test
-  void grants_waitersOfFourProcesses_comeInTheOrderOfArrival() throws Exception {
+  void grants_waitersOfFourProcesses_followTheOrderOfArrival() throws Exception {
     int processes = 4;
     List<ForkedJvm> workers = new ArrayList<>();
     List<Section> sections = new ArrayList<>();
@@ -165,27 +164,26 @@ class FairIT {
             .skip(sections.size() / 2)
             .iterator()
             .nextLong();
-    int overtaken = overtakings(sections, (long) usual / 2);
+    int overtaken = overtaken(sections, (long) usual / 2);
     System.out.printf(
-        "fair, 4 processes: %d grants, usual wait %.1f ms, overtakings %d, by more than half of it %d%n",
-        sections.size(), usual / 1e6, overtakings(sections, 0), overtaken);
+        "fair, 4 processes: %d grants, usual wait %.1f ms, overtaken %d, by more than half of it %d%n",
+        sections.size(), usual / 1e6, overtaken(sections, 0), overtaken);
     assertThat(sections).hasSize(processes * FairWorker.THREADS * FairWorker.SECTIONS);
-    // One in a thousand is the aim. A process that is not scheduled between its clock and that of
-    // the door comes late, and is late: four in a thousand were seen with ten times more to run
-    // than cores.
-    assertThat(overtaken).as("overtakings").isLessThanOrEqualTo(sections.size() / 100);
+    // The goal is one in a thousand. A process that is not scheduled between its own clock reading
+    // and that of the home node arrives late: all others may overtake it, but it is one victim.
+    assertThat(overtaken).as("overtaken").isLessThanOrEqualTo(sections.size() / 100);
   }
 
   /**
-   * How many were granted although somebody who had come before, by more than that, still waited.
+   * The number of waiters that were granted the lock after one that had arrived later, by more than
+   * this time.
    */
-  private static int overtakings(List<Section> byToken, long marginNanos) {
+  private static int overtaken(List<Section> byToken, long marginNanos) {
     int count = 0;
-    long earliestWaiting = Long.MAX_VALUE;
-    for (int i = byToken.size() - 1; i >= 0; i--) {
-      Section one = byToken.get(i);
-      count += one.asked() - marginNanos - earliestWaiting > 0 ? 1 : 0;
-      earliestWaiting = Math.min(earliestWaiting, one.asked());
+    long latestServed = byToken.get(0).asked();
+    for (Section one : byToken) {
+      count += latestServed - one.asked() > marginNanos ? 1 : 0;
+      latestServed = Math.max(latestServed, one.asked());
     }
     return count;
   }
@@ -196,7 +194,10 @@ class FairIT {
     }
   }
 
-  /** A worker JVM: threads that enter one fair lock so often, and tell when each came. */
+  /**
+   * A worker JVM: threads that acquire one fair lock this often, and print the time of each
+   * arrival.
+   */
   static final class FairWorker {
     static final int THREADS = 2;
     static final int WARM_UPS = 20;
@@ -208,11 +209,11 @@ class FairIT {
       ConcurrentLinkedQueue<Section> sections = new ConcurrentLinkedQueue<>();
       try (Redlock redlock =
           Clients.voting(
-              Redlock.builder().nodes(args[0].split(",")).restartGuard(RestartGuard.off()).build(),
+              Redlock.builder().nodes(args[0].split(",")).restartGuard(RestartGuard.OFF).build(),
               5)) {
-        DistributedLock lock = redlock.lock("line-of-processes", FAIR);
+        DistributedLock lock = redlock.lock("queue-of-processes", FAIR);
         System.out.println("ready");
-        System.in.read(); // All begin together.
+        System.in.read(); // All processes start together.
         List<Thread> threads = new ArrayList<>();
         for (int t = 0; t < THREADS; t++) {
           Thread thread =

@@ -45,29 +45,30 @@ class LeaseIT {
   }
 
   private static LockOptions.Builder brief() {
-    return leasing(600);
+    return leasing(1500);
   }
 
+  /** At least 3 s if the lease is extended: a pause of the machine must not end it. */
   private static LockOptions.Builder leasing(long millis) {
-    Duration lease = Duration.ofMillis(millis);
-    return Clients.options().leaseTime(lease).nodeTimeout(lease.dividedBy(3));
+    return Clients.options().leaseTime(Duration.ofMillis(millis));
   }
 
   @Test
   void lease_extendedAutomatically_outlivesItsLeaseTime() throws Exception {
-    try (Lease lease = redlock.lock("long", leasing(1200).build()).acquire(WAIT)) {
-      long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+    try (Lease lease = redlock.lock("long", leasing(3000).build()).acquire(WAIT)) {
+      long end = System.nanoTime() + Duration.ofSeconds(5).toNanos();
       Eventually.holds(
           () -> {
             lease.ensureValid();
             return System.nanoTime() - end > 0;
           },
+          Duration.ofSeconds(20),
           nodes);
     }
   }
 
   @Test
-  void lease_notExtended_expiresAndSaysSoNoLaterThanItsDeadline() throws Exception {
+  void lease_notExtended_expiresAndReportsItByItsDeadline() throws Exception {
     long best = Long.MAX_VALUE;
     for (int run = 0; run < 3; run++) {
       Lease lease = redlock.lock("brief", brief().autoExtend(false).build()).acquire(WAIT);
@@ -81,7 +82,7 @@ class LeaseIT {
       assertThatThrownBy(lease::ensureValid)
           .isInstanceOfSatisfying(
               LeaseLostException.class, e -> assertThat(e.end()).isEqualTo(LeaseEnd.EXPIRED));
-      lease.close(); // Never throws for a lease that has ended.
+      lease.close(); // Does not throw for a lease that has ended.
       lease.releaseAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
     }
     assertThat(best).as("ns after the deadline, best of three").isLessThan(50_000_000L);
@@ -94,8 +95,8 @@ class LeaseIT {
       Eventually.holds(() -> lease.remainingValidity().toMillis() < 2500, nodes);
       long before = System.nanoTime() + lease.remainingValidity().toNanos();
       lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
-      long after = System.nanoTime() + lease.remainingValidity().toNanos();
-      // By as much as had passed of the lease, and less than a whole lease time more.
+      long after = lease.remainingValidity().toNanos() + System.nanoTime();
+      // By the elapsed time of the lease, and by less than one whole lease time.
       assertThat(Duration.ofNanos(after - before))
           .isBetween(Duration.ofMillis(400), Duration.ofMillis(3000));
     }
@@ -105,13 +106,13 @@ class LeaseIT {
   void lease_atItsCap_endsAsCapReached() throws Exception {
     long asked = System.nanoTime();
     Lease lease =
-        redlock.lock("capped", leasing(1200).holdCap(Duration.ofSeconds(2)).build()).acquire(WAIT);
+        redlock.lock("capped", leasing(3000).holdCap(Duration.ofSeconds(4)).build()).acquire(WAIT);
     long granted = System.nanoTime();
     assertThat(lease.whenEnded().toCompletableFuture().get(10, TimeUnit.SECONDS))
         .isEqualTo(LeaseEnd.CAP_REACHED);
     long ended = System.nanoTime();
-    assertThat(Duration.ofNanos(ended - asked)).isGreaterThanOrEqualTo(Duration.ofMillis(1800));
-    assertThat(Duration.ofNanos(ended - granted)).isLessThanOrEqualTo(Duration.ofMillis(2800));
+    assertThat(Duration.ofNanos(ended - asked)).isGreaterThanOrEqualTo(Duration.ofMillis(3800));
+    assertThat(Duration.ofNanos(ended - granted)).isLessThanOrEqualTo(Duration.ofSeconds(6));
     for (RedisNode node : nodes) {
       Eventually.holds(() -> !Clients.holdsKey(node, "capped"), nodes);
     }
@@ -135,7 +136,7 @@ class LeaseIT {
   void lease_keysDeletedOnAMinority_areRepaired() {
     try (Lease lease = redlock.lock("repaired").acquire(WAIT)) {
       Eventually.holds(() -> nodes.stream().allMatch(n -> Clients.holdsKey(n, "repaired")), nodes);
-      // Not waiting until it has: the holder, pushed, may have put it back by then.
+      // Do not wait for the deletion: the holder may repair the key at once after the invalidation.
       nodes.get(0).command("PEXPIRE", Clients.lockKey("repaired"), "1");
       nodes.get(3).command("DEL", Clients.lockKey("repaired"));
       lease.extendAsync().toCompletableFuture().join();
@@ -170,15 +171,17 @@ class LeaseIT {
     }
   }
 
-  /** That nothing is left is checked after each test. */
+  /** The extension checks after each test that no key remains. */
   @Test
   void close_thousandsOfAttemptsUnderWay_freesWhatTheyLeave() {
-    Redlock busy = Clients.start(nodes);
+    Redlock busy = Clients.patient(nodes);
     for (int i = 0; i < 1_500; i++) {
       busy.lock("under-way:" + i).tryAcquireAsync();
     }
     busy.close();
-    assertThat(nodes.get(0).keys()).noneMatch(key -> key.name().endsWith("}"));
+    // Close waits for a quorum only; the keys would live for another 30 s.
+    Eventually.holds(
+        () -> nodes.get(0).keys().stream().noneMatch(key -> key.name().endsWith("}")), nodes);
   }
 
   @Test
@@ -191,7 +194,7 @@ class LeaseIT {
     long start = System.nanoTime();
     a.close();
     try (Lease lease = both.get(30, TimeUnit.SECONDS)) {
-      // The poll would come after 5 s at the earliest.
+      // The poll comes after 5 s at the earliest.
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
       assertThat(lease.isValid()).isTrue();
     }
@@ -200,7 +203,7 @@ class LeaseIT {
   @Test
   void minimumHold_releasedSooner_keepsOthersOut() throws Exception {
     DistributedLock lock =
-        redlock.lock("atleast", leasing(2000).minimumHold(Duration.ofSeconds(1)).build());
+        redlock.lock("atleast", leasing(6000).minimumHold(Duration.ofMillis(1500)).build());
     long start = System.nanoTime();
     Lease first = lock.acquire(WAIT);
     first.close();
@@ -208,7 +211,7 @@ class LeaseIT {
     assertThat(lock.tryAcquire()).isEmpty();
     lock.acquire(WAIT).close();
     assertThat(Duration.ofNanos(System.nanoTime() - start))
-        .isBetween(Duration.ofMillis(995), Duration.ofMillis(3000));
+        .isBetween(Duration.ofMillis(1495), Duration.ofMillis(4500));
     for (RedisNode node : nodes) {
       Eventually.holds(() -> !Clients.holdsKey(node, "atleast"), nodes);
     }
@@ -224,7 +227,7 @@ class LeaseIT {
     for (int i = 0; i < 50; i++) {
       CompletableFuture<Lease> later = redlock.lock("cancel").acquireAsync(WAIT);
       if (!later.cancel(true)) {
-        later.join().close(); // The grant was faster: then the lease is the caller's.
+        later.join().close(); // The grant was faster, so the caller owns the lease.
       }
     }
     for (RedisNode node : nodes) {
@@ -272,7 +275,7 @@ class LeaseIT {
   }
 
   @Test
-  void withLock_leaseExpiresInBody_tellsLossApart() {
+  void withLock_leaseExpiresInBody_reportsTheLoss() {
     DistributedLock lock = redlock.lock("slow", brief().autoExtend(false).build());
     assertThatThrownBy(
             () ->
@@ -287,7 +290,7 @@ class LeaseIT {
   }
 
   @Test
-  void futures_areNeverCompletedOnTheThreadsOfNettyOrOfTimers() throws Exception {
+  void futures_areNeverCompletedOnThreadsOfNettyOrTimers() throws Exception {
     Set<String> threads = ConcurrentHashMap.newKeySet();
     DistributedLock lock = redlock.lock("threads");
     for (int i = 0; i < 100; i++) {

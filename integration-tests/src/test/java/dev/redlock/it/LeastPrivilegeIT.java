@@ -20,12 +20,12 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * The user that the operations page names can lock, and can do nothing else. That the contract and
- * the main tests pass as that user is in {@link LeastUserIT} and {@code LeastUserContractIT}.
+ * The user of the operations page can lock and do nothing else. The contract and the main tests run
+ * as that user in {@link LeastUserIT} and {@code LeastUserContractIT}.
  */
 @LeastUser.Masters
 class LeastPrivilegeIT {
-  /** What an operator would think of first; all the rest is derived from the server's own list. */
+  /** The most obvious commands; all others come from the server's own list. */
   private static final List<String> DANGEROUS =
       List.of(
           "FLUSHALL",
@@ -67,20 +67,24 @@ class LeastPrivilegeIT {
           "DEL others",
           "PTTL others",
           "PEXPIRE others 1",
-          "HGET others f",
+          "MGET others",
+          "EXISTS others",
           "HSET others f v",
           "HMGET others f",
-          "HDEL others f",
-          "HGETALL others",
+          "ZADD others 1 m",
+          "ZRANGE others 0 0",
+          "ZREM others m",
+          "ZRANK others m",
+          "ZCARD others",
           "DEL redlock:{mine} others");
 
-  /** Everybody may do these at any time, whatever the user's permissions are. */
+  /** Every user may execute these, whatever the permissions are. */
   private static final Set<String> OF_THE_CONNECTION = Set.of("auth", "hello", "quit", "reset");
 
   private static final Pattern REFUSED =
       Pattern.compile("-(NOPERM|EXECABORT .*NOPERM|ERR (DEBUG|MODULE) command not allowed).*");
 
-  /** A script hears of it in other words, and some commands nobody may call from a script. */
+  /** The error inside a script differs, and some commands are not allowed in scripts at all. */
   private static final Pattern REFUSED_IN_SCRIPT =
       Pattern.compile(
           "-.*(NOPERM|can't run this command|can't access|[Nn]o permissions|not allowed from"
@@ -162,7 +166,7 @@ class LeastPrivilegeIT {
     assertSeedUntouched();
   }
 
-  /** Not a list of what came to mind: whatever this server can do, and the page does not grant. */
+  /** All commands of this server that the page does not grant, not a hand-written list. */
   @Test
   void user_isRefusedEveryOtherCommandThatTheServerKnows_alsoFromAScript() throws IOException {
     Set<String> granted = new TreeSet<>(OF_THE_CONNECTION);
@@ -187,7 +191,7 @@ class LeastPrivilegeIT {
     assertSeedUntouched();
   }
 
-  /** The command, or from 7.0 on its subcommands, with as many words as it needs. */
+  /** The command, or from Redis 7.0 on its subcommands, with the required number of arguments. */
   private static void collect(List<?> command, Set<String> granted, List<String[]> into) {
     String name = String.valueOf(command.get(0));
     List<?> subcommands =

@@ -17,14 +17,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
 
-/** The user of the operations page, read from there, so that what is documented is tested. */
+/**
+ * The user of the operations page, read from the page, so that the tests use the documented
+ * permissions.
+ */
 public final class LeastUser {
   private static final Map<RedisNodes, Boolean> KNOWN = new WeakHashMap<>();
 
   private LeastUser() {}
 
   /**
-   * Five masters that know the user from their start on, also over restarts; {@link Clients} then
+   * Five masters that have the user from their start on, also after restarts; {@link Clients} then
    * logs in as that user. An annotation cannot read the page: {@link LeastPrivilegeIT} compares.
    */
   @Inherited
@@ -48,17 +51,21 @@ public final class LeastUser {
         "+time",
         "+pttl",
         "+pexpire",
-        "+hget",
+        "+mget",
+        "+exists",
         "+hmget",
         "+hset",
-        "+hdel",
-        "+hgetall",
+        "+zadd",
+        "+zrange",
+        "+zrem",
+        "+zrank",
+        "+zcard",
         "+info",
         "+client|tracking"
       })
   @interface Masters {}
 
-  /** {@code ACL SETUSER app …}, the very line of the page. */
+  /** {@code ACL SETUSER app …}, the line of the page. */
   static String[] command() {
     Path root = Path.of("").toAbsolutePath();
     while (!Files.isDirectory(root.resolve("docs"))) {
@@ -76,7 +83,7 @@ public final class LeastUser {
     }
   }
 
-  /** Options that make a server know the user from its start on. */
+  /** Server options that create the user at the start. */
   public static String[] serverArgs() {
     String[] words = command();
     String[] args = Arrays.copyOfRange(words, 1, words.length);
@@ -91,7 +98,7 @@ public final class LeastUser {
         .toArray(String[]::new);
   }
 
-  /** The address with which to log in as that user. */
+  /** The URI with the login of that user. */
   public static String uri(RedisNode node) {
     return uri(node.uri());
   }
@@ -100,7 +107,7 @@ public final class LeastUser {
     return uri.replace("redis://", "redis://app:secret@");
   }
 
-  /** Addresses of the nodes: as the least user where they know it, as anybody elsewhere. */
+  /** The URIs of the nodes, with the login of the least user if the nodes have it. */
   static List<String> uris(RedisNodes nodes) {
     boolean least;
     synchronized (KNOWN) {

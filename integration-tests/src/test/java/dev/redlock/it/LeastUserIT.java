@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.testkit.RedisNodes;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What holds of locks holds as well for the user that may do nothing else. */
+/** Runs tests of locks as the user with the least permissions. */
+@Tag("thorough")
 class LeastUserIT {
 
   @Nested
@@ -16,7 +18,7 @@ class LeastUserIT {
       super(nodes);
     }
 
-    /** Else all of this would be the same once more. */
+    /** Otherwise these tests would only repeat the others. */
     @Test
     void clients_areThatUser(RedisNodes nodes) {
       assertThat(String.valueOf(nodes.get(0).command("CLIENT", "LIST"))).contains("user=app");

@@ -11,9 +11,10 @@ import dev.redlock.testkit.RedisTest;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Unknown is not no: what may have been granted is undone, whoever asked for it. */
+/** Unknown is not no: the client undoes every request that a node may have granted. */
 @RedisTest(nodes = 5, gated = true)
 class LostReplyIT {
   private final RedisNodes nodes;
@@ -34,19 +35,19 @@ class LostReplyIT {
   }
 
   @Test
-  void acquire_repliesLostAfterTheGrant_leavesNoKeyOnceTheGateHeals() {
+  void acquire_repliesLostAfterTheGrant_leavesNoKeyAfterTheGateOpens() {
     for (int i = 0; i < 3; i++) {
       nodes.get(i).gate().dropReplies();
     }
     assertThatThrownBy(() -> redlock.lock("lost-reply").tryAcquire())
         .isInstanceOf(QuorumUnavailableException.class);
     for (RedisNode node : nodes) {
-      node.gate().heal();
+      node.gate().endFaults();
     }
     for (RedisNode node : nodes) {
       Eventually.holds(() -> !Clients.holdsKey(node, "lost-reply"), nodes);
     }
-    // And it was really asked for: the fence remembers the token.
+    // The request did arrive: the fence contains the token.
     Eventually.holds(
         () -> nodes.get(0).key(Clients.lockKey("lost-reply") + ":fence").isPresent(), nodes);
   }
@@ -70,6 +71,7 @@ class LostReplyIT {
     }
   }
 
+  @Tag("thorough")
   @Test
   void acquire_connectionsResetInFlight_leavesNoKey() {
     for (int round = 0; round < 30; round++) {

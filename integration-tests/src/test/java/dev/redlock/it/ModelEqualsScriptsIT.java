@@ -2,16 +2,17 @@ package dev.redlock.it;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
-import dev.redlock.internal.memory.NodeModel;
+import dev.redlock.internal.scripts.EncodedRequest;
 import dev.redlock.internal.scripts.Script;
-import dev.redlock.internal.scripts.WireRequest;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
 import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.model.NodeModel;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -20,30 +21,42 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * The model that the simulator runs, and the Lua scripts on a real server: the same random
- * operations, the same answers. What time it was is taken from the server's answer.
+ * Compares the model of the simulator with the Lua scripts on a real server: the same random
+ * operations must get the same replies and, for the keys of the queue, the same invalidations. The
+ * time comes from the server's reply.
  */
 class ModelEqualsScriptsIT {
   private static final int SEQUENCES = 10_000;
   private static final int LENGTH = 14;
   private static final int AT_ONCE = 40;
   private static final long FENCE_LIFE = 120_000;
-  private static final String[] PROCESSES = {"p1", "p2", "p3"};
+  private static final String[] PROCESSES = {"p1", "p2", "p3", "p4"};
 
   /** Redis takes the time of a script more than once; the two may differ by a millisecond. */
   private static final long SLACK_MILLIS = 2;
 
   /** And by more where the server was not running in between. */
   private static final long PAUSE_MILLIS = 100;
+
+  /**
+   * In a step that took longer, the server may have been stopped inside a script, and keys may have
+   * expired apart from the model: such a step is not compared.
+   */
+  private static final long MAX_STEP_NANOS = PAUSE_MILLIS / 2 * 1_000_000;
+
+  private static final long MAX_NANOS = 300_000_000_000L;
 
   private static final ReplyCode[] CODES = {
     ReplyCode.FAILED,
@@ -55,7 +68,9 @@ class ModelEqualsScriptsIT {
     ReplyCode.REPAIRED,
     ReplyCode.LOST,
     ReplyCode.RELEASED,
-    ReplyCode.NOT_OWNER
+    ReplyCode.NOT_OWNER,
+    ReplyCode.FAILED,
+    ReplyCode.ADMITTED
   };
 
   private final long seed = System.nanoTime();
@@ -63,52 +78,81 @@ class ModelEqualsScriptsIT {
   private int compared;
   private int completed;
   private int cutShort;
-  private int heldUp;
+  private int heldUp; // Of those that were cut short.
+  private int turns;
+  private final Map<ReplyCode, Integer> replies = new EnumMap<>(ReplyCode.class);
 
   @Test
-  void randomOperations_areAnsweredAlike() throws IOException {
+  void randomOperations_getEqualReplies() throws IOException {
     System.out.println("model and scripts: seed=" + seed);
     long start = System.nanoTime();
     try (RedisNodes nodes = RedisNodes.start(1);
-        Wire wire = new Wire(nodes.get(0).port())) {
+        Wires sessions = new Wires(nodes.get(0).port())) {
+      Wire wire = sessions.operator;
       for (Script script : Script.LOADED) {
         wire.send("SCRIPT", "LOAD", new String(script.text(), UTF_8));
         wire.read();
       }
-      for (int i = 0; completed < SEQUENCES && i < 5 * SEQUENCES; i += AT_ONCE) {
-        together(wire, i);
+      for (int i = 0;
+          completed < SEQUENCES && i < 5 * SEQUENCES && System.nanoTime() - start < MAX_NANOS;
+          i += AT_ONCE) {
+        together(sessions, i);
         if (i % 2000 == 0) {
           wire.send("FLUSHALL");
           wire.read();
+          sessions.invalidations(); // Of what was flushed.
         }
       }
     }
     System.out.printf(
-        "model and scripts: sequences=%d answers=%d cutShort=%d in %d s%n",
-        completed, compared, cutShort, (System.nanoTime() - start) / 1_000_000_000);
+        "model and scripts: sequences=%d answers=%d turns=%d cutShort=%d heldUp=%d in %d s, %s%n",
+        completed,
+        compared,
+        turns,
+        cutShort,
+        heldUp,
+        (System.nanoTime() - start) / 1_000_000_000,
+        replies);
     assertThat(completed)
-        .as("sequences compared to their end; " + cutShort + " were cut short by the clock")
+        .as("sequences compared to their end; %d cut short, %d by a pause", cutShort, heldUp)
         .isGreaterThanOrEqualTo(SEQUENCES);
-    assertThat(heldUp).as("cut short by a script that was held up").isLessThanOrEqualTo(3);
     assertThat(compared).as("answers compared").isGreaterThan(SEQUENCES * LENGTH / 2);
+    assertThat(turns).as("invalidations compared").isGreaterThan(SEQUENCES / 20);
+    assertThat(replies.getOrDefault(ReplyCode.ADMITTED, 0)).isGreaterThan(SEQUENCES / 10);
+    assertThat(replies.getOrDefault(ReplyCode.QUEUED, 0)).isGreaterThan(SEQUENCES / 10);
   }
 
   /** Runs some sequences side by side, step by step, so that time passes between the steps. */
-  private void together(Wire wire, int first) throws IOException {
+  private void together(Wires sessions, int first) throws IOException {
     List<Sequence> sequences = new ArrayList<>();
     for (int i = 0; i < AT_ONCE; i++) {
       sequences.add(new Sequence("s" + (first + i)));
     }
+    long begin = System.nanoTime();
     for (int step = 0; step < LENGTH; step++) {
-      long now = now(wire);
+      long now = now(sessions.operator);
       List<Step> steps = new ArrayList<>();
       for (Sequence s : sequences) {
         Step next = s.next(now);
-        next.send(wire);
+        next.send(sessions.of(next.session()));
         steps.add(next);
       }
+      List<@Nullable Object> answers = new ArrayList<>();
       for (Step s : steps) {
-        s.compare(wire.read());
+        answers.add(sessions.of(s.session()).read());
+      }
+      Set<String> told = sessions.invalidations();
+      long end = System.nanoTime();
+      if (end - begin > MAX_STEP_NANOS) {
+        sequences.forEach(Sequence::heldUp);
+        return;
+      }
+      begin = end; // So that a pause between two steps counts as well.
+      for (int i = 0; i < AT_ONCE; i++) {
+        steps.get(i).compare(answers.get(i));
+      }
+      for (Sequence s : sequences) {
+        s.compareTurns(told);
       }
     }
     for (Sequence s : sequences) {
@@ -123,24 +167,47 @@ class ModelEqualsScriptsIT {
   }
 
   private interface Step {
+    /** The connection that sends it; 0 is the operator's, which reads no keys of a queue. */
+    default int session() {
+      return 0;
+    }
+
     void send(Wire wire) throws IOException;
 
     void compare(Object answer);
   }
 
-  /** One set of names that nobody else uses, on the server and in a model of its own. */
+  /** One set of names for one sequence, on the server and in its own model. */
   private final class Sequence {
     private final LockKeys[] keySets;
     private final NodeModel model = new NodeModel(FENCE_LIFE);
+    private final String name;
     private final List<String> log = new ArrayList<>();
+
+    /** The keys of the queue of which the model has told a session in this step. */
+    private final Set<String> expectedTurns = new TreeSet<>();
+
+    /**
+     * Keys of processes that were admitted or got an error. Before 7.2, the script has read them
+     * all the same, and the node may tell of them.
+     */
+    private final Set<String> surplusTurns = new HashSet<>();
+
     private final String[] ids;
     private long lastToken;
     private boolean over;
 
-    /** Keys that hold a list: what becomes of them is not the model's business. */
+    /** Keys that hold a list; the model does not cover them. */
     private final Set<String> lists = new HashSet<>();
 
     Sequence(String name) {
+      this.name = name;
+      model.sendInvalidationsTo(
+          (session, key) -> {
+            if (isTurnKey(key)) {
+              expectedTurns.add(session + " " + key);
+            }
+          });
       keySets =
           new LockKeys[] {
             LockKeys.of("redlock", List.of("{" + name + "}a")),
@@ -157,8 +224,14 @@ class ModelEqualsScriptsIT {
 
     private Step request(LockKeys keys, long now) {
       LockRequest request = anyRequest(keys, now);
-      WireRequest wireForm = WireRequest.of(request, FENCE_LIFE);
+      int session = sessionOf(request);
+      EncodedRequest wireForm = EncodedRequest.of(request, FENCE_LIFE);
       return new Step() {
+        @Override
+        public int session() {
+          return session;
+        }
+
         @Override
         public void send(Wire wire) throws IOException {
           wire.write(wireForm.evalSha());
@@ -167,7 +240,7 @@ class ModelEqualsScriptsIT {
         @Override
         public void compare(Object answer) {
           if (!over) {
-            compareAnswers(request, answer);
+            compareAnswers(request, session, now, answer);
           }
         }
       };
@@ -177,16 +250,12 @@ class ModelEqualsScriptsIT {
       String id = ids[random.nextInt(ids.length)];
       long token = token(now);
       int kind = random.nextInt(100);
-      if (kind < 50) {
+      if (kind < 20) {
+        long after = random.nextInt(5) == 0 ? lastToken + random.nextInt(3) - 1 : 0;
+        return new LockRequest.Enqueue(keys, entry(keys, now), after);
+      } else if (kind < 56) {
         boolean handOff = random.nextInt(5) == 0;
-        LockRequest.Line line =
-            random.nextInt(5) == 0
-                ? new LockRequest.Line(
-                    PROCESSES[random.nextInt(3)],
-                    random.nextBoolean() ? 0 : now - random.nextInt(3) * 1000L,
-                    random.nextInt(3) == 0 ? 20 : 5000,
-                    random.nextInt(4) > 0)
-                : null;
+        LockRequest.QueueEntry line = random.nextInt(5) < 2 ? entry(keys, now) : null;
         return new LockRequest.Acquire(
             keys,
             id,
@@ -195,7 +264,7 @@ class ModelEqualsScriptsIT {
             handOff ? ids[random.nextInt(ids.length)] : null,
             handOff ? token(now) : 0,
             line);
-      } else if (kind < 68) {
+      } else if (kind < 70) {
         return new LockRequest.Extend(keys, id, token, ttl());
       } else if (kind < 90) {
         return new LockRequest.Release(
@@ -204,11 +273,47 @@ class ModelEqualsScriptsIT {
             token,
             random.nextBoolean(),
             random.nextInt(4) == 0 ? ttl() : 0,
-            random.nextInt(4) == 0 ? PROCESSES[random.nextInt(3)] : null);
+            random.nextInt(4) == 0 ? member(keys) : null);
       } else if (kind < 93) {
         return new LockRequest.Break(keys, token);
       }
       return new LockRequest.Inspect(keys);
+    }
+
+    private LockRequest.QueueEntry entry(LockKeys keys, long now) {
+      return new LockRequest.QueueEntry(
+          member(keys),
+          random.nextBoolean() ? 0 : now - random.nextInt(3) * 1000L,
+          pick(0, 20, 5_000, 50_000, 10_000_000, 10_000_000));
+    }
+
+    private String member(LockKeys keys) {
+      return keys.member(PROCESSES[random.nextInt(PROCESSES.length)]);
+    }
+
+    /** A process that waits has one connection; other requests may come over any. */
+    private int sessionOf(LockRequest request) {
+      return request instanceof LockRequest.Enqueue r
+          ? r.entry().process().charAt(1) - '0'
+          : 1 + random.nextInt(PROCESSES.length);
+    }
+
+    /** After a step: the sessions have heard of the same keys. */
+    void compareTurns(Set<String> toldToAll) {
+      Set<String> told = new TreeSet<>();
+      for (String one : toldToAll) {
+        if (one.contains("{" + name + "}")) {
+          told.add(one);
+        }
+      }
+      told.removeIf(one -> !expectedTurns.contains(one) && surplusTurns.contains(one));
+      if (!over) {
+        assertThat(told)
+            .as("turns; seed " + seed + "\n" + String.join("\n", log))
+            .isEqualTo(expectedTurns);
+        turns += told.size();
+      }
+      expectedTurns.clear();
     }
 
     /** Mostly near the last one or the clock, and often at an edge of the window. */
@@ -230,19 +335,26 @@ class ModelEqualsScriptsIT {
       return pick(10, 15, 25, 60, 1000, 10_000, 10_000, 10_000);
     }
 
-    private void compareAnswers(LockRequest request, Object answer) {
+    private void compareAnswers(LockRequest request, int session, long begin, Object answer) {
       if (!(answer instanceof List<?> numbers)) {
         throw new AssertionError(request + " was answered " + answer + "\n" + log);
       }
-      long now = number(numbers, 1);
+      long clock = number(numbers, 1);
+      long now = clock == 0 ? begin : clock; // The usual release does not read the clock.
       if (atAnEdge(request.keys(), now, SLACK_MILLIS)) {
         cutShort();
         return;
       }
       boolean unsure = atAnEdge(request.keys(), now, PAUSE_MILLIS);
-      NodeReply expected = model.execute(request, 1, 1, now);
+      NodeReply expected = model.execute(request, session, 1, now);
       int code = (int) number(numbers, 0);
-      log.add(describe(request) + " -> " + numbers);
+      log.add(session + " " + describe(request) + " -> " + numbers);
+      replies.merge(CODES[code], 1, Integer::sum);
+      if (request instanceof LockRequest.Enqueue r
+          && (code == 10 || CODES[code] == ReplyCode.ADMITTED)) {
+        surplusTurns.add(session + " " + r.keys().wakeKey(r.entry().process()));
+        surplusTurns.add(session + " " + r.keys().watchKey(r.entry().process()));
+      }
       if (unsure && !isExpected(numbers, code, expected)) {
         cutShort();
         return;
@@ -256,12 +368,10 @@ class ModelEqualsScriptsIT {
       }
       assertThat(CODES[code]).as(told).isEqualTo(expected.code());
       assertThat(number(numbers, 2)).as(told).isEqualTo(expected.fence());
-      if (Math.abs(number(numbers, 3) - expected.remainingMillis()) >= PAUSE_MILLIS) {
-        heldUp++; // Between its clock and its look at the key.
-        cutShort();
-        return;
-      }
-      assertThat(number(numbers, 4)).as(told).isEqualTo(expected.othersInLine());
+      assertThat(number(numbers, 3))
+          .as(told)
+          .isCloseTo(expected.remainingMillis(), within(PAUSE_MILLIS));
+      assertThat(number(numbers, 4)).as(told).isEqualTo(expected.othersQueued());
       Object mark = numbers.size() > 5 ? numbers.get(5) : null;
       if (mark == null || !heldAlike(request.keys())) {
         assertThat(mark).as(told).isEqualTo(expected.mark());
@@ -274,7 +384,7 @@ class ModelEqualsScriptsIT {
           ? expected.error() != null
           : CODES[code] == expected.code()
               && number(numbers, 2) == expected.fence()
-              && number(numbers, 4) == expected.othersInLine()
+              && number(numbers, 4) == expected.othersQueued()
               && Objects.equals(numbers.size() > 5 ? numbers.get(5) : null, expected.mark());
     }
 
@@ -283,11 +393,18 @@ class ModelEqualsScriptsIT {
       cutShort++;
     }
 
+    private void heldUp() {
+      if (!over) {
+        heldUp++;
+        cutShort();
+      }
+    }
+
     private boolean atAnEdge(LockKeys keys, long now, long slack) {
       for (int i = 0; i < keys.size(); i++) {
         String key = keys.lockKey(i);
         if (near(model.expiresMillis(key), now, slack)
-            || near(model.lineExpiresMillis(key), now, slack)) {
+            || near(model.queueExpiresMillis(key), now, slack)) {
           return true;
         }
       }
@@ -320,7 +437,7 @@ class ModelEqualsScriptsIT {
             + " "
             + r.previousToken()
             + " "
-            + r.line();
+            + r.queueEntry();
       } else if (request instanceof LockRequest.Extend r) {
         return "extend " + r.keys() + " " + r.leaseId() + " " + r.token() + " ttl " + r.ttlMillis();
       } else if (request instanceof LockRequest.Release r) {
@@ -334,14 +451,16 @@ class ModelEqualsScriptsIT {
             + " keep "
             + r.keepMillis()
             + " leave "
-            + r.leaveLine();
+            + r.leaveQueue();
+      } else if (request instanceof LockRequest.Enqueue r) {
+        return "enqueue " + r.keys() + " " + r.entry() + " after " + r.afterToken();
       } else if (request instanceof LockRequest.Break r) {
         return "break " + r.keys() + " " + r.token();
       }
       return "inspect " + request.keys();
     }
 
-    /** What somebody with redis-cli may do to a lock key. */
+    /** What an operator with redis-cli may do to a lock key. */
     private Step administration(LockKeys keys) {
       String key = keys.lockKey(random.nextInt(keys.size()));
       int kind = pick(0, 0, 0, 0, 1, 1, 2, 3, 4);
@@ -351,7 +470,7 @@ class ModelEqualsScriptsIT {
             case 0 -> new String[] {"PEXPIRE", key, Long.toString(millis)};
             case 1 -> new String[] {"DEL", key};
             case 2 -> new String[] {"DEL", key + ":fence"};
-            case 3 -> new String[] {"SET", key, "somebody's data"};
+            case 3 -> new String[] {"SET", key, "foreign data"};
             default -> new String[] {"LPUSH", key, "1"};
           };
       return new Step() {
@@ -394,7 +513,7 @@ class ModelEqualsScriptsIT {
             case 3 -> {
               model.delete(key);
               lists.remove(key);
-              model.putForeign(key, "somebody's data");
+              model.putForeign(key, "foreign data");
             }
             default -> {
               // A key that holds a string stays as it is: the server refuses.
@@ -417,11 +536,65 @@ class ModelEqualsScriptsIT {
     return values[random.nextInt(values.length)];
   }
 
-  /** A connection without any client in between: what is sent is what the adapter would send. */
+  private static boolean isTurnKey(String key) {
+    return !LockKeys.lockKeyOf(key).equals(key);
+  }
+
+  /** A connection of the operator, and one for each process. */
+  private static final class Wires implements AutoCloseable {
+    final Wire operator;
+    private final List<Wire> all = new ArrayList<>();
+
+    Wires(int port) throws IOException {
+      operator = new Wire(port);
+      all.add(operator);
+      for (int i = 0; i < PROCESSES.length; i++) {
+        Wire wire = new Wire(port);
+        all.add(wire);
+        wire.send("HELLO", "3");
+        wire.read();
+        wire.send("CLIENT", "TRACKING", "ON", "NOLOOP");
+        assertThat(wire.read()).isEqualTo("+OK");
+      }
+    }
+
+    Wire of(int session) {
+      return all.get(session);
+    }
+
+    /** What the node has told each session of the keys of queues since the last call. */
+    Set<String> invalidations() throws IOException {
+      Set<String> told = new HashSet<>();
+      for (int i = 1; i < all.size(); i++) {
+        Wire wire = all.get(i);
+        wire.send("PING");
+        assertThat(wire.read()).isEqualTo("+PONG");
+        for (String key : wire.invalidated) {
+          if (isTurnKey(key)) {
+            told.add(i + " " + key);
+          }
+        }
+        wire.invalidated.clear();
+      }
+      return told;
+    }
+
+    @Override
+    public void close() throws IOException {
+      for (Wire wire : all) {
+        wire.close();
+      }
+    }
+  }
+
+  /** A raw connection that sends the bytes that the adapter would send. */
   private static final class Wire implements AutoCloseable {
     private final Socket socket;
     private final OutputStream out;
     private final InputStream in;
+
+    /** The keys of the invalidations that came before the last reply. */
+    final List<String> invalidated = new ArrayList<>();
 
     Wire(int port) throws IOException {
       socket = new Socket(InetAddress.getLoopbackAddress(), port);
@@ -454,17 +627,32 @@ class ModelEqualsScriptsIT {
       String line = readLine();
       String rest = line.substring(1);
       return switch (line.charAt(0)) {
+        case '>' -> {
+          readPush(Integer.parseInt(rest));
+          yield readAny();
+        }
+        case '_' -> null;
+        case '%' -> readArray(2 * Integer.parseInt(rest));
         case ':' -> Long.valueOf(rest);
         case '$' -> readBulk(Integer.parseInt(rest));
-        case '*' -> {
-          List<Object> elements = new ArrayList<>();
-          for (int i = Integer.parseInt(rest); i > 0; i--) {
-            elements.add(readAny());
-          }
-          yield elements;
-        }
+        case '*' -> readArray(Integer.parseInt(rest));
         default -> line;
       };
+    }
+
+    private List<@Nullable Object> readArray(int length) throws IOException {
+      List<@Nullable Object> elements = new ArrayList<>();
+      for (int i = length; i > 0; i--) {
+        elements.add(readAny());
+      }
+      return elements;
+    }
+
+    private void readPush(int length) throws IOException {
+      List<@Nullable Object> push = readArray(length);
+      if ("invalidate".equals(push.get(0)) && push.get(1) instanceof List<?> keys) {
+        keys.forEach(key -> invalidated.add(String.valueOf(key)));
+      }
     }
 
     private @Nullable String readBulk(int length) throws IOException {

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Tests that run on containers where a Docker engine answers, and are skipped elsewhere. Each class
- * says how many ran, or why none did, and the last line of the JVM says it of all of them.
+ * Marks tests that run on containers. Without a Docker engine they are skipped. Each class prints
+ * how many of its tests ran, or why none ran; the last line of the JVM prints the total.
  */
 @Inherited
 @Retention(RetentionPolicy.RUNTIME)
@@ -24,7 +24,7 @@ public @interface OnContainers {
 
   /** Skips classes, and counts. */
   final class Condition implements ExecutionCondition, AfterEachCallback, AfterAllCallback {
-    /** Asked once per JVM: an engine does not come and go while tests run. */
+    /** Checked once per JVM: an engine does not appear or disappear while tests run. */
     private static final Optional<String> WHY_NOT = RedisSource.DOCKER.whyUnavailable();
 
     private static final AtomicInteger RAN = new AtomicInteger();
@@ -57,7 +57,7 @@ public @interface OnContainers {
       }
     }
 
-    /** The first class sees to it that the sum is told when JUnit is done with all of them. */
+    /** The first class registers the print of the total at the end of all tests. */
     private static void count(ExtensionContext context) {
       CLASSES.incrementAndGet();
       context
@@ -79,7 +79,7 @@ public @interface OnContainers {
                                       .orElse("")));
     }
 
-    /** A class, and not one nested in another: those belong to that. */
+    /** A top-level class; nested classes count for it. */
     private static boolean outermost(ExtensionContext context) {
       return context.getTestMethod().isEmpty()
           && context.getRequiredTestClass().getEnclosingClass() == null;

@@ -16,9 +16,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The nodes push what happens to the holder's own keys; it acts at once, not at its next turn. */
+/**
+ * Nodes send invalidations of the holder's own keys. The holder acts at once, not at its next
+ * extension.
+ */
 @RedisTest(nodes = 5)
 class OwnKeyIT {
   private static final Duration WAIT = Duration.ofSeconds(5);
@@ -50,7 +54,7 @@ class OwnKeyIT {
       for (int n = 0; n < 3; n++) {
         nodes.get(n).command("SET", Clients.lockKey("superseded"), "another", "PX", "5000");
       }
-      LeaseEnd end = lease.whenEnded().toCompletableFuture().get(3, TimeUnit.SECONDS);
+      LeaseEnd end = lease.whenEnded().toCompletableFuture().get(9, TimeUnit.SECONDS);
       millis[i] = (System.nanoTime() - start) / 1_000_000;
       assertThat(end).isEqualTo(LeaseEnd.LOST);
       for (int n = 0; n < 3; n++) {
@@ -61,11 +65,11 @@ class OwnKeyIT {
     Arrays.sort(millis);
     System.out.println("superseded: LOST after median " + millis[4] + " ms, max " + millis[8]);
     assertThat(millis[4]).as("median ms").isLessThanOrEqualTo(100);
-    assertThat(millis[8]).as("longest ms").isLessThanOrEqualTo(500);
+    assertThat(millis[8]).as("longest ms; the next extension comes after 10 s").isLessThan(5_000);
   }
 
   @Test
-  void lease_keysDeletedOnAllNodes_areBackBeforeAnybodyElseGetsIn() throws Exception {
+  void lease_keysDeletedOnAllNodes_areRepairedBeforeAnotherClientIsGranted() throws Exception {
     long[] millis = new long[9];
     try (Redlock other = Clients.patient(nodes);
         Lease lease = redlock.lock("deleted").acquire(WAIT)) {
@@ -84,11 +88,11 @@ class OwnKeyIT {
     Arrays.sort(millis);
     System.out.println("deleted: repaired after median " + millis[4] + " ms, max " + millis[8]);
     assertThat(millis[4]).as("median ms").isLessThanOrEqualTo(100);
-    assertThat(millis[8]).as("longest ms").isLessThanOrEqualTo(500);
+    assertThat(millis[8]).as("longest ms; the next extension comes after 10 s").isLessThan(5_000);
   }
 
   @Test
-  void lease_keysDeletedOnAMinority_letsNobodyInWhoNeverRests_andAreBackOnceHeDoes()
+  void lease_keysDeletedOnAMinority_admitNoClientThatAsksWithoutPause_andAreRepairedWhenItPauses()
       throws Exception {
     long[] millis = new long[7];
     AtomicInteger got = new AtomicInteger();
@@ -98,7 +102,8 @@ class OwnKeyIT {
       for (int i = 0; i < millis.length; i++) {
         nodes.get(0).command("DEL", Clients.lockKey("fought"));
         nodes.get(1).command("DEL", Clients.lockKey("fought"));
-        // His keys come and go there, so the holder's look finds them more often than not.
+        // The other client's keys appear and disappear there, so the holder's check usually finds
+        // one.
         for (int tried = 0; tried < 300; tried++) {
           got.addAndGet(other.lock("fought").tryAcquire().isPresent() ? 1 : 0);
         }
@@ -120,11 +125,12 @@ class OwnKeyIT {
         >= atLeast;
   }
 
+  @Tag("thorough")
   @Test
-  void lease_aMinorityFlushedUnderTheGuard_isBackThereAtOnceAlthoughTheyDoNotVote()
+  void lease_minorityFlushedUnderTheGuard_isRepairedAtOnceAlthoughTheNodesDoNotVote()
       throws Exception {
     long[] millis = new long[5];
-    // The least quarantine; the marker keeps the lease time that the first client came with.
+    // The shortest quarantine; the marker keeps the maxLeaseTime of the first client.
     redlock.close();
     nodes.flush();
     try (Redlock guarded = guarded();
@@ -136,19 +142,19 @@ class OwnKeyIT {
         nodes.get(4).command("FLUSHDB");
         Eventually.holds(() -> isOurs(lease, 5), nodes);
         millis[i] = (System.nanoTime() - start) / 1_000_000;
-        // A regular extension may have come before the push was read.
+        // A regular extension may have come before the invalidation was read.
         Eventually.holds(() -> isQuarantined(guarded, 1) && isQuarantined(guarded, 4), nodes);
         lease.ensureValid();
       }
     }
     Arrays.sort(millis);
     System.out.println("flushed: repaired after median " + millis[2] + " ms, max " + millis[4]);
-    assertThat(millis[2]).as("median ms").isLessThanOrEqualTo(Load.bound(100, 300));
-    assertThat(millis[4]).as("longest ms").isLessThanOrEqualTo(500);
+    assertThat(millis[2]).as("median ms").isLessThanOrEqualTo(300);
+    assertThat(millis[4]).as("longest ms; the next extension comes after 1.7 s").isLessThan(1_500);
   }
 
   private static boolean isQuarantined(Redlock client, int node) {
-    return client.nodes().get(node).state().equals("QUARANTINED");
+    return client.nodes().get(node).state() == Redlock.NodeState.State.QUARANTINED;
   }
 
   private Redlock guarded() {
@@ -164,15 +170,15 @@ class OwnKeyIT {
   }
 
   @Test
-  void breakLock_byAnOperator_takesTheLockAndBarsItsReturn() throws Exception {
+  void breakLock_byAnOperator_takesTheLockAndPreventsItsRepair() throws Exception {
     long[] millis = new long[9];
     try (Redlock operator = Clients.patient(nodes)) {
       for (int i = 0; i < millis.length; i++) {
         Lease lease = redlock.lock("broken").acquire(WAIT);
         everywhere("broken");
         long start = System.nanoTime();
-        operator.breakLock("broken").toCompletableFuture().get(3, TimeUnit.SECONDS);
-        LeaseEnd end = lease.whenEnded().toCompletableFuture().get(3, TimeUnit.SECONDS);
+        operator.breakLock("broken").toCompletableFuture().get(9, TimeUnit.SECONDS);
+        LeaseEnd end = lease.whenEnded().toCompletableFuture().get(9, TimeUnit.SECONDS);
         millis[i] = (System.nanoTime() - start) / 1_000_000;
         assertThat(end).isEqualTo(LeaseEnd.LOST);
         assertThatThrownBy(lease::ensureValid).isInstanceOf(LeaseLostException.class);
@@ -180,20 +186,20 @@ class OwnKeyIT {
         try (Lease next = operator.lock("broken").acquire(WAIT)) {
           assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
         }
-        gone("broken"); // Closing waits for a quorum only.
+        gone("broken"); // Close waits for a quorum only.
       }
     }
     Arrays.sort(millis);
     System.out.println("broken: LOST after median " + millis[4] + " ms, max " + millis[8]);
     assertThat(millis[4]).as("median ms").isLessThanOrEqualTo(100);
-    assertThat(millis[8]).as("longest ms").isLessThanOrEqualTo(500);
+    assertThat(millis[8]).as("longest ms; the next extension comes after 10 s").isLessThan(5_000);
   }
 
   @Test
   void breakLock_ofOurOwn_endsItAtOnce() throws Exception {
     Lease lease = redlock.lock("own").acquire(WAIT);
-    redlock.breakLock("own").toCompletableFuture().get(3, TimeUnit.SECONDS);
-    assertThat(lease.whenEnded().toCompletableFuture().get(3, TimeUnit.SECONDS))
+    redlock.breakLock("own").toCompletableFuture().get(9, TimeUnit.SECONDS);
+    assertThat(lease.whenEnded().toCompletableFuture().get(9, TimeUnit.SECONDS))
         .isEqualTo(LeaseEnd.LOST);
   }
 

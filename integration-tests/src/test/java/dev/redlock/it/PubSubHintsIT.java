@@ -2,10 +2,13 @@ package dev.redlock.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import dev.redlock.lettuce.PubSubHints;
 import dev.redlock.spi.ReleaseHints;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
+import io.lettuce.core.AclSetuserArgs;
+import io.lettuce.core.RedisClient;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -13,7 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Hints by publish and subscribe over a connection that breaks and comes back. */
+/** Release hints by publish and subscribe, over a connection that breaks and reconnects. */
 @RedisTest(nodes = 1, gated = true)
 class PubSubHintsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(40);
@@ -42,12 +45,44 @@ class PubSubHintsIT {
           },
           PATIENCE,
           nodes);
-      nodes.get(0).gate().heal();
-      awaitHeard(hints, "after", heard); // Which is behind all that was kept.
-      // The first few were sent before the connection was seen to be gone.
+      nodes.get(0).gate().endFaults();
+      awaitHeard(hints, "after", heard); // This hint comes after all that could have been kept.
+      // The first few were sent before the client noticed the lost connection.
       assertThat(heard)
           .filteredOn(name -> name.startsWith("in-vain"))
           .hasSizeLessThan(TOLD_IN_VAIN / 2);
+    }
+  }
+
+  @Test
+  void channelIsRefused_theLogTellsForSubscribingAndForPublishing() {
+    String uri = nodes.get(0).directUri();
+    try (RedisClient admin = RedisClient.create(uri)) {
+      admin
+          .connect()
+          .sync()
+          .aclSetuser(
+              "deaf", AclSetuserArgs.Builder.on().addPassword("x").allCommands().resetChannels());
+    }
+    try (CapturedLog log = new CapturedLog(Level.WARN, false);
+        PubSubHints hints = PubSubHints.on(List.of(uri.replace("redis://", "redis://deaf:x@")))) {
+      hints.start(name -> {});
+      Eventually.holds(
+          () ->
+              log.events()
+                  .map(event -> event.getFormattedMessage())
+                  .anyMatch(line -> line.matches("node .*: no release hints yet: NOPERM .*")),
+          PATIENCE,
+          nodes);
+      Eventually.holds(
+          () -> {
+            tell(hints, "refused");
+            return log.events()
+                .map(event -> event.getFormattedMessage())
+                .anyMatch(line -> line.matches("a node refuses release hints .*: NOPERM .*"));
+          },
+          PATIENCE,
+          nodes);
     }
   }
 

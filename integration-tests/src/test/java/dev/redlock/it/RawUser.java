@@ -8,8 +8,8 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A connection without a client library in between, which would have its own ideas of SUBSCRIBE or
- * MULTI. Answers are cut to their first line: only refusals are of interest, and those have one.
+ * A raw connection, because a client library would handle SUBSCRIBE or MULTI itself. Only the first
+ * line of a reply is kept: the tests need errors, and an error is one line.
  */
 final class RawUser implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 5_000;
@@ -35,7 +35,7 @@ final class RawUser implements AutoCloseable {
     return raw;
   }
 
-  /** The first line of the answer. After one that has more lines, nothing can be asked any more. */
+  /** The first line of the reply. After a reply with more lines the connection is unusable. */
   String ask(String... words) throws IOException {
     StringBuilder request = new StringBuilder("*" + words.length + "\r\n");
     for (String word : words) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The lock that belongs to a thread. */
+/** The lock that a thread owns. */
 @RedisTest(nodes = 3)
 class ReentrantLockIT {
   private final RedisNodes nodes;
@@ -76,7 +76,7 @@ class ReentrantLockIT {
   }
 
   @Test
-  void unlock_byAStranger_isAClearError() throws Exception {
+  void unlock_byAnotherThread_isAClearError() throws Exception {
     lock.lock();
     CompletableFuture<Void> stranger = CompletableFuture.runAsync(() -> lock.unlock());
     assertThatThrownBy(() -> stranger.get(5, TimeUnit.SECONDS))
@@ -87,7 +87,7 @@ class ReentrantLockIT {
   }
 
   @Test
-  void unlock_afterLoss_saysSo() {
+  void unlock_afterLoss_reportsTheLoss() {
     lock.lock();
     for (RedisNode node : nodes) {
       node.command("SET", Clients.lockKey("thread"), "another", "PX", "30000");

@@ -20,10 +20,10 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Every refusal says which node voted what, and why. */
+/** Every failed acquire reports the vote of each node and its reason. */
 @RedisTest(nodes = 3)
 class ReportIT {
-  /** Where every vote counts, also on a busy machine. */
+  /** Options with which every vote counts, also on a busy machine. */
   private static final LockOptions PATIENT =
       LockOptions.builder().nodeTimeout(Duration.ofSeconds(1)).build();
 
@@ -34,7 +34,7 @@ class ReportIT {
   }
 
   @Test
-  void refusal_lockHeld_tellsHolderAndRemainingTime() {
+  void refusal_lockHeld_reportsHolderAndRemainingTime() {
     try (Redlock one = Clients.patient(nodes);
         Redlock two = Clients.patient(nodes);
         Lease held = one.lock("report").acquire(Duration.ofSeconds(2))) {
@@ -54,15 +54,14 @@ class ReportIT {
   }
 
   @Test
-  void refusal_votesSplit_isToldAsACollisionAndNotAsHeld() {
+  void refusal_votesSplit_isReportedAsACollisionAndNotAsHeld() {
     try (Redlock redlock = Clients.patient(nodes)) {
       AcquireReport seen = null;
-      // Where the door is one of those two, or both say so first, it is "held" by all that is
-      // known.
+      // If the home node is one of these two, or both reply first, the report is "held".
       for (int i = 0; i < 200 && (seen == null || seen.verdict() != Verdict.COLLIDED); i++) {
         String key = Clients.lockKey("split-" + i);
-        nodes.get(1).command("SET", key, "somebody", "PX", "5000");
-        nodes.get(2).command("SET", key, "somebody-else", "PX", "5000");
+        nodes.get(1).command("SET", key, "other", "PX", "5000");
+        nodes.get(2).command("SET", key, "another", "PX", "5000");
         seen =
             catchThrowableOfType(
                     LockTimeoutException.class,
@@ -76,7 +75,7 @@ class ReportIT {
       }
       System.out.println(seen);
       assertThat(seen.verdict()).isEqualTo(Verdict.COLLIDED);
-      assertThat(seen.sentence()).contains("several asked at once and split the votes");
+      assertThat(seen.sentence()).contains("several clients asked at once and split the votes");
       assertThat(seen.votes())
           .extracting(NodeVote::vote)
           .containsExactly(Vote.GRANTED, Vote.HELD, Vote.HELD);
@@ -85,13 +84,14 @@ class ReportIT {
   }
 
   @Test
-  void refusal_fencesAheadOfWhatNodesAccept_isToldAsTokensRefused() {
+  void refusal_fencesAheadOfWhatNodesAccept_isReportedAsRejectedTokens() {
     try (Redlock redlock = Clients.patient(nodes)) {
       for (int i = 0; i < 2; i++) {
         List<?> time = (List<?>) nodes.get(i).command("TIME");
         String fence = (Long.parseLong("" + time.get(0)) + 60) + "000000"; // A minute ahead.
-        nodes.get(i).command("HSET", Clients.lockKey("ahead") + ":fence", "fence", fence);
-        nodes.get(i).command("PEXPIRE", Clients.lockKey("ahead") + ":fence", "20000");
+        nodes
+            .get(i)
+            .command("SET", Clients.lockKey("ahead") + ":fence", fence + ":0:0", "PX", "20000");
       }
       AcquireReport report =
           catchThrowableOfType(
@@ -107,7 +107,7 @@ class ReportIT {
   }
 
   @Test
-  void refusal_nodeDownAndNodeHung_tellsEachApart() {
+  void refusal_nodeDownAndNodeHung_distinguishesThem() {
     try (Redlock redlock = Clients.patient(nodes)) {
       nodes.get(0).kill();
       nodes.get(1).pause();
@@ -124,12 +124,12 @@ class ReportIT {
   }
 
   @Test
-  void refusal_wrongPassword_saysSoAndMasksIt() {
+  void refusal_wrongPassword_namesTheCauseAndMasksThePassword() {
     String[] uris =
         nodes.uris().stream()
-            .map(uri -> uri.replace("redis://", "redis://somebody:secret-word@"))
+            .map(uri -> uri.replace("redis://", "redis://app:secret-word@"))
             .toArray(String[]::new);
-    try (Redlock redlock = Redlock.builder().nodes(uris).restartGuard(RestartGuard.off()).build()) {
+    try (Redlock redlock = Redlock.builder().nodes(uris).restartGuard(RestartGuard.OFF).build()) {
       Eventually.holds(
           () -> redlock.nodes().stream().allMatch(n -> n.cause().contains("WRONGPASS")), nodes);
       QuorumUnavailableException refused =
@@ -141,7 +141,7 @@ class ReportIT {
   }
 
   @Test
-  void refusal_freshMastersUnderTheGuard_saysHowLongAndWhatToSet() {
+  void refusal_freshMastersUnderTheGuard_reportsTheTimeAndTheSetting() {
     Duration longest = Duration.ofMinutes(10); // However long the masters have been up by now.
     try (Redlock redlock =
         Redlock.builder()
@@ -149,13 +149,16 @@ class ReportIT {
             .maxLeaseTime(longest)
             .build()) {
       Eventually.holds(
-          () -> redlock.nodes().stream().allMatch(n -> n.state().equals("QUARANTINED")), nodes);
+          () ->
+              redlock.nodes().stream()
+                  .allMatch(n -> n.state() == Redlock.NodeState.State.QUARANTINED),
+          nodes);
       QuorumUnavailableException refused =
           catchThrowableOfType(
               QuorumUnavailableException.class, () -> redlock.lock("report").tryAcquire());
       System.out.println(refused.report());
       assertThat(refused.report().count(Vote.QUARANTINED)).isEqualTo(3);
-      assertThat(refused.getMessage()).contains("RestartGuard.off()");
+      assertThat(refused.getMessage()).contains("RestartGuard.OFF");
       assertThat(redlock.nodes().get(0).remaining())
           .isBetween(Duration.ofMinutes(1), longest.plusMinutes(1));
     }

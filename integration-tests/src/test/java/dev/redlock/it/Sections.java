@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A worker JVM: threads that enter one lock again and again; prints how often it got in. */
+/** A worker JVM: threads acquire one lock again and again; prints the number of grants. */
 final class Sections {
   private Sections() {}
 
@@ -19,16 +19,16 @@ final class Sections {
     int threads = Integer.parseInt(args[1]);
     Duration warmUp = Duration.ofMillis(Long.parseLong(args[2]));
     Duration run = Duration.ofMillis(Long.parseLong(args[3]));
-    LockOptions options = LockOptions.builder().fair(Boolean.parseBoolean(args[4])).build();
+    LockOptions options = Clients.options().fair(Boolean.parseBoolean(args[4])).build();
     try (Redlock redlock =
         Redlock.builder()
             .nodes(args[0].split(","))
-            .restartGuard(RestartGuard.off())
+            .restartGuard(RestartGuard.OFF)
             .defaults(options)
             .build()) {
       Clients.voting(redlock, 5);
       System.out.println("ready");
-      System.in.read(); // All begin together.
+      System.in.read(); // All processes start together.
       DistributedLock lock = redlock.lock("contended");
       long begin = System.nanoTime() + warmUp.toNanos();
       long end = begin + run.toNanos();

@@ -5,7 +5,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The machine's clocks, and timers on a daemon thread of their own. */
+/** The clocks of the machine, and timers on a separate daemon thread. */
 public class TestTime implements Time {
   private final ScheduledThreadPoolExecutor timers =
       new ScheduledThreadPoolExecutor(

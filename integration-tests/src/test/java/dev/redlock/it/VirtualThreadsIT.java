@@ -24,9 +24,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Virtual threads, which this library is not compiled for: another JVM runs them, if the machine
- * has one that can. There is one carrier thread for all: whoever kept it while waiting for a lock
- * would keep everybody else from running, the holder too.
+ * Virtual threads. The library is compiled for Java 17, so another JVM runs this test if the
+ * machine has one with virtual threads. All virtual threads share one carrier thread: a waiter that
+ * blocked it would block all others, including the holder.
  */
 @RedisTest(nodes = 5)
 class VirtualThreadsIT {
@@ -85,7 +85,7 @@ class VirtualThreadsIT {
           Clients.voting(
               Redlock.builder()
                   .nodes(uris)
-                  .restartGuard(RestartGuard.off())
+                  .restartGuard(RestartGuard.OFF)
                   .defaults(Clients.options().queueBound(WAITERS).build())
                   .build(),
               5)) {

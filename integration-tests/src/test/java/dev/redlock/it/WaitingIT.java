@@ -26,9 +26,14 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Waiting without polling: the queue, the hand-off, hints and the door, on five real masters. */
+/**
+ * Waiting without polling, on five real masters: local queue, hand-off, release hints and home
+ * node.
+ */
 @RedisTest(nodes = 5)
 class WaitingIT {
   private static final Duration WAIT = Duration.ofSeconds(20);
@@ -45,16 +50,18 @@ class WaitingIT {
     RedlockListener counter =
         new RedlockListener() {
           @Override
-          public void onAttempt(List<String> names, boolean doorOnly) {
+          public void onRound(List<String> names, boolean homeOnly) {
             rounds.incrementAndGet();
           }
 
           @Override
           public void onEnded(Lease lease, LeaseEnd end) {
-            rounds.addAndGet(end == LeaseEnd.RELEASED ? 1 : 0); // The release is a round, too.
+            rounds.addAndGet(end == LeaseEnd.RELEASED ? 1 : 0); // The release is also a round.
           }
         };
-    try (Redlock redlock = Clients.voting(Clients.on(nodes).listener(counter).build(), 5)) {
+    try (Redlock redlock =
+        Clients.voting(
+            Clients.on(nodes).nodeTimeout(Clients.PATIENCE).listener(counter).build(), 5)) {
       DistributedLock lock = redlock.lock("sections");
       AtomicInteger sections = new AtomicInteger();
       long before = Commands.on(nodes);
@@ -84,6 +91,7 @@ class WaitingIT {
     }
   }
 
+  @Tag("thorough")
   @Test
   void sections_fourProcesses_areFastCheapAndEven() throws Exception {
     int[] entered = race(4, 2, false);
@@ -119,7 +127,7 @@ class WaitingIT {
         entered[i] = Integer.parseInt(said[i].split(" ")[1]);
       }
       int sum = Arrays.stream(entered).sum();
-      // Commands of the warm-up are in, its sections are not: an upper bound.
+      // Includes the commands of the warm-up but not its sections, so it is an upper bound.
       double commands = (Commands.on(nodes) - before) / (double) sum;
       System.out.printf(
           "%d processes x %d threads%s: %d sections/s, < %.1f commands a section, %s%n",
@@ -131,13 +139,14 @@ class WaitingIT {
     }
   }
 
+  @Tag("thorough")
   @Test
   void waiters_tenThousandAsynchronous_costNoThreadAndNoCommandAndDrainByHandOff()
       throws Exception {
     int waiters = 10_000;
-    // Its own extensions would be commands, too.
-    LockOptions options = LockOptions.builder().queueBound(waiters + 1).autoExtend(false).build();
-    try (Redlock redlock = Clients.start(nodes)) {
+    // Its own extensions would count as commands.
+    LockOptions options = Clients.options().queueBound(waiters + 1).autoExtend(false).build();
+    try (Redlock redlock = Clients.patient(nodes)) {
       DistributedLock lock = redlock.lock("crowd", options);
       lock.acquire(WAIT).close();
       Lease held = lock.acquire(WAIT);
@@ -156,6 +165,13 @@ class WaitingIT {
       threads.removeAll(threadsBefore);
       // Netty's own: it ends the event loops of the client of an earlier test.
       threads.removeIf(thread -> thread.getName().startsWith("globalEventExecutor"));
+      // A caller that worked long for others passes the rest to a pool, as on a busy machine.
+      List<Thread> queuePool =
+          threads.stream().filter(t -> t.getName().startsWith("redlock-queue-")).toList();
+      assertThat(queuePool)
+          .as("threads of the pool, whatever the number of waiters")
+          .hasSizeLessThanOrEqualTo(Math.max(2, Runtime.getRuntime().availableProcessors()));
+      queuePool.forEach(threads::remove);
       long start = System.nanoTime();
       List<CompletableFuture<Void>> served = new ArrayList<>(waiters);
       for (CompletableFuture<Lease> one : all) {
@@ -164,16 +180,18 @@ class WaitingIT {
       held.close();
       CompletableFuture.allOf(served.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
       double rate = waiters / ((System.nanoTime() - start) / 1e9);
+      long drain = Commands.on(nodes) - commands;
       System.out.printf(
-          "10,000 waiters: more threads %s, %.0f bytes each, drained at %.0f/s%n",
-          threads, heap, rate);
+          "10,000 waiters: more threads %s, %.0f bytes each, drained at %.0f/s, %.2f commands each%n",
+          threads, heap, rate, drain / (double) waiters);
       assertThat(threads).as("additional threads").isEmpty();
       assertThat(heap).as("bytes a waiter").isLessThanOrEqualTo(2048);
-      assertThat(rate).as("drained a second").isGreaterThanOrEqualTo(1000);
+      // With a round for each 40. One for each hand-off is 5, and a release of its own makes it 10.
+      assertThat(drain).as("commands of the drain").isLessThan(10L * waiters);
     }
   }
 
-  /** Lets callback threads and classes come before anything is counted. */
+  /** Starts callback threads and loads classes before the count. */
   private static void warmUp(DistributedLock lock) {
     for (int i = 0; i < 100; i++) {
       CompletableFuture<Lease> one = lock.acquireAsync(WAIT);
@@ -192,9 +210,9 @@ class WaitingIT {
 
   @Test
   void waiters_allCancelled_leaveNothing() {
-    LockOptions options = LockOptions.builder().queueBound(10_001).build();
-    try (Redlock redlock = Clients.start(nodes);
-        Redlock other = Clients.start(nodes)) {
+    LockOptions options = Clients.options().queueBound(10_001).build();
+    try (Redlock redlock = Clients.patient(nodes);
+        Redlock other = Clients.patient(nodes)) {
       Lease held = other.lock("cancelled", options).acquire(WAIT);
       List<CompletableFuture<Lease>> all = new ArrayList<>();
       for (int i = 0; i < 10_000; i++) {
@@ -212,23 +230,23 @@ class WaitingIT {
   }
 
   @Test
-  void waiters_tenThousandOnALockHeldElsewhere_costOneCommandAnExtension() throws Exception {
+  void waiters_tenThousandOnALockHeldElsewhere_costTwoCommandsAnExtension() throws Exception {
     int waiters = 10_000;
     int extensions = 15;
     LockOptions options =
         Clients.options()
             .autoExtend(false)
             .queueBound(waiters)
-            .pollInterval(Duration.ofMinutes(1)) // Cut to a third of the lease time, half at least.
+            .pollInterval(Duration.ofMinutes(1)) // Limited to 1/3 of the lease time.
             .build();
-    AtomicInteger atTheDoor = new AtomicInteger();
+    AtomicInteger atHome = new AtomicInteger();
     AtomicInteger atAll = new AtomicInteger();
     AtomicInteger polls = new AtomicInteger();
     RedlockListener watching =
         new RedlockListener() {
           @Override
-          public void onAttempt(List<String> names, boolean doorOnly) {
-            (doorOnly ? atTheDoor : atAll).incrementAndGet();
+          public void onRound(List<String> names, boolean homeOnly) {
+            (homeOnly ? atHome : atAll).incrementAndGet();
           }
 
           @Override
@@ -236,39 +254,44 @@ class WaitingIT {
             polls.addAndGet(cause == WakeUp.POLL ? 1 : 0);
           }
         };
-    try (Redlock holder = Clients.start(nodes);
+    try (Redlock holder = Clients.patient(nodes);
         Redlock waiting = Clients.voting(Clients.on(nodes).listener(watching).build(), 5)) {
       Lease held = holder.lock("watched", options).acquire(WAIT);
       List<CompletableFuture<Lease>> all = new ArrayList<>();
       for (int i = 0; i < waiters; i++) {
         all.add(waiting.lock("watched", options).acquireAsync(Duration.ofMinutes(2)));
       }
-      // The first question went to all nodes; from now on only the door is armed.
-      int knocks = atTheDoor.get();
-      long armed = Commands.on(nodes);
+      // The first request went to all nodes; from now on only the home node tracks the key.
       extend(held);
-      // The attempt is told before the door has seen it, which would be counted below.
-      Eventually.holds(
-          () -> {
-            int more = atTheDoor.get() - knocks;
-            return more >= 1 && Commands.on(nodes) - armed >= 5 + more;
-          },
-          nodes);
-      atTheDoor.set(0);
+      Thread.sleep(200);
+      atHome.set(0);
       atAll.set(0);
       polls.set(0);
-      long before = Commands.on(nodes);
+      long[] commands = new long[extensions];
+      int[] toAll = new int[extensions];
       for (int i = 0; i < extensions; i++) {
+        long before = Commands.on(nodes);
+        int atAllBefore = atAll.get();
         extend(held);
         Thread.sleep(200);
+        commands[i] = Commands.on(nodes) - before - nodes.size();
+        toAll[i] = atAll.get() - atAllBefore;
       }
-      long commands = Commands.on(nodes) - before - 5L * extensions;
       System.out.printf(
-          "10,000 waiters elsewhere: %d commands, %d at the door, %d at all, at %d extensions and %d polls%n",
-          commands, atTheDoor.get(), atAll.get(), extensions, polls.get());
-      // A poll asks all and rolls back; so does a waiter who hears of all nodes but, late, the
-      // door.
-      assertThat(commands).isLessThanOrEqualTo(extensions + 10L * polls.get() + Load.bound(0, 20));
+          "10,000 waiters elsewhere: %s commands at %d extensions and %d polls, %d at the home node, %d at all nodes%n",
+          Arrays.toString(commands), extensions, polls.get(), atHome.get(), atAll.get());
+      // One asks the home node, and one listens to another node, in case the home node hangs. If
+      // the invalidations of these two nodes come far apart, the home node is asked for each.
+      Arrays.sort(commands);
+      assertThat(commands[extensions / 2]).as("commands, median").isLessThanOrEqualTo(2);
+      // A poll asks all nodes and rolls back. So does a waiter that gets replies of all nodes
+      // except, in time, the home node.
+      assertThat(LongStream.of(commands).sum())
+          .as("commands at all extensions")
+          .isLessThanOrEqualTo(3L * extensions + 10L * atAll.get());
+      // A home node that is 10 ms late is passed over, so one pause of the machine is one round.
+      Arrays.sort(toAll);
+      assertThat(toAll[extensions / 2]).as("rounds at all nodes, median").isZero();
       all.forEach(one -> one.cancel(true));
       held.close();
     }
@@ -278,11 +301,12 @@ class WaitingIT {
     lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
   }
 
+  @Tag("thorough")
   @Test
   void collision_tenClientsOnAFreeName_isSettledEachTime() throws Exception {
     List<Redlock> clients = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
-      clients.add(Clients.start(nodes));
+      clients.add(Clients.patient(nodes));
     }
     int rounds = 200;
     long[] micros = new long[rounds];
@@ -335,13 +359,14 @@ class WaitingIT {
         "10 clients collide: settled after median %.1f ms, p99 %.1f ms, max %.1f ms%n",
         micros[rounds / 2] / 1e3, micros[rounds * 99 / 100] / 1e3, micros[rounds - 1] / 1e3);
     assertThat(micros[rounds / 2]).as("median in µs").isLessThanOrEqualTo(20_000);
-    assertThat(micros[rounds - 1]).as("longest in µs").isLessThanOrEqualTo(1_000_000);
+    assertThat(micros[rounds * 99 / 100]).as("p99 in µs").isLessThanOrEqualTo(1_000_000);
+    assertThat(micros[rounds - 1]).as("longest in µs").isLessThanOrEqualTo(5_000_000);
   }
 
   @Test
-  void queue_full_turnsAwayWithItsLength() {
-    LockOptions small = LockOptions.builder().queueBound(3).build();
-    try (Redlock redlock = Clients.start(nodes)) {
+  void queue_full_rejectsWithItsLength() {
+    LockOptions small = Clients.options().queueBound(3).build();
+    try (Redlock redlock = Clients.patient(nodes)) {
       Lease held = redlock.lock("full", small).acquire(WAIT);
       List<CompletableFuture<Lease>> waiting = new ArrayList<>();
       for (int i = 0; i < 3; i++) {
@@ -357,7 +382,7 @@ class WaitingIT {
 
   @Test
   void handOff_waiterInTheSameProcess_endsThePredecessorAsHandedOff() throws Exception {
-    try (Redlock redlock = Clients.start(nodes)) {
+    try (Redlock redlock = Clients.patient(nodes)) {
       Lease first = redlock.lock("handed").acquire(WAIT);
       CompletableFuture<Lease> next = redlock.lock("handed").acquireAsync(WAIT);
       first.close();
@@ -372,14 +397,14 @@ class WaitingIT {
 
   @Test
   void release_waiterInAnotherClient_isWokenLongBeforeItsPoll() throws Exception {
-    LockOptions lazy = LockOptions.builder().pollInterval(Duration.ofMinutes(1)).build();
-    try (Redlock one = Clients.start(nodes);
-        Redlock two = Clients.start(nodes)) {
+    LockOptions lazy = Clients.options().pollInterval(Duration.ofMinutes(1)).build();
+    try (Redlock one = Clients.patient(nodes);
+        Redlock two = Clients.patient(nodes)) {
       long[] micros = new long[50];
       for (int i = 0; i < micros.length; i++) {
         Lease held = one.lock("woken", lazy).acquire(WAIT);
         CompletableFuture<Lease> next = two.lock("woken", lazy).acquireAsync(WAIT);
-        // Refused: at all nodes the first time, at the door from then on.
+        // Refused: by all nodes the first time, then by the home node.
         Eventually.holds(() -> Clients.isWanted(nodes, "woken"), nodes);
         long start = System.nanoTime();
         CompletableFuture<Long> got = next.thenApply(lease -> System.nanoTime());

@@ -1,17 +1,17 @@
 package dev.redlock.testkit;
 
-import dev.redlock.internal.memory.NodeModel;
 import dev.redlock.it.contract.NodeUnderTest;
 import dev.redlock.spi.LockNode;
+import dev.redlock.testkit.model.NodeModel;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
-/** The in-memory server, for the contract. In this package to see behind its back. */
+/** The in-memory server for the contract. It is in this package to access its state. */
 public final class MemoryServerUnderTest implements NodeUnderTest {
   private static final String FENCE = ":fence";
-  private static final String LINE = ":line";
+  private static final String LINE = ":queue";
 
   private final InMemoryLockNode first = InMemoryLockNode.create("memory");
 
@@ -21,7 +21,7 @@ public final class MemoryServerUnderTest implements NodeUnderTest {
 
   @Override
   public Set<Feature> features() {
-    return Set.of(Feature.PUSHES, Feature.CRASHES, Feature.PAUSES);
+    return Set.of(Feature.INVALIDATIONS, Feature.CRASHES, Feature.PAUSES);
   }
 
   @Override
@@ -53,7 +53,7 @@ public final class MemoryServerUnderTest implements NodeUnderTest {
                   key.endsWith(FENCE)
                       ? model.fenceExpiresMillis(key.substring(0, key.length() - FENCE.length()))
                       : key.endsWith(LINE)
-                          ? model.lineExpiresMillis(key.substring(0, key.length() - LINE.length()))
+                          ? model.queueExpiresMillis(key.substring(0, key.length() - LINE.length()))
                           : model.expiresMillis(key);
               return until == 0 ? -2 : until == Long.MAX_VALUE ? -1 : until - now / 1000;
             });
@@ -93,7 +93,7 @@ public final class MemoryServerUnderTest implements NodeUnderTest {
           }
           return null;
         });
-    first.server().tellAll();
+    first.server().deliverAll();
   }
 
   @Override

@@ -4,23 +4,27 @@ import static java.util.Objects.requireNonNull;
 
 import dev.redlock.lettuce.LettuceOptions;
 import java.time.Duration;
+import java.util.Optional;
 
-/** How a cluster is used. Immutable; what is not set has a default that suits a lock. */
+/**
+ * The options of a {@link ClusterLockNode}. Immutable. Every option has a default that suits a
+ * lock.
+ */
 public final class ClusterOptions {
   private static final ClusterOptions DEFAULTS = builder().build();
 
   private final LettuceOptions lettuce;
-  private final ReleaseNotices notices;
+  private final ClusterReleaseHints releaseHints;
   private final Duration refreshPeriod;
   private final Duration redirectPatience;
   private final int replicas;
   private final Duration replicaPatience;
-  private final boolean quarantinePromoted;
+  private final Optional<Boolean> quarantinePromoted;
   private final String name;
 
   private ClusterOptions(Builder builder) {
     lettuce = builder.lettuce;
-    notices = builder.notices;
+    releaseHints = builder.releaseHints;
     refreshPeriod = builder.refreshPeriod;
     redirectPatience = builder.redirectPatience;
     replicas = builder.replicas;
@@ -29,84 +33,89 @@ public final class ClusterOptions {
     name = builder.name;
   }
 
-  /** All defaults. */
+  /** Returns the default options. */
   public static ClusterOptions defaults() {
     return DEFAULTS;
   }
 
-  /** Begins with all defaults. */
+  /** Returns a builder that holds the default options. */
   public static Builder builder() {
     return new Builder();
   }
 
-  /** How masters are connected to. */
+  /** The options of the connections to the masters. */
   public LettuceOptions lettuce() {
     return lettuce;
   }
 
-  /** How releases are told. */
-  public ReleaseNotices notices() {
-    return notices;
+  /** Which carrier of release hints this client uses. */
+  public ClusterReleaseHints releaseHints() {
+    return releaseHints;
   }
 
-  /** How often the cluster is asked who serves what, when nothing suggests that it has changed. */
+  /** The interval at which the client asks for the topology while nothing indicates a change. */
   public Duration refreshPeriod() {
     return refreshPeriod;
   }
 
-  /** For how long a request follows redirections, and waits for a slot that is being moved. */
+  /** How long a request follows redirections and waits for a slot that is being moved. */
   public Duration redirectPatience() {
     return redirectPatience;
   }
 
-  /** How many replicas have to confirm a lease; 0 for none. */
+  /** How many replicas must confirm a lease; 0 if none. */
   public int replicas() {
     return replicas;
   }
 
-  /** How long their confirmation is waited for. */
+  /** How long the client waits for the confirmation of the replicas. */
   public Duration replicaPatience() {
     return replicaPatience;
   }
 
-  /** Whether a master that was seen to be promoted stays out for the longest lease. */
-  public boolean quarantinePromoted() {
+  /**
+   * Whether a promoted master is quarantined for the longest lease time; empty if the mode decides.
+   */
+  public Optional<Boolean> quarantinePromoted() {
     return quarantinePromoted;
   }
 
-  /** How the cluster is called in reports; empty for its first address. */
+  /** The name of the cluster in reports; empty if the first address is the name. */
   public String name() {
     return name;
   }
 
-  /** Collects options. Not for use by several threads at once. */
+  /** Builds {@link ClusterOptions}. Not safe for use by several threads. */
   public static final class Builder {
     private LettuceOptions lettuce = LettuceOptions.defaults();
-    private ReleaseNotices notices = ReleaseNotices.SHARDED_PUBSUB;
+    private ClusterReleaseHints releaseHints = ClusterReleaseHints.SHARDED_PUBSUB;
     private Duration refreshPeriod = Duration.ofSeconds(3);
     private Duration redirectPatience = Duration.ofMillis(80);
     private int replicas;
     private Duration replicaPatience = Duration.ofMillis(50);
-    private boolean quarantinePromoted;
+    private Optional<Boolean> quarantinePromoted = Optional.empty();
     private String name = "";
 
     private Builder() {}
 
-    /** How masters are connected to: threads, TLS, credentials, time-outs. */
+    /** Sets the options of the connections to the masters: threads, TLS, credentials, timeouts. */
     public Builder lettuce(LettuceOptions options) {
       this.lettuce = requireNonNull(options, "lettuce");
       return this;
     }
 
-    /** How releases are told; default {@link ReleaseNotices#SHARDED_PUBSUB}. */
-    public Builder notices(ReleaseNotices notices) {
-      this.notices = requireNonNull(notices, "notices");
+    /**
+     * Sets the carrier of release hints. Default: {@link ClusterReleaseHints#SHARDED_PUBSUB}. All
+     * clients of one cluster must use the same carrier.
+     */
+    public Builder releaseHints(ClusterReleaseHints releaseHints) {
+      this.releaseHints = requireNonNull(releaseHints, "releaseHints");
       return this;
     }
 
     /**
-     * How often the cluster is asked who serves what. Default 3 s: a redirection or a broken
-     * connection asks at once, so this is only for what nobody stumbles over.
+     * Sets the interval at which the client asks for the topology. Default 3 s. After a redirection
+     * or a broken connection the client asks at once; this interval covers all other changes.
      */
     public Builder refreshPeriod(Duration period) {
       this.refreshPeriod = positive(period, "refreshPeriod");
@@ -114,10 +123,10 @@ public final class ClusterOptions {
     }
 
     /**
-     * For how long one request follows redirections ({@code MOVED}, {@code ASK}) and tries again
-     * ({@code TRYAGAIN}, {@code CLUSTERDOWN}) before that becomes its answer. Default 80 ms, a
-     * little less than the default node timeout: later than that the answer counts for nobody, and
-     * the report could only say that there was none.
+     * Sets how long one request follows redirections ({@code MOVED}, {@code ASK}) and is retried
+     * ({@code TRYAGAIN}, {@code CLUSTERDOWN}) before the error becomes its reply. Default 80 ms,
+     * which is less than the default node timeout of 100 ms: a reply after the node timeout does
+     * not count, and the report would only show a timeout.
      */
     public Builder redirectPatience(Duration patience) {
       this.redirectPatience = positive(patience, "redirectPatience");
@@ -125,13 +134,14 @@ public final class ClusterOptions {
     }
 
     /**
-     * Has so many replicas confirm each lease, when it is granted and when it is extended ({@code
-     * WAIT}); short of that the grant does not count, and the attempt is rolled back. That lowers
-     * the odds that a failover loses a lease, and is no guarantee. Costs a second connection to
-     * each master and a second round trip. Default: none.
+     * Requires that this many replicas confirm each lease when it is granted and when it is
+     * extended ({@code WAIT}). If fewer confirm, the grant does not count and the client rolls the
+     * attempt back. This lowers the probability that a failover loses a lease; it is no guarantee.
+     * It costs a second connection to each master and a second round trip per grant and extension.
+     * Default: 0 replicas.
      *
-     * @param patience how long to wait for them; shorter than the node timeout of the locks, or
-     *     refusals come as time-outs. 50 ms is a good beginning
+     * @param patience how long to wait for the replicas. It must be shorter than the node timeout
+     *     of the locks, or a missing confirmation shows as a timeout. 50 ms is a reasonable start
      */
     public Builder confirmedBy(int replicas, Duration patience) {
       if (replicas < 0) {
@@ -143,27 +153,30 @@ public final class ClusterOptions {
     }
 
     /**
-     * Keeps a master that this client saw being promoted from granting until the longest lease is
-     * over, so that what the failover lost cannot be granted again. Default false: every failover
-     * would stop new leases in its slots for {@code maxLeaseTime} + 2 s. A client that started
-     * after the failover knows nothing of it.
+     * Whether to quarantine each master whose promotion this client saw: the master grants nothing
+     * for {@code maxLeaseTime} + 2 s, so that no other client is granted a lock whose lease the
+     * failover lost. A client that starts after the failover does not know of it.
+     *
+     * <p>Default: true for {@link ClusterNodes}, where the other masters continue to grant; false
+     * for {@link ClusterLockNode}, where a failover would stop new leases in its slots for that
+     * time.
      */
     public Builder quarantinePromoted(boolean quarantine) {
-      this.quarantinePromoted = quarantine;
+      this.quarantinePromoted = Optional.of(quarantine);
       return this;
     }
 
     /**
-     * How the cluster is called in reports and logs. Where several clusters are the nodes of one
-     * lock, all clients must call each of them the same. Default: the first of its addresses,
-     * sorted.
+     * Sets the name of the cluster in reports and logs. If several clusters are the nodes of one
+     * lock, all clients must use the same name for each cluster. Default: the first of its
+     * addresses in sorted order.
      */
     public Builder name(String name) {
       this.name = requireNonNull(name, "name");
       return this;
     }
 
-    /** Makes the options. */
+    /** Returns the options. */
     public ClusterOptions build() {
       return new ClusterOptions(this);
     }

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Tells where in the cluster a name lives. For people and for spreading load: names with the same
- * tag, {@code {…}}, share a slot and so a master.
+ * Computes the slot and the master of a name, for operators and for spreading load. Names with the
+ * same hash tag, <code>{…}</code>, share a slot and therefore a master.
  */
 public final class SlotLocator {
   private static final String ANY_PREFIX = "redlock";
@@ -20,18 +20,19 @@ public final class SlotLocator {
   }
 
   /**
-   * A name and its place.
+   * A name, its slot and its master.
    *
    * @param name the name of a lock
    * @param slot its slot, 0 to 16383
-   * @param master host and port of the master that serves the slot as far as this client knows;
-   *     empty before the cluster was first reached, and for slots that nobody serves
+   * @param master host and port of the master that serves the slot, according to the last topology
+   *     that this client received; empty before the first topology, and for a slot that no master
+   *     serves
    */
   public record Location(String name, int slot, Optional<String> master) {}
 
   /**
-   * The slot of a name: that of its own tag if it has a well-formed one ({@code buy_{42}}: {@code
-   * 42}), else that of the whole name as it is encoded.
+   * Returns the slot of a name. If the name has a well-formed hash tag ({@code buy_{42}} has the
+   * tag {@code 42}), it is the slot of the tag; otherwise it is the slot of the whole encoded name.
    *
    * @throws IllegalArgumentException if no lock may have this name
    */
@@ -40,7 +41,8 @@ public final class SlotLocator {
   }
 
   /**
-   * Slot and master of a name, by what is known now.
+   * Returns the slot and the master of a name, according to the last topology that this client
+   * received.
    *
    * @throws IllegalArgumentException if no lock may have this name
    */

@@ -1,6 +1,6 @@
 /**
- * One Redis Cluster as a single node of the lock: all keys of a name under one hash tag, the same
- * scripts, and honest words about what a failover can lose; see {@code docs/cluster.md}.
+ * A node of the lock that is one Redis Cluster. All keys of a name share one hash tag, and the
+ * scripts are those of independent masters. {@code docs/cluster.md} says what a failover can lose.
  */
 @NullMarked
 package dev.redlock.cluster;

@@ -13,17 +13,15 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** Checks what a builder collected, and puts a client together. */
+/** Checks what a builder collected, and starts a client. */
 public final class Assembly {
-  private static final int MOST_NODES = 63;
+  private static final int MAX_NODES = 63;
   private static final Duration DEFAULT_MAX_LEASE_TIME = Duration.ofSeconds(30);
+
+  /** The longest lease time that {@link LockOptions} accepts. */
+  private static final Duration LONGEST_LEASE_TIME = Duration.ofHours(1);
 
   private Assembly() {}
 
@@ -36,43 +34,49 @@ public final class Assembly {
       @Nullable Duration maxLeaseTime,
       RestartGuard restartGuard,
       String keyPrefix,
+      String label,
       boolean traceLeaks,
       @Nullable Executor callbackExecutor,
       @Nullable Time time) {}
 
   /** Checks the parts and starts the client. */
   public static Redlock start(Parts parts) {
+    return start(parts, Platform.JVM);
+  }
+
+  static Redlock start(Parts parts, Platform platform) {
     check(parts);
     Duration maxLeaseTime = maxLeaseTime(parts);
     checkLeaseTime(parts.defaults(), maxLeaseTime);
-    LockKeys.of(parts.keyPrefix(), List.of("x")); // Refuses a bad prefix here, not at first use.
-    Time given = parts.time();
-    SystemTime own = given == null ? new SystemTime() : null;
-    Executor executor = parts.callbackExecutor();
-    ExecutorService ownExecutor = executor == null ? callbackThreads() : null;
-    Client client =
-        new Client(
-            parts,
-            maxLeaseTime,
-            given != null ? given : java.util.Objects.requireNonNull(own),
-            own,
-            executor != null ? executor : java.util.Objects.requireNonNull(ownExecutor),
-            ownExecutor);
+    LockKeys.of(parts.keyPrefix(), List.of("x")); // Rejects a bad prefix now, not at first use.
+    Client client = new Client(parts, maxLeaseTime, platform);
+    if (parts.restartGuard() == RestartGuard.OFF) {
+      client
+          .context()
+          .log
+          .warn(
+              "the restart guard is off: a node that restarts or is flushed votes at once, and may"
+                  + " grant a lock that is still held; this is safe only in tests, or if every node"
+                  + " syncs every write to disk");
+    }
+    if (Failpoint.areOn()) {
+      client.context().log.warn("failpoints are on: for tests only");
+    }
     client.start(parts);
     return client;
   }
 
   private static void check(Parts parts) {
     int n = parts.nodes().size();
-    if (n == 0 || n > MOST_NODES) {
+    if (n == 0 || n > MAX_NODES) {
       throw new IllegalArgumentException(
-          "a lock needs 1 to " + MOST_NODES + " nodes, " + n + " are configured");
+          "a lock needs 1 to " + MAX_NODES + " nodes, " + n + " are configured");
     }
     Set<String> names = new HashSet<>();
     for (LockNode node : parts.nodes()) {
       if (!names.add(node.name())) {
         throw new IllegalArgumentException(
-            "node " + node.name() + " is configured twice: a quorum of one server is no quorum");
+            "node " + node.name() + " is configured twice: one server must not have two votes");
       }
     }
   }
@@ -80,6 +84,10 @@ public final class Assembly {
   private static Duration maxLeaseTime(Parts parts) {
     Duration given = parts.maxLeaseTime();
     if (given != null) {
+      if (given.compareTo(LONGEST_LEASE_TIME) > 0) {
+        throw new IllegalArgumentException(
+            "maxLeaseTime " + given + " must not be longer than 1 h");
+      }
       return given;
     }
     Duration lease = parts.defaults().leaseTime();
@@ -93,26 +101,7 @@ public final class Assembly {
               + options.leaseTime()
               + " is longer than maxLeaseTime "
               + maxLeaseTime
-              + ", for which a node that may have forgotten stays out");
+              + ", the time for which a node that may have forgotten leases stays out");
     }
-  }
-
-  private static ExecutorService callbackThreads() {
-    AtomicInteger number = new AtomicInteger();
-    int threads = Math.max(2, Runtime.getRuntime().availableProcessors());
-    ThreadPoolExecutor pool =
-        new ThreadPoolExecutor(
-            threads,
-            threads,
-            10,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            task -> {
-              Thread thread = new Thread(task, "redlock-callback-" + number.incrementAndGet());
-              thread.setDaemon(true);
-              return thread;
-            });
-    pool.allowCoreThreadTimeOut(true);
-    return pool;
   }
 }

@@ -1,38 +1,55 @@
 package dev.redlock.internal;
 
-import java.util.concurrent.locks.LockSupport;
+import dev.redlock.spi.Time;
 
 /**
- * The one place where a thread of a caller waits. Parks, so that a virtual thread gives up its
- * carrier.
+ * The only place where a caller's thread waits. It parks, so that a virtual thread releases its
+ * carrier. Safe from any thread.
  */
 final class Blocking {
-  private Blocking() {}
+  private final Platform platform;
+  private final Time time;
 
-  /**
-   * Waits until done, or the thread is interrupted; the flag is then cleared and false returned.
-   */
-  static boolean await(Completion<?> completion) {
+  Blocking(Platform platform, Time time) {
+    this.platform = platform;
+    this.time = time;
+  }
+
+  /** Waits until done; false if the thread was interrupted, with its flag cleared. */
+  boolean await(Completion<?> completion) {
     completion.waiter(Thread.currentThread());
     while (!completion.isDone()) {
       if (Thread.interrupted()) {
         return false;
       }
-      LockSupport.park(completion);
+      platform.park(completion);
+    }
+    return true;
+  }
+
+  /**
+   * Waits until done or the time has passed; false if the thread was interrupted, with its flag
+   * cleared.
+   */
+  boolean await(Completion<?> completion, long nanos) {
+    completion.waiter(Thread.currentThread());
+    long start = time.nanos();
+    for (long left = nanos; !completion.isDone() && left > 0; ) {
+      if (Thread.interrupted()) {
+        return false;
+      }
+      platform.park(completion, left);
+      left = nanos - (time.nanos() - start);
     }
     return true;
   }
 
   /** Waits until done or the time has passed; keeps the thread's interrupt flag. */
-  static void awaitUninterruptibly(
-      Completion<?> completion, long nanos, dev.redlock.spi.Time time) {
-    completion.waiter(Thread.currentThread());
+  void awaitUninterruptibly(Completion<?> completion, long nanos) {
     long start = time.nanos();
     boolean interrupted = false;
-    for (long left = nanos; !completion.isDone() && left > 0; ) {
-      LockSupport.parkNanos(completion, left);
-      interrupted |= Thread.interrupted();
-      left = nanos - (time.nanos() - start);
+    while (!await(completion, nanos - (time.nanos() - start))) {
+      interrupted = true;
     }
     if (interrupted) {
       Thread.currentThread().interrupt();

@@ -4,63 +4,52 @@ import static java.util.Objects.requireNonNull;
 
 import dev.redlock.Diagnosis;
 import dev.redlock.DistributedLock;
+import dev.redlock.Lease;
+import dev.redlock.LeaseEnd;
 import dev.redlock.LockInspection;
+import dev.redlock.LockListing;
 import dev.redlock.LockOptions;
+import dev.redlock.LockState;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.ReentrantDistributedLock;
-import dev.redlock.internal.protocol.Order;
-import dev.redlock.internal.protocol.Randomness;
+import dev.redlock.internal.election.ElectionClient;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
-import dev.redlock.spi.NodeIdentity;
-import dev.redlock.spi.NodeListener;
-import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.Time;
-import java.lang.ref.Reference;
-import java.lang.ref.ReferenceQueue;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** The client: wires nodes, queues, hints, timers and callbacks together. */
-final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
-  private static final Logger LOG = LoggerFactory.getLogger(Redlock.class);
-
+/** The client that a user holds: makes its parts, passes calls on to them, and closes them. */
+final class Client implements Redlock, ElectionClient {
   private static final long HEARTBEAT_NANOS = 500_000_000;
   private static final long SUSPENDED_MILLIS = 200;
 
-  private final NodeSet nodes;
-  private final List<ReleaseHints> hints;
+  /** The longest time that a close takes after its drain: nodes may close slowly. */
+  private static final long CLOSE_NANOS = 5_000_000_000L;
+
+  private final ClientContext context;
   private final LockOptions defaults;
   private final Duration maxLeaseTime;
   private final String keyPrefix;
-  private final Time time;
-  private final @Nullable SystemTime ownTime;
-  private final Executor callbacks;
-  private final @Nullable ExecutorService ownCallbacks;
-  private final boolean traceLeaks;
-  private final Randomness randomness = new SecureRandomness();
-  private final String processName;
-  private final Events events;
-  private final Locks locks = new Locks(this);
+  private final Locks locks;
   private final ReentrantHolds reentrantHolds = new ReentrantHolds();
-  private final SurveyDesk surveys = new SurveyDesk(this);
-  private final Siblings siblings;
+  private final LockInspector inspector;
   private final Doctor doctor;
-  private final OwedCleanups cleanups;
-  private final ReferenceQueue<DefaultLease> unreachable = new ReferenceQueue<>();
+  private final Readiness readiness;
 
-  /** Written once by {@link #close}, read by every new call. */
-  private volatile boolean closed;
+  /** Set by the first thread that closes; other threads that close wait for that one. */
+  private final AtomicReference<@Nullable Thread> closer = new AtomicReference<>();
+
+  private final Completion<Boolean> closed = new Completion<>();
 
   // Confined to the heartbeat.
   private long clockGapMillis;
@@ -68,255 +57,78 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
   /** Written by the heartbeat, read by {@link #close}. */
   private volatile Time.@Nullable Cancellable heartbeat;
 
-  Client(
-      Assembly.Parts parts,
-      Duration maxLeaseTime,
-      Time time,
-      @Nullable SystemTime ownTime,
-      Executor callbacks,
-      @Nullable ExecutorService ownCallbacks) {
-    nodes = new NodeSet(parts.nodes());
-    hints = List.copyOf(parts.hints());
+  Client(Assembly.Parts parts, Duration maxLeaseTime, Platform platform) {
+    context = new ClientContext(parts, platform);
     defaults = parts.defaults();
     this.maxLeaseTime = maxLeaseTime;
     keyPrefix = parts.keyPrefix();
-    this.time = time;
-    this.ownTime = ownTime;
-    this.callbacks = new NeverRefusing(callbacks);
-    this.ownCallbacks = ownCallbacks;
-    traceLeaks = parts.traceLeaks();
-    processName = randomness.leaseId().substring(0, 12);
-    cleanups = new OwedCleanups(nodes.count(), OwedCleanups.MOST, LOG);
-    siblings = new Siblings(nodes);
-    doctor = new Doctor(this, parts.restartGuard(), LOG);
-    events = new Events(parts.listeners(), this.callbacks, LOG);
+    locks = new Locks(context);
+    inspector = new LockInspector(context, locks);
+    doctor = new Doctor(context, locks, parts.restartGuard());
+    readiness = new Readiness(context.nodes::quorumVotes);
   }
 
   void start(Assembly.Parts parts) {
-    NodeContext context =
-        new NodeContext(maxLeaseTime, parts.restartGuard(), keyPrefix, time, this);
+    NodeEvents events = new NodeEvents(context, locks, doctor, readiness, keyPrefix);
+    NodeContext nodeContext =
+        new NodeContext(maxLeaseTime, parts.restartGuard(), keyPrefix, context.time, events);
     for (LockNode node : parts.nodes()) {
-      node.start(context);
+      node.start(nodeContext);
     }
-    for (ReleaseHints carrier : hints) {
-      carrier.start(this);
-    }
+    context.hints.start(events);
     clockGapMillis = clockGapMillis();
     beat();
   }
 
-  // What the parts of the shell ask each other.
-
-  NodeSet nodeSet() {
-    return nodes;
-  }
-
-  Randomness randomness() {
-    return randomness;
-  }
-
-  String processName() {
-    return processName;
-  }
-
-  Time time() {
-    return time;
-  }
-
-  Executor callbacks() {
-    return callbacks;
-  }
-
-  Events events() {
-    return events;
+  ClientContext context() {
+    return context;
   }
 
   Locks locks() {
     return locks;
   }
 
-  SurveyDesk surveys() {
-    return surveys;
+  LockInspector inspector() {
+    return inspector;
   }
 
-  Logger log() {
-    return LOG;
-  }
-
-  void submit(PendingAcquire pending) {
-    if (closed) {
-      pending.refusedBecauseClosed();
-      return;
-    }
-    locks.post(pending.keys(), (machine, now, wall) -> machine.submit(pending, now, wall));
-  }
-
-  /** The caller is gone. If the grant was faster, its lease is released. */
-  void abandon(PendingAcquire pending) {
-    if (pending.outcome().giveUp()) {
-      locks.post(pending.keys(), (machine, now, wall) -> machine.cancel(pending, now, wall));
-    } else if (pending.outcome().failure() == null) {
-      pending.outcome().result().ifPresent(dev.redlock.Lease::releaseAsync);
-    }
-  }
-
-  OwedCleanups cleanups() {
-    return cleanups;
-  }
-
-  void waitingChanged(LockKeys keys, boolean waits) {
-    for (int i = 0; i < nodes.count(); i++) {
-      if (waits) {
-        nodes.node(i).waiting(keys);
-      } else {
-        nodes.node(i).idle(keys);
-      }
-    }
-    for (ReleaseHints carrier : hints) {
-      for (String name : keys.names()) {
-        if (waits) {
-          carrier.waiting(name);
-        } else {
-          carrier.idle(name);
-        }
-      }
-    }
-  }
-
-  /** A lease has ended: other sets of this process that share a name, and other processes. */
-  void announce(LockActor from, Order.Announce announce) {
-    LockKeys keys = from.keys();
-    if (announce.reason() != ReleaseHints.Reason.HANDED_OFF) {
-      // The nodes do not push our own writes to us.
-      for (int i = 0; i < keys.size(); i++) {
-        for (LockActor other : locks.of(keys.lockKey(i))) {
-          if (other != from) {
-            other.post((machine, now, wall) -> machine.onHint(-1, now, wall));
-          }
-        }
-      }
-    }
-    if (!hints.isEmpty()) {
-      ReleaseHints.Ended ended =
-          new ReleaseHints.Ended(keys.names(), announce.lease().token(), announce.reason());
-      for (ReleaseHints carrier : hints) {
-        carrier.ended(ended);
-      }
-    }
-  }
-
-  /** Where the current thread asks for a lease, if that is to be told when it loses it. */
-  @Nullable Throwable traceOfCaller() {
-    return traceLeaks ? new Throwable("the lease was asked for here") : null;
-  }
-
-  /** Notices when the user loses the lease object without having released it. */
-  void watch(DefaultLease lease, @Nullable Throwable asked) {
-    lease.core().trace(new Abandoned(lease, lease.core(), unreachable, asked));
-  }
-
-  // Nodes and hints.
-
-  @Override
-  public void onStatus(LockNode node) {
-    int index = nodes.indexOf(node);
-    events.node(nodeState(index));
-    for (LockActor actor : locks.all()) {
-      actor.post((machine, now, wall) -> machine.onNodeStatus(index, now, wall));
-    }
-  }
-
-  @Override
-  public void onClock(LockNode node, long nodeMicros, long sentNanos, long answeredNanos) {
-    int index = nodes.indexOf(node);
-    nodes.knowledge(index).observe(sentNanos, answeredNanos, nodeMicros);
-    doctor.clockRead(index);
-  }
-
-  @Override
-  public @Nullable String objection(LockNode node, NodeIdentity identity) {
-    return siblings.meet(nodes.indexOf(node), identity);
-  }
-
-  @Override
-  public void onInvalidated(LockNode node, String key) {
-    int index = nodes.indexOf(node);
-    for (LockActor actor : locks.of(key)) {
-      actor.post((machine, now, wall) -> machine.onHint(index, now, wall));
-    }
-    passOn(key);
-  }
-
-  @Override
-  public void onNotice(LockNode node, String key) {
-    heard(key);
-    passOn(key);
-  }
-
-  /** Not what carriers of hints deliver: they would tell each other for ever. */
-  private void passOn(String key) {
-    if (!hints.isEmpty()) {
-      locks.nameOf(key).ifPresent(name -> hints.forEach(carrier -> carrier.pushed(name)));
-    }
-  }
-
-  @Override
-  public void onAllInvalidated(LockNode node) {
-    int index = nodes.indexOf(node);
-    for (LockActor actor : locks.all()) {
-      actor.post((machine, now, wall) -> machine.onHint(index, now, wall));
-    }
-  }
-
-  @Override
-  public void mayBeFree(String name) {
-    heard(LockKeys.of(keyPrefix, List.of(name)).lockKey(0));
-  }
-
-  private void heard(String key) {
-    for (LockActor actor : locks.of(key)) {
-      actor.post((machine, now, wall) -> machine.onHint(-1, now, wall));
-    }
-  }
-
-  // Twice a second: lease objects nobody has any more, and a machine that was suspended.
+  // Twice a second: leaked leases, reentrant locks of dead threads, a machine that was suspended.
 
   private void beat() {
-    for (Reference<? extends DefaultLease> r = unreachable.poll(); r != null; ) {
-      reportLeak((Abandoned) r);
-      r = unreachable.poll();
+    try {
+      context.leaks.reportLeaks();
+      reentrantHolds.releaseOrphans(context.log);
+      resumeAfterSuspension();
+      reportNodes();
+    } catch (Throwable e) {
+      context.failures.report("the client's heartbeat", e);
     }
-    reentrantHolds.releaseOrphans(LOG);
+    if (!locks.isClosed()) {
+      heartbeat = context.time.schedule(this::beat, HEARTBEAT_NANOS);
+    }
+  }
+
+  /** While the machine was suspended its timers stood still, and its leases went on expiring. */
+  private void resumeAfterSuspension() {
     long gap = clockGapMillis();
     if (gap - clockGapMillis > SUSPENDED_MILLIS) {
-      // The timers stood still with the machine; leases did not.
-      for (LockActor actor : locks.all()) {
-        actor.post((machine, now, wall) -> machine.onTimer(now, wall));
-      }
+      context.lateTimers.afterArrivals(
+          () ->
+              locks.all().forEach(a -> a.post((machine, now, wall) -> machine.onTimer(now, wall))));
     }
     clockGapMillis = gap;
-    if (!closed) {
-      heartbeat = time.schedule(this::beat, HEARTBEAT_NANOS);
+  }
+
+  /** What happens too often for an event of its own. */
+  private void reportNodes() {
+    NodeRequestCounts counts = context.nodeRequests;
+    if (counts != null) {
+      counts.report();
     }
   }
 
   private long clockGapMillis() {
-    return time.wallMillis() - time.nanos() / 1_000_000L;
-  }
-
-  private void reportLeak(Abandoned trace) {
-    LeaseCore core = trace.core();
-    if (core.remainingNanos() > 0) {
-      LOG.warn(
-          "a lease on {} with token {} became unreachable without being released: it is no longer"
-              + " extended and ends in {} ms{}",
-          core.lease().keys(),
-          core.lease().token(),
-          core.remainingNanos() / 1_000_000L,
-          trace.acquiredAt() == null ? " (traceLeaks(true) tells where it was acquired)" : "",
-          trace.acquiredAt());
-      core.abandon();
-    }
+    return context.time.wallMillis() - context.time.nanos() / 1_000_000L;
   }
 
   // What a user calls.
@@ -340,27 +152,32 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
   public DistributedLock lock(List<String> names, LockOptions options) {
     Assembly.checkLeaseTime(requireNonNull(options, "options"), maxLeaseTime);
     LockKeys keys = LockKeys.of(keyPrefix, names);
-    for (int i = 0; i < nodes.count(); i++) {
-      nodes.node(i).requireServable(keys);
+    for (int i = 0; i < context.nodes.count(); i++) {
+      context.nodes.node(i).requireServable(keys);
     }
-    return new DefaultLock(this, keys, options);
+    return new DefaultLock(context, locks, keys, options);
   }
 
   @Override
   public ReentrantDistributedLock reentrantLock(String name) {
-    return new ThreadLock(reentrantHolds, lock(name));
+    return reentrantLock(name, defaults);
+  }
+
+  @Override
+  public ReentrantDistributedLock reentrantLock(String name, LockOptions options) {
+    return new ThreadLock(reentrantHolds, lock(name, options));
   }
 
   @Override
   public CompletionStage<LockInspection> inspect(String name) {
     requireOpen();
-    return surveys.inspect(LockKeys.of(keyPrefix, List.of(name)));
+    return inspector.inspect(LockKeys.of(keyPrefix, List.of(name)));
   }
 
   @Override
   public CompletionStage<LockInspection> breakLock(String name) {
     requireOpen();
-    return surveys.breakLock(LockKeys.of(keyPrefix, List.of(name)));
+    return inspector.breakLock(LockKeys.of(keyPrefix, List.of(name)));
   }
 
   @Override
@@ -369,31 +186,53 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
     return doctor.examine();
   }
 
+  @Override
+  public LockListing list(String pattern) {
+    requireNonNull(pattern, "pattern");
+    requireOpen();
+    Listing listing = new Listing(context, keyPrefix, pattern);
+    context.listings.add(listing);
+    if (locks.isClosed()) { // The close may have missed it.
+      listing.clientClosed();
+    }
+    return listing;
+  }
+
+  @Override
+  public Flow.Publisher<LockState> watch(String name) {
+    LockKeys keys = LockKeys.of(keyPrefix, List.of(name));
+    requireOpen();
+    long pollNanos = defaults.pollInterval().toNanos();
+    return subscriber -> {
+      LockWatch watch =
+          new LockWatch(
+              context, inspector, keys, pollNanos, requireNonNull(subscriber, "subscriber"));
+      watch.start();
+      if (locks.isClosed()) {
+        watch.clientClosed();
+      }
+    };
+  }
+
   private void requireOpen() {
-    if (closed) {
+    if (locks.isClosed()) {
       throw new RedlockClosedException();
     }
   }
 
   @Override
-  public List<NodeState> nodes() {
-    List<NodeState> states = new ArrayList<>();
-    for (int i = 0; i < nodes.count(); i++) {
-      states.add(nodeState(i));
-    }
-    return states;
+  public CompletionStage<Void> ready() {
+    return readiness.ready(context.callbacks);
   }
 
-  NodeState nodeState(int index) {
-    NodeStatus status = nodes.status(index);
-    long left =
-        status.state() == NodeStatus.State.QUARANTINED ? status.untilNanos() - time.nanos() : 0;
-    return new NodeState(
-        nodes.name(index),
-        status.state().name(),
-        Duration.ofNanos(Math.max(0, left)),
-        status.cause(),
-        cleanups.of(index));
+  @Override
+  public boolean awaitReady(Duration timeout) {
+    return readiness.await(timeout, context.blocking);
+  }
+
+  @Override
+  public List<NodeState> nodes() {
+    return IntStream.range(0, context.nodes.count()).mapToObj(context::nodeState).toList();
   }
 
   @Override
@@ -401,31 +240,109 @@ final class Client implements Redlock, NodeListener, ReleaseHints.Receiver {
     return defaults;
   }
 
+  // What an election needs besides.
+
+  @Override
+  public Time time() {
+    return context.time;
+  }
+
+  @Override
+  public void runLater(Runnable task, long nanos) {
+    context.platform.runLater(task, nanos);
+  }
+
+  @Override
+  public Executor executor(@Nullable Executor given) {
+    return context.callbackThreads.preferring(given);
+  }
+
+  @Override
+  public boolean isClosed() {
+    return locks.isClosed();
+  }
+
+  @Override
+  public void onEnd(Lease lease, Consumer<LeaseEnd> taker) {
+    ((DefaultLease) lease).core().onEnd(taker);
+  }
+
+  @Override
+  public void await(CompletionStage<?> stage, long nanos) {
+    Completion<Boolean> done = new Completion<>();
+    stage.whenComplete((value, failure) -> done.succeed(true));
+    context.blocking.awaitUninterruptibly(done, nanos);
+  }
+
+  @Override
+  public void report(String kind, String election, Throwable failure) {
+    context.failures.report(kind, election, failure);
+  }
+
+  // Closing.
+
   @Override
   public void close() {
-    if (closed) {
+    Thread here = Thread.currentThread();
+    if (!closer.compareAndSet(null, here)) {
+      awaitClosed(here);
       return;
     }
-    closed = true;
-    for (LockActor actor : locks.all()) {
-      actor.post((machine, now, wall) -> machine.close(now, wall));
+    locks.close();
+    attempt("the watches", context.watches::clientClosed);
+    attempt("the listings", () -> context.listings.forEach(Listing::clientClosed));
+    attempt("the futures of ready()", readiness::close);
+    if (isNeededHere()) {
+      // The close has to wait for this thread, or for the I/O thread that it may be.
+      Thread other = context.platform.closingThread(this::finish);
+      closer.set(other);
+      other.start();
+    } else {
+      finish();
     }
-    new Drain(this).await();
+  }
+
+  /** Returns when the first close does; at once on a thread that the first close waits for. */
+  private void awaitClosed(Thread here) {
+    if (closer.get() != here && !isNeededHere()) {
+      context.blocking.awaitUninterruptibly(closed, Drain.LIMIT_NANOS + CLOSE_NANOS);
+    }
+  }
+
+  /** Whether this thread handles events of a lock now, or may be a node's I/O thread. */
+  private boolean isNeededHere() {
+    return locks.isHandledHere() || CallbackThreads.isOnCallersThread();
+  }
+
+  /** Releases what can be released, then closes the nodes, then the timers and threads. */
+  private void finish() {
+    attempt("the drain", () -> new Drain(context, locks).await());
     Time.Cancellable beat = heartbeat;
     if (beat != null) {
       beat.cancel();
     }
-    for (ReleaseHints carrier : hints) {
-      carrier.close();
+    context.hints.close();
+    for (int i = 0; i < context.nodes.count(); i++) {
+      attempt("closing node " + context.nodes.name(i), context.nodes.node(i)::close);
     }
-    for (int i = 0; i < nodes.count(); i++) {
-      nodes.node(i).close();
-    }
-    if (ownTime != null) {
-      ownTime.close();
-    }
-    if (ownCallbacks != null) {
-      ownCallbacks.shutdown();
+    locks.end();
+    attempt("the last counts of requests", this::reportNodes);
+    attempt("the last events", context.events::close);
+    attempt("ending an examination", doctor::close);
+    context.systemTime.close();
+    context.callbackThreads.close();
+    closed.succeed(true);
+  }
+
+  private interface Step {
+    void take() throws Exception;
+  }
+
+  private void attempt(String what, Step step) {
+    try {
+      step.take();
+    } catch (Throwable e) {
+      context.failures.report(what, e);
     }
   }
 }

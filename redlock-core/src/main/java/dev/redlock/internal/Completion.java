@@ -6,16 +6,18 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A result that one side gives once and another takes, or gives up. Lighter than a future: a
- * blocked thread is woken straight from the thread that has the result, with nothing in between.
+ * A result that one side sets once and the other side takes, or gives up waiting for. Lighter than
+ * a future: the thread that sets the result unparks the waiting threads directly.
  */
 class Completion<T> {
   private static final Object GIVEN_UP = new Object();
   private static final VarHandle OUTCOME;
+  private static final VarHandle WAITERS;
 
   static {
     try {
       OUTCOME = MethodHandles.lookup().findVarHandle(Completion.class, "outcome", Object.class);
+      WAITERS = MethodHandles.lookup().findVarHandle(Completion.class, "waiters", Object.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -23,47 +25,59 @@ class Completion<T> {
 
   private record Failure(RuntimeException exception) {}
 
-  /** Written once, by whoever wins: the giver or the one who gives up. Read by the taker. */
+  /** Two or more threads that wait: two threads may close one lease. */
+  private record Waiters(Thread thread, Object others) {}
+
+  /** Written once: by the side that sets the result, or the one that gives up. Read by takers. */
   private volatile @Nullable Object outcome;
 
-  /** Written by the taker before it parks, read by the giver after it wrote the outcome. */
-  private volatile @Nullable Thread waiter;
+  /**
+   * Null, a thread, or {@link Waiters}. Each taker adds itself before it parks; the setting side
+   * reads it after it wrote the outcome.
+   */
+  private volatile @Nullable Object waiters;
 
   final void waiter(Thread thread) {
-    waiter = thread;
+    Object others;
+    do {
+      others = waiters;
+    } while (!WAITERS.compareAndSet(
+        this, others, others == null ? thread : new Waiters(thread, others)));
   }
 
   final boolean isDone() {
     return outcome != null;
   }
 
-  /** Gives the result; false if the taker has given up, or it was given before. */
+  /** Sets the result; false if the taker has given up, or a result was set before. */
   final boolean succeed(T value) {
-    return give(value);
+    return set(value);
   }
 
-  /** Gives a failure; false if the taker has given up, or a result was given before. */
+  /** Sets a failure; false if the taker has given up, or a result was set before. */
   final boolean fail(RuntimeException exception) {
-    return give(new Failure(exception));
+    return set(new Failure(exception));
   }
 
-  /** The taker gives up; false if there is a result already, which the taker then has to handle. */
+  /** The taker gives up; false if there is a result already, which the taker must then handle. */
   final boolean giveUp() {
     return OUTCOME.compareAndSet(this, null, GIVEN_UP);
   }
 
-  private boolean give(Object result) {
+  private boolean set(Object result) {
     if (!OUTCOME.compareAndSet(this, null, result)) {
       return false;
     }
-    Thread thread = waiter;
-    if (thread != null) {
-      LockSupport.unpark(thread);
+    Object waiting = waiters;
+    while (waiting instanceof Waiters several) {
+      LockSupport.unpark(several.thread());
+      waiting = several.others();
     }
+    LockSupport.unpark((Thread) waiting); // Does nothing for null.
     return true;
   }
 
-  /** The result; only once {@link #isDone}. */
+  /** The result, or the failure as an exception. Only when {@link #isDone}. */
   @SuppressWarnings("unchecked")
   final T result() {
     Object o = outcome;

@@ -70,17 +70,16 @@ final class DefaultLease implements Lease {
 
   @Override
   public void close() {
-    Ticket ticket = core.release();
-    if (!ticket.isDone()) {
-      Blocking.awaitUninterruptibly(
-          ticket, core.lease().terms().nodeTimeoutNanos(), core.client().time());
+    PendingAck ack = core.release();
+    if (!ack.isDone()) {
+      core.context().blocking.awaitUninterruptibly(ack, core.lease().config().nodeTimeoutNanos());
     }
   }
 
   @Override
   public String toString() {
     return "Lease"
-        + names()
+        + core.lease().keys()
         + "[id="
         + id().substring(0, Math.min(4, id().length()))
         + "…, token="

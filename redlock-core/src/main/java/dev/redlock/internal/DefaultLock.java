@@ -1,12 +1,13 @@
 package dev.redlock.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
-import dev.redlock.LeaseEnd;
 import dev.redlock.LeaseLostException;
 import dev.redlock.LockOptions;
 import dev.redlock.RedlockInterruptedException;
-import dev.redlock.internal.protocol.Terms;
+import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.spi.LockKeys;
 import java.time.Duration;
 import java.util.List;
@@ -15,21 +16,23 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Stateless: names, encoded once, and terms. */
+/** The names, encoded once, and the options. Has no state. */
 final class DefaultLock implements DistributedLock {
-  /** About 146 years: any longer patience is as good as this one, and sums do not overflow. */
+  /** About 146 years, the longest wait: sums with it do not overflow. */
   private static final long FOREVER_NANOS = Long.MAX_VALUE / 2;
 
-  private final Client client;
+  private final ClientContext context;
+  private final Locks locks;
   private final LockKeys keys;
   private final LockOptions options;
-  private final Terms terms;
+  private final LockConfig config;
 
-  DefaultLock(Client client, LockKeys keys, LockOptions options) {
-    this.client = client;
+  DefaultLock(ClientContext context, Locks locks, LockKeys keys, LockOptions options) {
+    this.context = context;
+    this.locks = locks;
     this.keys = keys;
     this.options = options;
-    terms = Terms.of(options);
+    config = LockConfig.of(options);
   }
 
   @Override
@@ -53,62 +56,67 @@ final class DefaultLock implements DistributedLock {
   }
 
   private Optional<Lease> await(PendingAcquire pending) {
-    client.submit(pending);
-    if (!Blocking.await(pending.outcome())) {
-      client.abandon(pending);
+    locks.submit(pending);
+    if (!context.blocking.await(pending.result())) {
+      locks.abandon(pending);
       Thread.currentThread().interrupt();
       throw new RedlockInterruptedException(keys.names());
     }
-    return pending.outcome().result();
+    return pending.result().result();
   }
 
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration waitTimeout) {
     PendingAcquire pending = pending(nanos(waitTimeout));
-    CompletableFuture<Lease> shown = new CompletableFuture<>();
-    relay(pending, shown, Optional::orElseThrow);
-    return shown;
+    CompletableFuture<Lease> users = new CompletableFuture<>();
+    relay(pending, users, Optional::orElseThrow);
+    return users;
   }
 
   @Override
   public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
     PendingAcquire pending = pending(0).emptyWhenHeld();
-    CompletableFuture<Optional<Lease>> shown = new CompletableFuture<>();
-    relay(pending, shown, lease -> lease);
-    return shown;
+    CompletableFuture<Optional<Lease>> users = new CompletableFuture<>();
+    relay(pending, users, lease -> lease);
+    return users;
   }
 
   /**
-   * Completes the user's future with what comes, and lets the attempt go when the user completes it
-   * by any other means.
+   * Completes the user's future with the result. If the user completes it by any other means, the
+   * attempt is abandoned, and a lease that was granted meanwhile is released.
    */
   private <T> void relay(
-      PendingAcquire pending, CompletableFuture<T> shown, Function<Optional<Lease>, T> view) {
+      PendingAcquire pending, CompletableFuture<T> users, Function<Optional<Lease>, T> view) {
     CompletableFuture<Optional<Lease>> given = new CompletableFuture<>();
     pending.future(given);
     given.whenComplete(
         (lease, failure) -> {
           boolean taken =
               failure != null
-                  ? shown.completeExceptionally(failure)
-                  : shown.complete(view.apply(lease));
+                  ? users.completeExceptionally(failure)
+                  : users.complete(view.apply(lease));
           if (!taken && lease != null) {
             lease.ifPresent(Lease::releaseAsync);
           }
         });
-    shown.whenComplete(
+    users.whenComplete(
         (value, failure) -> {
           if (!given.isDone()) {
-            client.abandon(pending);
+            locks.abandon(pending);
           }
         });
-    client.submit(pending);
+    locks.submit(pending);
   }
 
   private PendingAcquire pending(long waitNanos) {
-    boolean once = waitNanos <= 0;
+    boolean singleTry = waitNanos <= 0;
     return new PendingAcquire(
-        client, keys, terms, client.time().nanos(), once ? FOREVER_NANOS : waitNanos, once);
+        context,
+        keys,
+        config,
+        context.time.nanos(),
+        singleTry ? FOREVER_NANOS : waitNanos,
+        singleTry);
   }
 
   private static long nanos(Duration wait) {
@@ -120,16 +128,17 @@ final class DefaultLock implements DistributedLock {
 
   @Override
   public <T> T withLock(Duration waitTimeout, Function<? super Lease, ? extends T> body) {
+    requireNonNull(body, "body");
     DefaultLease lease = (DefaultLease) acquire(waitTimeout);
     LossInterrupt interrupt = null;
     if (options.interruptOnLoss()) {
       interrupt = new LossInterrupt(Thread.currentThread());
-      lease.core().onLoss(interrupt);
+      lease.core().onEnd(interrupt);
     }
     T result;
     try {
       result = body.apply(lease);
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) { // Checked ones too: Kotlin and generics throw them undeclared.
       LeaseLostException loss = finish(lease, interrupt);
       if (loss == null) {
         throw e;
@@ -144,10 +153,10 @@ final class DefaultLock implements DistributedLock {
     return result;
   }
 
-  /** Releases; tells whether the lease had ended before its holder was done. */
+  /** Releases the lease; returns its loss if it ended before the body did, or null. */
   private @Nullable LeaseLostException finish(
       DefaultLease lease, @Nullable LossInterrupt interrupt) {
-    // Read before the release, and without a timer: the body may have outlived the lease unnoticed.
+    // Read before the release, from the clock: the timer of the end may not have fired yet.
     boolean lost = !lease.isValid() && !lease.core().releasedByHolder();
     if (interrupt != null) {
       interrupt.disarm();
@@ -156,13 +165,11 @@ final class DefaultLock implements DistributedLock {
     if (!lost) {
       return null;
     }
-    LeaseEnd end = lease.core().end();
-    return new LeaseLostException(
-        names(), lease.fencingToken(), end == null || end.byHolder() ? LeaseEnd.EXPIRED : end);
+    return new LeaseLostException(names(), lease.fencingToken(), lease.core().loss());
   }
 
   @Override
   public String toString() {
-    return "DistributedLock" + names();
+    return "DistributedLock" + keys;
   }
 }

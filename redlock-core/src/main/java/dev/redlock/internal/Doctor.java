@@ -9,44 +9,53 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 
-/** Looks at all nodes for what makes locks unsafe or unavailable. */
+/** Finds what makes locks unsafe or unavailable, on all nodes. */
 final class Doctor {
-  /** From this skew on it is told; tokens tolerate four seconds between a quorum of nodes. */
-  static final Duration SKEW_TOLD = Duration.ofSeconds(1);
+  /** The skew that is reported. Tokens tolerate 4 s between the nodes of a quorum. */
+  private static final Duration REPORTED_SKEW = Duration.ofSeconds(1);
 
-  private final Client client;
+  private final ClientContext context;
+  private final Locks locks;
   private final RestartGuard guard;
-  private final Logger log;
 
-  // Guarded by this: which clocks have been warned of since they were last right.
+  /** The examinations in progress; each ends with what is known when it is run. */
+  private final Set<Runnable> examinations = ConcurrentHashMap.newKeySet();
+
+  // Guarded by this: the nodes whose clocks were reported since they were last right.
   private final boolean[] warned;
 
-  Doctor(Client client, RestartGuard guard, Logger log) {
-    this.client = client;
+  Doctor(ClientContext context, Locks locks, RestartGuard guard) {
+    this.context = context;
+    this.locks = locks;
     this.guard = guard;
-    this.log = log;
-    warned = new boolean[client.nodeSet().count()];
+    warned = new boolean[context.nodes.count()];
   }
 
-  /** Asks every node that can be asked, and waits for one node timeout at most. */
+  /** Probes every connected node, and waits for one node timeout at most. */
   CompletableFuture<Diagnosis> examine() {
     CompletableFuture<Diagnosis> result = new CompletableFuture<>();
-    int n = client.nodeSet().count();
+    int n = context.nodes.count();
     AtomicInteger open = new AtomicInteger(n);
-    boolean[] answered = new boolean[n]; // Each element is written before the counter, read after.
-    Runnable report = () -> client.callbacks().execute(() -> result.complete(diagnosis(answered)));
-    var late = client.time().schedule(report, client.defaultOptions().nodeTimeout().toNanos());
+    boolean[] answered = new boolean[n]; // Written before the counter, read after it.
+    Runnable report = () -> context.callbacks.execute(() -> result.complete(diagnosis(answered)));
+    examinations.add(report);
+    result.thenRun(() -> examinations.remove(report));
+    if (locks.isEnded()) {
+      report.run(); // The client was closed meanwhile: nodes and timers are closed.
+      return result;
+    }
+    var late = context.time.schedule(report, context.nodeTimeoutNanos);
     for (int i = 0; i < n; i++) {
       int node = i;
-      client
-          .nodeSet()
-          .node(i)
-          .look()
+      context
+          .nodes
+          .probe(i)
           .whenComplete(
               (identity, failure) -> {
                 answered[node] = identity != null && identity.isPresent();
@@ -59,13 +68,18 @@ final class Doctor {
     return result;
   }
 
-  /** A clock was read: warns once when it is off, and once more after it had been right. */
+  /** Nodes and timers are closed: no reply comes any more. */
+  void close() {
+    examinations.forEach(Runnable::run);
+  }
+
+  /** A clock was read. Warns once when it is off, and again after it was right in between. */
   void clockRead(int node) {
     Duration skew = skew(node);
     if (skew == null) {
       return;
     }
-    boolean off = skew.abs().compareTo(SKEW_TOLD) >= 0;
+    boolean off = skew.abs().compareTo(REPORTED_SKEW) >= 0;
     synchronized (this) {
       if (warned[node] == off) {
         return;
@@ -73,32 +87,37 @@ final class Doctor {
       warned[node] = off;
     }
     if (off) {
-      log.warn("node {}: {}", client.nodeSet().name(node), clockComplaint(skew));
+      context.log.warn("node {}: {}", context.nodes.name(node), clockComplaint(skew));
     }
   }
 
   private Diagnosis diagnosis(boolean[] answered) {
     List<NodeFindings> all = new ArrayList<>();
-    for (int i = 0; i < client.nodeSet().count(); i++) {
+    for (int i = 0; i < context.nodes.count(); i++) {
       all.add(findings(i, answered[i]));
     }
     return new Diagnosis(guard, all);
   }
 
   private NodeFindings findings(int node, boolean answered) {
-    Redlock.NodeState state = client.nodeState(node);
-    NodeIdentity identity = client.nodeSet().node(node).identity().orElse(null);
+    Redlock.NodeState state = context.nodeState(node);
+    NodeIdentity identity = context.nodes.identity(node).orElse(null);
     Duration skew = skew(node);
     List<String> complaints = new ArrayList<>();
-    if (!state.state().equals("VOTING")) {
+    if (state.state() != Redlock.NodeState.State.VOTING) {
       complaints.add("does not vote: " + state.cause());
     } else if (!answered) {
       complaints.add("did not answer in time, or this user has no permission for INFO");
     }
+    if (state.state() == Redlock.NodeState.State.VOTING && isPolled(node)) {
+      complaints.add(
+          "sends no invalidations (CLIENT TRACKING), and no ReleaseHints are configured:"
+              + " waiters poll");
+    }
     if (identity != null) {
       complain(identity, complaints);
     }
-    if (skew != null && skew.abs().compareTo(SKEW_TOLD) >= 0) {
+    if (skew != null && skew.abs().compareTo(REPORTED_SKEW) >= 0) {
       complaints.add(clockComplaint(skew));
     }
     return new NodeFindings(
@@ -106,13 +125,20 @@ final class Doctor {
         identity == null ? null : identity.product() + " " + identity.version(),
         identity == null ? null : identity.role(),
         identity == null ? null : identity.maxmemoryPolicy(),
-        identity == null ? null : Duration.ofSeconds(identity.uptimeSeconds()),
+        identity == null || identity.uptimeSeconds() < 0
+            ? null
+            : Duration.ofSeconds(identity.uptimeSeconds()),
         identity != null && identity.appendOnly(),
         identity == null || identity.appendFsync().isEmpty() ? null : identity.appendFsync(),
         identity == null ? 0 : identity.evictedKeys(),
         identity == null ? 0 : identity.connectedReplicas(),
         skew,
         complaints);
+  }
+
+  /** Whether waiters learn of a release only when they ask this node again. */
+  private boolean isPolled(int node) {
+    return context.hints.isEmpty() && !context.nodes.notifiesWaiters(node);
   }
 
   private void complain(NodeIdentity identity, List<String> complaints) {
@@ -131,28 +157,44 @@ final class Doctor {
     if (!identity.writeTrouble().isEmpty()) {
       complaints.add(identity.writeTrouble());
     }
+    complainOfFullMemory(identity, complaints);
     if (identity.connectedReplicas() > 0) {
       complaints.add(
           identity.connectedReplicas()
               + " replicas are attached: if one is promoted, locks may be granted twice");
     }
     if (guard == RestartGuard.OFF) {
-      complainOfMemory(identity, complaints);
+      complainOfPersistence(identity, complaints);
     }
   }
 
-  /** Without the guard, what a node has granted must survive its power failure. */
-  private static void complainOfMemory(NodeIdentity identity, List<String> complaints) {
+  /** Reported from 90 % on, so that an operator has time to act. */
+  private static void complainOfFullMemory(NodeIdentity identity, List<String> complaints) {
+    long used = identity.usedMemory();
+    long most = identity.maxMemory();
+    if (most > 0 && used >= most - most / 10) {
+      complaints.add(
+          "uses "
+              + used
+              + " of "
+              + most
+              + " bytes of memory (maxmemory): a full server grants no lock");
+    }
+  }
+
+  /** Without the restart guard, grants must survive a power failure of the node. */
+  private static void complainOfPersistence(NodeIdentity identity, List<String> complaints) {
     if (!identity.appendOnly()) {
-      complaints.add("forgets everything when it restarts, and RestartGuard.off() lets it vote");
+      complaints.add("forgets all locks when it restarts, and votes at once: RestartGuard.OFF");
     } else if (identity.appendFsync().isEmpty()) {
       complaints.add(
-          "this user may not see whether appendfsync is always, as RestartGuard.off() needs");
+          "this user may not read appendfsync; RestartGuard.OFF needs appendfsync always");
     } else if (!identity.appendFsync().equals("always")) {
       complaints.add(
           "appendfsync is "
               + identity.appendFsync()
-              + ": a power failure loses locks, and RestartGuard.off() lets it vote; set always");
+              + ": a power failure loses locks, and with RestartGuard.OFF the node then votes at once;"
+              + " set always");
     }
   }
 
@@ -161,12 +203,12 @@ final class Doctor {
         + skew.abs().toMillis()
         + " ms "
         + (skew.isNegative() ? "behind" : "ahead of")
-        + " the other nodes' median; from 2 s on its tokens are refused";
+        + " the other nodes' median; from 2 s on it refuses tokens";
   }
 
-  /** How far a node's clock is ahead of the median of all; null before two are known. */
+  /** How far a clock is ahead of the median of all; null while fewer than two are known. */
   private @Nullable Duration skew(int node) {
-    NodeSet nodes = client.nodeSet();
+    NodeSet nodes = context.nodes;
     long[] clocks = new long[nodes.count()];
     int known = 0;
     for (int i = 0; i < nodes.count(); i++) {

@@ -1,49 +1,48 @@
 package dev.redlock.internal;
 
 /**
- * What a closing client still has to free. Waits for as long as nodes get on with it: connections
- * that are cut with releases behind acquires would leave locks until their time to live. A node
- * that has stopped answering is waited for no longer than half a second, or the node timeout if
- * that is longer.
+ * Waits until a closing client has released what it can. It waits while nodes confirm releases: if
+ * connections were cut with releases behind acquires, locks would stay taken until they expire. It
+ * waits for a node that no longer replies for 500 ms at most, or for the node timeout if that is
+ * longer.
  */
 final class Drain {
-  private static final long LOOK_NANOS = 1_000_000;
-  private static final long LEAST_PATIENCE_NANOS = 500_000_000;
-  private static final long MOST_NANOS = 5_000_000_000L;
+  static final long LIMIT_NANOS = 5_000_000_000L;
+  private static final long CHECK_NANOS = 1_000_000;
+  private static final long MIN_PATIENCE_NANOS = 500_000_000;
 
-  private final Client client;
+  private final ClientContext context;
+  private final Locks locks;
   private final long beginNanos;
   private final long patienceNanos;
-  private final Completion<Boolean> done = new Completion<>();
 
-  Drain(Client client) {
-    this.client = client;
-    beginNanos = client.time().nanos();
-    patienceNanos = Math.max(LEAST_PATIENCE_NANOS, client.defaultOptions().nodeTimeout().toNanos());
+  Drain(ClientContext context, Locks locks) {
+    this.context = context;
+    this.locks = locks;
+    beginNanos = context.time.nanos();
+    patienceNanos = Math.max(MIN_PATIENCE_NANOS, context.nodeTimeoutNanos);
   }
 
-  /** Returns when all is freed, or nothing gets on any more. */
+  /** Returns when all is released, or no node confirms releases any more. */
   void await() {
-    look();
-    Blocking.awaitUninterruptibly(done, MOST_NANOS, client.time());
-  }
-
-  private void look() {
-    long now = client.time().nanos();
-    long passed = now - beginNanos;
-    if (client.locks().size() == 0
-        || passed >= MOST_NANOS
-        || (passed >= patienceNanos && !anybodyGetsOn(now))) {
-      done.succeed(true);
-    } else {
-      client.time().schedule(this::look, LOOK_NANOS);
+    // Polls, and sets no timer: the thread that closes may be that of the timers.
+    while (!isOver()) {
+      context.blocking.awaitUninterruptibly(new Completion<>(), CHECK_NANOS);
     }
   }
 
-  private boolean anybodyGetsOn(long now) {
-    for (int i = 0; i < client.nodeSet().count(); i++) {
-      if (client.cleanups().of(i) > 0
-          && now - client.nodeSet().knowledge(i).heardNanos() < patienceNanos) {
+  private boolean isOver() {
+    long now = context.time.nanos();
+    long passed = now - beginNanos;
+    return locks.size() == 0
+        || passed >= LIMIT_NANOS
+        || (passed >= patienceNanos && !anyNodeConfirms(now));
+  }
+
+  private boolean anyNodeConfirms(long now) {
+    for (int i = 0; i < context.nodes.count(); i++) {
+      if (context.cleanups.of(i) > 0
+          && now - context.nodes.knowledge(i).heardNanos() < patienceNanos) {
         return true;
       }
     }

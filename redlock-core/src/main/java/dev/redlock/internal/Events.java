@@ -1,88 +1,125 @@
 package dev.redlock.internal;
 
-import com.google.common.util.concurrent.MoreExecutors;
 import dev.redlock.AcquireReport;
-import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
-import dev.redlock.internal.protocol.Order;
+import dev.redlock.internal.protocol.Effect;
+import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.Time;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 
-/** Tells the listeners, one event after another, on the callback executor. */
+/** Calls each listener on the callback executor, one event after another. */
 final class Events {
-  private final List<RedlockListener> listeners;
-  private final Executor inOrder;
-  private final Logger log;
+  private final List<ListenerQueue> listeners;
+  private final Time time;
 
-  Events(List<RedlockListener> listeners, Executor callbacks, Logger log) {
-    this.listeners = List.copyOf(listeners);
-    inOrder = MoreExecutors.newSequentialExecutor(callbacks);
-    this.log = log;
+  Events(List<RedlockListener> listeners, Executor callbacks, Time time, FailureLog failures) {
+    this.listeners =
+        listeners.stream()
+            .map(l -> new ListenerQueue(l, callbacks, time, failures, ListenerQueue.LIMIT))
+            .toList();
+    this.time = time;
+  }
+
+  /** Timers may not run any more: events are delivered without a pause. */
+  void close() {
+    listeners.forEach(ListenerQueue::close);
+  }
+
+  /** Whether the client has no listener: then nothing is to be counted or allocated for one. */
+  boolean areUnheard() {
+    return listeners.isEmpty();
   }
 
   private void tell(Consumer<RedlockListener> event) {
-    if (listeners.isEmpty()) {
-      return;
+    for (int i = 0; i < listeners.size(); i++) {
+      listeners.get(i).add(event);
     }
-    inOrder.execute(
-        () -> {
-          for (RedlockListener listener : listeners) {
-            try {
-              event.accept(listener);
-            } catch (RuntimeException e) {
-              log.warn("a listener failed", e);
-            }
-          }
-        });
   }
 
-  void acquired(PendingAcquire waiter, Lease lease) {
-    if (listeners.isEmpty()) {
-      return;
+  void joined(PendingAcquire caller) {
+    if (!listeners.isEmpty()) {
+      RedlockListener.Caller told = caller.forListeners();
+      tell(l -> l.onWaiterJoined(told));
     }
-    DefaultLease handle = (DefaultLease) lease;
-    Duration waited =
-        Duration.ofNanos(handle.core().client().time().nanos() - waiter.submittedNanos());
-    LeaseCore core = handle.core(); // Not the user's object: it must be able to become unreachable.
-    tell(l -> l.onAcquired(new DefaultLease(core), waited));
+  }
+
+  void left(PendingAcquire caller, RedlockListener.WaitEnd end) {
+    if (!listeners.isEmpty()) {
+      RedlockListener.Caller told = caller.forListeners();
+      Duration waited = Duration.ofNanos(time.nanos() - caller.submittedNanos());
+      tell(l -> l.onWaiterLeft(told, end, waited));
+    }
+  }
+
+  /** Listeners are given handles of their own: the user's must be able to become unreachable. */
+  void acquired(PendingAcquire waiter, LeaseCore core) {
+    if (!listeners.isEmpty()) {
+      Duration waited = Duration.ofNanos(time.nanos() - waiter.submittedNanos());
+      tell(l -> l.onAcquired(new DefaultLease(core), waited));
+    }
   }
 
   void refused(AcquireReport report) {
-    tell(l -> l.onRefused(report));
+    if (!listeners.isEmpty()) { // Without a listener nothing is allocated.
+      tell(l -> l.onRefused(report));
+    }
   }
 
   void turnedAway(LockKeys keys, int length) {
-    tell(l -> l.onTurnedAway(keys.names(), length));
+    if (!listeners.isEmpty()) {
+      tell(l -> l.onTurnedAway(keys.names(), length));
+    }
   }
 
   void ended(LeaseCore core, LeaseEnd how) {
-    tell(l -> l.onEnded(new DefaultLease(core), how));
+    if (!listeners.isEmpty()) {
+      HeldLease lease = core.lease();
+      long now = time.nanos();
+      Duration held = Duration.ofNanos(Math.max(0, now - lease.grantedNanos()));
+      Duration left = Duration.ofNanos(lease.validity().remaining(now, time.wallMillis()));
+      tell(l -> l.onEnded(new DefaultLease(core), how, held, left));
+    }
   }
 
   void node(Redlock.NodeState node) {
     tell(l -> l.onNode(node));
   }
 
-  void observe(LockKeys keys, Order order, @Nullable LeaseCore held) {
-    if (listeners.isEmpty()) {
-      return;
-    }
-    if (order instanceof Order.Queued queued) {
+  void nodeRequests(RedlockListener.NodeRequests requests) {
+    tell(l -> l.onNodeRequests(requests));
+  }
+
+  void pendingCleanups(String node, int pending) {
+    tell(l -> l.onPendingCleanups(node, pending));
+  }
+
+  void handOff(LockKeys keys, RedlockListener.HandOff kind) {
+    tell(l -> l.onHandOff(keys.names(), kind));
+  }
+
+  void hint(LockKeys keys, boolean useful) {
+    tell(l -> l.onHint(keys.names(), useful));
+  }
+
+  void woken(LockKeys keys, RedlockListener.WakeUp cause) {
+    tell(l -> l.onWakeUp(keys.names(), cause));
+  }
+
+  void observe(LockKeys keys, Effect effect, @Nullable LeaseCore held) {
+    if (effect instanceof Effect.Queued queued) {
       tell(l -> l.onQueued(keys.names(), queued.length()));
-    } else if (order instanceof Order.Woken woken) {
-      tell(l -> l.onWakeUp(keys.names(), woken.cause()));
-    } else if (order instanceof Order.Attempted attempted) {
-      tell(l -> l.onAttempt(keys.names(), attempted.doorOnly()));
-    } else if (held != null && order instanceof Order.Extended extended) {
+    } else if (effect instanceof Effect.Attempted attempted) {
+      tell(l -> l.onRound(keys.names(), attempted.homeOnly()));
+    } else if (held != null && effect instanceof Effect.Extended extended) {
       tell(l -> l.onExtended(new DefaultLease(held), extended.repaired()));
-    } else if (held != null && order instanceof Order.ExtendFailed failed) {
+    } else if (held != null && effect instanceof Effect.ExtendFailed failed) {
       tell(
           l -> l.onExtendFailed(new DefaultLease(held), Duration.ofNanos(failed.remainingNanos())));
     }

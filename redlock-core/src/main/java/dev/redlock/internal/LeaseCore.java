@@ -1,30 +1,37 @@
 package dev.redlock.internal;
 
 import dev.redlock.LeaseEnd;
+import dev.redlock.internal.LeakDetector.LeaseLeakReference;
 import dev.redlock.internal.protocol.HeldLease;
+import dev.redlock.internal.recording.Recorder;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What outlives the user's {@link DefaultLease} object: kept by the queue, so that a lease that
- * became unreachable can be told from one that is in use.
+ * The part of a lease that outlives the user's {@link DefaultLease} object. The queue keeps it, so
+ * that a lease object that became unreachable can be told from one that is in use.
  */
 final class LeaseCore {
-  private final Client client;
+  private final ClientContext context;
   private final LockActor actor;
   private final HeldLease lease;
 
   // Guarded by this; held for field access only.
-  private @Nullable Ticket release;
+  private @Nullable PendingAck release;
   private @Nullable CompletableFuture<LeaseEnd> whenEnded;
-  private @Nullable Runnable onLoss;
+  private @Nullable Consumer<LeaseEnd> onEnd;
   private @Nullable LeaseEnd end;
-  private @Nullable Abandoned trace;
+  private @Nullable LeaseLeakReference watch;
 
-  LeaseCore(Client client, LockActor actor, HeldLease lease) {
-    this.client = client;
+  LeaseCore(ClientContext context, LockActor actor, HeldLease lease) {
+    this.context = context;
     this.actor = actor;
     this.lease = lease;
+  }
+
+  ClientContext context() {
+    return context;
   }
 
   HeldLease lease() {
@@ -32,75 +39,78 @@ final class LeaseCore {
   }
 
   long remainingNanos() {
-    return lease.remainingNanos(client.time().nanos(), client.time().wallMillis());
+    return lease.remainingNanos(context.time.nanos(), context.time.wallMillis());
   }
 
-  Client client() {
-    return client;
-  }
-
-  /** Ends the lease here and now, then on the nodes; once. */
-  Ticket release() {
-    Ticket ticket;
+  /** Ends the lease in this client at once, then on the nodes; later calls return the same ack. */
+  PendingAck release() {
+    PendingAck ack;
     synchronized (this) {
       if (release != null) {
         return release;
       }
-      ticket = new Ticket("release", lease, client.callbacks());
-      release = ticket;
+      ack = new PendingAck("release", lease, context.callbacks);
+      release = ack;
     }
     lease.askRelease();
-    actor.post((machine, now, wall) -> machine.release(lease, ticket, now, wall));
-    return ticket;
+    actor.post((machine, now, wall) -> machine.release(lease, ack, now, wall));
+    return ack;
   }
 
-  Ticket extend() {
-    Ticket ticket = new Ticket("extension", lease, client.callbacks());
-    actor.post((machine, now, wall) -> machine.extend(lease, ticket, now, wall));
-    return ticket;
+  PendingAck extend() {
+    PendingAck ack = new PendingAck("extension", lease, context.callbacks);
+    actor.post((machine, now, wall) -> machine.extend(lease, ack, now, wall));
+    return ack;
   }
 
-  /** Nobody can release it any more: it lives until its validity ends. */
-  void abandon() {
+  /** The holder can no longer release the lease: it is left to expire. */
+  void stopExtending() {
     actor.post((machine, now, wall) -> machine.stopExtending(lease));
   }
 
-  synchronized void trace(Abandoned trace) {
-    this.trace = trace;
+  synchronized void watchedBy(LeaseLeakReference reference) {
+    watch = reference;
   }
 
   CompletableFuture<LeaseEnd> whenEnded() {
-    CompletableFuture<LeaseEnd> f;
-    LeaseEnd over;
     synchronized (this) {
+      if (end != null) {
+        // Not the future that others have: its dependents would run on the thread that asks here.
+        return CompletableFuture.completedFuture(end);
+      }
       if (whenEnded == null) {
         whenEnded = new CompletableFuture<>();
       }
-      f = whenEnded;
+      return whenEnded;
+    }
+  }
+
+  /**
+   * Gives the end of the lease to a part of the library, at once if it has ended. The queue calls
+   * the taker directly, so that it does not wait behind user code, as dependents of {@link
+   * #whenEnded} do. One taker per lease; it neither blocks nor throws.
+   */
+  void onEnd(Consumer<LeaseEnd> taker) {
+    LeaseEnd over;
+    synchronized (this) {
+      onEnd = taker;
       over = end;
     }
     if (over != null) {
-      f.complete(over);
+      taker.accept(over);
     }
-    return f;
-  }
-
-  /** Runs the action when the lease ends otherwise than by its holder; at once if it has. */
-  void onLoss(Runnable action) {
-    synchronized (this) {
-      if (end == null) {
-        onLoss = action;
-        return;
-      }
-      if (end.byHolder()) {
-        return;
-      }
-    }
-    action.run();
   }
 
   synchronized @Nullable LeaseEnd end() {
     return end;
+  }
+
+  /**
+   * How the lease ended without its holder; EXPIRED if its validity passed before any other end.
+   */
+  LeaseEnd loss() {
+    LeaseEnd over = end();
+    return over == null || over.byHolder() ? LeaseEnd.EXPIRED : over;
   }
 
   /** Whether the holder has asked for the release, in time or not. */
@@ -111,24 +121,29 @@ final class LeaseCore {
   /** Called by the queue, once. */
   void ended(LeaseEnd how) {
     CompletableFuture<LeaseEnd> f;
-    Runnable loss;
-    Abandoned watch;
+    Consumer<LeaseEnd> taker;
+    LeaseLeakReference watching;
     synchronized (this) {
       end = how;
       f = whenEnded;
-      loss = how.byHolder() ? null : onLoss;
-      watch = trace;
-      trace = null;
+      taker = onEnd;
+      watching = watch;
+      watch = null;
     }
-    if (watch != null) {
-      watch.clear();
+    if (watching != null) {
+      watching.clear();
+    }
+    if (taker != null) {
+      try {
+        taker.accept(how);
+      } catch (Throwable e) { // It interrupts a thread, and a thread may override interrupt().
+        context.failures.report("the handler of a lease's end", e);
+      }
     }
     if (f != null) {
-      client.callbacks().execute(() -> f.complete(how));
+      context.callbacks.execute(() -> f.complete(how));
     }
-    if (loss != null) {
-      client.callbacks().execute(loss);
-    }
-    client.events().ended(this, how);
+    context.events.ended(this, how);
+    Recorder.ended(lease, how, context.time);
   }
 }

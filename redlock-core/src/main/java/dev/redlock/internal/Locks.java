@@ -1,6 +1,10 @@
 package dev.redlock.internal;
 
+import dev.redlock.Lease;
+import dev.redlock.internal.protocol.Effect;
+import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.ReleaseHints;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -8,20 +12,49 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadPoolExecutor;
 
-/** The queues of all names that are not idle; an idle name leaves no trace. */
+/**
+ * The queues of all names that are in use; an idle name needs no memory. It also owns the state of
+ * the client, because closing has to be atomic with making queues. Otherwise: a caller finds the
+ * client open; the client closes all queues; the caller makes a new queue, and waits in it for ever
+ * or is granted a lease that outlives the client.
+ *
+ * <p>An event first makes its queue visible, then reads the state. A close first writes the state,
+ * then reads all queues. So at least one of the two sees the other, and closes the queue.
+ */
 final class Locks {
-  private final Client client;
-  private final Map<LockKeys, LockActor> actors = new ConcurrentHashMap<>();
+  /** Far enough that every deadline is before it, near enough that differences do not overflow. */
+  private static final long END_OF_TIME_NANOS = Long.MAX_VALUE / 4;
 
-  /** Lock key to the queues of all sets that hold it; for pushes and local hints. */
-  private final Map<String, Set<LockActor>> byKey = new ConcurrentHashMap<>();
-
-  Locks(Client client) {
-    this.client = client;
+  private enum State {
+    OPEN,
+    /** Waiters are refused, leases are released; pending releases are still sent. */
+    CLOSED,
+    /** Nodes and timers are closed: what still waits for one of them is given up. */
+    ENDED
   }
 
-  /** Handles the event in the queue of these names, in a new one if theirs was just given up. */
+  private final ClientContext context;
+  private final Map<LockKeys, LockActor> actors = new ConcurrentHashMap<>();
+
+  /** The queues of each lock key; a multi-lock has its queue under each of its keys. */
+  private final Map<String, Set<LockActor>> byKey = new ConcurrentHashMap<>();
+
+  private final ThreadPoolExecutor queueThreads;
+
+  /** Written by the one thread that closes the client, read with each event. */
+  private volatile State state = State.OPEN;
+
+  Locks(ClientContext context) {
+    this.context = context;
+    queueThreads = context.platform.queueThreads();
+  }
+
+  /**
+   * Handles the event in the queue of these names, in a new queue if theirs has just retired. If
+   * the client is closed, a closed machine handles it, which refuses waiters.
+   */
   void post(LockKeys keys, LockActor.Event event) {
     LockActor actor = actors.get(keys);
     if (actor == null) {
@@ -32,14 +65,128 @@ final class Locks {
         (machine, now, wall) -> {
           if (chosen.isRetired()) {
             post(keys, event);
-          } else {
-            event.handle(machine, now, wall);
+            return;
           }
+          if (state != State.OPEN) {
+            machine.close(now, wall); // In the same event: a closed machine retires with the next.
+          }
+          event.handle(machine, now, wall);
+        });
+    if (state == State.ENDED) {
+      chosen.post(Locks::giveUp);
+    }
+  }
+
+  void submit(PendingAcquire pending) {
+    if (isClosed()) { // Cheaper than a queue, which would refuse it as well.
+      pending.refusedBecauseClosed();
+      return;
+    }
+    post(
+        pending.keys(),
+        (machine, now, wall) -> {
+          pending.joined();
+          machine.submit(pending, now, wall);
         });
   }
 
+  /** The caller no longer waits. If the grant came first, its lease is released. */
+  void abandon(PendingAcquire pending) {
+    if (pending.result().giveUp()) {
+      post(
+          pending.keys(),
+          (machine, now, wall) -> {
+            machine.cancel(pending, now, wall);
+            pending.cancelled();
+          });
+    } else if (pending.result().failure() == null) {
+      pending.result().result().ifPresent(Lease::releaseAsync);
+    }
+  }
+
+  /**
+   * A node reports that it has written or deleted this key, or that it has expired: a lock key, or
+   * a key that tells a process of its turn.
+   */
+  void invalidated(String key, int node) {
+    for (LockActor actor : of(LockKeys.lockKeyOf(key))) {
+      actor.post((machine, now, wall) -> machine.onInvalidation(node, key, now, wall));
+    }
+  }
+
+  /** A release hint of another carrier than an invalidation: the lock of this key may be free. */
+  void mayBeFree(String lockKey) {
+    for (LockActor actor : of(lockKey)) {
+      actor.post(LockMachine::onReleaseHint);
+    }
+  }
+
+  /** A lease has ended: hints other queues that share a name, then other processes. */
+  void hintOthers(LockActor from, Effect.ReleaseHint end) {
+    LockKeys keys = from.keys();
+    if (end.reason() != ReleaseHints.Reason.HANDED_OFF) {
+      // Nodes send no invalidation of what this client's own connection has written.
+      for (int i = 0; i < keys.size(); i++) {
+        for (LockActor other : of(keys.lockKey(i))) {
+          if (other != from) {
+            other.post(LockMachine::onReleaseHint);
+          }
+        }
+      }
+    }
+    if (!context.hints.isEmpty()) {
+      context.hints.ended(new ReleaseHints.Ended(keys.names(), end.lease().token(), end.reason()));
+    }
+  }
+
+  boolean isClosed() {
+    return state != State.OPEN;
+  }
+
+  boolean isEnded() {
+    return state == State.ENDED;
+  }
+
+  /** Refuses all waiters, present and future, and releases what is held. Called once. */
+  void close() {
+    state = State.CLOSED;
+    for (LockActor actor : all()) {
+      actor.post(LockMachine::close);
+    }
+  }
+
+  /** Settles all that still waits for a node or a timer: both are closed. Called once. */
+  void end() {
+    state = State.ENDED;
+    for (LockActor actor : all()) {
+      actor.post(Locks::giveUp);
+    }
+    DaemonThreads.endWhenIdle(queueThreads);
+  }
+
+  private static void giveUp(LockMachine machine, long now, long wall) {
+    machine.close(now, wall);
+    machine.onTimer(now + END_OF_TIME_NANOS, wall);
+  }
+
+  /** Lets a thread of the client continue with a queue; false if the JVM started no thread. */
+  boolean handOver(Runnable queue) {
+    try {
+      queueThreads.execute(queue);
+      return true;
+    } catch (Throwable e) {
+      context.failures.report("starting a thread for a lock's queue", e);
+      return false;
+    }
+  }
+
+  /** Whether the current thread is in the middle of an event of any queue. */
+  boolean isHandledHere() {
+    return actors.values().stream().anyMatch(LockActor::isHandledHere);
+  }
+
   private LockActor create(LockKeys keys) {
-    LockActor actor = new LockActor(client, keys);
+    LockActor actor = context.platform.queue(context, this, keys);
     for (int i = 0; i < keys.size(); i++) {
       byKey.compute(
           keys.lockKey(i),
@@ -64,13 +211,13 @@ final class Locks {
     }
   }
 
-  /** The queues that care for this lock key. */
+  /** The queues of this lock key. */
   Collection<LockActor> of(String lockKey) {
     Set<LockActor> known = byKey.get(lockKey);
     return known == null ? List.of() : known;
   }
 
-  /** The name that this lock key is of, if anybody here cares for it. */
+  /** The name of this lock key, if it is in use here. */
   Optional<String> nameOf(String lockKey) {
     for (LockActor actor : of(lockKey)) {
       LockKeys keys = actor.keys();

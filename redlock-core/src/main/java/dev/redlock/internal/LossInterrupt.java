@@ -1,10 +1,12 @@
 package dev.redlock.internal;
 
+import dev.redlock.LeaseEnd;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Interrupts a thread on loss, but never after its body has returned. */
-final class LossInterrupt implements Runnable {
-  /** Guarded by this: the interrupt must not fall between the check and the body's return. */
+/** Interrupts a thread when its lease is lost, but never after its body has returned. */
+final class LossInterrupt implements Consumer<LeaseEnd> {
+  /** Guarded by this, so that no interrupt comes after {@link #disarm}. */
   private @Nullable Thread thread;
 
   LossInterrupt(Thread thread) {
@@ -12,8 +14,8 @@ final class LossInterrupt implements Runnable {
   }
 
   @Override
-  public synchronized void run() {
-    if (thread != null) {
+  public synchronized void accept(LeaseEnd end) {
+    if (thread != null && !end.byHolder()) {
       thread.interrupt();
     }
   }

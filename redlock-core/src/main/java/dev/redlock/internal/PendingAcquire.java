@@ -1,98 +1,52 @@
 package dev.redlock.internal;
 
 import dev.redlock.AcquireReport;
-import dev.redlock.AcquireReport.Verdict;
 import dev.redlock.Lease;
 import dev.redlock.LockQueueFullException;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.RedlockClosedException;
-import dev.redlock.internal.protocol.Terms;
+import dev.redlock.RedlockListener;
+import dev.redlock.RedlockListener.WaitEnd;
+import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.internal.protocol.Waiter;
+import dev.redlock.internal.recording.Recorder;
 import dev.redlock.spi.LockKeys;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A caller who waits for a lock, as a parked thread or as a future. A grant that finds nobody any
- * more releases its lease: nothing is lost between the two.
+ * A caller that waits for a lock, with a thread or with a future. If the caller has given up when
+ * the grant comes, the lease is released: no lease is lost between the two.
  */
 final class PendingAcquire extends Waiter {
-  private final Client client;
-  private final Outcome outcome = new Outcome();
+  private final ClientContext context;
 
-  /** Taken where the caller asks: the grant comes on another thread, which knows nothing of it. */
-  private final @Nullable Throwable asked;
+  /** Empty if the attempt was refused in a way that a single try reports as empty. */
+  private final Completion<Optional<Lease>> result = new Completion<>();
 
-  /** Set before the waiter is submitted. Null for a thread that waits. */
+  /** Taken on the caller's thread: the grant comes on another. */
+  private final @Nullable Throwable acquiredAt;
+
+  // Both are set before the waiter is submitted. No future: a thread waits.
   private @Nullable CompletableFuture<Optional<Lease>> future;
+  private boolean emptyWhenHeld;
 
-  /** Empty: refused, in a way that a single try reports as empty. */
-  private static final class Outcome extends Completion<Optional<Lease>> {}
+  /** Whether listeners know that it no longer waits. Confined to the queue of the lock. */
+  private boolean left;
 
   PendingAcquire(
-      Client client, LockKeys keys, Terms terms, long nowNanos, long waitNanos, boolean once) {
-    super(keys, terms, nowNanos, nowNanos + waitNanos, once);
-    this.client = client;
-    asked = client.traceOfCaller();
+      ClientContext context,
+      LockKeys keys,
+      LockConfig config,
+      long nowNanos,
+      long waitNanos,
+      boolean singleTry) {
+    super(keys, config, nowNanos, nowNanos + waitNanos, singleTry);
+    this.context = context;
+    acquiredAt = context.leaks.stackOfCaller();
   }
-
-  Completion<Optional<Lease>> outcome() {
-    return outcome;
-  }
-
-  void future(CompletableFuture<Optional<Lease>> f) {
-    future = f;
-  }
-
-  void granted(LeaseCore core) {
-    DefaultLease lease = new DefaultLease(core);
-    client.watch(lease, asked);
-    if (!outcome.succeed(Optional.of(lease))) {
-      core.release(); // Cancelled, interrupted or completed by somebody else meanwhile.
-      return;
-    }
-    client.events().acquired(this, lease);
-    complete();
-  }
-
-  void refused(AcquireReport report) {
-    client.events().refused(report);
-    RuntimeException failure = exception(report);
-    if (failure == null ? outcome.succeed(Optional.empty()) : outcome.fail(failure)) {
-      complete();
-    }
-  }
-
-  void turnedAway(int length) {
-    client.events().turnedAway(keys(), length);
-    if (outcome.fail(new LockQueueFullException(keys().names(), length))) {
-      complete();
-    }
-  }
-
-  void refusedBecauseClosed() {
-    if (outcome.fail(new RedlockClosedException())) {
-      complete();
-    }
-  }
-
-  private @Nullable RuntimeException exception(AcquireReport report) {
-    Verdict verdict = report.verdict();
-    return switch (verdict) {
-      case UNAVAILABLE, TOKENS_REFUSED, TOO_SLOW ->
-          new QuorumUnavailableException("lock not acquired", report);
-      case HELD, HELD_LOCALLY, COLLIDED, ABANDONED ->
-          tryOnly() && verdict != Verdict.ABANDONED ? null : new LockTimeoutException(report);
-    };
-  }
-
-  private boolean tryOnly() {
-    return emptyWhenHeld;
-  }
-
-  private boolean emptyWhenHeld;
 
   /** A single try reports a held lock as empty; a wait of zero reports it as a timeout. */
   PendingAcquire emptyWhenHeld() {
@@ -100,22 +54,105 @@ final class PendingAcquire extends Waiter {
     return this;
   }
 
-  private void complete() {
+  void future(CompletableFuture<Optional<Lease>> f) {
+    future = f;
+  }
+
+  Completion<Optional<Lease>> result() {
+    return result;
+  }
+
+  /** The queue of the lock takes it on. */
+  void joined() {
+    context.events.joined(this);
+  }
+
+  void granted(LeaseCore core) {
+    DefaultLease lease = new DefaultLease(core);
+    context.leaks.watch(lease, acquiredAt);
+    boolean given = result.succeed(Optional.of(lease));
+    left(given ? WaitEnd.ACQUIRED : WaitEnd.CANCELLED);
+    context.events.acquired(this, core); // In any case: listeners learn of its end too.
+    if (given) {
+      completeFuture(true);
+    } else {
+      core.release(); // The caller cancelled, or was interrupted, meanwhile.
+    }
+  }
+
+  void refused(AcquireReport report) {
+    context.events.refused(report);
+    RuntimeException failure = exception(report);
+    boolean given = failure == null ? result.succeed(Optional.empty()) : result.fail(failure);
+    left(given ? end(report.verdict()) : WaitEnd.CANCELLED);
+    completeFuture(given);
+  }
+
+  void turnedAway(int length) {
+    context.events.turnedAway(keys(), length);
+    boolean given = result.fail(new LockQueueFullException(keys().names(), length));
+    left(given ? WaitEnd.TURNED_AWAY : WaitEnd.CANCELLED);
+    completeFuture(given);
+  }
+
+  void refusedBecauseClosed() {
+    context.events.joined(this);
+    left(WaitEnd.CLOSED);
+    completeFuture(result.fail(new RedlockClosedException()));
+  }
+
+  /** The caller has given up; called in the queue of the lock. */
+  void cancelled() {
+    left(WaitEnd.CANCELLED);
+  }
+
+  private void left(WaitEnd end) {
+    if (!left) {
+      left = true;
+      context.events.left(this, end);
+      Recorder.waited(keys(), end, submittedNanos(), context.time);
+    }
+  }
+
+  private WaitEnd end(AcquireReport.Verdict verdict) {
+    return switch (verdict) {
+      case UNAVAILABLE, TOKENS_REFUSED -> WaitEnd.UNAVAILABLE;
+      case HELD, HELD_LOCALLY, COLLIDED -> waits() ? WaitEnd.TIMED_OUT : WaitEnd.REFUSED;
+      case TOO_SLOW, TIMED_OUT -> WaitEnd.TIMED_OUT;
+      case CLOSED -> WaitEnd.CLOSED;
+    };
+  }
+
+  RedlockListener.Caller forListeners() {
+    return new RedlockListener.Caller(keys().names(), waits(), config().fair());
+  }
+
+  private @Nullable RuntimeException exception(AcquireReport report) {
+    return switch (report.verdict()) {
+      case UNAVAILABLE, TOKENS_REFUSED ->
+          new QuorumUnavailableException("lock not acquired", report);
+      case HELD, HELD_LOCALLY, COLLIDED -> emptyWhenHeld ? null : new LockTimeoutException(report);
+      case TOO_SLOW, TIMED_OUT -> new LockTimeoutException(report);
+      case CLOSED -> new RedlockClosedException();
+    };
+  }
+
+  private void completeFuture(boolean given) {
     CompletableFuture<Optional<Lease>> f = future;
-    if (f != null) {
-      client.callbacks().execute(() -> complete(f));
+    if (given && f != null) {
+      context.callbacks.execute(() -> complete(f));
     }
   }
 
   private void complete(CompletableFuture<Optional<Lease>> f) {
-    RuntimeException failure = outcome.failure();
+    RuntimeException failure = result.failure();
     if (failure != null) {
       f.completeExceptionally(failure);
       return;
     }
-    Optional<Lease> result = outcome.result();
-    if (!f.complete(result)) {
-      result.ifPresent(Lease::releaseAsync); // orTimeout or cancel was faster.
+    Optional<Lease> lease = result.result();
+    if (!f.complete(lease)) {
+      lease.ifPresent(Lease::releaseAsync); // The user completed it first: orTimeout, cancel.
     }
   }
 }

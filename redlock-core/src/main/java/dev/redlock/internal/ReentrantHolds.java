@@ -3,16 +3,17 @@ package dev.redlock.internal;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LeaseLostException;
+import dev.redlock.spi.Printable;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** Which thread of this client has entered which reentrant lock, and how often. */
+/** The reentrant locks that threads of this client have entered, and how often. */
 final class ReentrantHolds {
   private record Key(String name, Thread owner) {}
 
-  /** Count and lease of one thread; its fields are touched by that thread alone. */
+  /** Hold count and lease of one thread; only that thread uses its fields. */
   static final class Hold {
     final Lease lease;
     int count = 1;
@@ -32,7 +33,7 @@ final class ReentrantHolds {
     holds.put(new Key(name, Thread.currentThread()), new Hold(lease));
   }
 
-  /** The current thread enters again: true if it was in already. */
+  /** Counts one more entry of the current thread; false if it has not entered before. */
   boolean enterAgain(String name) {
     Hold hold = mine(name);
     if (hold == null) {
@@ -48,7 +49,7 @@ final class ReentrantHolds {
     Hold hold = holds.get(key);
     if (hold == null) {
       throw new IllegalMonitorStateException(
-          "thread " + Thread.currentThread().getName() + " does not hold " + name);
+          "thread " + Thread.currentThread().getName() + " does not hold " + Printable.of(name));
     }
     hold.count--;
     if (hold.count > 0) {
@@ -56,25 +57,22 @@ final class ReentrantHolds {
     }
     holds.remove(key);
     boolean valid = hold.lease.isValid();
-    LeaseEnd end = ((DefaultLease) hold.lease).core().end();
+    LeaseEnd loss = ((DefaultLease) hold.lease).core().loss();
     hold.lease.close();
     if (!valid) {
-      throw new LeaseLostException(
-          hold.lease.names(),
-          hold.lease.fencingToken(),
-          end == null || end.byHolder() ? LeaseEnd.EXPIRED : end);
+      throw new LeaseLostException(hold.lease.names(), hold.lease.fencingToken(), loss);
     }
   }
 
-  /** Releases what threads held that have died. */
+  /** Releases what dead threads held. */
   void releaseOrphans(Logger log) {
     holds.forEach(
         (key, hold) -> {
           if (!key.owner().isAlive() && holds.remove(key, hold)) {
             log.warn(
-                "thread {} died holding the reentrant lock on {}: it is released",
+                "thread {} died while it held the reentrant lock on {}: the lock is released",
                 key.owner().getName(),
-                key.name());
+                Printable.of(key.name()));
             hold.lease.releaseAsync();
           }
         });

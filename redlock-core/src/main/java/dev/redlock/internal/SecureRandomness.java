@@ -5,18 +5,26 @@ import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Jitter from a fast generator, lease ids from a secure one. */
+/** Draws jitter from a fast generator, and lease ids from a secure one. */
 final class SecureRandomness implements Randomness {
   private static final int ID_BYTES = 20;
   private static final int BATCH = 64;
 
+  private final String suffix;
   private final SecureRandom secure = new SecureRandom();
   private final Base64.Encoder base64 = Base64.getUrlEncoder().withoutPadding();
 
-  /** Drawn in batches: one call of the generator for many ids. Guarded by this. */
+  /** The next 64 ids: one call of the generator draws them all. Guarded by this. */
   private final byte[] drawn = new byte[ID_BYTES * BATCH];
 
   private int used = drawn.length;
+
+  /**
+   * @param suffix what follows each lease id: the label of the client
+   */
+  SecureRandomness(String suffix) {
+    this.suffix = suffix;
+  }
 
   @Override
   public double next() {
@@ -26,7 +34,7 @@ final class SecureRandomness implements Randomness {
   @Override
   public String leaseId() {
     byte[] id = new byte[ID_BYTES];
-    synchronized (this) { // Copies twenty bytes; never waits for anything.
+    synchronized (this) { // Copies 20 bytes; never waits.
       if (used == drawn.length) {
         secure.nextBytes(drawn);
         used = 0;
@@ -35,6 +43,7 @@ final class SecureRandomness implements Randomness {
       java.util.Arrays.fill(drawn, used, used + ID_BYTES, (byte) 0);
       used += ID_BYTES;
     }
-    return base64.encodeToString(id);
+    String secret = base64.encodeToString(id);
+    return suffix.isEmpty() ? secret : secret + suffix;
   }
 }

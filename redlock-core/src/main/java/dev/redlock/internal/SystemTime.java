@@ -6,19 +6,12 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The machine's clocks, and one daemon thread for timers. The only reader of a clock. */
-final class SystemTime implements Time, AutoCloseable {
-  private final ScheduledThreadPoolExecutor timer;
+/** The machine's clocks, and one daemon thread for timers, which starts with the first timer. */
+final class SystemTime implements Time {
+  private final ScheduledThreadPoolExecutor timer =
+      new ScheduledThreadPoolExecutor(1, DaemonThreads.platform("redlock-timer-"));
 
   SystemTime() {
-    timer =
-        new ScheduledThreadPoolExecutor(
-            1,
-            task -> {
-              Thread thread = new Thread(task, "redlock-timer");
-              thread.setDaemon(true);
-              return thread;
-            });
     timer.setRemoveOnCancelPolicy(true);
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
   }
@@ -39,12 +32,11 @@ final class SystemTime implements Time, AutoCloseable {
       ScheduledFuture<?> scheduled = timer.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
       return () -> scheduled.cancel(false);
     } catch (RejectedExecutionException e) {
-      return () -> {}; // Closed: nothing is waited for any more.
+      return () -> {}; // Closed: all that waited has been settled.
     }
   }
 
-  @Override
-  public void close() {
+  void close() {
     timer.shutdownNow();
   }
 }

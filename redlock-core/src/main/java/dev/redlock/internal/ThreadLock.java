@@ -5,12 +5,13 @@ import dev.redlock.Lease;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.RedlockInterruptedException;
 import dev.redlock.ReentrantDistributedLock;
+import dev.redlock.spi.Printable;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 
-/** {@link ReentrantDistributedLock} on one name: {@link DistributedLock} and the thread's count. */
+/** A {@link DistributedLock} on one name, with the hold counts of the threads. */
 final class ThreadLock implements ReentrantDistributedLock {
   private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
 
@@ -51,7 +52,7 @@ final class ThreadLock implements ReentrantDistributedLock {
     }
   }
 
-  /** As {@link java.util.concurrent.locks.Lock} has it: also where nothing has to be waited for. */
+  /** {@link java.util.concurrent.locks.Lock} wants it also if the thread need not wait. */
   private static void refuseInterrupted() throws InterruptedException {
     if (Thread.interrupted()) {
       throw new InterruptedException();
@@ -62,7 +63,7 @@ final class ThreadLock implements ReentrantDistributedLock {
     try {
       return lock.acquire(wait);
     } catch (RedlockInterruptedException e) {
-      Thread.interrupted(); // InterruptedException stands for the flag.
+      Thread.interrupted(); // The flag is cleared with InterruptedException.
       throw (InterruptedException) new InterruptedException(e.getMessage()).initCause(e);
     }
   }
@@ -72,9 +73,27 @@ final class ThreadLock implements ReentrantDistributedLock {
     if (holds.enterAgain(name)) {
       return true;
     }
-    Optional<Lease> lease = lock.tryAcquire();
+    Optional<Lease> lease = tryAcquire();
     lease.ifPresent(l -> holds.enter(name, l));
     return lease.isPresent();
+  }
+
+  /** Keeps an interrupt for later: Lock.tryLock() has no InterruptedException. */
+  private Optional<Lease> tryAcquire() {
+    boolean interrupted = Thread.interrupted();
+    try {
+      while (true) {
+        try {
+          return lock.tryAcquire();
+        } catch (RedlockInterruptedException e) {
+          interrupted = Thread.interrupted();
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 
   @Override
@@ -99,7 +118,7 @@ final class ThreadLock implements ReentrantDistributedLock {
   @Override
   public Condition newCondition() {
     throw new UnsupportedOperationException(
-        "a condition would have to be signalled between processes; use a queue or a stream");
+        "conditions between processes are not supported; use a queue or a stream");
   }
 
   @Override
@@ -121,6 +140,6 @@ final class ThreadLock implements ReentrantDistributedLock {
 
   @Override
   public String toString() {
-    return "ReentrantDistributedLock[" + name + "]";
+    return "ReentrantDistributedLock[" + Printable.of(name) + "]";
   }
 }

@@ -1,6 +1,4 @@
-/**
- * The shell around the protocol: threads, timers, futures. Carries out what the protocol orders.
- */
+/** The shell around the protocol: threads, timers and futures. Carries out the effects. */
 @NullMarked
 package dev.redlock.internal;
 

@@ -4,6 +4,7 @@ import dev.redlock.lettuce.internal.NodeConnection;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
 import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
@@ -13,8 +14,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * One Redis or Valkey master, reached over one connection that is looked at before it is used, and
- * made anew when it breaks. Safe from any thread.
+ * One Redis or Valkey master behind one connection. The client probes each new connection before
+ * use and connects again after a loss. Safe from any thread.
  */
 public final class LettuceLockNode implements LockNode {
   private final NodeConnection connection;
@@ -24,9 +25,10 @@ public final class LettuceLockNode implements LockNode {
   }
 
   /**
-   * A node at this URI, with default options; for several nodes {@link LettuceNodes} saves threads.
+   * A node at this URI, with default options; several nodes made by {@link LettuceNodes} share
+   * their threads.
    *
-   * @throws IllegalArgumentException if the URI cannot be read
+   * @throws IllegalArgumentException if the URI is invalid
    */
   public static LettuceLockNode create(String uri) {
     return create(uri, LettuceOptions.defaults());
@@ -35,7 +37,7 @@ public final class LettuceLockNode implements LockNode {
   /**
    * A node at this URI.
    *
-   * @throws IllegalArgumentException if the URI cannot be read; the message holds no password
+   * @throws IllegalArgumentException if the URI is invalid; the message contains no password
    */
   public static LettuceLockNode create(String uri, LettuceOptions options) {
     return new LettuceLockNode(
@@ -63,13 +65,28 @@ public final class LettuceLockNode implements LockNode {
   }
 
   @Override
+  public LockReader reader() {
+    return connection.reader();
+  }
+
+  @Override
+  public void afterArrivals(Runnable task) {
+    connection.afterArrivals(task);
+  }
+
+  @Override
+  public boolean notifiesWaiters() {
+    return connection.tracks();
+  }
+
+  @Override
   public Optional<NodeIdentity> identity() {
     return Optional.ofNullable(connection.identity());
   }
 
   @Override
-  public CompletionStage<Optional<NodeIdentity>> look() {
-    return connection.look().thenApply(done -> identity());
+  public CompletionStage<Optional<NodeIdentity>> probe() {
+    return connection.probe().thenApply(done -> identity());
   }
 
   @Override

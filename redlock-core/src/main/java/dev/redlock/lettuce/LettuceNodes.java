@@ -15,7 +15,7 @@ public final class LettuceNodes {
   /**
    * One node per URI, with default options; see {@link #standalone(List, LettuceOptions)}.
    *
-   * @throws IllegalArgumentException if a URI cannot be read, or two name the same server
+   * @throws IllegalArgumentException if a URI is invalid, or two URIs name the same server
    */
   public static List<LockNode> standalone(List<String> uris) {
     return standalone(uris, LettuceOptions.defaults());
@@ -23,11 +23,11 @@ public final class LettuceNodes {
 
   /**
    * One node per URI: {@code redis://[user:password@]host[:port][/db]}, or {@code rediss://} for
-   * TLS. Nothing is connected before {@link LockNode#start}. Unless the options bring threads, the
-   * nodes share some of their own, which end with the last node.
+   * TLS. A node connects at {@link LockNode#start}. Without threads in the options the nodes share
+   * their own threads, which end with the last node.
    *
-   * @throws IllegalArgumentException if a URI cannot be read, or two name the same server; the
-   *     message holds no password
+   * @throws IllegalArgumentException if a URI is invalid, or two URIs name the same server; the
+   *     message contains no password
    */
   public static List<LockNode> standalone(List<String> uris, LettuceOptions options) {
     List<NodeUri> parsed = uris.stream().map(NodeUri::parse).toList();
@@ -35,7 +35,7 @@ public final class LettuceNodes {
     for (NodeUri uri : parsed) {
       if (!names.add(uri.name())) {
         throw new IllegalArgumentException(
-            "node " + uri.name() + " is given twice: every node must be a server of its own");
+            "node " + uri.name() + " is configured twice: each node must be another server");
       }
     }
     SharedResources resources = new SharedResources(options.clientResources());

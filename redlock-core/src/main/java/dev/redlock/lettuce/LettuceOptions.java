@@ -8,7 +8,7 @@ import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** How nodes are connected to. Immutable; what is not set has a default that suits a lock. */
+/** How a node connects to its server. Immutable; each option has a default that suits locks. */
 public final class LettuceOptions {
   private static final LettuceOptions DEFAULTS = builder().build();
 
@@ -18,6 +18,7 @@ public final class LettuceOptions {
   private final Duration connectTimeout;
   private final Duration shortestReconnectDelay;
   private final Duration longestReconnectDelay;
+  private final @Nullable Duration maxConnectionAge;
   private final int maxUnanswered;
 
   private LettuceOptions(Builder builder) {
@@ -27,6 +28,7 @@ public final class LettuceOptions {
     connectTimeout = builder.connectTimeout;
     shortestReconnectDelay = builder.shortestReconnectDelay;
     longestReconnectDelay = builder.longestReconnectDelay;
+    maxConnectionAge = builder.maxConnectionAge;
     maxUnanswered = builder.maxUnanswered;
   }
 
@@ -35,47 +37,52 @@ public final class LettuceOptions {
     return DEFAULTS;
   }
 
-  /** Begins with all defaults. */
+  /** A builder with all defaults. */
   public static Builder builder() {
     return new Builder();
   }
 
-  /** The user's threads, or null for threads of the library's own. */
+  /** The user's threads; null for threads of the library. */
   public @Nullable ClientResources clientResources() {
     return clientResources;
   }
 
-  /** Trust and keys for {@code rediss://}, or null for the platform's. */
+  /** Trust and keys for {@code rediss://}; null for those of the platform. */
   public @Nullable SslOptions sslOptions() {
     return sslOptions;
   }
 
-  /** Who to log in as, or null for what the URI says. */
+  /** User and password; null for those of the URI. */
   public @Nullable RedisCredentialsProvider credentials() {
     return credentials;
   }
 
-  /** How long connecting may take, and the handshake, and the look at the server; each. */
+  /** How long connect, handshake and probe may take, each. */
   public Duration connectTimeout() {
     return connectTimeout;
   }
 
-  /** The shortest pause before a new connection is made. */
+  /** The shortest delay before the next connect. */
   public Duration shortestReconnectDelay() {
     return shortestReconnectDelay;
   }
 
-  /** The longest pause before a new connection is made. */
+  /** The longest delay before the next connect. */
   public Duration longestReconnectDelay() {
     return longestReconnectDelay;
   }
 
-  /** How many requests to one node may be unanswered before further ones are refused. */
+  /** The age at which a connection has been replaced; null for no such age. */
+  public @Nullable Duration maxConnectionAge() {
+    return maxConnectionAge;
+  }
+
+  /** How many requests to one node may be without a reply; further ones fail. */
   public int maxUnanswered() {
     return maxUnanswered;
   }
 
-  /** Collects options. Not for use by several threads at once. */
+  /** Collects options. Not safe for several threads. */
   public static final class Builder {
     private @Nullable ClientResources clientResources;
     private @Nullable SslOptions sslOptions;
@@ -83,28 +90,35 @@ public final class LettuceOptions {
     private Duration connectTimeout = Duration.ofMillis(500);
     private Duration shortestReconnectDelay = Duration.ofMillis(20);
     private Duration longestReconnectDelay = Duration.ofMillis(500);
+    private @Nullable Duration maxConnectionAge;
     private int maxUnanswered = 10_000;
 
     private Builder() {}
 
     /**
-     * Uses these threads, timers, metrics and tracing instead of the library's own. They are not
-     * closed with the nodes.
+     * Uses these threads, timers, metrics and tracing instead of those of the library. The nodes do
+     * not close them.
      */
     public Builder clientResources(ClientResources resources) {
       this.clientResources = requireNonNull(resources, "clientResources");
       return this;
     }
 
-    /** Trust and keys for {@code rediss://}. Default: the platform's, hosts verified. */
+    /** Trust and keys for {@code rediss://}. Default: the platform's, with host verification. */
     public Builder sslOptions(SslOptions options) {
       this.sslOptions = requireNonNull(options, "sslOptions");
       return this;
     }
 
     /**
-     * Asks this provider for user and password at every new connection, so that both may change.
-     * Default: what the URI says.
+     * Asks this provider for user and password at each new connection, so that both may change.
+     * Default: those of the URI.
+     *
+     * <p>Some servers end a connection whose credentials have expired. If the provider {@linkplain
+     * RedisCredentialsProvider#supportsStreaming() streams} credentials, each new value is sent on
+     * the open connections at once ({@code AUTH}), and the server has no reason to end them. The
+     * stream must not end with an error: the connection would get no further value. For other
+     * providers set {@link #maxConnectionAge}.
      *
      * @param provider called on an I/O thread, must not block
      */
@@ -113,16 +127,16 @@ public final class LettuceOptions {
       return this;
     }
 
-    /** How long connecting, the handshake, and probing may take, each. Default 500 ms. */
+    /** How long connect, handshake and probe may take, each. Default 500 ms. */
     public Builder connectTimeout(Duration timeout) {
       this.connectTimeout = positive(timeout, "connectTimeout");
       return this;
     }
 
     /**
-     * Bounds of the pause before the next try to connect, which is random and grows with every
-     * failure. Default 20 to 500 ms: the clients of a node that comes back must not come all at
-     * once, and must not come much later than it either.
+     * Bounds of the delay before the next connect, which is random and grows with each failure.
+     * Default 20 to 500 ms: the clients of a node that recovers should not connect all at once, but
+     * soon.
      */
     public Builder reconnectDelay(Duration shortest, Duration longest) {
       positive(shortest, "shortest reconnect delay");
@@ -136,8 +150,28 @@ public final class LettuceOptions {
     }
 
     /**
-     * How many requests to one node may be unanswered; further ones fail as OVERLOADED, so that a
-     * node that hangs costs no more memory than these. Default 10,000.
+     * Replaces each connection before it is older than this, with new credentials. The time is
+     * random for each connection, between half of this age and all of it, so that the nodes of a
+     * client are not replaced together. While a connection is replaced the node is CONNECTING, some
+     * ten milliseconds; where the user may not run {@code INFO} it is quarantined afterwards.
+     * Default: connections have no such age.
+     *
+     * <p>Set it a little below the age at which the server ends connections, if the provider of
+     * credentials does not stream them.
+     *
+     * @throws IllegalArgumentException if it is shorter than 1 s
+     */
+    public Builder maxConnectionAge(Duration age) {
+      if (age.compareTo(Duration.ofSeconds(1)) < 0) {
+        throw new IllegalArgumentException("maxConnectionAge must be at least PT1S, was " + age);
+      }
+      this.maxConnectionAge = age;
+      return this;
+    }
+
+    /**
+     * How many requests to one node may be without a reply; further ones fail as OVERLOADED. This
+     * bounds the memory that a hanging node costs. Default 10,000.
      */
     public Builder maxUnanswered(int requests) {
       if (requests < 1) {
@@ -147,7 +181,7 @@ public final class LettuceOptions {
       return this;
     }
 
-    /** Makes the options. */
+    /** Builds the options. */
     public LettuceOptions build() {
       return new LettuceOptions(this);
     }

@@ -1,20 +1,27 @@
 package dev.redlock.lettuce;
 
+import static java.util.Objects.requireNonNull;
+
+import dev.redlock.lettuce.internal.ClientSetup;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.spi.ReleaseHints;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ConnectionFuture;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -22,15 +29,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Release hints by publish and subscribe, for servers, proxies and users that cannot have {@code
- * CLIENT TRACKING}. Where it is to be had this is of no use: nodes then push by themselves, without
- * a second connection and also when a key expires. The nodes' own connections need RESP3 all the
- * same (Redis 6.0): what refuses {@code HELLO 3} cannot be a node.
+ * Release hints by publish and subscribe, for servers, proxies and users without {@code CLIENT
+ * TRACKING}. With it this class adds nothing: nodes then send invalidations without a second
+ * connection, and also when a key expires. The nodes themselves need RESP3 (Redis 6.0) in any case:
+ * a server that rejects {@code HELLO 3} cannot be a node.
  *
- * <p>Each client of the lock needs it, with the same channel. It opens two connections to each node
- * that is given, and publishes the name of each lock that is freed to all of them; one that is
- * enough to wake somebody is enough. The user needs {@code +publish +subscribe} and {@code
- * &channel}. A name is no secret; lease ids are never published.
+ * <p>All clients of a lock need this class with the same channel. It opens two connections to each
+ * given node and publishes the name of each released lock to all of them; one delivery is enough.
+ * The user needs {@code +publish +subscribe} and {@code &channel}. Names are published, lease ids
+ * never are.
  *
  * <pre>{@code
  * Redlock.builder().nodes(uris).hints(PubSubHints.on(List.of(uris))).build()
@@ -40,15 +47,19 @@ public final class PubSubHints implements ReleaseHints {
   private static final Logger LOG = LoggerFactory.getLogger(PubSubHints.class);
   private static final String DEFAULT_CHANNEL = "redlock:released";
   private static final Duration RETRY = Duration.ofSeconds(1);
-  private static final int MOST_UNANSWERED = 1_000;
+  private static final int MAX_UNANSWERED = 1_000;
 
   private final List<NodeUri> uris;
   private final String channel;
-  private final RedisClient client = RedisClient.create();
+  private final LettuceOptions options;
+  private final RedisClient client;
 
-  /** Added to by connecting, read by every publication; few. */
+  /** Written when a connection is established, read for each hint. */
   private final List<StatefulRedisConnection<String, String>> publishers =
       new CopyOnWriteArrayList<>();
+
+  /** Whether the log has told that a node refuses to publish. */
+  private final AtomicBoolean warned = new AtomicBoolean();
 
   /** Written once by {@link #start}. */
   private volatile @Nullable Receiver receiver;
@@ -56,33 +67,53 @@ public final class PubSubHints implements ReleaseHints {
   /** Written once by {@link #close}. */
   private volatile boolean closed;
 
-  private PubSubHints(List<NodeUri> uris, String channel) {
+  private PubSubHints(List<NodeUri> uris, String channel, LettuceOptions options) {
     this.uris = uris;
     this.channel = channel;
-    // Unlike a lock's own connection this one may reconnect and repeat itself: it only hints. But
-    // what nobody can hear now is of no use later, and must not pile up until then.
-    client.setOptions(
+    this.options = options;
+    ClientResources threads = options.clientResources();
+    this.client = threads == null ? RedisClient.create() : RedisClient.create(threads);
+    // Lettuce may reconnect and repeat commands here, because these are only hints. It must not
+    // queue them while it is disconnected: a late hint has no use.
+    ClientOptions.Builder builder =
         ClientOptions.builder()
             .autoReconnect(true)
             .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-            .requestQueueSize(MOST_UNANSWERED)
-            .build());
+            .requestQueueSize(MAX_UNANSWERED);
+    ClientSetup.connecting(builder, options);
+    client.setOptions(builder.build());
   }
 
   /**
-   * On these nodes, over the channel {@value #DEFAULT_CHANNEL}. Connects when the client starts.
+   * Uses these nodes and the channel {@value #DEFAULT_CHANNEL}. Connects when the client starts.
    */
   public static PubSubHints on(List<String> uris) {
     return on(uris, DEFAULT_CHANNEL);
   }
 
-  /** On these nodes, over a channel of your own. */
+  /** Uses these nodes and this channel. */
   public static PubSubHints on(List<String> uris, String channel) {
+    return on(uris, channel, LettuceOptions.defaults());
+  }
+
+  /** Uses these nodes and the channel {@value #DEFAULT_CHANNEL}, with these options. */
+  public static PubSubHints on(List<String> uris, LettuceOptions options) {
+    return on(uris, DEFAULT_CHANNEL, options);
+  }
+
+  /**
+   * Uses these nodes and this channel. Of the options it takes the threads, TLS, the credentials
+   * and the connect timeout; give it those of the nodes.
+   *
+   * @throws IllegalArgumentException if there is no node or no channel, or a URI is invalid
+   */
+  public static PubSubHints on(List<String> uris, String channel, LettuceOptions options) {
     if (uris.isEmpty() || channel.isEmpty()) {
       throw new IllegalArgumentException(
           "hints need a node and a channel: " + uris.size() + " nodes, channel '" + channel + "'");
     }
-    return new PubSubHints(uris.stream().map(NodeUri::parse).toList(), channel);
+    return new PubSubHints(
+        uris.stream().map(NodeUri::parse).toList(), channel, requireNonNull(options, "options"));
   }
 
   @Override
@@ -92,20 +123,24 @@ public final class PubSubHints implements ReleaseHints {
       keep(
           uri,
           true,
-          () -> client.connectPubSubAsync(StringCodec.UTF8, uri.toRedisUri()),
-          this::subscribe);
-      // Two connections: with RESP2 one that subscribes may do nothing else.
+          () -> client.connectPubSubAsync(StringCodec.UTF8, configured(uri)),
+          made -> subscribe(uri, made));
+      // Two connections: in RESP2 a connection that subscribes cannot publish.
       keep(
           uri,
           false,
-          () -> client.connectAsync(StringCodec.UTF8, uri.toRedisUri()),
+          () -> client.connectAsync(StringCodec.UTF8, configured(uri)),
           publishers::add);
     }
   }
 
-  /** Connects, again and again until it succeeds; from then on Lettuce reconnects by itself. */
+  private RedisURI configured(NodeUri uri) {
+    return ClientSetup.configured(uri.toRedisUri(), options, options.connectTimeout());
+  }
+
+  /** Tries to connect until it succeeds. After that Lettuce reconnects by itself. */
   private <C extends StatefulConnection<String, String>> void keep(
-      NodeUri uri, boolean tell, Supplier<ConnectionFuture<C>> connect, Consumer<C> use) {
+      NodeUri uri, boolean warn, Supplier<ConnectionFuture<C>> connect, Consumer<C> use) {
     if (closed) {
       return;
     }
@@ -115,13 +150,13 @@ public final class PubSubHints implements ReleaseHints {
             (made, failure) -> {
               if (failure == null) {
                 use.accept(made);
-                if (closed) { // Too late to be closed with the client.
+                if (closed) { // The client was closed before this connection existed.
                   made.closeAsync();
                 }
                 return;
               }
-              if (tell) {
-                LOG.warn("no release hints from {} yet: {}", uri.name(), failure.getMessage());
+              if (warn) {
+                LOG.warn("node {}: no release hints yet: {}", uri.name(), failure.getMessage());
               }
               later(() -> keep(uri, false, connect, use));
             });
@@ -135,7 +170,7 @@ public final class PubSubHints implements ReleaseHints {
             .schedule(task, RETRY.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  private void subscribe(StatefulRedisPubSubConnection<String, String> made) {
+  private void subscribe(NodeUri uri, StatefulRedisPubSubConnection<String, String> made) {
     made.addListener(
         new RedisPubSubAdapter<>() {
           @Override
@@ -146,18 +181,23 @@ public final class PubSubHints implements ReleaseHints {
             }
           }
         });
-    subscribeOn(made);
+    subscribeOn(uri, true, made);
   }
 
-  /** Once it has succeeded Lettuce repeats it by itself, and not before. */
-  private void subscribeOn(StatefulRedisPubSubConnection<String, String> made) {
+  /** Tries until it succeeds. After that Lettuce subscribes again by itself. */
+  private void subscribeOn(
+      NodeUri uri, boolean warn, StatefulRedisPubSubConnection<String, String> made) {
     made.async()
         .subscribe(channel)
         .whenComplete(
             (nothing, failure) -> {
-              if (failure != null && !closed) {
-                later(() -> subscribeOn(made));
+              if (failure == null || closed) {
+                return;
               }
+              if (warn) { // For example, the user lacks +subscribe or the channel.
+                LOG.warn("node {}: no release hints yet: {}", uri.name(), failure.getMessage());
+              }
+              later(() -> subscribeOn(uri, false, made));
             });
   }
 
@@ -165,7 +205,7 @@ public final class PubSubHints implements ReleaseHints {
     try {
       to.mayBeFree(name);
     } catch (IllegalArgumentException e) {
-      LOG.debug("a hint names no lock", e); // Anybody can publish anything.
+      LOG.debug("a hint names no lock", e); // Any user of the channel can publish any text.
     }
   }
 
@@ -177,11 +217,18 @@ public final class PubSubHints implements ReleaseHints {
     for (StatefulRedisConnection<String, String> connection : publishers) {
       for (String name : ended.names()) {
         try {
-          connection.async().publish(channel, name);
+          connection.async().publish(channel, name).whenComplete(this::onPublished);
         } catch (RuntimeException e) {
-          LOG.debug("a hint is lost", e);
+          LOG.debug("a hint could not be published", e);
         }
       }
+    }
+  }
+
+  /** A connection that broke says so by itself; a refusal, such as NOPERM, would stay unseen. */
+  private void onPublished(@Nullable Long receivers, @Nullable Throwable failure) {
+    if (failure instanceof RedisCommandExecutionException && warned.compareAndSet(false, true)) {
+      LOG.warn("a node refuses release hints (logged once): {}", failure.getMessage());
     }
   }
 

@@ -1,4 +1,4 @@
-/** The standalone node on Lettuce: one ordered, probed connection to one Redis master. */
+/** Nodes on Lettuce: one ordered, probed connection to one Redis master each. */
 @NullMarked
 package dev.redlock.lettuce;
 

@@ -8,41 +8,51 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The Redis keys of a set of names; sorted and without duplicates, so that equal sets are equal.
+ * The Redis keys of a set of names, sorted and without duplicates, so that equal sets are equal.
  *
  * <p>All keys of one name share one hash tag: {@code redlock:{name}} the lock, {@code
- * redlock:{name}:fence}, {@code redlock:{name}:line}. A name with one well-formed tag of its own,
- * {@code buy_{42}}, keeps it: {@code redlock:{42}:buy_{}}. Stray braces, {@code %} and control
- * characters are percent-encoded (in what stands beside a tag {@code :} as well), so that no name
- * chooses another's slot and no two keys collide.
+ * redlock:{name}:fence}, {@code redlock:{name}:queue}, and for each process that waits {@code
+ * redlock:{name}:wake:process} and {@code redlock:{name}:watch:process}. A name with one
+ * well-formed tag of its own, {@code buy_{42}}, keeps it: {@code redlock:{42}:buy_{}}. Other
+ * braces, {@code %} and control characters are percent-encoded; outside a name's own tag {@code :}
+ * is encoded too. So no name can select the slot of another name, and no two keys collide.
  */
 public final class LockKeys {
   /** The longest name, in bytes of UTF-8. */
   public static final int MAX_NAME_BYTES = 512;
 
+  /**
+   * The greatest number of names of one lock. One script call covers all of them, and all other
+   * locks on the master wait for it: about 4 ms for this many names.
+   */
+  public static final int MAX_NAMES = 1_000;
+
+  private static final String WAKE = ":wake:";
+  private static final String WATCH = ":watch:";
+
+  private static final int MAX_SHOWN = 10;
+  private static final int MAX_SHOWN_CHARS = 100;
+
   private final List<String> names;
   private final String[] lockKeys;
   private final byte[][] lockKeyBytes;
   private final byte[][] fenceKeyBytes;
-  private final byte[][] lineKeyBytes;
   private final int hash;
 
-  private LockKeys(String prefix, List<String> names) {
+  private LockKeys(List<String> names, String[] lockKeys) {
     this.names = names;
+    this.lockKeys = lockKeys;
     int n = names.size();
-    lockKeys = new String[n];
     lockKeyBytes = new byte[n][];
     fenceKeyBytes = new byte[n][];
-    lineKeyBytes = new byte[n][];
     for (int i = 0; i < n; i++) {
-      String key = prefix + ":" + tagged(names.get(i));
-      lockKeys[i] = key;
-      lockKeyBytes[i] = key.getBytes(UTF_8);
-      fenceKeyBytes[i] = (key + ":fence").getBytes(UTF_8);
-      lineKeyBytes[i] = (key + ":line").getBytes(UTF_8);
+      lockKeyBytes[i] = lockKeys[i].getBytes(UTF_8);
+      fenceKeyBytes[i] = (lockKeys[i] + ":fence").getBytes(UTF_8);
     }
     hash = Arrays.hashCode(lockKeys);
   }
@@ -50,20 +60,56 @@ public final class LockKeys {
   /**
    * Encodes the names.
    *
-   * @throws IllegalArgumentException if there is no name, a name is empty, longer than {@value
-   *     #MAX_NAME_BYTES} bytes or holds an unpaired surrogate (which Java would turn into {@code
-   *     ?}, letting two names collide), or the prefix is empty or holds a brace
+   * @throws IllegalArgumentException if there is no name, there are more than {@value #MAX_NAMES}
+   *     different names, or the prefix is empty or contains a brace; also if a name is empty, is
+   *     longer than {@value #MAX_NAME_BYTES} bytes or contains an unpaired surrogate (Java would
+   *     encode it as {@code ?}, and two names could collide)
    */
   public static LockKeys of(String prefix, List<String> names) {
     if (prefix.isEmpty() || prefix.indexOf('{') >= 0 || prefix.indexOf('}') >= 0) {
       throw new IllegalArgumentException(
-          "key prefix must be non-empty and free of braces, was '" + prefix + "'");
+          "key prefix must not be empty and must not contain braces, was '" + prefix + "'");
     }
     if (names.isEmpty()) {
       throw new IllegalArgumentException("a lock needs at least one name");
     }
-    names.forEach(LockKeys::check);
-    return new LockKeys(prefix, List.copyOf(new TreeSet<>(names)));
+    Set<String> distinct = new TreeSet<>(names);
+    if (distinct.size() > MAX_NAMES) {
+      throw new IllegalArgumentException(
+          "a lock may have " + MAX_NAMES + " names, this one has " + distinct.size());
+    }
+    distinct.forEach(LockKeys::check);
+    List<String> sorted = List.copyOf(distinct);
+    String[] lockKeys = new String[sorted.size()];
+    for (int i = 0; i < lockKeys.length; i++) {
+      lockKeys[i] = prefix + ":" + tagged(sorted.get(i));
+    }
+    return new LockKeys(sorted, lockKeys);
+  }
+
+  /**
+   * The same names in the same order, with keys whose hash tags end with these suffixes. A node
+   * that stores its keys in slots of its own choice uses them.
+   *
+   * @param suffixes the suffix of each name, without braces
+   * @throws IllegalArgumentException if there is not one suffix for each name, or one has a brace
+   */
+  public LockKeys withTagSuffixes(List<String> suffixes) {
+    if (suffixes.size() != size()) {
+      throw new IllegalArgumentException(
+          size() + " names need as many suffixes, got " + suffixes.size());
+    }
+    String[] suffixed = new String[size()];
+    for (int i = 0; i < suffixed.length; i++) {
+      String suffix = suffixes.get(i);
+      if (suffix.indexOf('{') >= 0 || suffix.indexOf('}') >= 0) {
+        throw new IllegalArgumentException(
+            "the suffix of a hash tag must not contain braces, was '" + suffix + "'");
+      }
+      int close = lockKeys[i].indexOf('}');
+      suffixed[i] = lockKeys[i].substring(0, close) + suffix + lockKeys[i].substring(close);
+    }
+    return new LockKeys(names, suffixed);
   }
 
   private static void check(String name) {
@@ -81,7 +127,9 @@ public final class LockKeys {
       bytes = encoded.remaining();
     } catch (CharacterCodingException e) {
       throw new IllegalArgumentException(
-          "a lock name must not hold an unpaired surrogate (name of " + name.length() + " chars)",
+          "a lock name must not contain an unpaired surrogate (name of "
+              + name.length()
+              + " chars)",
           e);
     }
     if (bytes > MAX_NAME_BYTES) {
@@ -133,12 +181,49 @@ public final class LockKeys {
     return Character.toUpperCase(Character.forDigit(value & 0xf, 16));
   }
 
-  /** The names, sorted, as the user wrote them. */
+  /** The name of this lock key; empty if it is no lock key with this prefix. */
+  public static Optional<String> nameOf(String prefix, String lockKey) {
+    int close = lockKey.indexOf('}');
+    if (!lockKey.startsWith(prefix + ":{") || close < 0) {
+      return Optional.empty();
+    }
+    String tag = lockKey.substring(prefix.length() + 2, close);
+    String rest = lockKey.substring(close + 1);
+    if (rest.isEmpty()) {
+      return Optional.of(decode(tag));
+    }
+    int own = rest.indexOf("{}");
+    if (rest.charAt(0) != ':' || own < 0 || rest.indexOf(':', 1) >= 0) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        decode(rest.substring(1, own)) + "{" + decode(tag) + "}" + decode(rest.substring(own + 2)));
+  }
+
+  /** Undoes {@link #encode}, which encodes single chars below 128 only. */
+  private static String decode(String text) {
+    StringBuilder out = new StringBuilder(text.length());
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      boolean pair = c == '%' && i + 2 < text.length();
+      int high = pair ? Character.digit(text.charAt(i + 1), 16) : -1;
+      int low = pair ? Character.digit(text.charAt(i + 2), 16) : -1;
+      if (high >= 0 && low >= 0) {
+        out.append((char) (high << 4 | low));
+        i += 2;
+      } else {
+        out.append(c);
+      }
+    }
+    return out.toString();
+  }
+
+  /** The names as the user wrote them, sorted. */
   public List<String> names() {
     return names;
   }
 
-  /** How many names there are. */
+  /** The number of names. */
   public int size() {
     return names.size();
   }
@@ -153,14 +238,67 @@ public final class LockKeys {
     return lockKeyBytes[index];
   }
 
-  /** The key of the hash with {@code fence} and {@code ended}; not a copy, must not be changed. */
+  /** The key that holds {@code fence:ended:wanted}; not a copy, must not be changed. */
   public byte[] fenceKeyBytes(int index) {
     return fenceKeyBytes[index];
   }
 
-  /** The key of the line of fair mode; not a copy, must not be changed. */
-  public byte[] lineKeyBytes(int index) {
-    return lineKeyBytes[index];
+  /** The key of the queue of processes. A lock on several names has a queue of its own. */
+  public String queueKey() {
+    return size() == 1 ? lockKeys[0] + ":queue" : lockKeys[0] + ":queue:" + setId();
+  }
+
+  /** What names a process in that queue, and behind {@code :wake:} and {@code :watch:}. */
+  public String member(String process) {
+    return size() == 1 ? process : process + "." + setId();
+  }
+
+  private String setId() {
+    return Integer.toHexString(hash);
+  }
+
+  /** The key that a node writes when it is the turn of this member of the queue. */
+  public String wakeKey(String member) {
+    return lockKeys[0] + WAKE + member;
+  }
+
+  /** The lock key to which this key belongs: itself, or the one of a wake key or watch key. */
+  public static String lockKeyOf(String key) {
+    int suffix = key.lastIndexOf('}') + 1;
+    int wake = key.indexOf(WAKE, suffix);
+    int end = wake >= 0 ? wake : key.indexOf(WATCH, suffix);
+    return end < 0 ? key : key.substring(0, end);
+  }
+
+  /** The key that a node writes when it is the turn of the process before this member. */
+  public String watchKey(String member) {
+    return lockKeys[0] + WATCH + member;
+  }
+
+  /**
+   * Names for a message of bounded length: the first ten, separated by commas and cut to 100
+   * characters each, and the number of the others.
+   */
+  public static String shown(List<String> names) {
+    StringBuilder out = new StringBuilder();
+    int shown = Math.min(MAX_SHOWN, names.size());
+    for (int i = 0; i < shown; i++) {
+      out.append(i == 0 ? "" : ", ");
+      appendShown(out, names.get(i));
+    }
+    if (names.size() > shown) {
+      out.append(" and ").append(names.size() - shown).append(" more");
+    }
+    return Printable.of(out.toString());
+  }
+
+  private static void appendShown(StringBuilder out, String name) {
+    if (name.length() <= MAX_SHOWN_CHARS) {
+      out.append(name);
+      return;
+    }
+    boolean splits = Character.isHighSurrogate(name.charAt(MAX_SHOWN_CHARS - 1));
+    out.append(name, 0, splits ? MAX_SHOWN_CHARS - 1 : MAX_SHOWN_CHARS).append('…');
   }
 
   @Override
@@ -176,6 +314,6 @@ public final class LockKeys {
 
   @Override
   public String toString() {
-    return names.toString();
+    return "[" + shown(names) + "]";
   }
 }

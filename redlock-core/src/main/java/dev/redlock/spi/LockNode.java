@@ -6,45 +6,46 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * One independent Redis master (or one Redis Cluster seen as a single node) that votes on locks.
+ * One independent Redis master, or one Redis Cluster that acts as a single node, which votes on
+ * locks.
  *
- * <p>Asynchronous to the last: no method blocks, {@link #send} never throws, and every request is
- * answered exactly once, with {@link ReplyCode#FAILED} when no definite answer can be had. Requests
- * sent from one thread, one after another, while {@link NodeStatus#connection()} stays the same,
- * are executed by the node in that order; a release sent after an acquire therefore undoes it. An
- * implementation never resends a request by itself: it is at most once on the wire.
+ * <p>No method blocks, {@link #send} never throws, and every request gets exactly one reply: {@link
+ * ReplyCode#FAILED} if there is no definite one. If one thread sends several requests while {@link
+ * NodeStatus#connection()} stays the same, the node executes them in that order; a release
+ * therefore undoes the acquire before it. A node puts a request on the wire once at most, and never
+ * sends it again by itself.
  */
 public interface LockNode extends AutoCloseable {
 
-  /** How this node is called in reports and logs; holds no credentials. */
+  /** The name of this node in reports and logs; contains no credentials. */
   String name();
 
   /**
-   * Begins to connect, and keeps trying until {@link #close()}. Returns at once; an unreachable
-   * node is not an error. Called once, by the {@code Redlock} that owns this node.
+   * Starts to connect and keeps trying until {@link #close()}. Returns at once; an unreachable node
+   * is not an error. The {@code Redlock} that owns this node calls it once.
    */
   void start(NodeContext context);
 
-  /** The newest state of the connection. A cheap snapshot, safe from any thread. */
+  /** The current status of the connection. A cheap snapshot, safe from any thread. */
   NodeStatus status();
 
-  /** What the server said about itself when it was last looked at; empty if that is not known. */
+  /** What the last probe found out about the server; empty if unknown. */
   default Optional<NodeIdentity> identity() {
     return Optional.empty();
   }
 
   /**
-   * Looks at the server once more, for {@link Redlock#doctor()}. Completes with what there is to
-   * know by then, never exceptionally, but possibly never if the node does not answer.
+   * Probes the server again, for {@link Redlock#doctor()}. Completes with what is known then, never
+   * exceptionally. May never complete if the node does not reply.
    */
-  default CompletionStage<Optional<NodeIdentity>> look() {
+  default CompletionStage<Optional<NodeIdentity>> probe() {
     return CompletableFuture.completedStage(identity());
   }
 
   /**
-   * Sends a request, or answers {@link ReplyCode#FAILED} when there is no probed connection or too
-   * much is unanswered already. A quarantined node is sent requests like any other: who may vote is
-   * decided by the protocol.
+   * Sends a request. Replies {@link ReplyCode#FAILED} if there is no probed connection or too many
+   * requests have no reply yet. A quarantined node receives requests like any other: the protocol
+   * decides which votes count.
    *
    * @param handler called once, possibly before this method returns and on an I/O thread: it must
    *     not block
@@ -52,23 +53,53 @@ public interface LockNode extends AutoCloseable {
   void send(LockRequest request, ReplyHandler handler);
 
   /**
-   * Whether this node can decide on all these names at once; asked when a lock is made, before
+   * Makes a reader of the locks that this node stores, for {@link Redlock#list}. The caller closes
+   * it. Connects when it is used; called after {@link #start}.
+   *
+   * @throws UnsupportedOperationException if this kind of node cannot be listed
+   */
+  default LockReader reader() {
+    throw new UnsupportedOperationException("node " + name() + " cannot list its locks");
+  }
+
+  /**
+   * Runs the task after the handlers of all replies that had reached this process at the time of
+   * the call; at once if there are none. A client that was paused needs it: its timers fire before
+   * its connections are read.
+   *
+   * @param task short, runs on any thread; the node may drop it when it is closed
+   */
+  default void afterArrivals(Runnable task) {
+    task.run();
+  }
+
+  /**
+   * Checks that this node can decide on all these names at once. Called when a lock is made, before
    * anything is sent.
    *
-   * @throws IllegalArgumentException naming the names that do not go together
+   * @throws IllegalArgumentException with the names that do not go together
    */
   default void requireServable(LockKeys keys) {}
 
   /**
-   * Somebody in this process begins to wait for these names, also if only for the one round trip of
-   * a free lock. For nodes that have to ask for hints; must neither block nor throw.
+   * A caller of this process begins to wait for these names, if only for the one round trip of a
+   * free lock. For nodes that must subscribe to release hints; must neither block nor throw.
    */
   default void waiting(LockKeys keys) {}
 
-  /** Nobody in this process waits for these names any more; pairwise with {@link #waiting}. */
+  /** That caller no longer waits for these names. One call for each call of {@link #waiting}. */
   default void idle(LockKeys keys) {}
 
-  /** Drops the connection. Unanswered requests are answered with {@link ReplyCode#FAILED}. */
+  /**
+   * Whether this node itself notifies waiters of a release at present, by invalidations or by a
+   * carrier of its own. A cheap snapshot. If false, {@link ReleaseHints} carriers are needed for a
+   * fast hand-over.
+   */
+  default boolean notifiesWaiters() {
+    return false;
+  }
+
+  /** Drops the connection. Requests without a reply get {@link ReplyCode#FAILED}. */
   @Override
   void close();
 }

@@ -2,210 +2,183 @@ package dev.redlock.spi;
 
 import static java.util.Objects.requireNonNull;
 
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One question to one node; all names of a multi-lock in one script, all or nothing. Immutable, and
- * shared by all nodes that are asked.
+ * One request to a node. One script executes it for all names of a multi-lock: all or none.
+ * Immutable; a round sends the same object to all its nodes. {@code toString} shows no lease id.
  */
-public abstract sealed class LockRequest {
-  private final LockKeys keys;
+public sealed interface LockRequest {
 
-  /** Written and read by any thread; racing writers store equal values. */
-  private @Nullable Object wireForm;
-
-  private LockRequest(LockKeys keys) {
-    this.keys = requireNonNull(keys, "keys");
-  }
-
-  /** The keys of the names asked about. */
-  public final LockKeys keys() {
-    return keys;
-  }
+  /** The keys of the requested names. */
+  LockKeys keys();
 
   /**
-   * What this request looks like on the wire, encoded once for all nodes of an adapter. Requests
-   * that go to adapters of several kinds are encoded again where the type does not fit.
+   * The place of one client process in the queue of a node.
+   *
+   * @param process identifies the process
+   * @param arrivalMicros since when the process waits, in microseconds of node time; 0: since the
+   *     node executes the request
+   * @param patienceMicros for how long the first of the queue may be silent after it was woken.
+   *     Then this process may pass it over
    */
-  public final <T> T wireForm(Class<T> type, Function<? super LockRequest, ? extends T> encoder) {
-    Object known = wireForm;
-    if (type.isInstance(known)) {
-      return type.cast(known);
-    }
-    T encoded = encoder.apply(this);
-    wireForm = encoded;
-    return encoded;
-  }
-
-  /** A place in the line of fair mode; see {@link Acquire#line()}. */
-  public record Line(String process, long arrivalMicros, long timeoutMillis, boolean stand) {
-    public Line {
+  record QueueEntry(String process, long arrivalMicros, long patienceMicros) {
+    public QueueEntry {
       requireNonNull(process, "process");
     }
   }
 
   /**
-   * Asks for the lock. Granted when each key is absent, ours, or of the previous lease id, and the
-   * token is acceptable. A repeat of a granted request is granted and leaves the time to live
-   * alone.
+   * Requests the lock. The node grants it if each key is absent, has this lease id or has the
+   * previous lease id, and if it accepts the token. The node grants a repeat of a granted request
+   * again and leaves the remaining life of the keys unchanged.
+   *
+   * @param token the proposed fencing token: microseconds of node time, below 2^53
+   * @param ttlMillis the lease time
+   * @param previousLeaseId hand-off: the id of the predecessor, whose {@code ended} the node
+   *     raises; otherwise null
+   * @param previousToken hand-off: the token of the predecessor; otherwise 0
+   * @param queueEntry the place of a process that is queued, which a grant removes; null for one
+   *     that is not. While another process comes first in the queue of the node and has its turn,
+   *     the node replies {@link ReplyCode#QUEUED}. A hand-off without an entry comes before all
    */
-  public static final class Acquire extends LockRequest {
-    private final String leaseId;
-    private final long token;
-    private final long ttlMillis;
-    private final @Nullable String previousLeaseId;
-    private final long previousToken;
-    private final @Nullable Line line;
-
-    public Acquire(
-        LockKeys keys,
-        String leaseId,
-        long token,
-        long ttlMillis,
-        @Nullable String previousLeaseId,
-        long previousToken,
-        @Nullable Line line) {
-      super(keys);
-      this.leaseId = requireNonNull(leaseId, "leaseId");
-      this.token = token;
-      this.ttlMillis = ttlMillis;
-      this.previousLeaseId = previousLeaseId;
-      this.previousToken = previousToken;
-      this.line = line;
+  record Acquire(
+      LockKeys keys,
+      String leaseId,
+      long token,
+      long ttlMillis,
+      @Nullable String previousLeaseId,
+      long previousToken,
+      @Nullable QueueEntry queueEntry)
+      implements LockRequest {
+    public Acquire {
+      requireNonNull(keys, "keys");
+      requireNonNull(leaseId, "leaseId");
     }
 
-    public String leaseId() {
-      return leaseId;
+    /** A request without predecessor and without queue entry. */
+    public static Acquire of(LockKeys keys, String leaseId, long token, long ttlMillis) {
+      return new Acquire(keys, leaseId, token, ttlMillis, null, 0, null);
     }
 
-    /** The proposed fencing token: microseconds of node time, below 2^53. */
-    public long token() {
-      return token;
+    /** The same request as a hand-off from this predecessor. */
+    public Acquire successorOf(String leaseId, long token) {
+      return new Acquire(keys, this.leaseId, this.token, ttlMillis, leaseId, token, queueEntry);
     }
 
-    public long ttlMillis() {
-      return ttlMillis;
+    /** The same request with this queue entry; null removes it. */
+    public Acquire withQueueEntry(@Nullable QueueEntry entry) {
+      return new Acquire(keys, leaseId, token, ttlMillis, previousLeaseId, previousToken, entry);
     }
 
-    /** Hand-off: the lease that is taken over, whose {@code ended} is raised; else null. */
-    public @Nullable String previousLeaseId() {
-      return previousLeaseId;
-    }
-
-    /** Hand-off: the token of the lease that is taken over; else 0. */
-    public long previousToken() {
-      return previousToken;
-    }
-
-    /**
-     * Fair mode, at the door only: refuses ({@link ReplyCode#QUEUED}) while somebody who arrived
-     * earlier stands in line; a refused process that {@link Line#stand() stands} is entered with
-     * its arrival (0: now), a granted one leaves. Null otherwise.
-     */
-    public @Nullable Line line() {
-      return line;
+    @Override
+    public String toString() {
+      return "Acquire" + keys;
     }
   }
 
   /**
-   * Asks to let the lease live for the lease time from now on, setting it again where it is gone.
+   * Enters the queue of the node, or keeps the place there. The node replies {@link
+   * ReplyCode#ADMITTED} if the lock is free there and it is the turn of this process, {@link
+   * ReplyCode#QUEUED} if it is another's turn, and otherwise {@link ReplyCode#HELD}. Then it sends
+   * an invalidation of the {@link LockKeys#wakeKey wake key} once it is the turn of this process,
+   * and of the {@link LockKeys#watchKey watch key} once it is the turn of the process before.
+   *
+   * @param afterToken the lock counts as held until the node knows of a lease that has ended with
+   *     this token or a higher one, although it stores no lease; 0 if it stores what is to be known
    */
-  public static final class Extend extends LockRequest {
-    private final String leaseId;
-    private final long token;
-    private final long ttlMillis;
-
-    public Extend(LockKeys keys, String leaseId, long token, long ttlMillis) {
-      super(keys);
-      this.leaseId = requireNonNull(leaseId, "leaseId");
-      this.token = token;
-      this.ttlMillis = ttlMillis;
-    }
-
-    public String leaseId() {
-      return leaseId;
-    }
-
-    public long token() {
-      return token;
-    }
-
-    public long ttlMillis() {
-      return ttlMillis;
-    }
-  }
-
-  /** Frees the keys where they are ours, and raises the fence (and {@code ended}) everywhere. */
-  public static final class Release extends LockRequest {
-    private final String leaseId;
-    private final long token;
-    private final boolean ended;
-    private final long keepMillis;
-    private final @Nullable String leaveLine;
-
-    public Release(
-        LockKeys keys,
-        String leaseId,
-        long token,
-        boolean ended,
-        long keepMillis,
-        @Nullable String leaveLine) {
-      super(keys);
-      this.leaseId = requireNonNull(leaseId, "leaseId");
-      this.token = token;
-      this.ended = ended;
-      this.keepMillis = keepMillis;
-      this.leaveLine = leaveLine;
-    }
-
-    public String leaseId() {
-      return leaseId;
-    }
-
-    public long token() {
-      return token;
-    }
-
-    /** True for what has been a lease (raises {@code ended}), false for a roll-back. */
-    public boolean ended() {
-      return ended;
-    }
-
-    /**
-     * Minimum hold: let the key live this much longer at most instead of deleting it; 0 deletes.
-     */
-    public long keepMillis() {
-      return keepMillis;
-    }
-
-    /** Fair mode: the process that leaves the line for good, or null. */
-    public @Nullable String leaveLine() {
-      return leaveLine;
+  record Enqueue(LockKeys keys, QueueEntry entry, long afterToken) implements LockRequest {
+    public Enqueue {
+      requireNonNull(keys, "keys");
+      requireNonNull(entry, "entry");
     }
   }
 
   /**
-   * An operator takes the lock from whoever holds it: deletes, raises fence and ended to the token.
+   * Sets the remaining life of the keys to the lease time. The node writes a missing key again if
+   * no later lease has ended.
+   *
+   * @param ttlMillis the lease time
    */
-  public static final class Break extends LockRequest {
-    private final long token;
-
-    public Break(LockKeys keys, long token) {
-      super(keys);
-      this.token = token;
+  record Extend(LockKeys keys, String leaseId, long token, long ttlMillis) implements LockRequest {
+    public Extend {
+      requireNonNull(keys, "keys");
+      requireNonNull(leaseId, "leaseId");
     }
 
-    /** Above every fence seen, so that the holder can neither extend nor repair. */
-    public long token() {
-      return token;
+    @Override
+    public String toString() {
+      return "Extend" + keys;
     }
   }
 
-  /** Reads, and changes nothing: answers HELD with holder and fence, or NOT_OWNER when free. */
-  public static final class Inspect extends LockRequest {
-    public Inspect(LockKeys keys) {
-      super(keys);
+  /**
+   * Deletes the keys that have this lease id. Raises the fence of every name to the token.
+   *
+   * @param ended true for the release of a lease, which raises {@code ended} too; false for a
+   *     roll-back
+   * @param keepMillis minimum hold: how long the keys may still live instead of being deleted; 0
+   *     deletes them
+   * @param leaveQueue the process that leaves the queue of the node; otherwise null
+   */
+  record Release(
+      LockKeys keys,
+      String leaseId,
+      long token,
+      boolean ended,
+      long keepMillis,
+      @Nullable String leaveQueue)
+      implements LockRequest {
+    public Release {
+      requireNonNull(keys, "keys");
+      requireNonNull(leaseId, "leaseId");
+    }
+
+    /** The release of a lease: deletes the keys at once and leaves the queue unchanged. */
+    public static Release of(LockKeys keys, String leaseId, long token) {
+      return new Release(keys, leaseId, token, true, 0, null);
+    }
+
+    /** Undoes an attempt that did not become a lease. */
+    public static Release rollBack(LockKeys keys, String leaseId, long token) {
+      return new Release(keys, leaseId, token, false, 0, null);
+    }
+
+    /** The same release, which lets the keys live for this time at most. */
+    public Release keeping(long millis) {
+      return new Release(keys, leaseId, token, ended, millis, leaveQueue);
+    }
+
+    /** The same release, which also removes the entry of this process; null removes none. */
+    public Release leavingQueue(@Nullable String process) {
+      return new Release(keys, leaseId, token, ended, keepMillis, process);
+    }
+
+    @Override
+    public String toString() {
+      return (ended ? "Release" : "Roll-back") + keys;
+    }
+  }
+
+  /**
+   * An operator takes the lock from its holder: deletes the keys, and raises fence and {@code
+   * ended} to the token.
+   *
+   * @param token above every known fence, so that the holder can neither extend nor repair
+   */
+  record Break(LockKeys keys, long token) implements LockRequest {
+    public Break {
+      requireNonNull(keys, "keys");
+    }
+  }
+
+  /**
+   * Reads and changes nothing. The node replies {@link ReplyCode#HELD} with the mark of the holder
+   * and the fence, or {@link ReplyCode#NOT_OWNER} if the lock is free.
+   */
+  record Inspect(LockKeys keys) implements LockRequest {
+    public Inspect {
+      requireNonNull(keys, "keys");
     }
   }
 }

@@ -5,14 +5,15 @@ import static java.util.Objects.requireNonNull;
 import java.time.Duration;
 
 /**
- * What a node needs to know of the deployment it serves.
+ * What a node needs to know about the deployment.
  *
- * @param maxLeaseTime the longest lease of the deployment; a node that may have forgotten stays out
- *     for at least that long
- * @param restartGuard how a node that may have forgotten is recognised
- * @param keyPrefix what all keys begin with, {@code redlock} unless configured
+ * @param maxLeaseTime the longest lease time of the deployment; a node that may have forgotten
+ *     leases stays in quarantine for at least that long
+ * @param restartGuard how such a node is recognised
+ * @param keyPrefix the prefix of all keys; {@code redlock} unless configured
  * @param time the clock and timer to use
- * @param listener told of connections and pushes; called on I/O threads, never blocks
+ * @param listener receives changes of the status and invalidations; called on I/O threads, never
+ *     blocks
  */
 public record NodeContext(
     Duration maxLeaseTime,

@@ -3,16 +3,25 @@ package dev.redlock.spi;
 import static java.util.Objects.requireNonNull;
 
 /**
- * Why a node gave no definite answer.
+ * Why a node gave no definite reply.
  *
  * @param kind the class of the fault
- * @param message for people; holds no credentials and no lease id
+ * @param message for people; contains no credentials and no lease id; control characters are
+ *     escaped
+ * @param notExecuted whether it is certain that this request has stored nothing: the client did not
+ *     send it, or the server rejected it before any write. If false, the request may have been
+ *     executed, and an acquire or extend must be undone
  */
-public record NodeError(Kind kind, String message) {
+public record NodeError(Kind kind, String message, boolean notExecuted) {
+
+  /** An error after which the request may have been executed. */
+  public NodeError(Kind kind, String message) {
+    this(kind, message, false);
+  }
 
   public NodeError {
     requireNonNull(kind, "kind");
-    requireNonNull(message, "message");
+    message = Printable.of(requireNonNull(message, "message"));
   }
 
   @Override
@@ -22,11 +31,11 @@ public record NodeError(Kind kind, String message) {
 
   /** The class of a fault. */
   public enum Kind {
-    /** No answer within the node timeout. The request may still be executed. */
+    /** No reply within the node timeout. The request may still be executed. */
     TIMEOUT,
-    /** No connection, or it broke before the answer. The request may have been executed. */
+    /** No connection, or it ended before the reply. The request may have been executed. */
     DISCONNECTED,
-    /** Too many requests are unanswered on this connection; nothing was sent. */
+    /** Too many requests of this connection have no reply yet; nothing was sent. */
     OVERLOADED,
     /** The server is loading its data set. Not executed. */
     LOADING,
@@ -34,23 +43,25 @@ public record NodeError(Kind kind, String message) {
     READONLY,
     /** The server is out of memory. Not executed. */
     OUT_OF_MEMORY,
-    /** The server is busy with a long script. Not executed. */
+    /** The server rejects writes because it cannot save its data. Not executed. */
+    MISCONFIGURED,
+    /** The server is executing a long script. Not executed. */
     BUSY,
-    /** The user may not run a command that is needed. */
+    /** The user has no permission for a required command. */
     NO_PERMISSION,
-    /** The server wants a password, or refused the one given. */
+    /** The server requires a password, or rejected the given one. */
     NOT_AUTHENTICATED,
-    /** Our key holds somebody's data: another type, or no time to live. */
+    /** A key of the lock contains foreign data: another type, or no time to live. */
     FOREIGN_KEY,
-    /** The server had forgotten the script; it has been loaded again for the next round. */
+    /** The server had no such script, and it was too late to send it again. Not executed. */
     NO_SCRIPT,
-    /** A cluster node does not serve the slot, now. */
+    /** The cluster node does not serve the slot now. */
     CLUSTER,
-    /** Too few replicas confirmed the write in time. */
+    /** Too few replicas are attached (not executed), or too few confirmed the write in time. */
     REPLICAS,
     /** The client is closed. */
     CLOSED,
-    /** Anything else. */
+    /** Any other error. */
     UNEXPECTED
   }
 }

@@ -7,24 +7,30 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a server said about itself when its connection was probed.
+ * What a server reported about itself when its connection was probed.
  *
- * @param runId changes with every start of the server; of a whole cluster the least of its nodes'
- *     ids
+ * @param runId changes with every start of the server; for a whole cluster the smallest of its
+ *     nodes' run ids
  * @param product {@code redis} or {@code valkey}
- * @param version as the product counts it
- * @param uptimeSeconds whole seconds since the start, by the node's wall clock
- * @param role {@code master} or {@code slave}; {@code cluster} for a whole cluster seen as one node
+ * @param version the version of the product
+ * @param uptimeSeconds whole seconds since the start, on the node's wall clock; -1 if the server
+ *     does not report it
+ * @param role {@code master} or {@code slave}; {@code cluster} for a whole cluster that acts as one
+ *     node
  * @param clusterEnabled whether it is a node of a Redis Cluster
- * @param maxmemoryPolicy what is evicted when memory runs out; {@code noeviction} is right for
- *     locks
- * @param replicationId shared by a master and its replicas
- * @param connectedReplicas how many replicas are attached
- * @param appendOnly whether it keeps an append-only file
- * @param appendFsync how it syncs that: {@code always}, {@code everysec} or {@code no}; empty where
- *     nobody asked or this user may not
- * @param evictedKeys how many keys it has evicted since its start
- * @param writeTrouble what it says of its last write to disk if that failed; empty if all is well
+ * @param maxmemoryPolicy what the server evicts when memory runs out; locks need {@code noeviction}
+ * @param replicationId the same for a master and its replicas
+ * @param connectedReplicas the number of attached replicas
+ * @param appendOnly whether it writes an append-only file
+ * @param appendFsync how it syncs that file: {@code always}, {@code everysec} or {@code no}; empty
+ *     if unknown
+ * @param evictedKeys the number of keys evicted since its start
+ * @param writeTrouble the failure of its last write to disk; empty if there is none
+ * @param promoted whether it is a master with the replication history of another master: it was a
+ *     replica of that master and was promoted, or it restarted from a snapshot with such a history.
+ *     Redis clears this after one hour without replicas ({@code repl-backlog-ttl})
+ * @param usedMemory memory in use, in bytes; 0 if unknown
+ * @param maxMemory the configured limit of memory, in bytes; 0 if unlimited or unknown
  */
 public record NodeIdentity(
     String runId,
@@ -39,20 +45,60 @@ public record NodeIdentity(
     boolean appendOnly,
     String appendFsync,
     long evictedKeys,
-    String writeTrouble) {
+    String writeTrouble,
+    boolean promoted,
+    long usedMemory,
+    long maxMemory) {
+
+  private static final String NO_REPLICATION = "0".repeat(40);
 
   public NodeIdentity {
+    // These texts of the server go to the log.
     requireNonNull(runId, "runId");
-    requireNonNull(product, "product");
-    requireNonNull(version, "version");
-    requireNonNull(role, "role");
-    requireNonNull(maxmemoryPolicy, "maxmemoryPolicy");
+    product = Printable.of(requireNonNull(product, "product"));
+    version = Printable.of(requireNonNull(version, "version"));
+    role = Printable.of(requireNonNull(role, "role"));
+    maxmemoryPolicy = Printable.of(requireNonNull(maxmemoryPolicy, "maxmemoryPolicy"));
     requireNonNull(replicationId, "replicationId");
-    requireNonNull(appendFsync, "appendFsync");
-    requireNonNull(writeTrouble, "writeTrouble");
+    appendFsync = Printable.of(requireNonNull(appendFsync, "appendFsync"));
+    writeTrouble = Printable.of(requireNonNull(writeTrouble, "writeTrouble"));
   }
 
-  /** The same, with how the append-only file is synced, which {@code INFO} does not tell. */
+  /** A server that was never promoted and whose use of memory is unknown. */
+  public NodeIdentity(
+      String runId,
+      String product,
+      String version,
+      long uptimeSeconds,
+      String role,
+      boolean clusterEnabled,
+      String maxmemoryPolicy,
+      String replicationId,
+      int connectedReplicas,
+      boolean appendOnly,
+      String appendFsync,
+      long evictedKeys,
+      String writeTrouble) {
+    this(
+        runId,
+        product,
+        version,
+        uptimeSeconds,
+        role,
+        clusterEnabled,
+        maxmemoryPolicy,
+        replicationId,
+        connectedReplicas,
+        appendOnly,
+        appendFsync,
+        evictedKeys,
+        writeTrouble,
+        false,
+        0,
+        0);
+  }
+
+  /** The same with the sync policy of the append-only file, which {@code INFO} does not report. */
   public NodeIdentity withAppendFsync(String policy) {
     return new NodeIdentity(
         runId,
@@ -67,7 +113,10 @@ public record NodeIdentity(
         appendOnly,
         policy,
         evictedKeys,
-        writeTrouble);
+        writeTrouble,
+        promoted,
+        usedMemory,
+        maxMemory);
   }
 
   /** Whether it is a replica, which never votes. */
@@ -75,12 +124,12 @@ public record NodeIdentity(
     return !role.equals("master") && !wholeCluster();
   }
 
-  /** Whether this is a whole Redis Cluster, seen as one node. */
+  /** Whether this is a whole Redis Cluster that acts as one node. */
   public boolean wholeCluster() {
     return role.equals("cluster");
   }
 
-  /** Reads the answer to {@code INFO}; null if it does not name a run. */
+  /** Parses the reply to {@code INFO}; null if it contains no run id. */
   public static @Nullable NodeIdentity parse(String info) {
     Map<String, String> fields = new HashMap<>();
     info.lines()
@@ -100,7 +149,7 @@ public record NodeIdentity(
         runId,
         valkey == null ? "redis" : "valkey",
         valkey == null ? fields.getOrDefault("redis_version", "unknown") : valkey,
-        number(fields.get("uptime_in_seconds")),
+        fields.containsKey("uptime_in_seconds") ? number(fields.get("uptime_in_seconds")) : -1,
         fields.getOrDefault("role", "master"),
         "1".equals(fields.get("cluster_enabled")),
         fields.getOrDefault("maxmemory_policy", "unknown"),
@@ -109,7 +158,18 @@ public record NodeIdentity(
         "1".equals(fields.get("aof_enabled")),
         "",
         number(fields.get("evicted_keys")),
-        writeTrouble(fields));
+        writeTrouble(fields),
+        wasPromoted(fields),
+        number(fields.get("used_memory")),
+        number(fields.get("maxmemory")));
+  }
+
+  /** A promoted replica keeps its former master's replication id and the offset of the change. */
+  private static boolean wasPromoted(Map<String, String> fields) {
+    String second = fields.getOrDefault("master_replid2", NO_REPLICATION);
+    return fields.getOrDefault("role", "master").equals("master")
+        && !second.equals(NO_REPLICATION)
+        && !fields.getOrDefault("second_repl_offset", "-1").startsWith("-");
   }
 
   private static String writeTrouble(Map<String, String> fields) {
@@ -117,7 +177,7 @@ public record NodeIdentity(
       return "its append-only file could not be written";
     }
     return "err".equals(fields.get("rdb_last_bgsave_status"))
-        ? "its last snapshot could not be written, and it may refuse writes for that"
+        ? "its last snapshot could not be written, and it may reject writes for that reason"
         : "";
   }
 

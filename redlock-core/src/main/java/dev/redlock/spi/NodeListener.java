@@ -2,52 +2,55 @@ package dev.redlock.spi;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a node tells the lock besides answers. Called on I/O threads; must not block. */
+/** Receives what a node reports beside its replies. Called on I/O threads; must not block. */
 public interface NodeListener {
 
-  /**
-   * The state changed: connected, lost, quarantined, voting. {@code node.status()} is the new one.
-   */
+  /** The status changed. {@code node.status()} is the new one. */
   void onStatus(LockNode node);
 
   /**
-   * The node's clock was read, by probing: the first estimate of its offset.
+   * A probe read the node's clock: the first estimate of its offset.
    *
-   * @param nodeMicros its clock, microseconds since 1970
-   * @param sentNanos when it was asked for, on {@link Time#nanos()}
-   * @param answeredNanos when the answer came
+   * @param nodeMicros the node's clock, in microseconds since 1970
+   * @param sentNanos when the client sent the question, on {@link Time#nanos()}
+   * @param answeredNanos when the reply arrived
    */
   default void onClock(LockNode node, long nodeMicros, long sentNanos, long answeredNanos) {}
 
   /**
-   * Asked whenever a server has been looked at, before it may vote: why it must not, whatever its
-   * age. The node then stays {@link NodeStatus.State#QUARANTINED} with this cause, and looks again
-   * now and then.
+   * Says why a server must not vote, whatever its age. Called after each probe, before the server
+   * may vote. With an objection the node stays {@link NodeStatus.State#QUARANTINED} with this cause
+   * and is probed again from time to time.
    *
-   * @return null if there is nothing against it
+   * @param identity what the server reported; null if this user has no permission to ask
+   * @param markerId identifies the server's marker among all servers; empty if it has none or it
+   *     could not be read
+   * @return null if there is no objection
    */
-  default @Nullable String objection(LockNode node, NodeIdentity identity) {
+  default @Nullable String objection(
+      LockNode node, @Nullable NodeIdentity identity, String markerId) {
     return null;
   }
 
   /**
-   * The node says that this key was written, deleted or expired. A hint: it may be late, doubled or
-   * false.
+   * An invalidation arrived: this key was written, deleted or expired. Serves as a release hint: it
+   * may be late, duplicated or false.
    *
-   * @param key the whole lock key, as {@link LockKeys#lockKey(int)} makes it
+   * @param key the whole key: a lock key as {@link LockKeys#lockKey(int)} returns it, a wake key or
+   *     a watch key
    */
   void onInvalidated(LockNode node, String key);
 
   /**
-   * The node tells of a release by another way than the connection that answers come on, so that
-   * this may overtake the answer to a question that was executed before it. A hint.
+   * A release hint of the node arrived on another connection than the replies. It may therefore
+   * overtake the reply to a request that the node executed earlier.
    *
    * @param key the whole lock key
    */
-  default void onNotice(LockNode node, String key) {
+  default void onReleaseHint(LockNode node, String key) {
     onInvalidated(node, key);
   }
 
-  /** The node says that anything may have changed (a flush, a lost subscription). A hint. */
+  /** Any key may have changed: after a flush, or after a lost subscription. */
   void onAllInvalidated(LockNode node);
 }

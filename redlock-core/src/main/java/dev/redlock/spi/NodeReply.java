@@ -5,18 +5,21 @@ import static java.util.Objects.requireNonNull;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One node's answer to one request.
+ * One node's reply to one request.
  *
- * @param code what it said
- * @param connection {@link NodeStatus#connection()} of the connection that carried the answer
+ * @param code what the node replied
+ * @param connection {@link NodeStatus#connection()} of the connection that carried the reply
  * @param nodeMicros the node's clock when it executed the request, microseconds since 1970; 0 if
  *     unknown
- * @param fence the highest stored fence of the names; 0 if none
- * @param remainingMillis {@link ReplyCode#HELD}: how long the longest-lasting key still lives
- * @param mark {@link ReplyCode#HELD}: a short hash of the holder's lease id
- * @param othersInLine {@link ReplyCode#GRANTED} and {@link ReplyCode#RELEASED}: how many others are
- *     known to want the lock; in fair mode those who stand in line at this node, else 1 if anybody
- *     was refused since the last grant
+ * @param fence the highest fence that the node stores for the names; 0 if none. {@link
+ *     ReplyCode#ADMITTED}: the token of the last lease that it knows to have ended
+ * @param remainingMillis {@link ReplyCode#HELD}: the remaining life of the key that expires last;
+ *     −1 if the node stores no lease, see {@link LockRequest.Enqueue}
+ * @param mark {@link ReplyCode#HELD}: a short hash of the holder's lease id, and its label; see
+ *     {@link HolderMark}
+ * @param othersQueued {@link ReplyCode#GRANTED} and {@link ReplyCode#RELEASED}: how many others are
+ *     known to want the lock: the processes in the queue of this node, or 1 if the node refused a
+ *     client since the last grant. Enqueue: how many processes come before this one in the queue
  * @param error {@link ReplyCode#FAILED}: why
  */
 public record NodeReply(
@@ -26,28 +29,32 @@ public record NodeReply(
     long fence,
     long remainingMillis,
     @Nullable String mark,
-    int othersInLine,
+    int othersQueued,
     @Nullable NodeError error) {
 
   public NodeReply {
     requireNonNull(code, "code");
   }
 
-  /** An answer without holder. */
+  /** A reply without a holder. */
   public static NodeReply of(ReplyCode code, long connection, long nodeMicros, long fence) {
     return new NodeReply(code, connection, nodeMicros, fence, 0, null, 0, null);
   }
 
-  /** The answer that somebody else holds the lock. */
+  /** The reply that another lease has the lock. */
   public static NodeReply held(
       long connection, long nodeMicros, long fence, long remainingMillis, String mark) {
     return new NodeReply(
         ReplyCode.HELD, connection, nodeMicros, fence, remainingMillis, mark, 0, null);
   }
 
-  /** No definite answer. */
+  /** No definite reply; the request may have been executed. */
   public static NodeReply failed(long connection, NodeError.Kind kind, String message) {
-    return new NodeReply(
-        ReplyCode.FAILED, connection, 0, 0, 0, null, 0, new NodeError(kind, message));
+    return failed(connection, new NodeError(kind, message));
+  }
+
+  /** No definite reply. */
+  public static NodeReply failed(long connection, NodeError error) {
+    return new NodeReply(ReplyCode.FAILED, connection, 0, 0, 0, null, 0, error);
   }
 }

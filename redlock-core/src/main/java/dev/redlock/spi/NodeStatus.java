@@ -5,37 +5,56 @@ import static java.util.Objects.requireNonNull;
 /**
  * A snapshot of one node's connection.
  *
- * @param state where the connection stands
- * @param connection counts up with every new connection and with every event after which earlier
- *     answers no longer count (a flush that was seen); an answer counts in a round only while its
- *     connection number is still the current one
- * @param sinceNanos when this state began, on the monotonic clock of {@link Time#nanos()}; for
- *     {@link State#QUARANTINED} when this client first held this run of the server in quarantine
+ * @param state the state of the connection
+ * @param connection rises with every new connection and with every event that makes earlier replies
+ *     invalid (a flush); a reply counts in a round only while its connection number is the current
+ *     one
+ * @param sinceNanos when this state began, on the clock of {@link Time#nanos()}; for {@link
+ *     State#QUARANTINED} when this client first put this run of the server in quarantine
  * @param untilNanos when a quarantine is expected to end, on the same clock; otherwise 0
- * @param cause why, for people: the error that broke the connection, or what the quarantine is for
+ * @param cause the reason, for people: the error that ended the connection, the reason for the
+ *     quarantine, or the error that the server replies while it is erring
+ * @param erring whether the server replies with errors instead of executing requests. Until a trial
+ *     of the adapter succeeds, the client asks it for no new lease and repeats no request on it. It
+ *     still sends extensions and first releases. The replies of the node still count
  */
 public record NodeStatus(
-    State state, long connection, long sinceNanos, long untilNanos, String cause) {
+    State state, long connection, long sinceNanos, long untilNanos, String cause, boolean erring) {
+
+  /** The status of a connection to a server that is not erring. */
+  public NodeStatus(State state, long connection, long sinceNanos, long untilNanos, String cause) {
+    this(state, connection, sinceNanos, untilNanos, cause, false);
+  }
 
   public NodeStatus {
     requireNonNull(state, "state");
-    requireNonNull(cause, "cause");
+    cause = Printable.of(requireNonNull(cause, "cause"));
   }
 
-  /** Where a connection stands: {@code CONNECTING → PROBING → (QUARANTINED →) VOTING}. */
+  /** The states of a connection: {@code CONNECTING → PROBING → (QUARANTINED →) VOTING}. */
   public enum State {
-    /** No connection; one is being made, or made again after a pause. */
+    /** No connection; the client is connecting, or will connect again after a pause. */
     CONNECTING,
-    /** Connected; identity, age and clock of the node are being looked at. */
+    /** Connected; the client is asking for the identity, age and clock of the server. */
     PROBING,
-    /** Usable for extending and cleaning up, but its votes on new leases do not count. */
+    /** Usable for extensions and releases, but its votes on new leases do not count. */
     QUARANTINED,
-    /** Votes. */
+    /** Usable for everything; its votes count. */
     VOTING
   }
 
-  /** Whether requests can be sent: the connection has been probed. */
+  /** Whether requests can be sent: the connection is probed. */
   public boolean usable() {
     return state == State.VOTING || state == State.QUARANTINED;
+  }
+
+  /** Whether it is asked for new leases: its votes count, and it is not erring. */
+  public boolean votes() {
+    return state == State.VOTING && !erring;
+  }
+
+  /** Whether a failed request is worth sending again: the node is usable and not erring. */
+  public boolean works() {
+    return usable() && !erring;
   }
 }

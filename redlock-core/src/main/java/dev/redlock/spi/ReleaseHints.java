@@ -3,9 +3,9 @@ package dev.redlock.spi;
 import java.util.List;
 
 /**
- * A carrier of release hints between processes, besides the pushes of the nodes themselves: an
- * event bus, a stream. Hints may be lost, doubled, late or forged; nothing but speed depends on
- * them. Implementations never block and never throw.
+ * Carries release hints between processes, beside the invalidations of the nodes: an event bus, a
+ * stream. Hints may be lost, duplicated, late or forged; only speed depends on them.
+ * Implementations never block and never throw.
  */
 public interface ReleaseHints extends AutoCloseable {
 
@@ -13,30 +13,40 @@ public interface ReleaseHints extends AutoCloseable {
   void start(Receiver receiver);
 
   /**
-   * Somebody in this process begins to wait for the name. Calls for one name are counted pairwise.
+   * A caller of this process begins to wait for the name, if only for the one round trip of a free
+   * lock.
    */
   default void waiting(String name) {}
 
-  /** Nobody in this process waits for the name any more. */
+  /**
+   * A node refused a caller that waits for the name: another process has it. Called once at most
+   * between a call of {@link #waiting} and its {@link #idle}.
+   *
+   * @param notified whether a quorum of nodes notifies this client of the release; see {@link
+   *     LockNode#notifiesWaiters}
+   */
+  default void refused(String name, boolean notified) {}
+
+  /** That caller no longer waits. One call for each call of {@link #waiting}. */
   default void idle(String name) {}
 
-  /** A lease of this process has ended or was handed on; others may be told. */
+  /** A lease of this process ended or was handed off. The carrier may publish a hint. */
   void ended(Ended ended);
 
   /**
-   * A node pushed to this process that the name may be free, which it may not have pushed to others
-   * (an expiry, an administrator's deletion). Never for what this or another carrier delivered.
+   * An invalidation arrived: the name may be free. Other processes may not have received one (after
+   * an expiry, or a deletion by an administrator). Never called for a hint of a carrier.
    */
-  default void pushed(String name) {}
+  default void invalidated(String name) {}
 
-  /** Stops delivering. */
+  /** Stops the delivery. */
   @Override
   void close();
 
   /**
-   * The end of a lease, to be told to others. Holds no lease id on purpose.
+   * The end of a lease. Contains no lease id, because a hint is public.
    *
-   * @param names what the lease covered
+   * @param names the names of the lease
    * @param token its fencing token
    * @param reason why it ended
    */
@@ -48,15 +58,15 @@ public interface ReleaseHints extends AutoCloseable {
 
   /** Why a lease ended. */
   enum Reason {
-    /** The lock was freed: worth waking up for. */
+    /** The lock was freed: waiters should ask for it. */
     RELEASED,
-    /** It went to another waiter of the same process: nothing to gain by waking up. */
+    /** Another waiter of the same process has the lock: waiters need not ask for it. */
     HANDED_OFF,
-    /** It was lost or has expired. */
+    /** The lease was lost or expired. */
     LOST
   }
 
-  /** Takes hints. Safe from any thread, never blocks. */
+  /** Receives hints. Safe from any thread, never blocks. */
   @FunctionalInterface
   interface Receiver {
     /** The name may be free now. */

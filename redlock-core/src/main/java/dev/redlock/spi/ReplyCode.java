@@ -1,34 +1,36 @@
 package dev.redlock.spi;
 
-/** What a node answered to one request. */
+/** What a node replied to one request. */
 public enum ReplyCode {
-  /** Acquire: the key is set for this lease id. */
+  /** Acquire: the node stored the lease. */
   GRANTED,
   /**
-   * Acquire: another lease id has the key; remaining time and mark are of the one that lasts
-   * longest.
+   * Acquire: another lease has a key. Remaining life and mark belong to the key that expires last.
    */
   HELD,
-  /** Acquire (fair mode): somebody who came earlier stands in line. */
+  /** Acquire, enqueue: the lock is free, but it is the turn of another process in the queue. */
   QUEUED,
+  /** Enqueue: the lock is free on this node, and it is the turn of this process. */
+  ADMITTED,
   /**
-   * Acquire: the token is not acceptable; the answer carries the stored fence and the node's time.
+   * Acquire: the node does not accept the token. The reply carries the stored fence and the node's
+   * time.
    */
   STALE,
-  /** Extend: the key was ours, and lives for the lease time again. */
+  /** Extend: the key had this lease id, and its remaining life is the lease time again. */
   EXTENDED,
-  /** Extend: the key was gone and no later lease has ended; it was set again. */
+  /** Extend: the key was missing and no later lease had ended; the node wrote it again. */
   REPAIRED,
-  /** Extend: another's key, or a later lease has ended meanwhile. */
+  /** Extend: another lease has the key, or a later lease has ended. */
   LOST,
-  /** Release: the key was ours and is gone (or shortened). Break: a key was deleted. */
+  /** Release: the key had this lease id and is deleted or shortened. Break: a key was deleted. */
   RELEASED,
-  /** Release: the key was not ours; the fence was raised all the same. Break: there was no key. */
+  /** Release: the key had another lease id or was missing; the fence was raised. Break: no key. */
   NOT_OWNER,
-  /** No definite answer: what the node did is unknown. */
+  /** No definite reply: what the node did is unknown. */
   FAILED;
 
-  /** Whether the node said something definite. */
+  /** Whether the reply is definite. */
   public boolean definite() {
     return this != FAILED;
   }

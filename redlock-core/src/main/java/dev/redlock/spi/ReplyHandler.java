@@ -1,6 +1,6 @@
 package dev.redlock.spi;
 
-/** Takes the one answer of a node to one request. Called on an I/O thread; must not block. */
+/** Receives the one reply of a node to one request. Called on an I/O thread; must not block. */
 @FunctionalInterface
 public interface ReplyHandler {
   void onReply(NodeReply reply);

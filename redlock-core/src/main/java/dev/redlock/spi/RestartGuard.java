@@ -1,32 +1,21 @@
 package dev.redlock.spi;
 
 /**
- * How a node that may have lost its keys is kept from voting until it is harmless. See {@code
+ * The rule that keeps a node that may have forgotten leases from voting. See {@code
  * docs/safety.md}, "Nodes that forget".
  */
 public enum RestartGuard {
   /** No guard. For tests, and for nodes that fsync every write. */
   OFF,
   /**
-   * The default: a node whose uptime is shorter than the longest lease, whose run id changed, or
-   * whose flush was seen is quarantined for the longest lease time.
+   * The default. A node is quarantined for the longest lease time in these cases: its uptime is
+   * shorter than that; its run id changed; it was promoted from a replica and nothing proves that
+   * it has been a master for as long; this client, or another connected client, saw a flush.
    */
   UPTIME,
-  /** Stricter: a node votes only once the marker key it carries is old enough. */
-  MARKER;
-
-  /** No guard. For tests, and for nodes that fsync every write. */
-  public static RestartGuard off() {
-    return OFF;
-  }
-
-  /** The default guard: uptime, run id and flushes. */
-  public static RestartGuard uptime() {
-    return UPTIME;
-  }
-
-  /** The stricter guard, which also sees a flush that happened while nobody was connected. */
-  public static RestartGuard marker() {
-    return MARKER;
-  }
+  /**
+   * Stricter: a node votes only once its marker key is old enough. This also detects a flush that
+   * happened while no client was connected.
+   */
+  MARKER
 }

@@ -1,4 +1,4 @@
-/** The ports of the library: one node, release hints, and time. Adapters implement them. */
+/** The ports that adapters implement: a node, release hints, and time. */
 @NullMarked
 package dev.redlock.spi;
 

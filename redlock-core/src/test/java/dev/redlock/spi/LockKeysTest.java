@@ -4,6 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.redlock.AcquireReport;
+import dev.redlock.FencingToken;
+import dev.redlock.LeaseEnd;
+import dev.redlock.LeaseLostException;
+import dev.redlock.LockQueueFullException;
+import dev.redlock.LockTimeoutException;
+import dev.redlock.RedlockInterruptedException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -13,11 +21,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever a name holds, its keys are its own, in its own slot. */
+/** The keys of a name belong to no other name and lie in one slot, for any text. */
 class LockKeysTest {
   private static final int LONGEST = 5;
 
-  /** What names may be made of that means something in a key, and something that does not. */
+  /** Parts of names: some have a meaning in a key, some have none. */
   private static final char[] SIGNS = {'{', '}', '%', ':', '\n', '7', 'B', 'a'};
 
   private static LockKeys of(String... names) {
@@ -47,7 +55,53 @@ class LockKeysTest {
     assertThat(of(name).lockKey(0)).isEqualTo(key);
     assertThat(of(name).lockKeyBytes(0)).isEqualTo(key.getBytes(UTF_8));
     assertThat(of(name).fenceKeyBytes(0)).isEqualTo((key + ":fence").getBytes(UTF_8));
-    assertThat(of(name).lineKeyBytes(0)).isEqualTo((key + ":line").getBytes(UTF_8));
+    assertThat(of(name).queueKey()).isEqualTo(key + ":queue");
+    assertThat(of(name).wakeKey("p.1")).isEqualTo(key + ":wake:p.1");
+    assertThat(of(name).watchKey("p.1")).isEqualTo(key + ":watch:p.1");
+  }
+
+  @Test
+  void names_aThousand_areAccepted_andOneMoreIsRefusedWithTheNumbers() {
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < LockKeys.MAX_NAMES; i++) {
+      names.add("name" + i);
+    }
+    names.addAll(List.copyOf(names)); // Repetition does not count.
+    assertThat(LockKeys.of("redlock", names).size()).isEqualTo(1_000);
+    names.add("one more");
+    assertThatThrownBy(() -> LockKeys.of("redlock", names))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("a lock may have 1000 names, this one has 1001");
+  }
+
+  @Test
+  void text_ofManyLongNames_isBounded() {
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < LockKeys.MAX_NAMES; i++) {
+      names.add(i + "x".repeat(500));
+    }
+    LockKeys keys = LockKeys.of("redlock", names);
+    AcquireReport report =
+        new AcquireReport(
+            keys.names(),
+            AcquireReport.Verdict.HELD,
+            1,
+            List.of(),
+            Duration.ZERO,
+            1,
+            Duration.ZERO);
+
+    assertThat(keys.toString()).hasSizeLessThan(1_200).endsWith(" and 990 more]");
+    assertThat(new LockTimeoutException(report))
+        .message()
+        .hasSizeLessThan(1_300)
+        .contains(" and 990 more; waited");
+    assertThat(new LockQueueFullException(names, 7)).message().hasSizeLessThan(1_300);
+    assertThat(new LeaseLostException(names, new FencingToken(1), LeaseEnd.LOST))
+        .message()
+        .hasSizeLessThan(1_300);
+    assertThat(new RedlockInterruptedException(names)).message().hasSizeLessThan(1_300);
+    assertThat(of("a", "b")).hasToString("[a, b]");
   }
 
   @Test
@@ -63,15 +117,38 @@ class LockKeysTest {
       String lockKey = keys.lockKey(0);
       String tag = tagAsRedisReadsIt(lockKey);
       assertThat(tag).as("tag of " + name).isNotEmpty();
-      for (byte[] key :
-          List.of(keys.lockKeyBytes(0), keys.fenceKeyBytes(0), keys.lineKeyBytes(0))) {
-        String text = new String(key, UTF_8);
+      for (String text :
+          List.of(
+              lockKey,
+              new String(keys.fenceKeyBytes(0), UTF_8),
+              keys.queueKey(),
+              keys.wakeKey("p"),
+              keys.watchKey("p"))) {
         String before = owners.put(text, name);
         assertThat(before).as(text + " is of " + name + " and of").isNull();
         assertThat(tagAsRedisReadsIt(text)).as("tag of " + text).isEqualTo(tag);
       }
     }
-    assertThat(owners).hasSize(3 * allNames().size());
+    assertThat(owners).hasSize(5 * allNames().size());
+  }
+
+  @Test
+  void lockKeyOf_turnKeysOfAllNames_isTheLockKey() {
+    for (String name : allNames()) {
+      LockKeys keys = of(name);
+      String lockKey = keys.lockKey(0);
+      for (String key : List.of(lockKey, keys.wakeKey("p.1f"), keys.watchKey("p.1f"))) {
+        assertThat(LockKeys.lockKeyOf(key)).as(key).isEqualTo(lockKey);
+      }
+    }
+  }
+
+  @Test
+  void queue_ofSeveralNames_isNotThatOfOneName() {
+    LockKeys two = of("{t}a", "{t}b");
+    assertThat(two.queueKey()).startsWith(two.lockKey(0) + ":queue:");
+    assertThat(two.member("p")).startsWith("p.").isNotEqualTo(of("{t}a", "{t}c").member("p"));
+    assertThat(of("a").member("p")).isEqualTo("p");
   }
 
   private static List<String> allNames() {
@@ -87,12 +164,13 @@ class LockKeysTest {
       all.addAll(longer);
       last = longer;
     }
-    // What a careless suffix would take for the other keys of a name.
-    all.addAll(List.of("a:fence", "a:line", "{a}:fence", "a}:fence", "{a}:line", "%node"));
+    // Names that end like the other keys of a name.
+    all.addAll(List.of("a:fence", "a:queue", "{a}:fence", "a}:fence", "{a}:queue", "%node"));
+    all.addAll(List.of("a:wake:p", "{a}:wake:p", "a:watch:p", "{a}:watch:p", "a:wake", ":wake:p"));
     return all;
   }
 
-  /** The first non-empty text between the first brace and the next that closes; else the whole. */
+  /** The hash tag as Redis finds it; the whole key without one. */
   private static String tagAsRedisReadsIt(String key) {
     int open = key.indexOf('{');
     int close = key.indexOf('}', open + 1);
@@ -139,5 +217,28 @@ class LockKeysTest {
     assertThat(of("b", "a", "b")).isEqualTo(of("a", "b")).hasSameHashCodeAs(of("a", "b"));
     assertThat(of("b", "a", "b").names()).containsExactly("a", "b");
     assertThat(of("a")).isNotEqualTo(of("a", "b"));
+  }
+
+  @Test
+  void tagSuffixes_endTheTags_andKeepNamesAndOrder() {
+    LockKeys keys = of("a", "a!", "buy_{42}").withTagSuffixes(List.of("~x", "~y", "~z"));
+    assertThat(keys.names()).containsExactly("a", "a!", "buy_{42}");
+    assertThat(keys.lockKey(0)).isEqualTo("redlock:{a~x}");
+    assertThat(keys.lockKey(1)).isEqualTo("redlock:{a!~y}");
+    assertThat(keys.lockKey(2)).isEqualTo("redlock:{42~z}:buy_{}");
+    assertThat(new String(keys.fenceKeyBytes(2), UTF_8)).isEqualTo("redlock:{42~z}:buy_{}:fence");
+    assertThat(keys.wakeKey("p")).isEqualTo("redlock:{a~x}:wake:p");
+    assertThat(keys).isNotEqualTo(of("a", "a!", "buy_{42}"));
+  }
+
+  @Test
+  void tagSuffixes_tooFewOrWithABrace_areRefused() {
+    assertThatThrownBy(() -> of("a", "b").withTagSuffixes(List.of("x")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("2 names")
+        .hasMessageContaining("got 1");
+    assertThatThrownBy(() -> of("a").withTagSuffixes(List.of("x}y")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("'x}y'");
   }
 }

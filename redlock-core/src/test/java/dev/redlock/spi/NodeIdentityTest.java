@@ -69,6 +69,37 @@ class NodeIdentityTest {
     assertThat(identity.withAppendFsync("always").appendFsync()).isEqualTo("always");
   }
 
+  private static boolean promoted(String role, String second, String offset) {
+    return NodeIdentity.parse(
+            "run_id:a\nrole:"
+                + role
+                + "\nmaster_replid2:"
+                + second
+                + "\nsecond_repl_offset:"
+                + offset
+                + "\n")
+        .promoted();
+  }
+
+  @Test
+  void promotion_isRead_ofAMasterThatHasASecondReplication() {
+    String none = "0".repeat(40);
+    String other = "f".repeat(40);
+    assertThat(promoted("master", other, "15")).isTrue();
+    assertThat(promoted("master", other, "-1")).isFalse();
+    assertThat(promoted("master", none, "-1")).isFalse();
+    assertThat(promoted("slave", other, "15")).isFalse();
+    assertThat(NodeIdentity.parse("run_id:a\n").promoted()).isFalse();
+  }
+
+  @Test
+  void memory_isRead() {
+    NodeIdentity full = NodeIdentity.parse("run_id:a\nused_memory:95\nmaxmemory:100\n");
+    assertThat(full.usedMemory()).isEqualTo(95);
+    assertThat(full.maxMemory()).isEqualTo(100);
+    assertThat(full.withAppendFsync("no").maxMemory()).isEqualTo(100);
+  }
+
   @Test
   void infoWithoutARun_isNone() {
     assertThat(NodeIdentity.parse("redis_version:7.0.15\r\n")).isNull();

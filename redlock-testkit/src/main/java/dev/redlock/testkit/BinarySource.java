@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A server program on this machine: unpacked from a jar, on the PATH, or named by the user. */
+/**
+ * Starts servers from a program on this machine: unpacked from a jar, found on the PATH, or named
+ * by the user.
+ */
 final class BinarySource implements ServerSource {
 
   private static final List<String> PROGRAMS = List.of("redis-server", "valkey-server");
@@ -55,14 +58,14 @@ final class BinarySource implements ServerSource {
             return candidate;
           }
         } catch (InvalidPathException e) {
-          // Not a directory of this system; the shell passes over such entries as well.
+          // The entry is not a valid path on this system; a shell ignores such entries as well.
         }
       }
     }
     throw new UnavailableException("neither " + String.join(" nor ", PROGRAMS) + " on the PATH");
   }
 
-  /** Running it once tells a program that cannot run here from one that can. */
+  /** Runs the program once, to see whether it can run on this machine. */
   private static String version(Path binary) throws UnavailableException {
     try {
       Process process =
@@ -77,7 +80,7 @@ final class BinarySource implements ServerSource {
       throw new UnavailableException(binary + " does not run here", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new UnavailableException("interrupted while looking at " + binary, e);
+      throw new UnavailableException("interrupted while running " + binary, e);
     }
   }
 

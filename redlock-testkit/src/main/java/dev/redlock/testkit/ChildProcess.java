@@ -12,12 +12,12 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A process of ours: it ends with this JVM at the latest, and can be stopped, continued and killed
- * by signal.
+ * A process that this JVM started. It ends when this JVM ends, at the latest, and can be stopped,
+ * continued and killed by signal.
  *
- * <p>It begins as a shell that waits for a line on its standard input and only then becomes the
- * program, under the same process number. So the {@link Watchdog} knows the number before the
- * program runs, and there is no instant at which a killed JVM leaves the program behind.
+ * <p>It starts as a shell that waits for a line on its standard input. Then the shell replaces
+ * itself by the program and keeps the process id. So the {@link Watchdog} knows the process id
+ * before the program runs, and a JVM that is killed at any moment leaves no program behind.
  */
 final class ChildProcess {
 
@@ -25,14 +25,14 @@ final class ChildProcess {
 
   private final Process process;
 
-  // Written by pause and resume, read by anyone who asks for the state.
+  // Written by pause and resume, read by any thread that asks for the state.
   private volatile boolean paused;
 
   private ChildProcess(Process process) {
     this.process = process;
   }
 
-  /** Starts the builder's command; its standard input must be left a pipe. */
+  /** Starts the builder's command. The builder must not redirect standard input. */
   static ChildProcess start(ProcessBuilder builder) throws IOException {
     List<String> command =
         new ArrayList<>(List.of("/bin/sh", "-c", "read -r go && exec \"$@\"", "redlock-child"));
@@ -60,20 +60,20 @@ final class ChildProcess {
     return paused && process.isAlive();
   }
 
-  /** SIGKILL, also to a stopped process; returns when the process is gone. */
+  /** Kills the process (SIGKILL), also a stopped one. When this returns, the process has ended. */
   void kill() {
     process.destroyForcibly();
-    Waiting.until("process " + pid() + " is gone", PATIENCE, () -> !process.isAlive());
+    Waiting.until("process " + pid() + " has ended", PATIENCE, () -> !process.isAlive());
   }
 
-  /** SIGSTOP; when this returns, no thread of the process runs. */
+  /** Stops the process (SIGSTOP). When this returns, no thread of the process runs. */
   void pause() {
     signal("STOP");
     Waiting.until("process " + pid() + " has stopped", PATIENCE, () -> !isAlive() || allStopped());
     paused = true;
   }
 
-  /** SIGCONT. */
+  /** Continues the process (SIGCONT). */
   void resume() {
     signal("CONT");
     paused = false;
@@ -92,10 +92,11 @@ final class ChildProcess {
 
   private void signal(String name) {
     if (!process.isAlive()) {
-      throw new IllegalStateException("Process " + pid() + " has ended, no SIG" + name + " sent");
+      throw new IllegalStateException(
+          "Process " + pid() + " has ended; SIG" + name + " was not sent");
     }
     try {
-      // The shell's own kill: slim images have no such program.
+      // The kill that is built into the shell: slim images have no kill program.
       Process kill =
           new ProcessBuilder("/bin/sh", "-c", "kill -" + name + " " + pid())
               .redirectErrorStream(true)
@@ -110,7 +111,10 @@ final class ChildProcess {
     }
   }
 
-  /** Reads every thread's state where there is a /proc; elsewhere the signal has to do. */
+  /**
+   * Reads the state of every thread if there is a /proc; elsewhere assumes that the signal was
+   * effective.
+   */
   private boolean allStopped() {
     Path tasks = Path.of("/proc", Long.toString(pid()), "task");
     try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {

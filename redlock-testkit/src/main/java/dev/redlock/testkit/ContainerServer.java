@@ -13,8 +13,8 @@ import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.utility.DockerImageName;
 
 /**
- * A container that runs one server. Its port on 127.0.0.1 is fixed, because a random one changes
- * when the container is started again.
+ * A container that runs one server. Its port on 127.0.0.1 is fixed, because a random port would
+ * change when the container restarts.
  */
 final class ContainerServer implements RedisServer {
 
@@ -27,7 +27,7 @@ final class ContainerServer implements RedisServer {
   ContainerServer(String image, ServerSpec spec) {
     this.spec = spec;
     List<String> command = new ArrayList<>(List.of("--port", Integer.toString(INNER_PORT)));
-    // All addresses of the container; from outside it can be reached on loopback only.
+    // Listen on all addresses of the container; from outside it is reachable on loopback only.
     command.addAll(List.of("--bind", "0.0.0.0", "--protected-mode", "no", "--dir", "/data"));
     command.addAll(spec.args());
     this.container =
@@ -35,14 +35,15 @@ final class ContainerServer implements RedisServer {
             .withCommand(command.toArray(String[]::new))
             .withExposedPorts(INNER_PORT)
             .withLabel(Containers.OWNER_LABEL, Containers.owner())
-            // The default looks for open ports by a shell, which an image from scratch lacks.
+            // The default strategy checks ports with a shell, which an image built from scratch
+            // does not have.
             .waitingFor(Wait.forLogMessage(".*Ready to accept connections.*", 1));
     container.setPortBindings(List.of("127.0.0.1:" + spec.port() + ":" + INNER_PORT));
   }
 
   @Override
   public NodeAddress address() {
-    return NodeAddress.local(spec.port(), spec.password());
+    return NodeAddress.local(spec.port(), spec.user(), spec.password());
   }
 
   @Override
@@ -69,7 +70,7 @@ final class ContainerServer implements RedisServer {
   public void restart(boolean keepData) {
     if (keepData && !spec.appendOnly()) {
       throw new IllegalStateException(
-          "Only a node started with appendOnly(true) has data to keep over a restart");
+          "Only a node that was started with appendOnly(true) can keep its data over a restart");
     }
     kill();
     if (spec.appendOnly() && !keepData) {
@@ -121,7 +122,7 @@ final class ContainerServer implements RedisServer {
     try {
       container.stop();
     } catch (NotFoundException | NotModifiedException e) {
-      // It is gone already.
+      // It has ended already.
     }
   }
 

@@ -10,16 +10,16 @@ import java.util.Map;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.images.builder.ImageFromDockerfile;
 
-/** Runs servers as containers of one image, and sweeps up what killed JVMs left behind. */
+/** Runs servers as containers of one image, and removes the containers of JVMs that were killed. */
 record Containers(String image) implements ServerFactory {
 
-  /** Every container of ours names the process that owns it. */
+  /** The label that names the process that owns a container. */
   static final String OWNER_LABEL = "dev.redlock.testkit.owner";
 
-  /** To be raised with every change of how the image is built, so that no old one is used. */
+  /** Raise this with every change of how the image is built, so that no old image is used. */
   private static final int RECIPE = 1;
 
-  /** Uses the image given, or builds one of nothing but the static binary. */
+  /** Uses the given image, or builds one that contains only the static binary. */
   static Containers of(String image) throws ServerSource.UnavailableException {
     try {
       DockerClient client = DockerClientFactory.instance().client();
@@ -43,7 +43,7 @@ record Containers(String image) implements ServerFactory {
 
   private static String build(DockerClient client) throws ServerSource.UnavailableException {
     String platform =
-        EmbeddedBinary.platform("linux", System.getProperty("os.arch")); // the engine's, not ours
+        EmbeddedBinary.platform("linux", System.getProperty("os.arch")); // the engine's platform
     Path binary = EmbeddedBinary.unpack(platform);
     String hash = binary.getFileName().toString().replace("redis-server-", "").substring(0, 12);
     String image = "redlock-testkit-redis:" + hash + "-" + RECIPE;
@@ -58,13 +58,13 @@ record Containers(String image) implements ServerFactory {
                   file.from("scratch")
                       .copy("redis-server", "/redis-server")
                       .workDir("/data")
-                      .entryPoint(new String[] {"/redis-server"}) // a shell would be missed
+                      .entryPoint(new String[] {"/redis-server"}) // the image has no shell
                       .build())
           .get();
     }
   }
 
-  /** Removes containers whose JVM on this machine is gone. */
+  /** Removes containers whose JVM on this machine has ended. */
   private static void sweep(DockerClient client) {
     List<Container> ours =
         client.listContainersCmd().withShowAll(true).withLabelFilter(List.of(OWNER_LABEL)).exec();
@@ -74,13 +74,15 @@ record Containers(String image) implements ServerFactory {
         try {
           client.removeContainerCmd(container.getId()).withForce(true).exec();
         } catch (DockerException e) {
-          // Another JVM sweeps as well, or it goes by itself.
+          // Another JVM removes it as well, or it has just ended.
         }
       }
     }
   }
 
-  /** Who owns a container: a process number alone could be reused. */
+  /**
+   * The owner of a container: process id and start time, because a process id alone can be reused.
+   */
   static String owner() {
     return owner(ProcessHandle.current());
   }

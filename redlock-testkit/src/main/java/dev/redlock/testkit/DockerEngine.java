@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Asks whether a Docker engine answers, without Testcontainers: its own way of finding out can take
+ * Checks whether a Docker engine replies. It does not use Testcontainers, whose own check can take
  * minutes where images cannot be pulled.
  */
 final class DockerEngine {
@@ -27,7 +27,7 @@ final class DockerEngine {
 
   private DockerEngine() {}
 
-  /** Returns if an engine answers a ping within a second, else fails with the reason. */
+  /** Returns if an engine replies to a ping within one second; otherwise fails with the reason. */
   static void ping(Map<String, String> environment) throws ServerSource.UnavailableException {
     String host = environment.getOrDefault("DOCKER_HOST", "");
     if (host.isEmpty()) {
@@ -40,14 +40,15 @@ final class DockerEngine {
               .orElseThrow(
                   () ->
                       new ServerSource.UnavailableException(
-                          "no Docker: DOCKER_HOST is not set and there is none of " + sockets));
+                          "no Docker: DOCKER_HOST is not set, and none of these sockets exists: "
+                              + sockets));
       ping(UnixDomainSocketAddress.of(socket));
     } else if (host.startsWith("unix://")) {
       ping(UnixDomainSocketAddress.of(host.substring("unix://".length())));
     } else if (host.startsWith("tcp://") && !environment.containsKey("DOCKER_TLS_VERIFY")) {
       URI uri = URI.create(host);
       ping(new InetSocketAddress(uri.getHost(), uri.getPort()));
-    } // else encrypted or over ssh: left to Testcontainers
+    } // else the engine is reached over TLS or SSH: Testcontainers connects to it
   }
 
   private static void ping(SocketAddress address) throws ServerSource.UnavailableException {
@@ -68,7 +69,7 @@ final class DockerEngine {
       String status = new String(reply.array(), 0, reply.position(), StandardCharsets.US_ASCII);
       if (!status.contains(" 200 ")) {
         throw new ServerSource.UnavailableException(
-            "no Docker: " + address + " answers a ping with: " + status.lines().findFirst());
+            "no Docker: " + address + " replies to a ping with: " + status.lines().findFirst());
       }
     } catch (IOException e) {
       throw new ServerSource.UnavailableException("no Docker at " + address, e);
@@ -85,7 +86,7 @@ final class DockerEngine {
       throws ServerSource.UnavailableException {
     if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
       throw new ServerSource.UnavailableException(
-          "no Docker: " + address + " does not answer a ping within " + PATIENCE);
+          "no Docker: " + address + " does not reply to a ping within " + PATIENCE);
     }
     LockSupport.parkNanos(1_000_000);
   }

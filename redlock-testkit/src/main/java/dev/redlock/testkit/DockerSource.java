@@ -4,10 +4,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** Containers, through Testcontainers. Nothing of that is loaded before an engine has answered. */
+/**
+ * Starts servers as containers, through Testcontainers. No class of Testcontainers is loaded before
+ * a Docker engine has replied.
+ */
 final class DockerSource implements ServerSource {
 
-  /** The image to run instead of the one built from the embedded binary. */
+  /**
+   * The system property that names an image to run instead of the one built from the embedded
+   * binary.
+   */
   static final String IMAGE_PROPERTY = "redlock.redis.image";
 
   @Override

@@ -15,13 +15,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The static redis-server inside org.signal:embedded-redis, copied to a per-user cache.
  *
- * <p>The file's name carries the SHA-256 of its content and the file appears by an atomic rename,
- * so any number of JVMs may race for it: whoever comes second replaces it by the same bytes, and
- * nobody ever runs half a program.
+ * <p>The file name contains the SHA-256 of its content, and the file is created by an atomic
+ * rename. So several JVMs may create it at the same time: the second one replaces it with the same
+ * bytes, and no JVM runs an incomplete program.
  */
 final class EmbeddedBinary {
 
-  /** Where to keep the copy; default is redlock-testkit in the user's cache directory. */
+  /**
+   * The system property that names the directory of the copy; default: redlock-testkit in the
+   * user's cache directory.
+   */
   static final String CACHE_PROPERTY = "redlock.redis.cache";
 
   private static final String RESOURCE_PREFIX = "redis-server-7.0.15-";
@@ -41,12 +44,12 @@ final class EmbeddedBinary {
     return known;
   }
 
-  /** Copies the binary for any platform to the cache, unless it is there. */
+  /** Copies the binary for a platform to the cache, unless the copy exists. */
   static Path unpack(String platform) throws ServerSource.UnavailableException {
     return copyToCache(read(platform), cache());
   }
 
-  /** The platform as the jar names it. */
+  /** The name that the jar uses for the platform. */
   static String platform(String osName, String osArch) {
     String os = osName.toLowerCase(Locale.ROOT);
     String system = os.contains("mac") ? "darwin" : os.replace(' ', '_');
@@ -94,7 +97,12 @@ final class EmbeddedBinary {
       return target;
     } catch (IOException e) {
       throw new ServerSource.UnavailableException(
-          "cannot copy the binary to " + cache + " (-D" + CACHE_PROPERTY + " names another)", e);
+          "cannot copy the binary to "
+              + cache
+              + " (-D"
+              + CACHE_PROPERTY
+              + " sets another directory)",
+          e);
     }
   }
 

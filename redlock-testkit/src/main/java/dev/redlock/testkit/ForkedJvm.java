@@ -24,12 +24,12 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another JVM with this JVM's class path, as a process of its own, so that it can be killed and
- * stopped like a real worker. It ends with this JVM at the latest, also if that is killed.
+ * Another JVM with this JVM's class path, in a separate process, so that a test can kill and stop
+ * it like a real worker. It ends when this JVM ends, at the latest, also if this JVM is killed.
  *
- * <p>What it prints can be read line by line, or goes to the consumer given at the start; its
- * standard error goes to ours, each line with its name in front. It inherits this JVM's {@code
- * redlock.*} system properties, and whether assertions are on. All methods may be called from any
+ * <p>A test reads its standard output line by line, or passes a consumer at the start. Its standard
+ * error is copied to the standard error of this JVM, each line with its name in front. It inherits
+ * the {@code redlock.*} system properties of this JVM and the setting of assertions. Safe from any
  * thread.
  */
 public final class ForkedJvm implements AutoCloseable {
@@ -39,13 +39,13 @@ public final class ForkedJvm implements AutoCloseable {
   private final String name;
   private final ChildProcess process;
 
-  /** A line of output, or its end if there is no text. */
+  /** A line of output; no text means the end of the output. */
   private record Line(Optional<String> text) {}
 
-  // Filled by the thread that reads the process's output.
+  // Written by the thread that reads the output of the process.
   private final BlockingQueue<Line> lines = new LinkedBlockingQueue<>();
 
-  // Guarded by itself: the last lines of standard error, for messages.
+  // The last lines of standard error, for messages. Guarded by itself.
   private final Deque<String> errors = new ArrayDeque<>();
 
   private ForkedJvm(String name, ChildProcess process, @Nullable Consumer<String> onLine) {
@@ -66,7 +66,7 @@ public final class ForkedJvm implements AutoCloseable {
     return of(main).args(args).start();
   }
 
-  /** Prepares a JVM that runs the main method of a class. */
+  /** Returns a builder for a JVM that runs the main method of a class. */
   public static Builder of(Class<?> main) {
     return new Builder(main);
   }
@@ -75,28 +75,28 @@ public final class ForkedJvm implements AutoCloseable {
     return process.pid();
   }
 
-  /** Whether it has not ended yet; a stopped one is alive. */
+  /** Whether the process has not ended yet. A stopped process is alive. */
   public boolean isAlive() {
     return process.isAlive();
   }
 
-  /** Whether it is stopped by {@link #pause()}. */
+  /** Whether {@link #pause()} has stopped the process. */
   public boolean isPaused() {
     return process.isPaused();
   }
 
   /**
-   * The next line of its standard output.
+   * Returns the next line of its standard output.
    *
-   * @throws IllegalStateException if there is none in time, or it has ended; with its state and the
-   *     last lines of its standard error
+   * @throws IllegalStateException if no line arrives in time, or the process has ended; the message
+   *     has its state and the last lines of its standard error
    */
   public String nextLine(Duration patience) {
     return awaitLine(line -> true, patience);
   }
 
   /**
-   * Reads lines of its standard output up to the first that fits, and returns that.
+   * Reads lines of its standard output until one matches, and returns that line.
    *
    * @throws IllegalStateException as for {@link #nextLine}
    */
@@ -105,21 +105,22 @@ public final class ForkedJvm implements AutoCloseable {
     while (true) {
       Optional<String> line = poll(patience.toNanos() - (System.nanoTime() - start));
       if (line.isEmpty()) {
-        throw new IllegalStateException("No such line within " + patience + " from " + describe());
+        throw new IllegalStateException(
+            "No matching line within " + patience + " from " + describe());
       } else if (wanted.test(line.get())) {
         return line.get();
       }
     }
   }
 
-  /** Empty if the time or the output is over. */
+  /** Empty if the time has passed or the output has ended. */
   private Optional<String> poll(long patienceNanos) {
     try {
       @Nullable Line line = lines.poll(patienceNanos, TimeUnit.NANOSECONDS);
       if (line == null) {
         return Optional.empty();
       } else if (line.text.isEmpty()) {
-        lines.add(line); // the end stays the end for the next reader
+        lines.add(line); // keep the end for the next reader
       }
       return line.text;
     } catch (InterruptedException e) {
@@ -138,23 +139,26 @@ public final class ForkedJvm implements AutoCloseable {
     }
   }
 
-  /** SIGKILL, also if it is stopped; when this returns it is gone. Does nothing if it has ended. */
+  /**
+   * Kills the process (SIGKILL), also a stopped one. When this returns, it has ended. Does nothing
+   * if it has ended already.
+   */
   public void kill() {
     process.kill();
   }
 
-  /** SIGSTOP; when this returns none of its threads runs. */
+  /** Stops the process (SIGSTOP). When this returns, none of its threads runs. */
   public void pause() {
     process.pause();
   }
 
-  /** SIGCONT. */
+  /** Continues the process (SIGCONT). */
   public void resume() {
     process.resume();
   }
 
   /**
-   * Waits until it has ended and returns its exit code; 137 if it was killed.
+   * Waits until the process has ended, and returns its exit code: 137 if it was killed.
    *
    * @throws IllegalStateException if it does not end in time
    */
@@ -162,7 +166,7 @@ public final class ForkedJvm implements AutoCloseable {
     return process
         .awaitExit(patience)
         .orElseThrow(
-            () -> new IllegalStateException("Not ended in " + patience + ": " + describe()));
+            () -> new IllegalStateException("Not ended within " + patience + ": " + describe()));
   }
 
   /** Its state and the last lines of its standard error, for a failure message. */
@@ -202,7 +206,7 @@ public final class ForkedJvm implements AutoCloseable {
                   new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8))) {
                 source.lines().forEach(reader);
               } catch (IOException | UncheckedIOException e) {
-                // The process is gone, and with it its output.
+                // The process has ended, and its output with it.
               } finally {
                 atEnd.run();
               }
@@ -212,7 +216,7 @@ public final class ForkedJvm implements AutoCloseable {
     thread.start();
   }
 
-  /** What to start. */
+  /** Configures a forked JVM. Not safe for use by several threads. */
   public static final class Builder {
 
     private final Class<?> main;
@@ -231,46 +235,48 @@ public final class ForkedJvm implements AutoCloseable {
           .forEach(key -> properties.put(key, System.getProperty(key)));
     }
 
-    /** What to call it in messages; the simple name of the class by default. */
+    /** Sets its name in messages. Default: the simple name of the class. */
     public Builder name(String name) {
       this.name = name;
       return this;
     }
 
-    /** The arguments of its main method. */
+    /** Sets the arguments of its main method. */
     public Builder args(String... args) {
       this.args = List.of(args);
       return this;
     }
 
-    /** Options for the JVM, such as {@code -Xmx64m}. */
+    /** Sets options of the JVM, such as {@code -Xmx64m}. */
     public Builder jvmArgs(String... jvmArgs) {
       this.jvmArgs = List.of(jvmArgs);
       return this;
     }
 
-    /** The JDK that runs it; that of this process by default. */
+    /** Sets the JDK that runs it. Default: the JDK of this process. */
     public Builder javaHome(Path javaHome) {
       this.javaHome = javaHome;
       return this;
     }
 
-    /** A system property of the new JVM. */
+    /** Sets a system property of the new JVM. */
     public Builder property(String key, String value) {
       properties.put(key, value);
       return this;
     }
 
     /**
-     * Takes each line of its standard output, on a thread of its own, instead of {@link #nextLine}.
-     * It must not throw: the lines after that would be lost.
+     * Sets a consumer of the lines of its standard output, which replaces {@link #nextLine}. It is
+     * called on a separate thread, and must not throw: later lines would be lost.
      */
     public Builder onLine(Consumer<String> onLine) {
       this.onLine = onLine;
       return this;
     }
 
-    /** Starts the JVM; when this returns it has a process, its main method may not run yet. */
+    /**
+     * Starts the JVM. When this returns, the process exists; its main method may not have begun.
+     */
     public ForkedJvm start() {
       List<String> command = new ArrayList<>();
       command.add(javaHome.resolve("bin").resolve("java").toString());
@@ -289,7 +295,10 @@ public final class ForkedJvm implements AutoCloseable {
       }
     }
 
-    /** Modules, if there are any, become plain jars: the workers' mains need no module system. */
+    /**
+     * Modules are put on the class path too: the workers' main classes do not need the module
+     * system.
+     */
     private static String classPath() {
       String modules = System.getProperty("jdk.module.path", "");
       String jars = System.getProperty("java.class.path", "");

@@ -16,19 +16,19 @@ final class GateLink {
   private final SocketChannel node;
   private final SelectionKey clientKey;
   private final @Nullable SelectionKey nodeKey;
-  private final GatePipe toNode;
-  private final GatePipe fromNode;
+  private final GateDirection toNode;
+  private final GateDirection fromNode;
 
   /**
-   * Takes an accepted connection and begins to connect it to the node. Behind a black hole it is
-   * not connected: the node never hears of it.
+   * Takes an accepted connection and starts to connect it to the node. Behind a black hole it is
+   * not connected to the node at all.
    */
   GateLink(SocketChannel client, InetSocketAddress target, Selector selector, GateRules rules)
       throws IOException {
     this.client = client;
     this.node = SocketChannel.open();
-    this.toNode = new GatePipe(client, node);
-    this.fromNode = new GatePipe(node, client);
+    this.toNode = new GateDirection(client, node);
+    this.fromNode = new GateDirection(node, client);
     try {
       configure(client);
       configure(node);
@@ -52,7 +52,7 @@ final class GateLink {
     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
   }
 
-  /** Whether bytes wait for their time. */
+  /** Whether delayed bytes are queued. */
   boolean waits() {
     return toNode.waits() || fromNode.waits();
   }
@@ -62,13 +62,13 @@ final class GateLink {
     return Math.min(toNode.nextDueNanos(), fromNode.nextDueNanos());
   }
 
-  /** What was delayed is due at once. */
+  /** Makes all delayed bytes due at once. */
   void hurry(long nowNanos) {
     toNode.hurry(nowNanos);
     fromNode.hurry(nowNanos);
   }
 
-  /** Handles what the selector found; returns how many bytes came from the node. */
+  /** Handles the ready operations; returns how many bytes arrived from the node. */
   int onReady(SelectionKey key, ByteBuffer scratch, GateRules rules, long nowNanos)
       throws IOException {
     if (key.isConnectable()) {
@@ -88,7 +88,10 @@ final class GateLink {
     return fromNode.read(room, rules.dropsFromNode, rules.delayFromNodeNanos, nowNanos);
   }
 
-  /** Delivers what is due and sets what to wait for; false once the connection is over. */
+  /**
+   * Delivers the bytes that are due and sets the next interest set; returns false once the
+   * connection has ended.
+   */
   boolean advance(long nowNanos) {
     if (toNode.waits()) {
       toNode.deliver(nowNanos);
@@ -105,7 +108,7 @@ final class GateLink {
     return true;
   }
 
-  /** True if bytes were swallowed, so that a protocol on top can no longer make sense. */
+  /** Whether bytes were swallowed, so that the rest of the stream is useless. */
   boolean isBroken() {
     return nodeKey == null || toNode.hasLost() || fromNode.hasLost();
   }
@@ -125,7 +128,7 @@ final class GateLink {
         channel.setOption(StandardSocketOptions.SO_LINGER, 0);
       }
     } catch (IOException e) {
-      // It is broken already; closing is all that is left.
+      // The connection is broken already; only the close remains.
     }
     try {
       channel.close();

@@ -19,10 +19,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one thread of a gate. Everything but {@link #order} is confined to it.
+ * The single thread of a gate. All methods except {@link #submit} are confined to it.
  *
- * <p>A selector waits in whole milliseconds; the last one before a delayed byte is due is spent in
- * short naps, so that a delay of 200 microseconds is not one of a millisecond.
+ * <p>A selector waits in whole milliseconds. In the last millisecond before a delayed byte is due,
+ * the loop sleeps in short steps, so that a delay of 200 µs does not become 1 ms.
  */
 final class GateLoop implements Runnable {
 
@@ -38,10 +38,10 @@ final class GateLoop implements Runnable {
   private @Nullable ServerSocketChannel listener;
   private boolean closed;
 
-  // Filled by any thread, emptied by the loop.
+  // Written by any thread, emptied by the loop.
   private final Queue<FutureTask<?>> orders = new ConcurrentLinkedQueue<>();
 
-  // Written by the loop, read by anyone who asks for the state.
+  // Written by the loop, read by any thread that asks for the state.
   private volatile int linkCount;
   private volatile String description = "open";
 
@@ -61,10 +61,10 @@ final class GateLoop implements Runnable {
   }
 
   /**
-   * Has the loop change something. The task is done when the effects have reached the sockets; what
-   * had arrived before is treated as was the rule then.
+   * Runs a change on the loop. The task is done when its effects have reached the sockets. Bytes
+   * that arrived before are handled by the rules that were in force then.
    */
-  FutureTask<?> order(Runnable change) {
+  FutureTask<?> submit(Runnable change) {
     FutureTask<?> order =
         new FutureTask<>(
             () -> {
@@ -105,7 +105,7 @@ final class GateLoop implements Runnable {
   }
 
   private void serveReady() throws IOException {
-    // A copy: a cut on the way lets go of keys and thereby changes the selected set.
+    // Iterate over a copy: a cut cancels keys and thereby changes the selected set.
     List<SelectionKey> ready = List.copyOf(selector.selectedKeys());
     selector.selectedKeys().clear();
     long now = System.nanoTime();
@@ -131,7 +131,7 @@ final class GateLoop implements Runnable {
         }
       }
     } catch (IOException | RuntimeException e) {
-      // Above all: the node refuses the connection.
+      // The usual case: the node refuses the connection.
       link.reset();
       links.remove(link);
     }
@@ -167,7 +167,8 @@ final class GateLoop implements Runnable {
       try {
         links.add(new GateLink(client, target, selector, rules));
       } catch (IOException e) {
-        // Refused at once by the node, or the client has gone; the link has closed both.
+        // The node refused the connection at once, or the client has closed; the link has closed
+        // both sides.
       }
     }
   }
@@ -180,8 +181,8 @@ final class GateLoop implements Runnable {
     settle();
   }
 
-  /** Back to plain forwarding; connections that lost bytes cannot be saved. */
-  void heal() {
+  /** Returns to plain forwarding. Connections that lost bytes are reset. */
+  void endFaults() {
     rules.clear();
     long now = System.nanoTime();
     links.removeIf(
@@ -239,7 +240,10 @@ final class GateLoop implements Runnable {
     }
   }
 
-  /** A closed channel leaves its port and resets its peer only when the selector lets go of it. */
+  /**
+   * Lets the selector process closed channels: only then are their ports free and their peers
+   * reset.
+   */
   private void settle() {
     try {
       selector.selectNow();

@@ -1,6 +1,6 @@
 package dev.redlock.testkit;
 
-/** What a gate does with bytes at present. Confined to the gate's thread. */
+/** The rules that a gate applies to bytes now. Confined to the gate's thread. */
 final class GateRules {
 
   static final long NO_BUDGET = Long.MAX_VALUE;

@@ -1,6 +1,9 @@
 package dev.redlock.testkit;
 
-/** A server that runs already, given by its URI: it can be asked and flushed, not killed. */
+/**
+ * A server that runs already, given by its URI. A test can send it commands and flush it, but not
+ * kill it.
+ */
 final class GivenServer implements RedisServer {
 
   private final NodeAddress address;
@@ -17,7 +20,7 @@ final class GivenServer implements RedisServer {
   @Override
   public void start() {
     if (Probe.serverInfo(address).isEmpty()) {
-      throw new RedisStartException("No Redis answers at the given address " + address);
+      throw new RedisStartException("No Redis replies at the given address " + address);
     }
   }
 

@@ -8,12 +8,12 @@ record GivenSource(List<String> uris) implements ServerSource {
   @Override
   public ServerFactory find() throws UnavailableException {
     if (uris.isEmpty()) {
-      throw new UnavailableException("none given (-D" + RedisSource.URIS_PROPERTY + ")");
+      throw new UnavailableException("no URI given (-D" + RedisSource.URIS_PROPERTY + ")");
     }
     try {
       return new Given(uris.stream().map(NodeAddress::parse).toList());
     } catch (IllegalArgumentException e) {
-      throw new UnavailableException("an address given is not usable", e);
+      throw new UnavailableException("a given URI is not usable", e);
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.redlock.testkit;
 
 import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
@@ -12,14 +13,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A lock node without Redis: the executable specification of the scripts, in this process, with
- * ways to fail. Answers come on the timer's thread.
+ * methods that inject faults. Replies arrive on the timer's thread.
  *
- * <p>One object is what one client has of the server; {@link #another()} is the same server for
- * another client. What is done to the server is felt by all of them. Safe from any thread.
+ * <p>One object is the node of one client; {@link #another()} returns the same server for another
+ * client. A fault of the server affects all its clients. Safe from any thread.
  *
  * <pre>{@code
  * InMemoryLockNode[] nodes = {create("a"), create("b"), create("c")};
- * Redlock redlock = Redlock.builder().nodes(nodes).restartGuard(RestartGuard.off()).build();
+ * Redlock redlock = Redlock.builder().nodes(nodes).restartGuard(RestartGuard.OFF).build();
  * nodes[2].kill();
  * }</pre>
  */
@@ -32,12 +33,12 @@ public final class InMemoryLockNode implements LockNode {
     connection = new MemoryConnection(this, server);
   }
 
-  /** A new server that is up, empty, and has been up for an hour. */
+  /** Creates a server that runs, is empty, and has an uptime of one hour. */
   public static InMemoryLockNode create(String name) {
     return new InMemoryLockNode(new MemoryServer(name));
   }
 
-  /** The same server for another client. */
+  /** Returns the same server for another client. */
   public InMemoryLockNode another() {
     return new InMemoryLockNode(server);
   }
@@ -72,75 +73,86 @@ public final class InMemoryLockNode implements LockNode {
   }
 
   @Override
+  public LockReader reader() {
+    return new MemoryReader(server);
+  }
+
+  @Override
   public void close() {
     connection.close();
   }
 
-  // What happens to the server.
+  // Faults of the server.
 
-  /** The server dies; connections break. */
+  /** Kills the server. Connections break. */
   public void kill() {
     server.kill();
   }
 
   /**
-   * Starts a dead server again, or kills it first: a new run, with the keys it had. Clients connect
-   * to it by themselves.
+   * Kills the server if it runs, and starts it again with its keys and a new run id. Clients
+   * reconnect by themselves.
    */
   public void restart() {
     server.restart(true);
   }
 
-  /** The same without any key. */
+  /** Kills the server if it runs, and starts it again without any key. */
   public void restartEmpty() {
     server.restart(false);
   }
 
-  /** From now on nothing is answered; connections stay. */
+  /** Hangs the server: from now on it does not reply. Connections stay open. */
   public void hang() {
     server.hang(true);
   }
 
-  /** The server goes on with what came meanwhile. */
+  /** Resumes the server: it executes the requests that arrived meanwhile. */
   public void resume() {
     server.hang(false);
   }
 
-  /** How long each request takes to be executed from now on; zero at first. */
+  /** Sets the delay before each request is executed from now on. Initially zero. */
   public void delay(Duration delay) {
     server.delay(delay);
   }
 
   /**
-   * How long the server works on each request from now on, one after another, whoever asks: what
-   * comes faster than that waits for all before it. Comes on top of {@link #delay}; zero at first.
+   * Sets how long the server works on each request from now on. The server executes the requests of
+   * all clients one after another. Added to {@link #delay}; initially zero.
    */
   public void work(Duration work) {
     server.work(work);
   }
 
-  /** All keys are gone, and all who are connected are told. */
+  /** Removes all keys, and sends an invalidation to all connected clients. */
   public void flush() {
     server.flush();
   }
 
-  /** The lock key of the name, with the prefix {@code redlock}, is gone; its fence stays. */
+  /** Deletes the lock key of the name, with the prefix {@code redlock}. Its fence stays. */
   public void delete(String name) {
     server.delete(name);
   }
 
-  /** The server's clock is set forward, or back if negative. Keys expire by it. */
+  /**
+   * Sets the server's clock forward, or back if the step is negative. Keys expire by this clock.
+   */
   public void stepClock(Duration step) {
     server.stepClock(step);
   }
 
-  /** The lease id under the lock key of the name, with the prefix {@code redlock}; null if free. */
+  /**
+   * Returns the lease id under the lock key of the name, with the prefix {@code redlock}; null if
+   * the lock is free.
+   */
   public @Nullable String holder(String name) {
     return server.holder(name);
   }
 
   /**
-   * The highest token granted for the name, with the prefix {@code redlock}; 0 if none is known.
+   * Returns the highest token granted for the name, with the prefix {@code redlock}; 0 if none is
+   * known.
    */
   public long fence(String name) {
     return server.fence(name);

@@ -21,16 +21,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one client has of a {@link MemoryServer}: one ordered pipe, made anew when it breaks. State
- * is guarded by the server's lock; listeners and handlers are told outside of it, one after
- * another, on the timer's thread.
+ * The connection of one client to a {@link MemoryServer}. Requests keep their order in it, and it
+ * reconnects when it breaks. State is guarded by the server's lock. Listeners and handlers are
+ * called without the lock, one after another, on the timer's thread.
  */
 final class MemoryConnection {
   private static final Logger log = LoggerFactory.getLogger(MemoryConnection.class);
   private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
   private static final long REFUSED_RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  /** After so much silence with something unanswered the connection is given up, as by Lettuce. */
+  /**
+   * The connection is closed after this time without a reply to an open request, as with Lettuce.
+   */
   private static final long DEAD_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private static final NodeStatus NOT_STARTED =
@@ -43,7 +45,7 @@ final class MemoryConnection {
   private final Queue<Runnable> outbox = new ConcurrentLinkedQueue<>();
   private final AtomicInteger untold = new AtomicInteger();
 
-  // Guarded by the server; the volatile ones are read without.
+  // Guarded by the server's lock; volatile fields are read without it.
   private volatile NodeStatus status = NOT_STARTED;
   private volatile @Nullable NodeIdentity identity;
   private volatile @Nullable NodeContext context;
@@ -97,13 +99,13 @@ final class MemoryConnection {
       seen = server.identity();
       identity = seen;
     }
-    tell();
-    look(c, seen, sent);
+    deliver();
+    probed(c, seen, sent);
   }
 
-  /** The client may object to the server, and must not be asked with the lock held. */
-  private void look(NodeContext c, NodeIdentity seen, long sent) {
-    String objection = c.listener().objection(node, seen);
+  /** Asks the client whether it objects to the server. Called without the lock. */
+  private void probed(NodeContext c, NodeIdentity seen, long sent) {
+    String objection = c.listener().objection(node, seen, "");
     synchronized (server) {
       ConnectionStates s = states;
       if (closed || session == 0 || s == null) {
@@ -118,7 +120,7 @@ final class MemoryConnection {
         later(c, REFUSED_RETRY_NANOS, () -> lookAgain(c));
       }
     }
-    tell();
+    deliver();
   }
 
   private void lookAgain(NodeContext c) {
@@ -130,7 +132,7 @@ final class MemoryConnection {
       seen = server.identity();
       identity = seen;
     }
-    look(c, seen, c.time().nanos());
+    probed(c, seen, c.time().nanos());
   }
 
   private void settle(NodeContext c, ConnectionStates s) {
@@ -145,7 +147,7 @@ final class MemoryConnection {
       s.onTick(c.time().nanos());
       update(c, s);
     }
-    tell();
+    deliver();
   }
 
   private void update(NodeContext c, ConnectionStates s) {
@@ -161,7 +163,7 @@ final class MemoryConnection {
     c.time().schedule(task, Math.max(0, delayNanos) + 1);
   }
 
-  /** A refusal is answered on the spot, as by Lettuce: nobody waits for a node that is down. */
+  /** Sends a request. If the node is down, the error reply comes at once, as with Lettuce. */
   void send(LockRequest request, ReplyHandler handler) {
     NodeReply refusal = null;
     synchronized (server) {
@@ -186,11 +188,11 @@ final class MemoryConnection {
       handler.onReply(refusal);
       return;
     }
-    server.tellAll();
-    tell();
+    server.deliverAll();
+    deliver();
   }
 
-  /** Executes what is due, in order. */
+  /** Executes the requests that are due, in order. */
   private void work(NodeContext c) {
     while (!server.isHung() && server.isUp() && session != 0) {
       Call call = calls.peek();
@@ -210,8 +212,8 @@ final class MemoryConnection {
         work(c);
       }
     }
-    server.tellAll();
-    tell();
+    server.deliverAll();
+    deliver();
   }
 
   private void giveUpIfSilent() {
@@ -222,10 +224,10 @@ final class MemoryConnection {
         return;
       }
     }
-    lost("silent for 5 s");
+    lost("no reply for 5 s");
   }
 
-  /** The connection breaks: whatever is unanswered is answered so, and a new one is made. */
+  /** Breaks the connection: every open request ends with an error, and the client reconnects. */
   void lost(String why) {
     synchronized (server) {
       NodeContext c = context;
@@ -236,7 +238,7 @@ final class MemoryConnection {
       disconnect(c, s, why, NodeError.Kind.DISCONNECTED);
       later(c, RETRY_NANOS, () -> connect(c));
     }
-    tell();
+    deliver();
   }
 
   private void disconnect(NodeContext c, ConnectionStates s, String why, NodeError.Kind kind) {
@@ -260,11 +262,11 @@ final class MemoryConnection {
         disconnect(c, s, "the client is closed", NodeError.Kind.CLOSED);
       }
     }
-    tell();
+    deliver();
   }
 
   /** Called with the lock held. */
-  void pushed(long to, String lockKey) {
+  void invalidated(long to, String lockKey) {
     NodeContext c = context;
     if (to == session && c != null) {
       outbox(() -> c.listener().onInvalidated(node, lockKey));
@@ -284,17 +286,17 @@ final class MemoryConnection {
       settle(c, s);
       outbox(() -> c.listener().onAllInvalidated(node));
     }
-    tell();
+    deliver();
   }
 
   private void outbox(Runnable message) {
     outbox.add(message);
   }
 
-  /** Tells what is to be told, in order, on the timer's thread: never with a lock held. */
-  void tell() {
+  /** Delivers queued events in order, on the timer's thread. Never called with a lock held. */
+  void deliver() {
     if (outbox.isEmpty() || untold.getAndIncrement() != 0) {
-      return; // Whoever is at it goes on with ours.
+      return; // The thread that is delivering delivers these events too.
     }
     NodeContext c = context;
     if (c == null) {
@@ -311,7 +313,7 @@ final class MemoryConnection {
         try {
           next.run();
         } catch (RuntimeException | Error e) {
-          log.error("node {}: a handler failed", node.name(), e);
+          log.error("node {}: a handler failed with an exception", node.name(), e);
         }
       }
       seen = untold.addAndGet(-seen);

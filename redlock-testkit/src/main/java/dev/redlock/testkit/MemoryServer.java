@@ -1,14 +1,15 @@
 package dev.redlock.testkit;
 
-import dev.redlock.internal.memory.NodeModel;
 import dev.redlock.lettuce.internal.Probe;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.Time;
+import dev.redlock.testkit.model.NodeModel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,7 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
-/** The server behind in-memory nodes. All state is guarded by its own lock. */
+/** The server behind in-memory nodes. All state is guarded by this. */
 final class MemoryServer {
   private static final AtomicLong SERVERS = new AtomicLong();
   private static final long HOUR_MICROS = 3_600_000_000L;
@@ -53,12 +54,12 @@ final class MemoryServer {
     return name;
   }
 
-  /** The first client's clock is the server's. */
+  /** Starts the server with the clock of its first client. */
   synchronized void begin(Time clientTime, long fenceLife) {
     if (time == null) {
       time = clientTime;
       baseNanos = clientTime.nanos();
-      // All servers by one clock, however long it took to make them.
+      // All servers use one clock, however long their creation took.
       long shift = clientTime.wallMillis() * 1000 - baseMicros;
       baseMicros += shift;
       startedMicros += shift;
@@ -71,16 +72,16 @@ final class MemoryServer {
     NodeModel m = model;
     if (m == null) {
       m = new NodeModel(fenceLifeMillis);
-      m.pushTo(this::push);
+      m.sendInvalidationsTo(this::invalidate);
       model = m;
     }
     return m;
   }
 
-  private void push(long session, String lockKey) {
+  private void invalidate(long session, String lockKey) {
     MemoryConnection c = sessions.get(session);
     if (c != null) {
-      c.pushed(session, lockKey);
+      c.invalidated(session, lockKey);
     }
   }
 
@@ -89,7 +90,7 @@ final class MemoryServer {
     return baseMicros + (t == null ? 0 : (t.nanos() - baseNanos) / 1000) + stepMicros;
   }
 
-  // What connections do; each is called with the lock held.
+  // Operations of connections; each is called with the lock held.
 
   boolean isUp() {
     return up;
@@ -99,7 +100,7 @@ final class MemoryServer {
     return hung;
   }
 
-  /** A request comes: how long it will be until it is executed. */
+  /** Accepts a request; returns the time until it is executed. */
   long takeOn(long now) {
     if (workNanos == 0) {
       return delayNanos;
@@ -180,14 +181,16 @@ final class MemoryServer {
     synchronized (this) {
       model().expireAll(clock());
     }
-    tellAll();
+    deliverAll();
   }
 
-  // What tests do.
+  // Operations of tests.
 
   void kill() {
     List<MemoryConnection> all;
-    synchronized (this) { // Together, or one that connects in between would not be told.
+    synchronized (
+        this) { // In one step; otherwise a client that connects in between would not receive the
+      // event.
       up = false;
       all = connections();
     }
@@ -241,7 +244,7 @@ final class MemoryServer {
     synchronized (this) {
       model().delete(key(lockName));
     }
-    tellAll();
+    deliverAll();
   }
 
   synchronized void stepClock(Duration step) {
@@ -256,9 +259,14 @@ final class MemoryServer {
     return model().fence(key(lockName), clock());
   }
 
-  /** For those who look behind a node's back: the model and the node's clock. */
+  /** Lets a test read the model and the node's clock directly. */
   synchronized <T> @Nullable T look(BiFunction<NodeModel, Long, @Nullable T> reader) {
     return reader.apply(model(), clock());
+  }
+
+  /** The locks that are held; null if the server does not reply. */
+  synchronized @Nullable List<LockReader.StoredLock> locks() {
+    return up && !hung ? model().locks(clock()) : null;
   }
 
   private static String key(String lockName) {
@@ -269,8 +277,8 @@ final class MemoryServer {
     return new ArrayList<>(sessions.values());
   }
 
-  /** Delivers what was pushed; never with the lock held. */
-  void tellAll() {
-    connections().forEach(MemoryConnection::tell);
+  /** Delivers queued events; never called with the lock held. */
+  void deliverAll() {
+    connections().forEach(MemoryConnection::deliver);
   }
 }

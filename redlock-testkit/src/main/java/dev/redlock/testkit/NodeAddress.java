@@ -1,17 +1,28 @@
 package dev.redlock.testkit;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.net.URI;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Where a server listens and how to log in there; user and password may be empty. */
+/** The address of a server and the login; user and password may be empty. */
 record NodeAddress(String host, int port, String user, String password, int database) {
 
   static NodeAddress local(int port, String password) {
-    return new NodeAddress("127.0.0.1", port, "", password, 0);
+    return local(port, "", password);
   }
 
-  /** Reads {@code redis://[[user]:password@]host[:port][/database]}. */
+  static NodeAddress local(int port, String user, String password) {
+    return new NodeAddress("127.0.0.1", port, user, password, 0);
+  }
+
+  /**
+   * Parses {@code redis://[[user]:password@]host[:port][/database]}, user and password
+   * percent-encoded.
+   */
   static NodeAddress parse(String text) {
     URI uri = URI.create(text.strip());
     if (!"redis".equals(uri.getScheme()) || uri.getHost() == null) {
@@ -21,14 +32,14 @@ record NodeAddress(String host, int port, String user, String password, int data
               + " and host "
               + uri.getHost());
     }
-    String login = uri.getUserInfo() == null ? "" : uri.getUserInfo();
+    String login = uri.getRawUserInfo() == null ? "" : uri.getRawUserInfo();
     int colon = login.indexOf(':');
     String path = uri.getPath() == null ? "" : uri.getPath().replace("/", "");
     return new NodeAddress(
         uri.getHost(),
         uri.getPort() < 0 ? 6379 : uri.getPort(),
-        colon < 0 ? "" : login.substring(0, colon),
-        login.substring(colon + 1),
+        colon < 0 ? "" : decoded(login.substring(0, colon)),
+        decoded(login.substring(colon + 1)),
         path.isEmpty() ? 0 : Integer.parseInt(path));
   }
 
@@ -38,9 +49,18 @@ record NodeAddress(String host, int port, String user, String password, int data
   }
 
   String uri() {
-    String login = password.isEmpty() ? "" : user + ":" + password + "@";
+    String login = password.isEmpty() ? "" : encoded(user) + ":" + encoded(password) + "@";
     String path = database == 0 ? "" : "/" + database;
     return "redis://" + login + host + ":" + port + path;
+  }
+
+  /** Percent-encodes characters that are special in a URI or not ASCII. */
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, UTF_8).replace("+", "%20");
+  }
+
+  private static String decoded(String text) {
+    return URLDecoder.decode(text.replace("+", "%2B"), UTF_8);
   }
 
   /** The commands that log in and select the database. */
@@ -56,7 +76,7 @@ record NodeAddress(String host, int port, String user, String password, int data
     return commands;
   }
 
-  /** Without the login: it ends up in failure messages. */
+  /** Omits the login, because the text appears in failure messages. */
   @Override
   public String toString() {
     return host + ":" + port;

@@ -3,7 +3,10 @@ package dev.redlock.testkit;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Starts one node with its ports and its gate, again with other ports where one got lost. */
+/**
+ * Starts one node with its ports and its gate. Retries with other ports if another process took
+ * one.
+ */
 record NodeStarter(ServerFactory servers, boolean gated, IntFunction<ServerSpec> specs) {
 
   private static final int ATTEMPTS = 5;

@@ -11,10 +11,11 @@ import java.util.Locale;
 /**
  * Keeps a loopback port for one server over all its restarts.
  *
- * <p>On Linux a socket that is bound with SO_REUSEADDR and does not listen keeps the port from
- * everybody who does not ask for it by number, lets a server listen there, and has connections
- * refused while none does. Elsewhere a second bind would fail, so the port is only looked up, and
- * whoever starts a server there must be ready to find it taken.
+ * <p>On Linux, a socket that is bound with SO_REUSEADDR and does not listen keeps the port from
+ * every process that does not request it by number. A server can still listen there; while none
+ * listens, connections are refused. On other systems a second bind would fail, so this class only
+ * finds a free port, and the caller must expect that the port is taken when it starts a server
+ * there.
  */
 final class PortReservation implements AutoCloseable {
 
@@ -38,7 +39,7 @@ final class PortReservation implements AutoCloseable {
     }
   }
 
-  /** Reserves this very port, or any if it is 0. */
+  /** Reserves this port, or a free one if it is 0. */
   static PortReservation of(int port) {
     try {
       return reserve(port);

@@ -3,14 +3,14 @@ package dev.redlock.testkit;
 import java.io.IOException;
 import java.time.Duration;
 
-/** Asks a server that may not be there, or not yet be ready, and never throws. */
+/** Queries a server that may not exist or not be ready yet. Never throws. */
 final class Probe {
 
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
   private Probe() {}
 
-  /** The server section of INFO once the server answers PING, else an empty string. */
+  /** The server section of INFO if the server replies to PING, otherwise an empty string. */
   static String serverInfo(NodeAddress address) {
     return serverInfo(address, PATIENCE);
   }
@@ -24,7 +24,7 @@ final class Probe {
     }
   }
 
-  /** The value of one line of an INFO answer, or the given one if there is no such line. */
+  /** The value of one line of an INFO reply, or the given value if there is no such line. */
   static String field(String info, String name, String otherwise) {
     return info.lines()
         .filter(line -> line.startsWith(name + ":"))

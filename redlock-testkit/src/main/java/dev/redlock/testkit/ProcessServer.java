@@ -18,14 +18,14 @@ final class ProcessServer implements RedisServer {
 
   private static final Duration START_PATIENCE = Duration.ofSeconds(20);
 
-  /** The C libraries differ in their words for it. */
+  /** C libraries use different texts for this error. */
   private static final Pattern PORT_TAKEN = Pattern.compile("Address (already )?in use");
 
   private final Path binary;
   private final ServerSpec spec;
   private final Path directory;
 
-  // Written by start, read by whoever asks for the state.
+  // Written by start, read by any thread that asks for the state.
   private volatile @Nullable ChildProcess process;
 
   ProcessServer(Path binary, ServerSpec spec) {
@@ -40,7 +40,7 @@ final class ProcessServer implements RedisServer {
 
   @Override
   public NodeAddress address() {
-    return NodeAddress.local(spec.port(), spec.password());
+    return NodeAddress.local(spec.port(), spec.user(), spec.password());
   }
 
   @Override
@@ -74,7 +74,7 @@ final class ProcessServer implements RedisServer {
   public void restart(boolean keepData) {
     if (keepData && !spec.appendOnly()) {
       throw new IllegalStateException(
-          "Only a node started with appendOnly(true) has data to keep over a restart");
+          "Only a node that was started with appendOnly(true) can keep its data over a restart");
     }
     kill();
     if (!keepData) {
@@ -122,7 +122,7 @@ final class ProcessServer implements RedisServer {
     return running;
   }
 
-  /** Ready means: this very process answers; something else on its port must not pass for it. */
+  /** Waits until this process replies; a reply of another process on its port does not count. */
   private void awaitReady(ChildProcess child) {
     String ours = "process_id:" + child.pid() + "\r";
     boolean settled =
@@ -139,7 +139,7 @@ final class ProcessServer implements RedisServer {
     }
     throw new RedisStartException(
         binary
-            + (alive ? " did not answer within " + START_PATIENCE : " ended by itself")
+            + (alive ? " did not reply within " + START_PATIENCE : " ended by itself")
             + ", port "
             + spec.port()
             + ". Its log ends with:\n"

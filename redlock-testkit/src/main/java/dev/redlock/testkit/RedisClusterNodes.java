@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -24,12 +25,21 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>A node that is restarted has lost its data but not its place in the cluster. The nodes end
- * with {@link #close()}, and in any case with this JVM. They are processes of this machine, from
- * the {@link RedisSource#configured() configured} source; containers and given servers will not do.
+ * <p>A node that is restarted has lost its data, but keeps its identity in the cluster. The nodes
+ * end with {@link #close()}, and in any case when this JVM ends. They are processes of this
+ * machine, from the {@link RedisSource#configured() configured} source; containers and given
+ * servers are not supported.
  */
 public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseable {
   private static final int SLOTS = SlotHash.SLOT_COUNT;
+
+  /** In the reply to {@code CLUSTER NODES}: the master of a replica, or a dash. */
+  private static final int MASTER_COLUMN = 3;
+
+  private static final int EPOCH_COLUMN = 6;
+
+  private static final int SLOTS_COLUMN = 8;
+
   private static final Duration FORM_PATIENCE = Duration.ofSeconds(30);
   private static final Duration PROMOTE_PATIENCE = Duration.ofSeconds(1);
 
@@ -51,32 +61,37 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
   }
 
   /**
-   * Starts so many masters, which share the slots evenly, and so many replicas, which are spread
-   * over the masters. When this returns the cluster serves all slots and the replicas are in step;
-   * that takes some 3 s.
+   * Starts a cluster with these numbers of masters and replicas. The masters share the slots
+   * evenly, and the replicas are spread over the masters. When this returns, the cluster serves all
+   * slots and the replicas are synchronized; that takes about 3 s.
    *
-   * @throws RedisStartException if that cannot be done
+   * @throws RedisStartException if the nodes cannot be started
    */
   public static RedisClusterNodes start(int masters, int replicas) {
     return builder().masters(masters).replicas(replicas).start();
   }
 
-  /** Three masters with a replica each and a node timeout of 1 s, unless told otherwise. */
+  /**
+   * Returns a builder. Defaults: three masters with one replica each, and a node timeout of 1 s.
+   */
   public static Builder builder() {
     return new Builder();
   }
 
-  /** The slot of a key, or of a name with a hash tag. */
+  /** Returns the slot of a key, or of a name with a hash tag. */
   public static int slot(String key) {
     return SlotHash.getSlot(key);
   }
 
-  /** The node with this index: first those that began as masters, then those that did not. */
+  /**
+   * Returns the node with this index: first the nodes that started as masters, then those that
+   * started as replicas.
+   */
   public RedisNode get(int index) {
     return nodes.get(index);
   }
 
-  /** How many nodes there are, dead ones included. */
+  /** The number of nodes, including dead ones. */
   public int size() {
     return nodes.size();
   }
@@ -91,24 +106,24 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
     return nodes.stream();
   }
 
-  /** The addresses for clients, in order, through the gates if there are any. */
+  /** The URIs for clients, in order; of the gates if there are any. */
   public List<String> uris() {
     return nodes.stream().map(RedisNode::uri).toList();
   }
 
   /**
-   * The master that serves this key now, as a node that runs sees it; it may be dead.
+   * The master that serves this key now, according to a running node; it may be dead.
    *
-   * @throws IllegalStateException if no node that runs knows of one, as in the middle of a failover
+   * @throws IllegalStateException if no running node knows of one, for example during a failover
    */
   public RedisNode masterOf(String key) {
     return masterOf(slot(key));
   }
 
   /**
-   * The master that serves this slot now, as a node that runs sees it; it may be dead.
+   * The master that serves this slot now, according to a running node; it may be dead.
    *
-   * @throws IllegalStateException if no node that runs knows of one, as in the middle of a failover
+   * @throws IllegalStateException if no running node knows of one, for example during a failover
    */
   public RedisNode masterOf(int slot) {
     for (List<?> range : ranges()) {
@@ -116,16 +131,16 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
         return byAddress(range.get(2));
       }
     }
-    throw new IllegalStateException("slot " + slot + " is served by nobody");
+    throw new IllegalStateException("no master serves slot " + slot);
   }
 
-  /** A replica of whoever serves this key, by its own account; it runs. */
+  /** A running replica of the master that serves this key, as that master reports it. */
   public RedisNode replicaOf(String key) {
     RedisNode master = masterOf(key);
     return nodes.stream()
         .filter(node -> node.state() == ServerState.RUNNING && follows(node, master))
         .findFirst()
-        .orElseThrow(() -> new IllegalStateException(master + " has no replica that runs"));
+        .orElseThrow(() -> new IllegalStateException(master + " has no running replica"));
   }
 
   private static boolean follows(RedisNode node, RedisNode master) {
@@ -134,24 +149,34 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
         && role.get(2).equals((long) master.port());
   }
 
-  /** All that serve slots now. */
+  /** All masters that serve slots now. */
   public List<RedisNode> masters() {
     return ranges().stream().map(range -> byAddress(range.get(2))).distinct().toList();
   }
 
   /**
-   * Makes a replica the master of its slots, and returns when it says that it is.
+   * Promotes a replica. Returns when it reports that it is a master.
    *
-   * @param forced whether to do so without asking the others for their votes ({@code TAKEOVER});
+   * @param forced whether to promote it without the votes of the other masters ({@code TAKEOVER});
    *     otherwise by election
    */
   public void promote(RedisNode replica, boolean forced) {
+    if (!forced) {
+      // A master refuses its vote for a node that it does not know as the replica of a master. The
+      // replica repeats a refused election only after four node timeouts.
+      Waiting.until(
+          () -> "all nodes know " + replica + " as a replica:\n" + describe(),
+          FORM_PATIENCE,
+          () -> isMaster(replica) || isKnownAsReplica(replica));
+    }
     Waiting.until(
         () -> replica + " was promoted:\n" + describe(),
         FORM_PATIENCE,
         () -> {
-          // Masters vote once in two node timeouts, and an attempt that found no votes is dropped.
-          // The command fails if the election was won after all, and that is looked at next.
+          // Masters vote at most once in two node timeouts, and a replica drops an election without
+          // a majority. So ask again.
+          // The command fails if the replica has won an earlier election; the loop checks that
+          // next.
           if (!isMaster(replica)) {
             replica.command(
                 forced
@@ -162,14 +187,26 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
         });
   }
 
+  private boolean isKnownAsReplica(RedisNode replica) {
+    String id = id(replica);
+    return nodes.stream()
+        .filter(node -> node.state() == ServerState.RUNNING)
+        .allMatch(
+            node ->
+                String.valueOf(node.command("CLUSTER", "NODES"))
+                    .lines()
+                    .map(line -> line.split(" "))
+                    .anyMatch(words -> words[0].equals(id) && !words[MASTER_COLUMN].equals("-")));
+  }
+
   private static boolean isMaster(RedisNode node) {
     return String.valueOf(node.command("ROLE") instanceof List<?> role ? role.get(0) : "")
         .equals("master");
   }
 
   /**
-   * Moves a slot and its keys to another master, one key after the other, as the tools do; clients
-   * are told {@code ASK} and {@code TRYAGAIN} meanwhile. Nothing happens if it is there.
+   * Moves a slot and its keys to another master, one key after another, as redis-cli does. Clients
+   * receive {@code ASK} and {@code TRYAGAIN} meanwhile. Does nothing if the slot is there already.
    */
   public void moveSlot(int slot, RedisNode to) {
     RedisNode from = masterOf(slot);
@@ -182,14 +219,15 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
   }
 
   /**
-   * Begins to move a slot; from here on, keys that {@code from} has not got are asked for there.
+   * Starts to move a slot. From now on {@code from} redirects requests for keys that it does not
+   * have.
    */
   public void openSlot(int slot, RedisNode from, RedisNode to) {
     to.command("CLUSTER", "SETSLOT", Integer.toString(slot), "IMPORTING", id(from));
     from.command("CLUSTER", "SETSLOT", Integer.toString(slot), "MIGRATING", id(to));
   }
 
-  /** Moves the keys of a slot that has been opened. */
+  /** Moves the keys of a slot after {@link #openSlot}. */
   public void moveKeys(int slot, RedisNode from, RedisNode to) {
     while (from.command("CLUSTER", "GETKEYSINSLOT", Integer.toString(slot), "100")
             instanceof List<?> keys
@@ -206,7 +244,14 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
     }
   }
 
-  /** Gives the slot to its new master for good. */
+  /**
+   * Ends the move: the slot belongs to its new master. Returns when all running masters know it.
+   *
+   * <p>Without that wait, a quick second move could go wrong for ever: a master takes a new epoch
+   * for a slot only if it knows of a higher epoch than its own. So it has to hear of the last move
+   * first; otherwise an older claim that is still under way wins against it, and each of two
+   * masters believes that the other one owns the slot.
+   */
   public void closeSlot(int slot, RedisNode to) {
     to.command("CLUSTER", "SETSLOT", Integer.toString(slot), "NODE", id(to));
     for (RedisNode node : nodes) {
@@ -214,6 +259,10 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
         node.command("CLUSTER", "SETSLOT", Integer.toString(slot), "NODE", id(to));
       }
     }
+    Waiting.until(
+        () -> "all masters know the owner of slot " + slot + ":\n" + views(),
+        FORM_PATIENCE,
+        this::agree);
   }
 
   /** Removes all data on all masters, which must be running. */
@@ -222,17 +271,20 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
   }
 
   /**
-   * Ends all faults: heals gates, resumes paused nodes, restarts dead ones, and returns when all
-   * agree that the cluster is well and all replicas are in step.
+   * Ends all faults: opens gates, resumes paused nodes and restarts dead ones. Returns when all
+   * nodes report that the cluster is healthy and all replicas are synchronized.
    */
-  public void heal() {
-    nodes.forEach(RedisNode::heal);
+  public void endFaults() {
+    nodes.forEach(RedisNode::endFaults);
     awaitReady();
   }
 
-  /** Returns when all nodes that run agree that the cluster serves all slots, replicas in step. */
+  /**
+   * Returns when all running nodes report that the cluster serves all slots and the replicas are
+   * synchronized.
+   */
   public void awaitReady() {
-    Waiting.until(() -> "the cluster is well:\n" + describe(), FORM_PATIENCE, this::isReady);
+    Waiting.until(() -> "the cluster is healthy:\n" + describe(), FORM_PATIENCE, this::isReady);
   }
 
   private boolean isReady() {
@@ -240,20 +292,46 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
         nodes.stream().filter(node -> node.state() == ServerState.RUNNING).toList();
     return running.stream().allMatch(RedisClusterNodes::serves)
         && running.stream().allMatch(RedisClusterNodes::isInStep)
-        && running.stream().map(RedisClusterNodes::view).distinct().count() == 1;
+        && agree();
   }
 
-  /** Who serves what, in words that are the same on all nodes once they agree. */
+  /** Whether all running nodes know the same owner, with the same epoch, for each slot. */
+  private boolean agree() {
+    return nodes.stream()
+            .filter(node -> node.state() == ServerState.RUNNING)
+            .map(RedisClusterNodes::view)
+            .distinct()
+            .count()
+        == 1;
+  }
+
+  private String views() {
+    return nodes.stream()
+        .filter(node -> node.state() == ServerState.RUNNING)
+        .map(node -> node + " " + view(node))
+        .collect(Collectors.joining("\n"));
+  }
+
+  /**
+   * The owners of slots according to one node: identity, epoch and slots of each, as a text that is
+   * equal on all nodes once they agree.
+   */
   private static String view(RedisNode node) {
-    Object slots = node.command("CLUSTER", "SLOTS");
-    return slots instanceof List<?> ranges
-        ? ranges.stream()
-            .map(range -> (List<?>) range)
-            .map(range -> range.get(0) + "-" + range.get(1) + "@" + ((List<?>) range.get(2)).get(2))
-            .sorted()
-            .toList()
-            .toString()
-        : "";
+    return String.valueOf(node.command("CLUSTER", "NODES"))
+        .lines()
+        .map(line -> line.split(" "))
+        .filter(words -> words.length > SLOTS_COLUMN)
+        .map(words -> words[0] + " epoch " + words[EPOCH_COLUMN] + " " + ownedSlots(words))
+        .sorted()
+        .collect(Collectors.joining(", "));
+  }
+
+  /** Without the slots in brackets: only their owner reports them, while they are moved. */
+  private static String ownedSlots(String[] words) {
+    return Stream.of(words)
+        .skip(SLOTS_COLUMN)
+        .filter(range -> !range.startsWith("["))
+        .collect(Collectors.joining(" "));
   }
 
   private static boolean serves(RedisNode node) {
@@ -266,7 +344,7 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
     return info.contains("role:master") || info.contains("master_link_status:up");
   }
 
-  /** One line for each node, for failure messages; see {@link RedisNode#describe()}. */
+  /** Returns one line per node, for failure messages; see {@link RedisNode#describe()}. */
   public String describe() {
     return nodes.stream()
         .map(node -> node.describe() + role(node))
@@ -286,12 +364,12 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
     return nodes.toString();
   }
 
-  /** What runs, and where it was found. */
+  /** The server program and where it was found. */
   public String source() {
     return source;
   }
 
-  /** Ends all nodes and removes their files. A second call does nothing. */
+  /** Stops all nodes and removes their files. A second call does nothing. */
   @Override
   public void close() {
     List<CompletableFuture<Void>> closing =
@@ -330,20 +408,22 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
     return nodes.stream()
         .filter(node -> node.port() == port)
         .findFirst()
-        .orElseThrow(() -> new IllegalStateException("none of ours: " + address));
+        .orElseThrow(() -> new IllegalStateException("not a node of this cluster: " + address));
   }
 
-  /** What to start. Not for concurrent use. */
+  /** Configures a cluster. Not safe for use by several threads. */
   public static final class Builder {
     private int masters = 3;
     private int replicas = 3;
     private boolean gated;
     private Duration nodeTimeout = Duration.ofSeconds(1);
     private List<String> serverArgs = List.of();
+    private IntFunction<List<String>> nodeArgs = index -> List.of();
+    private @Nullable RedisSource source;
 
     private Builder() {}
 
-    /** How many masters; a failover needs the votes of a majority of them. */
+    /** Sets the number of masters. A failover needs the votes of a majority of them. */
     public Builder masters(int masters) {
       if (masters < 1) {
         throw new IllegalArgumentException("Needs at least one master, got " + masters);
@@ -352,34 +432,55 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
       return this;
     }
 
-    /** How many replicas, of all masters together. */
+    /** Sets the number of replicas of all masters together. */
     public Builder replicas(int replicas) {
       this.replicas = replicas;
       return this;
     }
 
-    /** Whether each node is reached through a {@link TcpGate}, by clients and by its replicas. */
+    /** Sets whether clients and replicas reach each node through a {@link TcpGate}. */
     public Builder gated(boolean gated) {
       this.gated = gated;
       return this;
     }
 
-    /** After what silence a node is taken for dead. Short ones suit tests, not production. */
+    /**
+     * Sets the cluster node timeout: how long a node must be silent before it counts as failed.
+     * Short values suit tests, not production.
+     */
     public Builder nodeTimeout(Duration nodeTimeout) {
       this.nodeTimeout = nodeTimeout;
       return this;
     }
 
-    /** Further command line options for each server. */
+    /** Adds command line options for each server. */
     public Builder serverArgs(String... args) {
       this.serverArgs = List.of(args);
       return this;
     }
 
+    /**
+     * Adds command line options for single servers, such as a TLS port. The function receives the
+     * index of a node; several threads call it.
+     */
+    public Builder nodeArgs(IntFunction<List<String>> nodeArgs) {
+      this.nodeArgs = nodeArgs;
+      return this;
+    }
+
+    /** Sets the source of the servers; overrides {@code -Dredlock.redis}. */
+    public Builder source(RedisSource source) {
+      this.source = source;
+      return this;
+    }
+
     /** Starts the nodes and makes them one cluster; see {@link RedisClusterNodes#start}. */
     public RedisClusterNodes start() {
-      ServerFactory servers = RedisSource.configured().find(RedisSource.configuredBinary());
-      ClusterNodeStarter starter = new ClusterNodeStarter(servers, gated, nodeTimeout, serverArgs);
+      RedisSource chosen = source == null ? RedisSource.configured() : source;
+      ServerFactory servers = chosen.find(RedisSource.configuredBinary());
+      IntFunction<List<String>> args =
+          index -> Stream.concat(serverArgs.stream(), nodeArgs.apply(index).stream()).toList();
+      ClusterNodeStarter starter = new ClusterNodeStarter(servers, gated, nodeTimeout, args);
       List<CompletableFuture<ClusterNodeStarter.Started>> starting =
           IntStream.range(0, masters + replicas)
               .mapToObj(i -> CompletableFuture.supplyAsync(() -> starter.start(i), STARTERS))
@@ -411,7 +512,8 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
   }
 
   /**
-   * By the client alone: slots, then everybody meets everybody, then replicas find their master.
+   * Forms the cluster without redis-cli: assigns the slots, lets all nodes meet, then attaches the
+   * replicas.
    */
   private void form(int masters) {
     for (int i = 0; i < masters; i++) {
@@ -450,7 +552,7 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
     awaitReady();
   }
 
-  /** Fails while the master is known by its address only: the handshake is under way. */
+  /** Fails while the handshake with the master is in progress and only its address is known. */
   private static boolean replicate(RedisNode replica, String master) {
     try {
       replica.command("CLUSTER", "REPLICATE", master);

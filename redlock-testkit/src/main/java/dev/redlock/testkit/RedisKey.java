@@ -7,7 +7,7 @@ import java.util.Optional;
  * A key on a node.
  *
  * @param name the key
- * @param type as TYPE tells it: string, hash, zset, stream, …
- * @param ttl the time it has left; empty if it stays for ever
+ * @param type as TYPE returns it: string, hash, zset, stream, …
+ * @param ttl the remaining time to live; empty if the key never expires
  */
 public record RedisKey(String name, String type, Optional<Duration> ttl) {}

@@ -13,13 +13,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One independent Redis master of a test: can be killed, restarted, paused, flushed and asked.
+ * One independent Redis master of a test. A test can kill, restart, pause and flush it, and send it
+ * commands.
  *
- * <p>Its ports stay the same over restarts. All questions and administrative commands go past the
- * gate, over a short-lived connection each. They fail with {@link IllegalStateException} at once if
- * the node is paused or dead, and with {@link UncheckedIOException} if it does not answer within 5
- * s. Faults (kill, restart, pause, resume) are carried out one after the other; all methods may be
- * called from any thread.
+ * <p>Its ports stay the same over restarts. Queries and administrative commands bypass the gate,
+ * each over a short-lived connection. They fail with {@link IllegalStateException} at once if the
+ * node is paused or dead, and with {@link UncheckedIOException} if it does not reply within 5 s.
+ * Faults (kill, restart, pause, resume) are executed one after another. Safe from any thread.
  */
 public final class RedisNode {
 
@@ -33,7 +33,7 @@ public final class RedisNode {
   private final PortReservation reservation;
   private final Object faults = new Object();
 
-  // How many of the commands that the server has counted were ours.
+  // How many of the commands that the server has counted were sent by this object.
   private final AtomicLong ownCommands = new AtomicLong();
 
   RedisNode(int index, RedisServer server, @Nullable TcpGate gate, PortReservation reservation) {
@@ -43,28 +43,28 @@ public final class RedisNode {
     this.reservation = reservation;
   }
 
-  /** Starts the server; when this returns, it answers. */
+  /** Starts the server. When this returns, the server replies to commands. */
   void start() {
     server.start();
     forgetCounts();
   }
 
-  /** The node's place among its {@link RedisNodes}, from 0. */
+  /** The index of the node in its {@link RedisNodes}, from 0. */
   public int index() {
     return index;
   }
 
-  /** The address for clients, through the gate if there is one; carries the password, if any. */
+  /** The URI for clients, of the gate if there is one. It contains the password, if any. */
   public String uri() {
     return gate == null ? directUri() : server.address().through(gate.port()).uri();
   }
 
-  /** The address of the server itself, past the gate. */
+  /** The URI of the server itself, without the gate. */
   public String directUri() {
     return server.address().uri();
   }
 
-  /** The port for clients, that of the gate if there is one. */
+  /** The port for clients, of the gate if there is one. */
   public int port() {
     return gate == null ? directPort() : gate.port();
   }
@@ -91,16 +91,17 @@ public final class RedisNode {
     return gate != null;
   }
 
-  /** What the node's process or container is doing. */
+  /** The state of the node's process or container. */
   public ServerState state() {
     return server.state();
   }
 
   /**
-   * Kills the node (SIGKILL), also a paused one; when this returns it is gone, and connections to
-   * it are refused. Does nothing if it is dead.
+   * Kills the node (SIGKILL), also a paused one. When this returns, the process has ended and
+   * connections to it are refused. Does nothing if the node is dead.
    *
-   * @throws UnsupportedOperationException if the node was given by its URI; so do the other faults
+   * @throws UnsupportedOperationException if the node was given by its URI; the same holds for the
+   *     other faults
    */
   public void kill() {
     synchronized (faults) {
@@ -109,8 +110,8 @@ public final class RedisNode {
   }
 
   /**
-   * Kills the node if it runs and starts it again, empty, on the same port. When this returns it
-   * answers.
+   * Kills the node if it runs, and starts it again, empty, on the same port. When this returns, the
+   * node replies to commands.
    */
   public void restart() {
     synchronized (faults) {
@@ -120,7 +121,7 @@ public final class RedisNode {
   }
 
   /**
-   * Kills the node if it runs and starts it again with everything it had acknowledged.
+   * Kills the node if it runs, and starts it again with all writes that it had acknowledged.
    *
    * @throws IllegalStateException unless the nodes were started with {@code appendOnly(true)}
    */
@@ -132,8 +133,9 @@ public final class RedisNode {
   }
 
   /**
-   * Stops the node (SIGSTOP): connections stay up, new ones succeed, nothing is answered. What is
-   * sent meanwhile is executed after {@link #resume()}, also if the sender has gone by then.
+   * Stops the node (SIGSTOP). Connections stay open and new ones succeed, but the node does not
+   * reply. It executes requests that arrive meanwhile after {@link #resume()}, even if the sender
+   * has disconnected by then.
    */
   public void pause() {
     synchronized (faults) {
@@ -141,17 +143,17 @@ public final class RedisNode {
     }
   }
 
-  /** Lets a paused node run on (SIGCONT); does nothing if it runs. */
+  /** Resumes a paused node (SIGCONT). Does nothing if it runs. */
   public void resume() {
     synchronized (faults) {
       server.resume();
     }
   }
 
-  /** Heals the gate, resumes the node if paused, and restarts it, empty, if dead. */
-  void heal() {
+  /** Opens the gate, resumes the node if it is paused, and restarts it, empty, if it is dead. */
+  void endFaults() {
     if (gate != null) {
-      gate.heal();
+      gate.endFaults();
     }
     synchronized (faults) {
       switch (server.state()) {
@@ -162,22 +164,22 @@ public final class RedisNode {
     }
   }
 
-  /** Removes all data. Of a server given by URI only the database that the URI names. */
+  /** Removes all data; on a server given by its URI, only the database that the URI names. */
   public void flush() {
     command(server.flushCommand());
   }
 
   /**
-   * Ends the life of a key at once, as a node does whose clock ran ahead: it expires, and is gone
-   * when this returns. False if there was no such key. It is a key of Redis, not the name of a
-   * lock: that of the lock {@code orders} is <code>redlock:{orders}</code>, and {@code LockKeys}
-   * knows it for any name.
+   * Expires a key at once, like a node whose clock is ahead. When this returns, the key does not
+   * exist. Returns false if there was no such key. The argument is a key of Redis, not the name of
+   * a lock: the key of the lock {@code orders} is <code>redlock:{orders}</code>, and {@code
+   * LockKeys} computes the key of any name.
    */
   public boolean expireEarly(String key) {
     if (Long.valueOf(0).equals(command("PEXPIRE", key, "1"))) {
       return false;
     }
-    Waiting.until( // Whoever is pushed that its key has changed may have given it more time.
+    Waiting.until( // A holder that received an invalidation may have extended the key meanwhile.
         "key " + key + " has expired",
         EXPIRY_PATIENCE,
         () -> Long.valueOf(0).equals(command("PEXPIRE", key, "1")));
@@ -186,15 +188,15 @@ public final class RedisNode {
 
   /**
    * Sends a command and returns its reply: a {@code String}, a {@code Long}, a {@code List} of
-   * these, or null. Each call has a connection of its own, so MULTI or SUBSCRIBE make no sense.
+   * these, or null. Each call uses a new connection, so MULTI and SUBSCRIBE have no lasting effect.
    *
-   * @throws RedisReplyException if the node answers with an error
+   * @throws RedisReplyException if the node replies with an error
    */
   public @Nullable Object command(String... words) {
     return ask(words[0], connection -> Optional.ofNullable(call(connection, words))).orElse(null);
   }
 
-  /** All keys with type and remaining time, in no order. */
+  /** All keys with their types and remaining times, in no particular order. */
   public List<RedisKey> keys() {
     return ask("SCAN", this::scan);
   }
@@ -205,17 +207,19 @@ public final class RedisNode {
   }
 
   /**
-   * How many commands the node has executed since it started, without those that this object sent.
-   * Commands that scripts call are counted like those of clients; {@code command("INFO",
-   * "commandstats")} tells them by name.
+   * The number of commands that the node has executed since it started, without those that this
+   * object sent. Commands that scripts call count like those of clients; {@code command("INFO",
+   * "commandstats")} lists them by name.
    */
   public long commandCount() {
-    return totalCommands() - ownCommands.get() + 1; // its own INFO is not yet in the answer
+    return totalCommands()
+        - ownCommands.get()
+        + 1; // the INFO itself is not yet counted in its reply
   }
 
   /**
-   * One line for a failure message: address, state, process, uptime, number of keys, gate. Never
-   * throws, and takes at most 300 ms if the node does not answer.
+   * Returns one line for a failure message: address, state, process, uptime, number of keys, gate.
+   * Never throws, and takes at most 300 ms if the node does not reply.
    */
   public String describe() {
     ServerState state = state();
@@ -236,7 +240,7 @@ public final class RedisNode {
     return "node " + index + " " + server.address();
   }
 
-  /** Ends the server and removes its files. */
+  /** Stops the server and removes its files. */
   void close() {
     if (gate != null) {
       gate.close();
@@ -253,11 +257,11 @@ public final class RedisNode {
       Object keys = call(connection, "DBSIZE");
       return " uptime=" + Probe.field(info, "uptime_in_seconds", "?") + "s keys=" + keys;
     } catch (IOException | RedisReplyException e) {
-      return " does not answer (" + e.getMessage() + ")";
+      return " does not reply (" + e.getMessage() + ")";
     }
   }
 
-  /** A question that may fail on the wire. */
+  /** A query that may fail with an I/O error. */
   private interface Question<T> {
     T ask(RespConnection connection) throws IOException;
   }
@@ -271,7 +275,7 @@ public final class RedisNode {
     try (RespConnection connection = RespConnection.open(server.address(), ANSWER_PATIENCE)) {
       return question.ask(connection);
     } catch (IOException e) {
-      throw new UncheckedIOException(what + " got no answer from " + describe(), e);
+      throw new UncheckedIOException(what + " got no reply from " + describe(), e);
     }
   }
 
@@ -281,7 +285,7 @@ public final class RedisNode {
   }
 
   private List<RedisKey> scan(RespConnection connection) throws IOException {
-    Set<String> names = new LinkedHashSet<>(); // SCAN may tell a key twice
+    Set<String> names = new LinkedHashSet<>(); // SCAN may return a key twice
     String cursor = "0";
     do {
       if (!(call(connection, "SCAN", cursor, "COUNT", "1000") instanceof List<?> page)) {
@@ -313,7 +317,10 @@ public final class RedisNode {
     return Long.parseLong(Probe.field(info, "total_commands_processed", "0"));
   }
 
-  /** What the server has counted so far was our waiting until it is ready. */
+  /**
+   * Treats all commands so far as sent by this object: they were the wait until the server was
+   * ready.
+   */
   private void forgetCounts() {
     long before = totalCommands();
     ownCommands.set(before + 1);

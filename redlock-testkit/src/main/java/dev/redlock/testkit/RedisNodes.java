@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some independent Redis masters for a test, on ports of 127.0.0.1.
+ * Independent Redis masters for a test, on ports of 127.0.0.1.
  *
  * <pre>{@code
  * try (RedisNodes nodes = RedisNodes.builder().count(5).gated(true).start()) {
@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>They end with {@link #close()}, and in any case with this JVM, also if that is killed. They
- * are for tests: no persistence unless asked for, no password unless asked for.
+ * <p>They end with {@link #close()}, and in any case when this JVM ends, also if it is killed. They
+ * are for tests: persistence and password are off unless configured.
  */
 public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
 
@@ -45,26 +45,26 @@ public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
   }
 
   /**
-   * Starts so many empty nodes, without gates, from the {@link RedisSource#configured() configured}
-   * source. When this returns, all of them answer.
+   * Starts this number of empty nodes, without gates, from the {@link RedisSource#configured()
+   * configured} source. When this returns, all nodes reply to commands.
    *
-   * @throws RedisStartException if that cannot be done, with what was tried
+   * @throws RedisStartException if they cannot be started; the message lists what was tried
    */
   public static RedisNodes start(int count) {
     return builder().count(count).start();
   }
 
-  /** Five nodes without gates or persistence, unless told otherwise. */
+  /** Returns a builder. Defaults: five nodes, without gates and without persistence. */
   public static Builder builder() {
     return new Builder();
   }
 
-  /** The node with this index, from 0. */
+  /** Returns the node with this index, from 0. */
   public RedisNode get(int index) {
     return nodes.get(index);
   }
 
-  /** How many nodes there are, dead ones included. */
+  /** The number of nodes, including dead ones. */
   public int size() {
     return nodes.size();
   }
@@ -79,19 +79,19 @@ public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
     return nodes.stream();
   }
 
-  /** The addresses for clients, in order, through the gates if there are any. */
+  /** The URIs for clients, in order; of the gates if there are any. */
   public List<String> uris() {
     return nodes.stream().map(RedisNode::uri).toList();
   }
 
-  /** What runs, and where it was found. */
+  /** The server program and where it was found. */
   public String source() {
     return source;
   }
 
-  /** Ends all faults: heals gates, resumes paused nodes and restarts dead ones, empty. */
-  public void heal() {
-    nodes.forEach(RedisNode::heal);
+  /** Ends all faults: opens gates, resumes paused nodes and restarts dead ones, empty. */
+  public void endFaults() {
+    nodes.forEach(RedisNode::endFaults);
   }
 
   /** Removes all data on all nodes, which must be running. */
@@ -99,7 +99,7 @@ public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
     nodes.forEach(RedisNode::flush);
   }
 
-  /** One line for each node, for failure messages; see {@link RedisNode#describe()}. */
+  /** Returns one line per node, for failure messages; see {@link RedisNode#describe()}. */
   public String describe() {
     return nodes.stream().map(RedisNode::describe).collect(Collectors.joining("\n"));
   }
@@ -109,7 +109,7 @@ public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
     return nodes.toString();
   }
 
-  /** Ends all nodes and removes their files. A second call does nothing. */
+  /** Stops all nodes and removes their files. A second call does nothing. */
   @Override
   public void close() {
     closeAll(nodes);
@@ -121,12 +121,13 @@ public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
     CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new)).join();
   }
 
-  /** What to start. Not for concurrent use; may be used again for further nodes. */
+  /** Configures nodes. Not safe for use by several threads. May start several groups of nodes. */
   public static final class Builder {
 
     private int count = 5;
     private boolean gated;
     private boolean appendOnly;
+    private String user = "";
     private String password = "";
     private List<String> serverArgs = List.of();
     private List<Integer> ports = List.of();
@@ -135,7 +136,7 @@ public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
 
     private Builder() {}
 
-    /** How many nodes, at least one. */
+    /** Sets the number of nodes, at least one. */
     public Builder count(int count) {
       if (count < 1) {
         throw new IllegalArgumentException("Needs at least one node, got " + count);
@@ -144,43 +145,65 @@ public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
       return this;
     }
 
-    /** Whether clients reach each node through a {@link TcpGate}. */
+    /** Sets whether clients reach each node through a {@link TcpGate}. */
     public Builder gated(boolean gated) {
       this.gated = gated;
       return this;
     }
 
-    /** Whether the nodes keep an append-only file, for {@link RedisNode#restartKeepingData()}. */
+    /**
+     * Sets whether the nodes keep an append-only file, for {@link RedisNode#restartKeepingData()}.
+     */
     public Builder appendOnly(boolean appendOnly) {
       this.appendOnly = appendOnly;
       return this;
     }
 
-    /** What clients must log in with; the addresses then carry it. */
+    /** Sets the password for clients. The URIs contain it, percent-encoded. */
     public Builder password(String password) {
+      this.user = "";
       this.password = password;
       return this;
     }
 
-    /** Further command line options for each server, such as {@code "--maxmemory", "2mb"}. */
+    /**
+     * Sets the user and the password for clients. The user has every permission, and the default
+     * user is disabled. The URIs contain both, percent-encoded. Needs Redis 6.2.
+     */
+    public Builder login(String user, String password) {
+      if (user.isEmpty() || password.isEmpty()) {
+        throw new IllegalArgumentException("A login needs a user and a password");
+      }
+      if (user.indexOf(':') >= 0) {
+        throw new IllegalArgumentException(
+            "The user "
+                + user
+                + " contains a colon, at which Lettuce cuts it even if it is encoded");
+      }
+      this.user = user;
+      this.password = password;
+      return this;
+    }
+
+    /** Adds command line options for each server, such as {@code "--maxmemory", "2mb"}. */
     public Builder serverArgs(String... args) {
       this.serverArgs = List.of(args);
       return this;
     }
 
-    /** The ports for clients, one per node, instead of free ones. */
+    /** Sets the ports for clients, one per node. Default: free ports. */
     public Builder ports(int... ports) {
       this.ports = Arrays.stream(ports).boxed().toList();
       return this;
     }
 
-    /** Where servers come from, whatever {@code -Dredlock.redis} says. */
+    /** Sets the source of the servers; overrides {@code -Dredlock.redis}. */
     public Builder source(RedisSource source) {
       this.source = source;
       return this;
     }
 
-    /** The server program to run; the source is then {@link RedisSource#PATH}. */
+    /** Sets the server program; the source is then {@link RedisSource#PATH}. */
     public Builder binary(Path binary) {
       this.binary = binary;
       this.source = RedisSource.PATH;
@@ -188,10 +211,11 @@ public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
     }
 
     /**
-     * Starts the nodes, all at the same time; when this returns, all of them answer. If one cannot
-     * be started, none is left running.
+     * Starts all nodes in parallel. When this returns, all nodes reply to commands. If one node
+     * cannot be started, the others are stopped.
      *
-     * @throws RedisStartException with what was tried, in order
+     * @throws RedisStartException if a node cannot be started; the message lists what was tried, in
+     *     order
      */
     public RedisNodes start() {
       if (!ports.isEmpty() && ports.size() != count) {
@@ -201,11 +225,11 @@ public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
       ServerFactory servers = chosen.find(binary == null ? RedisSource.configuredBinary() : binary);
       if (servers.capacity() < count) {
         throw new RedisStartException(
-            count + " nodes asked for, only " + servers.capacity() + " given");
+            count + " nodes configured, but only " + servers.capacity() + " URIs given");
       }
       NodeStarter starter =
           new NodeStarter(
-              servers, gated, port -> new ServerSpec(port, appendOnly, password, serverArgs));
+              servers, gated, port -> new ServerSpec(port, appendOnly, user, password, serverArgs));
       List<CompletableFuture<RedisNode>> starting =
           IntStream.range(0, count)
               .mapToObj(

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 import org.opentest4j.TestAbortedException;
 
-/** Does what {@link RedisTest} says; not to be used without it. */
+/** Implements {@link RedisTest}. Do not use it directly. */
 public final class RedisNodesExtension
     implements BeforeAllCallback,
         ParameterResolver,
@@ -63,7 +63,7 @@ public final class RedisNodesExtension
   @Override
   public void afterEach(ExtensionContext context) {
     Shared shared = shared(context);
-    shared.nodes.heal();
+    shared.nodes.endFaults();
     try {
       if (context.getExecutionException().isEmpty()) {
         new LockKeyCheck(shared.nodes, shared.test.keyPrefix())
@@ -91,7 +91,7 @@ public final class RedisNodesExtension
     }
   }
 
-  /** The nodes of the nearest class around that is annotated; started when first asked for. */
+  /** The nodes of the nearest enclosing annotated class; started on the first call. */
   private static Shared shared(ExtensionContext context) {
     ExtensionContext around = context;
     while (true) {
@@ -113,7 +113,7 @@ public final class RedisNodesExtension
     }
   }
 
-  /** What JUnit closes when the annotated class is done. */
+  /** The nodes of one annotated class. JUnit closes this after the class. */
   private record Shared(RedisTest test, RedisNodes nodes) implements AutoCloseable {
 
     static Shared start(RedisTest test, Class<?> testClass) {

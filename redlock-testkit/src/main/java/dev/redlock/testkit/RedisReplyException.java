@@ -1,6 +1,6 @@
 package dev.redlock.testkit;
 
-/** A node answered a command with an error; the message is the node's own. */
+/** A node replied to a command with an error. The message is that of the node. */
 public final class RedisReplyException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;

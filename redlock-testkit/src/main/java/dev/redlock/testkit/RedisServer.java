@@ -1,21 +1,21 @@
 package dev.redlock.testkit;
 
 /**
- * One server as its source runs it: a process, a container, or somebody else's. Calls are not
- * concurrent with each other, except {@link #state()} and {@link #identity()}.
+ * One server: a process, a container, or a server that was running before. Calls are never
+ * concurrent, except {@link #state()} and {@link #identity()}.
  */
 interface RedisServer extends AutoCloseable {
 
-  /** Where it listens; the same over all restarts. */
+  /** The address at which it listens; the same over all restarts. */
   NodeAddress address();
 
-  /** Starts it; when this returns, it answers. */
+  /** Starts it. When this returns, it replies to commands. */
   void start();
 
-  /** SIGKILL or the like. Nothing happens if it is dead already. */
+  /** Kills it (SIGKILL or an equivalent). Does nothing if it is dead. */
   void kill();
 
-  /** Kills it if necessary and starts it again, with or without what it stored. */
+  /** Kills it if it runs and starts it again, with or without its data. */
   void restart(boolean keepData);
 
   void pause();
@@ -24,15 +24,15 @@ interface RedisServer extends AutoCloseable {
 
   ServerState state();
 
-  /** The command that empties it: all of it if it is ours, else the database that was given. */
+  /** The command that empties it: FLUSHALL for a server of the kit, FLUSHDB for a given server. */
   default String flushCommand() {
     return "FLUSHALL";
   }
 
-  /** Process or container, for messages. */
+  /** Names the process or container in messages. */
   String identity();
 
-  /** Ends it and removes its files; never throws for a server that is gone. */
+  /** Stops it and removes its files. Does not throw if the server has ended already. */
   @Override
   void close();
 }

@@ -9,32 +9,34 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where Redis servers come from. Chosen by {@code -Dredlock.redis=auto|embedded|path|docker|uri},
- * or by the test itself; the test's word wins.
+ * The source of Redis servers. The system property {@code
+ * -Dredlock.redis=auto|embedded|path|docker|uri} selects it, or the test itself; the test has
+ * precedence.
  */
 public enum RedisSource {
   /**
-   * The first that works of: servers given by {@code -Dredlock.redis.uris}, the program named by
-   * {@code -Dredlock.redis.binary}, {@link #EMBEDDED}, {@link #PATH}, {@link #DOCKER}. If servers
-   * or a program are named, nothing else is tried.
+   * The first of these that is usable: servers given by {@code -Dredlock.redis.uris}, the program
+   * named by {@code -Dredlock.redis.binary}, {@link #EMBEDDED}, {@link #PATH}, {@link #DOCKER}. If
+   * servers or a program are named, no other source is tried.
    */
   AUTO,
   /** The static Redis binary inside org.signal:embedded-redis, for Linux and macOS. */
   EMBEDDED,
   /**
-   * The program named by {@code -Dredlock.redis.binary}, else {@code redis-server} or {@code
+   * The program named by {@code -Dredlock.redis.binary}, otherwise {@code redis-server} or {@code
    * valkey-server} on the PATH.
    */
   PATH,
   /**
-   * Containers. The image is the one named by {@code -Dredlock.redis.image}, else one built from
-   * the embedded binary, so that nothing is pulled. Needs org.testcontainers:testcontainers on the
-   * class path.
+   * Containers. The image is the one named by {@code -Dredlock.redis.image}, otherwise one that the
+   * kit builds from the embedded binary without a pull. Needs org.testcontainers:testcontainers on
+   * the class path.
    */
   DOCKER,
   /**
    * Servers that run already, given by {@code -Dredlock.redis.uris}, separated by commas. They must
-   * be there for tests only: they are flushed. They cannot be killed, restarted or paused.
+   * be used for tests only, because the kit flushes them. They cannot be killed, restarted or
+   * paused.
    */
   URI;
 
@@ -42,20 +44,21 @@ public enum RedisSource {
   static final String URIS_PROPERTY = "redlock.redis.uris";
   static final String BINARY_PROPERTY = "redlock.redis.binary";
 
-  /** The source that {@code -Dredlock.redis} names, {@link #AUTO} if it is not set. */
+  /** Returns the source that {@code -Dredlock.redis} names; {@link #AUTO} if it is not set. */
   public static RedisSource configured() {
     String name = System.getProperty(PROPERTY, "auto").strip();
     try {
       return valueOf(name.toUpperCase(Locale.ROOT));
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(
-          "-D" + PROPERTY + "=" + name + " is none of auto, embedded, path, docker, uri", e);
+          "-D" + PROPERTY + "=" + name + " is not one of auto, embedded, path, docker, uri", e);
     }
   }
 
   /**
-   * Why no server can be had from this source here, or empty if it looks usable. Takes at most
-   * about a second, and looks for a Docker engine before it loads anything of Testcontainers.
+   * Returns why this source cannot provide a server on this machine; empty if it seems usable.
+   * Takes about one second at most, and checks for a Docker engine before it loads any class of
+   * Testcontainers.
    */
   public Optional<String> whyUnavailable() {
     try {
@@ -66,7 +69,7 @@ public enum RedisSource {
     }
   }
 
-  /** Finds servers, or fails with what was tried, in order. */
+  /** Finds a usable source; otherwise fails with a message that lists what was tried, in order. */
   ServerFactory find(@Nullable Path binary) {
     List<String> tried = new ArrayList<>();
     for (Candidate candidate : candidates(binary)) {

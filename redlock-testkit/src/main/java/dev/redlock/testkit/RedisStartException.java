@@ -3,7 +3,7 @@ package dev.redlock.testkit;
 import java.util.List;
 
 /**
- * Redis nodes could not be started. The message says what was tried, in order, and why each way
+ * Redis nodes could not be started. The message lists what was tried, in order, and why each source
  * failed: no binary for this platform, the port is taken, no Docker, the image is missing, or the
  * last lines of the server's log.
  */
@@ -34,10 +34,10 @@ public final class RedisStartException extends RuntimeException {
 
   static RedisStartException nothingWorked(List<String> tried) {
     return new RedisStartException(
-        "No Redis to be had. Tried, in this order:\n  - " + String.join("\n  - ", tried));
+        "No Redis server found. Tried, in this order:\n  - " + String.join("\n  - ", tried));
   }
 
-  /** Whether it was the port that somebody else has; another port would do. */
+  /** Whether another process has taken the port, so that a retry with another port can succeed. */
   boolean isPortTaken() {
     return portTaken;
   }

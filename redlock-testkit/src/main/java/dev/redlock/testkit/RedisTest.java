@@ -11,8 +11,8 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * A test class that gets {@link RedisNodes}: as a parameter of its constructor, its test methods or
- * its lifecycle methods.
+ * Marks a test class that uses {@link RedisNodes}. JUnit passes them as a parameter to its
+ * constructor, its test methods and its lifecycle methods.
  *
  * <pre>{@code
  * @RedisTest(nodes = 3, gated = true)
@@ -25,17 +25,18 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * }
  * }</pre>
  *
- * <p>All tests of the class, also of classes nested in it, share the nodes; after each test faults
- * are ended and data is removed (see {@link RedisNodes#heal()}), which is far faster than starting
- * others. So these tests run one after the other. When a test fails, the state of each node at that
- * moment is printed to standard error.
+ * <p>All tests of the class and of its nested classes share the nodes, and run one after another.
+ * After each test the extension ends all faults and removes all data (see {@link
+ * RedisNodes#endFaults()}); that is much faster than starting new nodes. When a test fails, the
+ * extension prints the state of each node at that moment to standard error.
  *
- * <p>After each test that passed it is checked, on every node,
+ * <p>After each test that passed, the extension checks on every node:
  *
  * <ul>
- *   <li>that every key below {@link #keyPrefix()} has a time to live, but for the node's marker;
- *   <li>that no lock is left, unless {@link #locksMayRemain()}: what a client still cleans up in
- *       the background has two seconds for it. Close clients in {@code @AfterEach}, at the latest.
+ *   <li>every key that starts with {@link #keyPrefix()} has a time to live, except the node's
+ *       marker;
+ *   <li>no lock key remains, unless {@link #locksMayRemain()}. Clients have 2 s to finish their
+ *       cleanup in the background. Close clients in {@code @AfterEach} at the latest.
  * </ul>
  */
 @Documented
@@ -46,7 +47,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.SAME_THREAD)
 public @interface RedisTest {
 
-  /** How many nodes. */
+  /** The number of nodes. */
   int nodes() default 5;
 
   /** Whether each node is behind a {@link TcpGate}. */
@@ -55,19 +56,19 @@ public @interface RedisTest {
   /** Whether the nodes keep an append-only file, for {@link RedisNode#restartKeepingData()}. */
   boolean appendOnly() default false;
 
-  /** Further command line options for each server. */
+  /** Additional command line options for each server. */
   String[] serverArgs() default {};
 
   /**
-   * Where servers come from; {@link RedisSource#AUTO} is what {@code -Dredlock.redis} says. If
-   * another is asked for and cannot be had here, the class is skipped and the reason told. Without
-   * any Redis at all, it fails.
+   * The source of the servers. {@link RedisSource#AUTO} means the source that {@code
+   * -Dredlock.redis} names. If another source is set and not usable on this machine, the class is
+   * skipped with the reason. If no source at all is usable, the class fails.
    */
   RedisSource source() default RedisSource.AUTO;
 
-  /** What the keys of locks begin with. */
+  /** The prefix of the keys of locks. */
   String keyPrefix() default "redlock:";
 
-  /** Whether a lock may be left after a test; its keys must have a time to live all the same. */
+  /** Whether lock keys may remain after a test. They must have a time to live in any case. */
   boolean locksMayRemain() default false;
 }

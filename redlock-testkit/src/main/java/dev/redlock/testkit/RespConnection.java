@@ -15,7 +15,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A plain RESP2 connection for administration: one socket, no threads, blocking. Replies are {@code
+ * A plain, blocking RESP2 connection for administration: one socket, no threads. Replies are {@code
  * String}, {@code Long}, {@code List} of these, or null. Confined to the thread that opened it.
  */
 final class RespConnection implements AutoCloseable {
@@ -36,7 +36,7 @@ final class RespConnection implements AutoCloseable {
     Socket socket = new Socket();
     try {
       socket.setTcpNoDelay(true);
-      socket.setSoLinger(true, 0); // leaves no TIME_WAIT behind: tests open thousands
+      socket.setSoLinger(true, 0); // avoids TIME_WAIT: tests open thousands of connections
       socket.setSoTimeout(millis);
       socket.connect(new InetSocketAddress(address.host(), address.port()), millis);
       RespConnection connection = new RespConnection(socket);
@@ -56,7 +56,10 @@ final class RespConnection implements AutoCloseable {
     return read();
   }
 
-  /** Sends a command without waiting; as many {@link #read}s must follow. */
+  /**
+   * Sends a command without waiting for its reply. The caller must call {@link #read} once for each
+   * command.
+   */
   void send(String... command) throws IOException {
     write("*" + command.length + "\r\n");
     for (String word : command) {
@@ -67,12 +70,12 @@ final class RespConnection implements AutoCloseable {
     }
   }
 
-  /** Puts on the wire what was sent. */
+  /** Flushes the commands that were sent. */
   void flush() throws IOException {
     out.flush();
   }
 
-  /** The next reply. */
+  /** Reads the next reply. */
   @Nullable Object read() throws IOException {
     flush();
     Object reply = readAny();
@@ -91,7 +94,7 @@ final class RespConnection implements AutoCloseable {
     out.write(ascii.getBytes(StandardCharsets.US_ASCII));
   }
 
-  /** An error inside an array is an element of it, so errors are values here. */
+  /** Reads one value. An error can be an element of an array, so errors are returned as values. */
   private @Nullable Object readAny() throws IOException {
     String line = readLine();
     String rest = line.substring(1);

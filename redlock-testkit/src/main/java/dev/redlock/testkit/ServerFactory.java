@@ -1,15 +1,15 @@
 package dev.redlock.testkit;
 
-/** A source of servers that has been found usable. */
+/** Creates servers from a source that is usable. */
 interface ServerFactory {
 
-  /** A server that is not started yet. */
+  /** Creates a server, without starting it. */
   RedisServer create(int index, ServerSpec spec);
 
-  /** What runs, and where it is from. */
+  /** The server program and where it was found. */
   String description();
 
-  /** How many servers it can give. */
+  /** How many servers it can create. */
   default int capacity() {
     return Integer.MAX_VALUE;
   }

@@ -3,10 +3,10 @@ package dev.redlock.testkit;
 /** One way to get Redis servers. */
 interface ServerSource {
 
-  /** Looks for what is needed to start servers; cheap when asked again. */
+  /** Checks whether servers can be started. Repeated calls are cheap. */
   ServerFactory find() throws UnavailableException;
 
-  /** This way cannot be taken here; the message says why. */
+  /** This source is not usable on this machine; the message says why. */
   final class UnavailableException extends Exception {
 
     private static final long serialVersionUID = 1L;

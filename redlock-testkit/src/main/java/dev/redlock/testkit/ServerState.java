@@ -1,11 +1,11 @@
 package dev.redlock.testkit;
 
-/** What a node's server is doing, as far as its process or container shows. */
+/** The state of a node's server, according to its process or container. */
 public enum ServerState {
-  /** The process runs; it need not answer, for instance while a script keeps it busy. */
+  /** The process runs. It may still not reply, for example while a script runs. */
   RUNNING,
-  /** Stopped by {@link RedisNode#pause()}: connections stay, nothing is answered. */
+  /** Stopped by {@link RedisNode#pause()}: connections stay open, and the server does not reply. */
   PAUSED,
-  /** No process: killed by {@link RedisNode#kill()}, crashed, or closed. */
+  /** There is no process: killed by {@link RedisNode#kill()}, crashed, or closed. */
   DEAD
 }

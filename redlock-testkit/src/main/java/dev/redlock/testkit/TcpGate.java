@@ -11,24 +11,24 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * A gate in front of a server: a port of this JVM on 127.0.0.1 through which clients reach the
- * server, and at which a test can cut, delay or swallow what passes. The port stays the same,
- * whatever happens to the gate or the server.
+ * server. A test can cut, delay or swallow the bytes that pass. The port stays the same, whatever
+ * happens to the gate or the server.
  *
- * <p>A call returns when it has taken effect on all existing connections and holds for new ones. It
- * applies to what arrives after the call: bytes that had reached the gate before are passed on as
- * was the rule then.
+ * <p>A call returns when it has taken effect on all existing connections and applies to new ones.
+ * It applies to bytes that arrive after the call. Bytes that had reached the gate before are
+ * forwarded by the rules that were in force then.
  *
- * <p>What different calls ask for adds up ({@link #dropRequests()} after {@link #dropReplies()} is
- * a {@link #blackHole()}; delays go with both) until {@link #heal()}; only {@link #cut()} replaces
- * all else.
+ * <p>Faults add up until {@link #endFaults()}: {@link #dropRequests()} after {@link #dropReplies()}
+ * equals {@link #blackHole()}, and delays combine with both. Only {@link #cut()} replaces all other
+ * faults.
  *
- * <p>An open gate forwards at once, whatever closes one side also closes the other in the same
- * manner (orderly or by reset), and bytes never overtake each other. What cannot be played: the
- * gate completes a client's TCP handshake itself. So a client behind a black hole gets a connection
- * and then no answer, rather than no connection; and one whose node is dead gets a connection and
- * then a reset, rather than a refusal.
+ * <p>An open gate forwards at once and keeps the order of bytes. When one side closes, the gate
+ * closes the other side in the same way (orderly or by reset). One limit: the gate completes the
+ * client's TCP handshake itself. So a client behind a black hole gets a connection without replies,
+ * instead of no connection; and a client whose node is dead gets a connection and then a reset,
+ * instead of a refused connection.
  *
- * <p>All methods may be called from any thread. One daemon thread serves a gate.
+ * <p>Safe from any thread. One daemon thread serves a gate.
  */
 public final class TcpGate implements AutoCloseable {
 
@@ -36,7 +36,7 @@ public final class TcpGate implements AutoCloseable {
   private final GateLoop loop;
   private final Thread thread;
 
-  // Written by close, read by whoever gives an order.
+  // Written by close, read by every thread that calls this gate.
   private volatile boolean closed;
 
   private TcpGate(InetSocketAddress target, PortReservation reservation) throws IOException {
@@ -46,7 +46,7 @@ public final class TcpGate implements AutoCloseable {
     thread.setDaemon(true);
   }
 
-  /** Opens a gate on a free port in front of the given server, which need not run yet. */
+  /** Opens a gate on a free port in front of the given server. The server may start later. */
   public static TcpGate inFrontOf(String host, int port) {
     return inFrontOf(host, port, 0);
   }
@@ -74,26 +74,26 @@ public final class TcpGate implements AutoCloseable {
   }
 
   /**
-   * Resets all connections and refuses new ones, until {@link #heal()}. Bytes that the gate has
-   * passed on before are with the server and may be acted upon; bytes it still held are gone.
+   * Resets all connections and refuses new ones, until {@link #endFaults()}. Bytes that the gate
+   * has forwarded before may still be processed by the server; bytes that it held are lost.
    */
   public void cut() {
     apply(loop::cut);
   }
 
   /**
-   * Back to plain forwarding. Delayed bytes are delivered at once and in order. A connection of
-   * which anything was swallowed is reset on both sides: the rest of its stream would make no
-   * sense. Connections that lost nothing live on, also through a black hole.
+   * Returns to plain forwarding. Delayed bytes are delivered at once and in order. A connection
+   * that lost bytes is reset on both sides, because the rest of its stream is useless. A connection
+   * that lost no bytes continues, also after a black hole.
    */
-  public void heal() {
-    apply(loop::heal);
+  public void endFaults() {
+    apply(loop::endFaults);
   }
 
   /**
-   * From now on bytes arrive this much later, in either direction, until {@link #heal()}. Order is
-   * kept and throughput is not limited; also the closing of a connection is delayed. Connecting is
-   * not: only the first request and its reply are. Precise to about 0.2 ms.
+   * Delays bytes in each direction by these times, until {@link #endFaults()}. Order is kept and
+   * throughput is not limited. The close of a connection is delayed too; the connect is not.
+   * Precise to about 0.2 ms.
    */
   public void delay(Duration toNode, Duration fromNode) {
     if (toNode.isNegative() || fromNode.isNegative()) {
@@ -108,26 +108,26 @@ public final class TcpGate implements AutoCloseable {
   }
 
   /**
-   * Requests go through and are executed, their replies vanish, until {@link #heal()}. Replies that
-   * were only delayed so far still arrive. The client also does not learn that the server closes
-   * its end.
+   * Swallows replies until {@link #endFaults()}; requests still reach the server and are executed.
+   * Replies that are delayed at the time of the call still arrive. The client does not see the
+   * server close its end either.
    */
   public void dropReplies() {
     apply(() -> loop.rules().dropsFromNode = true);
   }
 
   /**
-   * Requests vanish, also a client's closing of its end; replies to earlier requests still arrive,
-   * until {@link #heal()}.
+   * Swallows requests until {@link #endFaults()}, including the client's close of its end. Replies
+   * to earlier requests still arrive.
    */
   public void dropRequests() {
     apply(() -> loop.rules().dropsToNode = true);
   }
 
   /**
-   * Swallows everything in both directions while connections stay up, until {@link #heal()}: a
-   * half-open link, where neither side learns anything, not even that the other has closed or died.
-   * New connections are accepted and never reach the server.
+   * Swallows all bytes in both directions while connections stay open, until {@link #endFaults()}.
+   * This is a half-open link: neither side notices even that the other has closed or died. New
+   * connections are accepted and never reach the server.
    */
   public void blackHole() {
     apply(
@@ -137,14 +137,14 @@ public final class TcpGate implements AutoCloseable {
         });
   }
 
-  /** Resets all connections, on both sides; new ones are welcome if they were before. */
+  /** Resets all connections on both sides. New connections are treated as before. */
   public void resetConnections() {
     apply(loop::resetAll);
   }
 
   /**
-   * Lets this many more bytes of replies through, of all connections together, and then {@link
-   * #cut() cuts}: with a small number in the middle of a reply.
+   * Forwards this many more bytes of replies, of all connections together, and then {@link #cut()
+   * cuts}. A small number cuts in the middle of a reply.
    */
   public void cutAfterReplyBytes(long bytes) {
     if (bytes < 1) {
@@ -153,17 +153,17 @@ public final class TcpGate implements AutoCloseable {
     apply(() -> loop.rules().replyBudget = bytes);
   }
 
-  /** How many connections go through the gate. */
+  /** The number of connections through the gate. */
   public int connections() {
     return loop.linkCount();
   }
 
-  /** What the gate does at present, in words for a failure message. */
+  /** Describes the current rules of the gate, for a failure message. */
   public String describe() {
     return loop.description() + ", " + loop.linkCount() + " connections";
   }
 
-  /** Resets all connections and gives the port up. A second call does nothing. */
+  /** Resets all connections and releases the port. A second call does nothing. */
   @Override
   public synchronized void close() {
     if (!closed && thread.isAlive()) {
@@ -177,20 +177,20 @@ public final class TcpGate implements AutoCloseable {
     if (closed) {
       throw new IllegalStateException("The gate on port " + port() + " is closed");
     }
-    FutureTask<?> order = loop.order(change);
+    FutureTask<?> order = loop.submit(change);
     boolean interrupted = false;
     try {
       while (true) {
         try {
           if (!thread.isAlive() && !order.isDone()) {
-            throw new IllegalStateException("The gate on port " + port() + " has broken down");
+            throw new IllegalStateException("The gate on port " + port() + " has failed");
           }
           order.get(100, TimeUnit.MILLISECONDS);
           return;
         } catch (InterruptedException e) {
-          interrupted = true; // a fault that was asked for is carried through
+          interrupted = true; // a fault that was requested is executed to the end
         } catch (TimeoutException e) {
-          // Look whether the loop still lives.
+          // Check whether the loop still runs.
         }
       }
     } catch (ExecutionException e) {

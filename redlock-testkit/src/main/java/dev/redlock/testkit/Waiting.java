@@ -7,12 +7,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for a condition with a deadline, looking often at first and less often later.
+ * Waits for a condition with a deadline. Checks often at first and less often later.
  *
- * <p>A condition that throws does not hold yet: nodes that start, load or change their roles refuse
- * or do not answer for a moment.
+ * <p>A condition that throws does not hold yet: nodes that start, load data or change their role
+ * reject commands or do not reply for a moment.
  *
- * <p>Not to be interrupted: a fault that was asked for is carried through, and its deadlines are
+ * <p>Ignores interrupts: a fault that was requested is executed to the end, and its deadlines are
  * short. The thread's interrupt flag is kept.
  */
 final class Waiting {
@@ -21,17 +21,20 @@ final class Waiting {
 
   private Waiting() {}
 
-  /** True as soon as the condition holds, false once the time is over. */
+  /** Returns true as soon as the condition holds, false when the time has passed. */
   static boolean reached(Duration patience, BooleanSupplier condition) {
     return wait(patience, condition).reached();
   }
 
-  /** Returns as soon as the condition holds; fails with the words given once the time is over. */
+  /** Returns as soon as the condition holds; fails with the given text when the time has passed. */
   static void until(String what, Duration patience, BooleanSupplier condition) {
     until(() -> what, patience, condition);
   }
 
-  /** The same with words that are asked for only then, and tell what is the case then. */
+  /**
+   * The same with a text that is computed only on failure, so that it can describe the state at
+   * that time.
+   */
   static void until(Supplier<String> what, Duration patience, BooleanSupplier condition) {
     Outcome outcome = wait(patience, condition);
     if (!outcome.reached()) {
@@ -40,7 +43,7 @@ final class Waiting {
     }
   }
 
-  /** The failure is that of the last look, if it failed. */
+  /** The failure is that of the last check, if it threw. */
   private record Outcome(boolean reached, @Nullable RuntimeException failure) {}
 
   private static Outcome wait(Duration patience, BooleanSupplier condition) {

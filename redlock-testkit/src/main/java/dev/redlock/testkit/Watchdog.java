@@ -11,13 +11,14 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One shell process per JVM that kills what this JVM started once the JVM is gone, however it went.
+ * One shell process per JVM. When the JVM has ended, for whatever reason, the shell kills the
+ * processes that the JVM started.
  *
  * <p>A shutdown hook alone is not enough: it does not run when the JVM is killed. The shell reads
- * the numbers of our processes from a pipe whose other end only this JVM holds. At the end of that
- * pipe, which the operating system guarantees, it kills them (a stopped process dies of SIGKILL
- * too) and removes this JVM's temporary directory. It remembers when each process began, so that a
- * number which meanwhile belongs to another process is left alone.
+ * the process ids from its standard input, whose other end only this JVM holds. When this JVM ends,
+ * the operating system closes that input. The shell then kills the processes (SIGKILL also ends a
+ * stopped process) and removes the JVM's temporary directory. It remembers the start time of each
+ * process, so that it does not kill another process that reuses the id.
  */
 final class Watchdog {
 
@@ -72,46 +73,46 @@ final class Watchdog {
               .redirectError(ProcessBuilder.Redirect.DISCARD)
               .start();
     } catch (IOException e) {
-      throw new UncheckedIOException("Cannot start the shell that ends our processes", e);
+      throw new UncheckedIOException("Cannot start the watchdog shell", e);
     }
     orders = shell.getOutputStream();
     Runtime.getRuntime().addShutdownHook(new Thread(this::end, "redlock-testkit-end"));
   }
 
-  /** Where this JVM's nodes keep their files; removed when the JVM has ended. */
+  /** The directory for the files of this JVM's nodes; removed when the JVM has ended. */
   static Path directory() {
     return INSTANCE.directory;
   }
 
-  /** From now on the process ends with this JVM. */
+  /** Registers a process, which then ends with this JVM. */
   static void watch(Process process) {
     INSTANCE.add(process);
     var unused = process.onExit().thenAccept(INSTANCE::remove);
   }
 
-  /** From now on the container ends with this JVM, where the {@code docker} command is at hand. */
+  /** Registers a container, which then ends with this JVM if the {@code docker} command exists. */
   static void watchContainer(String id) {
-    INSTANCE.order("c " + id);
+    INSTANCE.send("c " + id);
   }
 
   private synchronized void add(Process process) {
     watched.add(process);
-    order("+ " + process.pid());
+    send("+ " + process.pid());
   }
 
   private synchronized void remove(Process process) {
     watched.remove(process);
-    order("- " + process.pid());
+    send("- " + process.pid());
   }
 
-  private synchronized void order(String line) {
+  private synchronized void send(String line) {
     try {
       orders.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
       orders.flush();
     } catch (IOException e) {
       if (shell.isAlive()) {
-        throw new UncheckedIOException("Cannot tell the shell that ends our processes", e);
-      } // else somebody killed it or we are ending: the shutdown hook is what remains
+        throw new UncheckedIOException("Cannot write to the watchdog shell", e);
+      } // else the shell was killed, or this JVM is ending: only the shutdown hook remains
     }
   }
 
@@ -123,7 +124,7 @@ final class Watchdog {
       orders.close();
       shell.waitFor(5, TimeUnit.SECONDS);
     } catch (IOException e) {
-      // The shell is gone; what it would have killed is killed already.
+      // The shell has ended, and has killed the processes already.
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

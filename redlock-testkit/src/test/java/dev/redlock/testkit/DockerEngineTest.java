@@ -47,7 +47,7 @@ class DockerEngineTest {
   }
 
   @Test
-  void ping_engineRefuses_tellsItsWords() {
+  void ping_engineRefuses_failsWithItsMessage() {
     answer("HTTP/1.0 503 Service Unavailable\r\n\r\n");
     assertThatThrownBy(() -> DockerEngine.ping(environment)).hasMessageContaining("503");
   }
@@ -56,12 +56,12 @@ class DockerEngineTest {
   void ping_engineHangs_givesUpAfterASecond() {
     long start = System.nanoTime();
     assertThatThrownBy(() -> DockerEngine.ping(environment))
-        .hasMessageContaining("does not answer a ping within PT1S");
+        .hasMessageContaining("does not reply to a ping within PT1S");
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(3));
   }
 
   @Test
-  void ping_socketWithoutEngine_tellsWhere() throws IOException {
+  void ping_socketWithoutEngine_failsWithTheSocket() throws IOException {
     engine.close();
     assertThatThrownBy(() -> DockerEngine.ping(environment))
         .hasMessageContaining("no Docker at ")

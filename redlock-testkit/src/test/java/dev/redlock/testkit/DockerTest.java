@@ -8,10 +8,12 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The same faults as on processes, played by containers; skipped where there is no engine. */
 @RedisTest(nodes = 2, gated = true, appendOnly = true, source = RedisSource.DOCKER)
+@Tag("thorough")
 class DockerTest {
 
   private final RedisNode node;
@@ -76,7 +78,7 @@ class DockerTest {
       client.send("SET", "k", "v");
       client.flush();
       await().until(() -> "v".equals(node.command("GET", "k")));
-      node.gate().heal();
+      node.gate().endFaults();
       assertThatThrownBy(client::read).isInstanceOf(IOException.class);
     }
   }

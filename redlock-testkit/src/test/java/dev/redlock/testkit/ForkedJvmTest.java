@@ -17,7 +17,7 @@ class ForkedJvmTest {
 
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  /** Repeats what it is told. */
+  /** Echoes its input. */
   static final class Echo {
     public static void main(String[] args) throws IOException {
       System.out.println("ready " + String.join(",", args) + " " + System.getProperty("redlock.x"));
@@ -34,7 +34,7 @@ class ForkedJvmTest {
   }
 
   @Test
-  void send_lines_areAnsweredInOrder() {
+  void send_lines_getRepliesInOrder() {
     try (ForkedJvm jvm =
         ForkedJvm.of(Echo.class).args("a", "b c").property("redlock.x", "y z").start()) {
       assertThat(jvm.nextLine(PATIENCE)).isEqualTo("ready a,b c y z");
@@ -47,7 +47,7 @@ class ForkedJvmTest {
   }
 
   @Test
-  void nextLine_afterItsEnd_tellsStateAndStandardError() {
+  void nextLine_afterItsEnd_failsWithStateAndStandardError() {
     try (ForkedJvm jvm = ForkedJvm.of(Echo.class).name("worker 7").start()) {
       jvm.nextLine(PATIENCE);
       jvm.send("exit");
@@ -62,7 +62,7 @@ class ForkedJvmTest {
   }
 
   @Test
-  void pauseThenResume_running_isSilentThenGoesOn() {
+  void pauseThenResume_running_isSilentThenContinues() {
     try (ForkedJvm jvm = ForkedJvm.start(Echo.class)) {
       jvm.nextLine(PATIENCE);
       jvm.pause();

@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A listener is told all there is to be seen of waiting, refusal and extension. */
+/** A listener receives every event of waiting, refusal and extension. */
 class ListenerTest {
   private static final Duration WAIT = Duration.ofMinutes(1);
 
@@ -70,6 +70,11 @@ class ListenerTest {
     nodes.close();
   }
 
+  /** Events that follow one another are collected for so long. */
+  private void hear() {
+    nodes.time().pass(Duration.ofMillis(10));
+  }
+
   private Lease acquire(DistributedLock lock) {
     CompletableFuture<Lease> lease = lock.acquireAsync(WAIT);
     nodes.time().passUntil(lease::isDone, WAIT);
@@ -77,7 +82,7 @@ class ListenerTest {
   }
 
   @Test
-  void queue_growingFullAndShrinking_isTold() {
+  void queue_growingFullAndShrinking_isReported() {
     LockOptions two = LockOptions.builder().queueBound(2).build();
     DistributedLock lock = nodes.client(told).lock("a", two);
     Lease held = acquire(lock);
@@ -93,6 +98,7 @@ class ListenerTest {
     assertThat(second).isCompletedExceptionally();
     held.releaseAsync();
     nodes.time().passUntil(first::isDone, WAIT);
+    hear();
     assertThat(told.events)
         .containsExactly(
             "queued [a] 1",
@@ -104,13 +110,14 @@ class ListenerTest {
   }
 
   @Test
-  void extension_withoutAQuorum_isToldAsFailedAndLaterAsRepaired() {
+  void extension_withoutAQuorum_isReportedAsFailedAndLaterAsRepaired() {
     Lease held = acquire(nodes.client(told).lock("a"));
     nodes.node(0).kill();
     nodes.node(1).kill();
     CompletableFuture<Void> asked = held.extendAsync().toCompletableFuture();
     nodes.time().passUntil(asked::isDone, WAIT);
     assertThat(asked).isCompletedExceptionally();
+    hear();
     assertThat(told.events).containsExactly("extend failed [a] 29");
     told.events.clear();
     nodes.node(0).restartEmpty();
@@ -148,6 +155,7 @@ class ListenerTest {
     nodes.time().pass(Duration.ofMillis(10));
     held.releaseAsync();
     nodes.time().passUntil(next::isDone, Duration.ofMillis(10));
+    hear();
     assertThat(told.wakeUps).containsOnly(RedlockListener.WakeUp.HINT);
     next.join().releaseAsync();
   }

@@ -47,10 +47,10 @@ class MemoryServerTest {
 
   private static NodeContext context() {
     return new NodeContext(
-        Duration.ofSeconds(30), RestartGuard.off(), "redlock", new Standing(), new Deaf());
+        Duration.ofSeconds(30), RestartGuard.OFF, "redlock", new Standing(), new Deaf());
   }
 
-  /** Nothing comes due: whoever finds the server down stays out. */
+  /** No timer runs: a client that finds the server down stays disconnected. */
   private static final class Standing implements Time {
     @Override
     public long nanos() {

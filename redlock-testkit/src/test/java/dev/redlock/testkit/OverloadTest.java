@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** More is asked for than the nodes can answer in a node timeout. */
@@ -20,6 +21,7 @@ class OverloadTest {
   private int failed;
   private boolean over;
 
+  @Tag("thorough")
   @Test
   void pairs_fourTimesAsManyAtOnceAsATimeoutHolds_areServedAsFastAsNodesCan() {
     try (VirtualNodes nodes = new VirtualNodes(3)) {

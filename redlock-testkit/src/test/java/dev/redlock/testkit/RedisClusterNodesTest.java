@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class RedisClusterNodesTest {
@@ -34,7 +36,7 @@ class RedisClusterNodesTest {
               cluster.masterOf("{a}") == replica
                   && "value".equals(replica.command("GET", "{a}key")));
 
-      cluster.heal();
+      cluster.endFaults();
       assertThat(cluster.replicaOf("{a}")).isSameAs(to);
       cluster.promote(to, false);
       cluster.awaitReady();
@@ -44,13 +46,42 @@ class RedisClusterNodesTest {
   }
 
   @Test
-  void gatedCluster_tellsClientsOfTheGates() {
+  void gatedCluster_reportsTheGatesToClients() {
     try (RedisClusterNodes cluster =
         RedisClusterNodes.builder().masters(1).replicas(1).gated(true).start()) {
       List<?> slots = (List<?>) cluster.get(1).command("CLUSTER", "SLOTS");
       assertThat(slots).asString().contains(String.valueOf(cluster.get(0).gate().port()));
       assertThat(cluster.masterOf("x")).isSameAs(cluster.get(0));
     }
+  }
+
+  /**
+   * With this node timeout a replica repeats a refused election only after 60 s, so each election
+   * must succeed at once.
+   */
+  @Test
+  @Tag("thorough")
+  void promote_backAtOnce_winsTheFirstElection() {
+    try (RedisClusterNodes cluster =
+        RedisClusterNodes.builder().nodeTimeout(Duration.ofSeconds(15)).start()) {
+      for (RedisNode master : cluster.masters()) {
+        String key = keyOn(cluster, master);
+        RedisNode replica = cluster.replicaOf(key);
+        cluster.promote(replica, false);
+        cluster.awaitReady();
+        cluster.promote(cluster.replicaOf(key), false);
+        cluster.awaitReady();
+        assertThat(cluster.masterOf(key)).isSameAs(master);
+      }
+    }
+  }
+
+  private static String keyOn(RedisClusterNodes cluster, RedisNode master) {
+    return IntStream.range(0, 1_000)
+        .mapToObj(i -> "key" + i)
+        .filter(key -> cluster.masterOf(key) == master)
+        .findFirst()
+        .orElseThrow();
   }
 
   private static RedisNode[] get(RedisClusterNodes cluster, int... indices) {

@@ -83,7 +83,7 @@ class RedisNodesExtensionTest {
   }
 
   @Test
-  void test_fails_tellsEachNodesStateAtThatMoment() {
+  void test_fails_printsEachNodesStateAtThatMoment() {
     Run run = run(Failing.class);
     assertThat(run.results.get("fails(RedisNodes)")).startsWith("FAILED").contains("on purpose");
     assertThat(run.errors)
@@ -104,7 +104,7 @@ class RedisNodesExtensionTest {
   }
 
   @Test
-  void lifecycleMethod_fails_tellsEachNodesState() {
+  void lifecycleMethod_fails_printsEachNodesState() {
     assertThat(run(FailingBefore.class).errors).containsPattern("node 0 .* running");
   }
 
@@ -112,7 +112,7 @@ class RedisNodesExtensionTest {
   static class Untidy {
     @Test
     void eternalKey(RedisNodes nodes) {
-      nodes.get(1).command("HSET", "redlock:{a}:fence", "fence", "1");
+      nodes.get(1).command("SET", "redlock:{a}:fence", "1:0:0");
     }
 
     @Test
@@ -129,8 +129,7 @@ class RedisNodesExtensionTest {
     void markerFenceAndForeignKeys(RedisNodes nodes) {
       nodes.get(0).command("SET", "redlock:%node", "x");
       nodes.get(0).command("SET", "shop:stock", "5");
-      nodes.get(0).command("HSET", "redlock:{a}:fence", "fence", "1");
-      nodes.get(0).command("PEXPIRE", "redlock:{a}:fence", "60000");
+      nodes.get(0).command("SET", "redlock:{a}:fence", "1:0:0", "PX", "60000");
     }
   }
 
@@ -140,7 +139,7 @@ class RedisNodesExtensionTest {
     assertThat(results.get("eternalKey(RedisNodes)"))
         .contains("Keys without a time to live", "node 1", "redlock:{a}:fence");
     assertThat(results.get("leftLock(RedisNodes)"))
-        .contains("Locks left after the test", "node 0", "redlock:{a}");
+        .contains("Lock keys remain after the test", "node 0", "redlock:{a}");
     assertThat(results)
         .containsEntry("lockThatGoesSoon(RedisNodes)", "SUCCESSFUL")
         .containsEntry("markerFenceAndForeignKeys(RedisNodes)", "SUCCESSFUL");

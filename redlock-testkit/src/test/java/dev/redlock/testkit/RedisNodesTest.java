@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.redlock.Redlock;
+import dev.redlock.spi.RestartGuard;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -63,7 +65,7 @@ class RedisNodesTest {
   }
 
   @Test
-  void kill_running_refusesConnectionsAndSaysDead() {
+  void kill_running_refusesConnectionsAndIsDead() {
     int port = node.port();
 
     node.kill();
@@ -163,7 +165,7 @@ class RedisNodesTest {
       three.get(0).pause();
       three.get(1).kill();
 
-      three.heal();
+      three.endFaults();
 
       assertThat(three.stream().map(RedisNode::state)).containsOnly(ServerState.RUNNING);
     }
@@ -181,7 +183,7 @@ class RedisNodesTest {
   }
 
   @Test
-  void keys_manyOfSeveralTypes_tellsTypeAndTime() {
+  void keys_manyOfSeveralTypes_returnsTypeAndTime() {
     for (int i = 0; i < 2_500; i++) {
       node.command("SET", "k" + i, "v", "PX", "60000");
     }
@@ -216,7 +218,7 @@ class RedisNodesTest {
   }
 
   @Test
-  void describe_eachState_tellsItInOneLine() {
+  void describe_eachState_returnsItInOneLine() {
     assertThat(node.describe())
         .matches("node 0 127\\.0\\.0\\.1:\\d+ running pid \\d+ uptime=\\d+s keys=0");
     node.pause();
@@ -233,6 +235,36 @@ class RedisNodesTest {
       assertThat(one.uri()).startsWith("redis://:s3cret@127.0.0.1:");
       assertThat(one.describe() + one).doesNotContain("s3cret");
       assertThat(Probe.serverInfo(NodeAddress.local(one.port(), ""))).isEmpty();
+    }
+  }
+
+  private static void assertServes(RedisNodes guarded) {
+    RedisNode one = guarded.get(0);
+    assertThat(one.command("PING")).isEqualTo("PONG");
+    assertThat(Probe.serverInfo(NodeAddress.local(one.port(), ""))).isEmpty();
+    assertThat(Probe.serverInfo(NodeAddress.parse(one.uri()))).isNotEmpty();
+    try (Redlock redlock =
+        Redlock.builder().nodes(one.uri()).restartGuard(RestartGuard.OFF).build()) {
+      assertThat(redlock.awaitReady(Duration.ofSeconds(10)))
+          .as(redlock.nodes().toString())
+          .isTrue();
+    }
+  }
+
+  @Test
+  void password_ofCharactersThatMeanSomethingInAUri_isEncoded_andTheLibraryLogsInWithIt() {
+    try (RedisNodes guarded =
+        RedisNodes.builder().count(1).password("s3cr:t@p/\u00df% +?#").start()) {
+      assertThat(guarded.get(0).uri()).contains(":s3cr%3At%40p%2F%C3%9F%25%20%2B%3F%23@");
+      assertServes(guarded);
+    }
+  }
+
+  @Test
+  void login_ofAUser_isInTheAddress_andTheLibraryLogsInWithIt() {
+    try (RedisNodes guarded = RedisNodes.builder().count(1).login("app/1", "p:@ss").start()) {
+      assertThat(guarded.get(0).uri()).startsWith("redis://app%2F1:p%3A%40ss@127.0.0.1:");
+      assertServes(guarded);
     }
   }
 

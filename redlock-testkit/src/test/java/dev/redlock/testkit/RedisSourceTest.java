@@ -126,7 +126,7 @@ class RedisSourceTest {
   }
 
   @Test
-  void binary_thatDoesNotRunHere_isToldWithItsWords() throws IOException {
+  void binary_thatDoesNotRunHere_failsWithItsMessage() throws IOException {
     Path broken = script("#!/bin/sh\necho 'wrong libc' >&2\nexit 1\n");
     assertThatThrownBy(() -> RedisNodes.builder().binary(broken).start())
         .isInstanceOf(RedisStartException.class)
@@ -167,17 +167,17 @@ class RedisSourceTest {
 
       assertThatThrownBy(() -> RedisNodes.start(3))
           .isInstanceOf(RedisStartException.class)
-          .hasMessage("3 nodes asked for, only 2 given");
+          .hasMessage("3 nodes configured, but only 2 URIs given");
     }
   }
 
   @Test
-  void uri_nobodyThere_failsWithTheAddress() {
+  void uri_withoutServer_failsWithTheAddress() {
     try (PortReservation silent = PortReservation.any()) {
       System.setProperty(RedisSource.URIS_PROPERTY, "redis://:pw@127.0.0.1:" + silent.port());
       assertThatThrownBy(() -> RedisNodes.start(1))
           .isInstanceOf(RedisStartException.class)
-          .hasMessage("No Redis answers at the given address 127.0.0.1:" + silent.port());
+          .hasMessage("No Redis replies at the given address 127.0.0.1:" + silent.port());
     }
   }
 
@@ -194,13 +194,13 @@ class RedisSourceTest {
     System.setProperty(RedisSource.PROPERTY, "magic");
     assertThatThrownBy(() -> RedisNodes.start(1))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("-Dredlock.redis=magic is none of auto, embedded, path, docker, uri");
+        .hasMessage("-Dredlock.redis=magic is not one of auto, embedded, path, docker, uri");
   }
 
   @Test
   void nothingWorked_severalTried_areToldInOrder() {
     assertThat(RedisStartException.nothingWorked(List.of("a: no", "b: no either")))
-        .hasMessage("No Redis to be had. Tried, in this order:\n  - a: no\n  - b: no either");
+        .hasMessage("No Redis server found. Tried, in this order:\n  - a: no\n  - b: no either");
   }
 
   private Path script(String text) throws IOException {

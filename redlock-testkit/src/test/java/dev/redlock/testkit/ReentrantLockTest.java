@@ -3,9 +3,11 @@ package dev.redlock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.spi.RestartGuard;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -18,7 +20,7 @@ class ReentrantLockTest {
   private final Redlock redlock =
       Redlock.builder()
           .nodes(InMemoryLockNode.create("a"), InMemoryLockNode.create("b"))
-          .restartGuard(RestartGuard.off())
+          .restartGuard(RestartGuard.OFF)
           .build();
   private final ReentrantDistributedLock lock = redlock.reentrantLock("thread");
 
@@ -81,5 +83,19 @@ class ReentrantLockTest {
     assertThat(lock.holdCount()).isEqualTo(2);
     lock.unlock();
     lock.unlock();
+  }
+
+  @Test
+  void reentrantLock_withOptions_usesThemAndSharesTheCountOfItsName() {
+    Duration leaseTime = Duration.ofSeconds(5);
+    ReentrantDistributedLock own =
+        redlock.reentrantLock("thread", LockOptions.builder().leaseTime(leaseTime).build());
+    own.lock();
+    assertThat(own.lease().orElseThrow().remainingValidity()).isLessThan(leaseTime);
+    lock.lock();
+    assertThat(own.holdCount()).isEqualTo(2);
+    own.unlock();
+    lock.unlock();
+    assertThat(own.isHeldByCurrentThread()).isFalse();
   }
 }

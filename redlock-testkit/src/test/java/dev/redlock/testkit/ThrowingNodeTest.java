@@ -7,14 +7,17 @@ import dev.redlock.Redlock;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A node of somebody's own that breaks the rule that it never throws. */
+/** A user's node that throws, although nodes must not throw. */
 class ThrowingNodeTest {
 
   private record Throwing() implements LockNode {
@@ -42,12 +45,60 @@ class ThrowingNodeTest {
     public void close() {}
   }
 
+  /** A node that fails in all that it may be asked. */
+  private record Unaskable(LockNode node) implements LockNode {
+    @Override
+    public String name() {
+      return node.name();
+    }
+
+    @Override
+    public void start(NodeContext context) {}
+
+    @Override
+    public NodeStatus status() {
+      throw new IllegalStateException("no status");
+    }
+
+    @Override
+    public Optional<NodeIdentity> identity() {
+      throw new AssertionError("no identity");
+    }
+
+    @Override
+    public void send(LockRequest request, ReplyHandler handler) {}
+
+    @Override
+    public void close() {}
+  }
+
+  @Test
+  @Timeout(30)
+  void readyAndDoctor_aNodeCannotBeAsked_tellOfTheOthers() throws Exception {
+    LockNode[] nodes = {
+      new Unaskable(InMemoryLockNode.create("a")),
+      InMemoryLockNode.create("b"),
+      InMemoryLockNode.create("c")
+    };
+    try (Redlock redlock = Redlock.builder().nodes(nodes).restartGuard(RestartGuard.OFF).build()) {
+      assertThat(redlock.awaitReady(Duration.ofSeconds(10))).isTrue();
+      assertThat(
+              redlock
+                  .doctor()
+                  .toCompletableFuture()
+                  .get(10, TimeUnit.SECONDS)
+                  .nodes()
+                  .get(0)
+                  .complaints())
+          .isNotEmpty();
+    }
+  }
+
   @Test
   @Timeout(30)
   void node_thatThrows_isAnotherSilentOne() throws Exception {
     LockNode[] nodes = {InMemoryLockNode.create("a"), new Throwing(), InMemoryLockNode.create("c")};
-    try (Redlock redlock =
-        Redlock.builder().nodes(nodes).restartGuard(RestartGuard.off()).build()) {
+    try (Redlock redlock = Redlock.builder().nodes(nodes).restartGuard(RestartGuard.OFF).build()) {
       try (Lease lease = redlock.lock("x").acquire(Duration.ofSeconds(10))) {
         assertThat(lease.isValid()).isTrue();
       }

@@ -42,7 +42,7 @@ public final class VirtualNodes implements AutoCloseable {
     var builder =
         Redlock.builder()
             .nodes(nodes.stream().map(InMemoryLockNode::another).toArray(LockNode[]::new))
-            .restartGuard(RestartGuard.off())
+            .restartGuard(RestartGuard.OFF)
             .callbackExecutor(Runnable::run)
             .time(time);
     for (RedlockListener listener : listeners) {
@@ -51,7 +51,7 @@ public final class VirtualNodes implements AutoCloseable {
     Redlock client = builder.build();
     clients.add(client);
     time.passUntil(
-        () -> client.nodes().stream().allMatch(n -> n.state().equals("VOTING")),
+        () -> client.nodes().stream().allMatch(n -> n.state() == Redlock.NodeState.State.VOTING),
         Duration.ofSeconds(1));
     return client;
   }
@@ -59,7 +59,7 @@ public final class VirtualNodes implements AutoCloseable {
   @Override
   public void close() {
     time.pass(Duration.ofMinutes(1));
-    time.runAway(); // A test that failed leaves leases, and nobody moves the clock in close().
+    time.runAway(); // A failed test leaves leases, and no thread moves the clock in close().
     clients.forEach(Redlock::close);
   }
 }

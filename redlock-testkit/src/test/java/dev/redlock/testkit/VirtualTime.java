@@ -65,6 +65,16 @@ public final class VirtualTime implements Time {
     nanos = end;
   }
 
+  /**
+   * Lets time pass without anything that is due being done, but for what is due at first: the
+   * client was paused, its nodes were not.
+   */
+  public void pause(Duration duration, Duration first) {
+    long end = nanos + duration.toNanos();
+    pass(first);
+    nanos = end;
+  }
+
   /** Lets time pass, event by event, until the condition holds. */
   public void passUntil(BooleanSupplier condition, Duration within) {
     long end = nanos + within.toNanos();

@@ -17,7 +17,7 @@ class WaitingTest {
         Duration.ofSeconds(20),
         () -> {
           if (looks.incrementAndGet() < 3) {
-            throw new IllegalStateException("slot 1 is served by nobody");
+            throw new IllegalStateException("no master serves slot 1");
           }
           return true;
         });

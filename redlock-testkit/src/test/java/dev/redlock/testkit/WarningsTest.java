@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
-/** Who forgets a lock is told which one, and where it was acquired. */
+/** A forgotten lock is logged with its name and the place of its acquire. */
 @Timeout(120)
 class WarningsTest {
   private static final Duration WAIT = Duration.ofSeconds(20);
@@ -49,7 +49,7 @@ class WarningsTest {
   }
 
   private static RedlockBuilder client() {
-    return Redlock.builder().nodes(InMemoryLockNode.create("a")).restartGuard(RestartGuard.off());
+    return Redlock.builder().nodes(InMemoryLockNode.create("a")).restartGuard(RestartGuard.OFF);
   }
 
   /** The warning, once it is there. */

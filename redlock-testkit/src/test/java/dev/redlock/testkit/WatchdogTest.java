@@ -78,7 +78,7 @@ class WatchdogTest {
     assertThat(other.isAlive()).isFalse();
   }
 
-  /** A zombie whose new parent is slow to notice has ended all the same. */
+  /** A zombie process counts as ended, even if its new parent reaps it late. */
   private static boolean runs(long pid) {
     try {
       String stat =

@@ -4,43 +4,52 @@ import static java.util.Objects.requireNonNull;
 
 import dev.redlock.LeaderElection;
 import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
 import dev.redlock.vertx.internal.InnerDeployment;
 import io.vertx.core.Context;
+import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import java.time.Duration;
+import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A verticle to be deployed on every member of a fleet, which runs an inner one on just the member
- * that holds the lock.
+ * A verticle that is deployed on every member of a fleet, and runs an inner verticle on the one
+ * member that holds the lock.
  *
- * <p>Deploying it succeeds at once, whether or not this member is the one. When the lease is lost
- * or about to end, the inner verticle is undeployed, {@linkplain Builder#stopMargin a margin}
- * before validity ends, and this member waits for its turn again. Undeploying it stops the inner
- * verticle first and hands over at once. What {@link LeaderElection} promises and does not promise
- * holds here.
+ * <p>Its deployment succeeds whether or not this member holds the lock. If the inner verticle is
+ * undeployed by itself or by an administrator, this member releases the lock and waits for it again
+ * after {@link Builder#retryPause}. When the lease is lost or about to end, this verticle undeploys
+ * the inner one, {@linkplain Builder#stopMargin a margin} before validity ends; then this member
+ * waits for the lock again. When this verticle is undeployed, it first stops the inner verticle and
+ * then releases the lock, so that another member starts at once. The guarantees and limits of
+ * {@link LeaderElection} apply.
  */
 public final class LockedVerticle extends VerticleBase {
   private final Builder settings;
 
-  /** Written when deployed, read by anybody. */
+  /** Written when deployed, read by any thread. */
   private volatile @Nullable LeaderElection election;
 
   private LockedVerticle(Builder settings) {
     this.settings = settings;
   }
 
-  /** Prepares a verticle that runs what the supplier makes while it holds the lock of this name. */
+  /**
+   * Returns a builder for a verticle that, while it holds the lock of this name, runs the verticle
+   * that the supplier creates.
+   */
   public static Builder builder(
-      VertxRedlock redlock, String name, Supplier<? extends VerticleBase> inner) {
+      VertxRedlock redlock, String name, Supplier<? extends Deployable> inner) {
     return new Builder(redlock, name, inner);
   }
 
-  /** Where this member stands; {@link LeaderElection.State#IDLE} while not deployed. */
+  /** The state of this member; {@link LeaderElection.State#IDLE} while not deployed. */
   public LeaderElection.State state() {
     LeaderElection e = election;
     return e == null ? LeaderElection.State.IDLE : e.state();
@@ -54,18 +63,54 @@ public final class LockedVerticle extends VerticleBase {
   @Override
   public Future<?> start() {
     Context mine = context;
+    Promise<Void> started = Promise.promise();
+    InnerDeployment.whenBuilt(settings.redlock, client -> build(client, mine))
+        .whenComplete(
+            (made, failure) ->
+                mine.runOnContext(
+                    nothing -> {
+                      if (failure != null) {
+                        started.fail(
+                            failure instanceof CompletionException wrapped
+                                    && wrapped.getCause() != null
+                                ? wrapped.getCause()
+                                : failure);
+                      } else {
+                        begin(made, mine);
+                        started.complete();
+                      }
+                    }));
+    return started.future();
+  }
+
+  /** Runs on a thread that may load classes: an election has many. */
+  private LeaderElection build(Redlock client, Context mine) {
+    InnerDeployment inner =
+        new InnerDeployment(vertx, settings.inner, settings.deployment, this::onInnerGone);
     LeaderElection.Builder builder =
-        LeaderElection.builder(
-                settings.redlock.redlock(),
-                settings.name,
-                new InnerDeployment(vertx, settings.inner, settings.deployment))
+        LeaderElection.builder(client, settings.name, inner)
             .executor(task -> mine.runOnContext(nothing -> task.run()));
-    settings.terms.accept(builder);
-    LeaderElection e = builder.build();
-    election = e;
+    if (settings.livenessProbe) {
+      builder.liveness(inner::probe);
+    }
+    settings.config.accept(builder);
+    return builder.build();
+  }
+
+  private void begin(LeaderElection made, Context mine) {
     InnerDeployment.undeployBeforeClose(settings.redlock, mine);
-    e.start();
-    return Future.succeededFuture();
+    if (InnerDeployment.whenClosed(mine, made::stop)) {
+      election = made;
+      made.start();
+    }
+  }
+
+  /** The inner verticle undeployed itself, or an administrator did: its term is over. */
+  private void onInnerGone() {
+    LeaderElection e = election;
+    if (e != null) {
+      e.resign();
+    }
   }
 
   @Override
@@ -78,26 +123,41 @@ public final class LockedVerticle extends VerticleBase {
   public static final class Builder {
     private final VertxRedlock redlock;
     private final String name;
-    private final Supplier<? extends VerticleBase> inner;
+    private final Supplier<? extends Deployable> inner;
     private DeploymentOptions deployment = new DeploymentOptions();
-    private Consumer<LeaderElection.Builder> terms = election -> {};
+    private boolean livenessProbe;
+    private Consumer<LeaderElection.Builder> config = election -> {};
 
-    private Builder(VertxRedlock redlock, String name, Supplier<? extends VerticleBase> inner) {
+    private Builder(VertxRedlock redlock, String name, Supplier<? extends Deployable> inner) {
       this.redlock = requireNonNull(redlock, "redlock");
       this.name = requireNonNull(name, "name");
       this.inner = requireNonNull(inner, "inner");
     }
 
-    /** How the inner verticle is deployed. */
+    /**
+     * Sets the deployment options of the inner verticle. With several instances, all of them run on
+     * the member that holds the lock; the supplier is called once for each.
+     */
     public Builder deployment(DeploymentOptions deployment) {
       this.deployment = new DeploymentOptions(deployment);
       return this;
     }
 
-    /** How the lock is taken; see {@link LeaderElection.Builder#options}. */
+    /** Sets the options of the lock; see {@link LeaderElection.Builder#options}. */
     public Builder options(LockOptions options) {
       requireNonNull(options, "options");
       return with(election -> election.options(options));
+    }
+
+    /**
+     * Whether the lease is extended only if every instance of the inner verticle runs a task on its
+     * context before; see {@link LeaderElection.Builder#liveness}. Default false: a verticle whose
+     * event loop or worker is blocked keeps the lock. With the probe, it loses the lock when its
+     * lease time is over, so no step of it may block for longer than a third of the lease time.
+     */
+    public Builder livenessProbe(boolean livenessProbe) {
+      this.livenessProbe = livenessProbe;
+      return this;
     }
 
     /** See {@link LeaderElection.Builder#stopMargin}. */
@@ -118,18 +178,20 @@ public final class LockedVerticle extends VerticleBase {
       return with(election -> election.retryPause(retryPause));
     }
 
-    /** Who is told of states and failures, on the context of the outer verticle. */
+    /**
+     * Sets the listener for states and failures. It is called on the context of the outer verticle.
+     */
     public Builder listener(LeaderElection.Listener listener) {
       requireNonNull(listener, "listener");
       return with(election -> election.listener(listener));
     }
 
-    private Builder with(Consumer<LeaderElection.Builder> term) {
-      terms = terms.andThen(term);
+    private Builder with(Consumer<LeaderElection.Builder> setting) {
+      config = config.andThen(setting);
       return this;
     }
 
-    /** Makes the verticle, to be deployed once. */
+    /** Returns the verticle, which can be deployed once. */
     public LockedVerticle build() {
       return new LockedVerticle(this);
     }

@@ -1,23 +1,34 @@
 package dev.redlock.vertx;
 
 import dev.redlock.Redlock;
+import dev.redlock.vertx.internal.DefaultVertxRedlock;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.healthchecks.Status;
 import java.util.List;
+import java.util.Optional;
 
-/** A procedure for {@code vertx-health-check}, which must be on the class path. */
+/** A health check procedure for {@code vertx-health-check}, which must be on the class path. */
 public final class RedlockHealth {
   private RedlockHealth() {}
 
   /**
-   * OK while a quorum of the configured nodes votes, so that new leases can be had. The data tells
-   * the state of each node. Sends nothing.
+   * Returns a procedure that reports OK while a quorum of the configured nodes votes, so that new
+   * leases can be granted. The data contains the state of each node. The procedure sends nothing to
+   * the nodes.
    */
   public static Handler<Promise<Status>> procedure(VertxRedlock redlock) {
-    return promise -> promise.complete(status(redlock.redlock().nodes()));
+    return promise -> {
+      Optional<Redlock> client =
+          redlock instanceof DefaultVertxRedlock own ? own.built() : Optional.of(redlock.redlock());
+      promise.complete(
+          client
+              .map(built -> status(built.nodes()))
+              .orElseGet(
+                  () -> Status.KO(new JsonObject().put("cause", "the client is not built"))));
+    };
   }
 
   private static Status status(List<Redlock.NodeState> nodes) {
@@ -25,13 +36,13 @@ public final class RedlockHealth {
     int voting = 0;
     JsonArray states = new JsonArray();
     for (Redlock.NodeState node : nodes) {
-      if (node.state().equals("VOTING")) {
+      if (node.state() == Redlock.NodeState.State.VOTING) {
         voting++;
       }
       states.add(
           new JsonObject()
               .put("node", node.node())
-              .put("state", node.state())
+              .put("state", node.state().name())
               .put("remainingMillis", node.remaining().toMillis())
               .put("cause", node.cause())
               .put("pendingCleanups", node.pendingCleanups()));

@@ -2,6 +2,8 @@ package dev.redlock.vertx;
 
 import dev.redlock.LockOptions;
 import dev.redlock.spi.RestartGuard;
+import io.vertx.codegen.annotations.DataObject;
+import io.vertx.codegen.annotations.GenIgnore;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
@@ -11,40 +13,59 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * What a {@link VertxRedlock} is made with, as an object and as JSON. A JSON field that is unknown,
- * or whose value does not fit, is refused by name. Not safe for concurrent use.
+ * The options of a {@link VertxRedlock}, as an object and as JSON. An unknown JSON field is ignored
+ * with a warning, as in the options of Vert.x; a field with an invalid value is rejected with an
+ * exception that names it. Not safe for concurrent use.
  */
+@DataObject
 public final class RedlockOptions {
 
+  private static final Logger log = LoggerFactory.getLogger(RedlockOptions.class);
+  private static final Set<String> SECRETS = Set.of("nodes", "password");
+
   private final List<String> nodes = new ArrayList<>();
+  private boolean cluster;
+  private @Nullable String username;
+  private @Nullable String password;
+  private @Nullable String trustCertificatePath;
+  private @Nullable String clientCertificatePath;
+  private @Nullable String clientKeyPath;
   private String keyPrefix = "redlock";
   private @Nullable Long maxLeaseTimeMillis;
   private String restartGuard = "uptime";
-  private long leaseTimeMillis = 30_000;
+  private @Nullable Long leaseTimeMillis;
   private @Nullable Long driftMillis;
-  private long nodeTimeoutMillis = 100;
+  private @Nullable Long nodeTimeoutMillis;
   private boolean autoExtend = true;
-  private long holdCapMillis = 3_600_000;
+  private @Nullable Long holdCapMillis;
   private long minimumHoldMillis;
   private int queueBound = 1000;
   private int maxHandOffs = 16;
   private boolean fair;
-  private long lineTimeoutMillis = 5_000;
   private long pollIntervalMillis = 1_000;
-  private @Nullable String releaseAddress = "redlock.released";
-  private boolean addressPerName;
+  private String releaseHints = "auto";
+  private String releaseAddress = "redlock.released";
   private boolean bridgeRedisHints;
   private @Nullable String eventAddress;
+  private @Nullable String memberName;
   private @Nullable Boolean localOnly;
 
-  /** The defaults, without nodes. */
+  /** Creates options with all defaults and no nodes. */
   public RedlockOptions() {}
 
-  /** A copy. */
+  /** Creates a copy. */
   public RedlockOptions(RedlockOptions other) {
     nodes.addAll(other.nodes);
+    cluster = other.cluster;
+    username = other.username;
+    password = other.password;
+    trustCertificatePath = other.trustCertificatePath;
+    clientCertificatePath = other.clientCertificatePath;
+    clientKeyPath = other.clientKeyPath;
     keyPrefix = other.keyPrefix;
     maxLeaseTimeMillis = other.maxLeaseTimeMillis;
     restartGuard = other.restartGuard;
@@ -57,48 +78,53 @@ public final class RedlockOptions {
     queueBound = other.queueBound;
     maxHandOffs = other.maxHandOffs;
     fair = other.fair;
-    lineTimeoutMillis = other.lineTimeoutMillis;
     pollIntervalMillis = other.pollIntervalMillis;
+    releaseHints = other.releaseHints;
     releaseAddress = other.releaseAddress;
-    addressPerName = other.addressPerName;
     bridgeRedisHints = other.bridgeRedisHints;
     eventAddress = other.eventAddress;
+    memberName = other.memberName;
     localOnly = other.localOnly;
   }
 
   /**
-   * Defaults, but for what the JSON says.
+   * Creates options from JSON. A field that the JSON does not contain has its default.
    *
-   * @throws IllegalArgumentException naming the field that is unknown or does not fit
+   * @throws IllegalArgumentException if a field is invalid; the message names it
    */
   public RedlockOptions(JsonObject json) {
     Set<String> known = new TreeSet<>(toJson().fieldNames());
     Set<String> unknown = new TreeSet<>(json.fieldNames());
     unknown.removeAll(known);
     if (!unknown.isEmpty()) {
-      throw new IllegalArgumentException(
-          "unknown field " + String.join(", ", unknown) + "; known are " + known);
+      log.warn("unknown fields {} are ignored; known fields are {}", unknown, known);
     }
     Fields fields = new Fields(json);
     nodes.addAll(fields.strings("nodes"));
+    cluster = fields.flag("cluster", cluster);
+    username = fields.stringOrNull("username", username);
+    password = fields.stringOrNull("password", password);
+    trustCertificatePath = fields.stringOrNull("trustCertificatePath", trustCertificatePath);
+    clientCertificatePath = fields.stringOrNull("clientCertificatePath", clientCertificatePath);
+    clientKeyPath = fields.stringOrNull("clientKeyPath", clientKeyPath);
     keyPrefix = fields.string("keyPrefix", keyPrefix);
     maxLeaseTimeMillis = fields.wholeOrNull("maxLeaseTimeMillis", maxLeaseTimeMillis);
     restartGuard = fields.string("restartGuard", restartGuard);
-    leaseTimeMillis = fields.whole("leaseTimeMillis", leaseTimeMillis);
+    leaseTimeMillis = fields.wholeOrNull("leaseTimeMillis", leaseTimeMillis);
     driftMillis = fields.wholeOrNull("driftMillis", driftMillis);
-    nodeTimeoutMillis = fields.whole("nodeTimeoutMillis", nodeTimeoutMillis);
+    nodeTimeoutMillis = fields.wholeOrNull("nodeTimeoutMillis", nodeTimeoutMillis);
     autoExtend = fields.flag("autoExtend", autoExtend);
-    holdCapMillis = fields.whole("holdCapMillis", holdCapMillis);
+    holdCapMillis = fields.wholeOrNull("holdCapMillis", holdCapMillis);
     minimumHoldMillis = fields.whole("minimumHoldMillis", minimumHoldMillis);
     queueBound = fields.small("queueBound", queueBound);
     maxHandOffs = fields.small("maxHandOffs", maxHandOffs);
     fair = fields.flag("fair", fair);
-    lineTimeoutMillis = fields.whole("lineTimeoutMillis", lineTimeoutMillis);
     pollIntervalMillis = fields.whole("pollIntervalMillis", pollIntervalMillis);
-    releaseAddress = fields.stringOrNull("releaseAddress", releaseAddress);
-    addressPerName = fields.flag("addressPerName", addressPerName);
+    setReleaseHints(fields.string("releaseHints", releaseHints));
+    setReleaseAddress(fields.string("releaseAddress", releaseAddress));
     bridgeRedisHints = fields.flag("bridgeRedisHints", bridgeRedisHints);
     eventAddress = fields.stringOrNull("eventAddress", eventAddress);
+    memberName = fields.stringOrNull("memberName", memberName);
     localOnly = fields.flagOrNull("localOnly", localOnly);
     lockOptions();
     guard();
@@ -108,6 +134,12 @@ public final class RedlockOptions {
   public JsonObject toJson() {
     return new JsonObject()
         .put("nodes", new JsonArray(new ArrayList<>(nodes)))
+        .put("cluster", cluster)
+        .put("username", username)
+        .put("password", password)
+        .put("trustCertificatePath", trustCertificatePath)
+        .put("clientCertificatePath", clientCertificatePath)
+        .put("clientKeyPath", clientKeyPath)
         .put("keyPrefix", keyPrefix)
         .put("maxLeaseTimeMillis", maxLeaseTimeMillis)
         .put("restartGuard", restartGuard)
@@ -120,29 +152,37 @@ public final class RedlockOptions {
         .put("queueBound", queueBound)
         .put("maxHandOffs", maxHandOffs)
         .put("fair", fair)
-        .put("lineTimeoutMillis", lineTimeoutMillis)
         .put("pollIntervalMillis", pollIntervalMillis)
+        .put("releaseHints", releaseHints)
         .put("releaseAddress", releaseAddress)
-        .put("addressPerName", addressPerName)
         .put("bridgeRedisHints", bridgeRedisHints)
         .put("eventAddress", eventAddress)
+        .put("memberName", memberName)
         .put("localOnly", localOnly);
   }
 
-  /** The defaults of every lock. */
+  /** Returns the default options of every lock. */
   public LockOptions lockOptions() {
     LockOptions.Builder b =
         LockOptions.builder()
-            .leaseTime(Duration.ofMillis(leaseTimeMillis))
-            .nodeTimeout(Duration.ofMillis(nodeTimeoutMillis))
             .autoExtend(autoExtend)
-            .holdCap(Duration.ofMillis(holdCapMillis))
             .minimumHold(Duration.ofMillis(minimumHoldMillis))
             .queueBound(queueBound)
             .maxHandOffs(maxHandOffs)
             .fair(fair)
-            .lineTimeout(Duration.ofMillis(lineTimeoutMillis))
             .pollInterval(Duration.ofMillis(pollIntervalMillis));
+    Long holdCap = holdCapMillis;
+    if (holdCap != null) {
+      b.holdCap(Duration.ofMillis(holdCap));
+    }
+    Long leaseTime = leaseTimeMillis;
+    if (leaseTime != null) {
+      b.leaseTime(Duration.ofMillis(leaseTime));
+    }
+    Long nodeTimeout = nodeTimeoutMillis;
+    if (nodeTimeout != null) {
+      b.nodeTimeout(Duration.ofMillis(nodeTimeout));
+    }
     Long drift = driftMillis;
     if (drift != null) {
       b.drift(Duration.ofMillis(drift));
@@ -151,15 +191,15 @@ public final class RedlockOptions {
   }
 
   /**
-   * The guard that {@link #getRestartGuard()} names.
+   * Returns the restart guard that {@link #getRestartGuard()} names.
    *
-   * @throws IllegalArgumentException if it names none
+   * @throws IllegalArgumentException if it names no restart guard
    */
   public RestartGuard guard() {
     return switch (restartGuard) {
-      case "uptime" -> RestartGuard.uptime();
-      case "marker" -> RestartGuard.marker();
-      case "off" -> RestartGuard.off();
+      case "uptime" -> RestartGuard.UPTIME;
+      case "marker" -> RestartGuard.MARKER;
+      case "off" -> RestartGuard.OFF;
       default ->
           throw new IllegalArgumentException(
               "restartGuard must be uptime, marker or off, was " + restartGuard);
@@ -167,8 +207,8 @@ public final class RedlockOptions {
   }
 
   /**
-   * The masters: {@code redis://user:password@host:port} or {@code rediss://…}. They may hold
-   * passwords, and so may {@link #toJson()}.
+   * The URIs of the masters: {@code redis://user:password@host:port} or {@code rediss://…}. They
+   * may contain passwords, and so may {@link #toJson()}.
    */
   public List<String> getNodes() {
     return List.copyOf(nodes);
@@ -187,7 +227,79 @@ public final class RedlockOptions {
     return this;
   }
 
-  /** What all keys begin with; the same for all clients of a lock. */
+  /**
+   * Whether the nodes are masters of one Redis Cluster, which then acts as a single node. Default
+   * false. Needs {@code redlock-cluster-adapter}.
+   */
+  public boolean isCluster() {
+    return cluster;
+  }
+
+  /** Sets {@link #isCluster()}. */
+  public RedlockOptions setCluster(boolean cluster) {
+    this.cluster = cluster;
+    return this;
+  }
+
+  /** The user for all nodes; used with {@link #getPassword()}. Null means the default user. */
+  public @Nullable String getUsername() {
+    return username;
+  }
+
+  /** Sets {@link #getUsername()}. */
+  public RedlockOptions setUsername(@Nullable String username) {
+    this.username = username;
+    return this;
+  }
+
+  /** The password for all nodes. Null means the passwords in the URIs, if any. */
+  public @Nullable String getPassword() {
+    return password;
+  }
+
+  /** Sets {@link #getPassword()}. */
+  public RedlockOptions setPassword(@Nullable String password) {
+    this.password = password;
+    return this;
+  }
+
+  /**
+   * A PEM file with the certificates that are trusted for {@code rediss://}. Null means those of
+   * the platform.
+   */
+  public @Nullable String getTrustCertificatePath() {
+    return trustCertificatePath;
+  }
+
+  /** Sets {@link #getTrustCertificatePath()}. */
+  public RedlockOptions setTrustCertificatePath(@Nullable String trustCertificatePath) {
+    this.trustCertificatePath = trustCertificatePath;
+    return this;
+  }
+
+  /** A PEM file with the certificate of this client; null if it has none. */
+  public @Nullable String getClientCertificatePath() {
+    return clientCertificatePath;
+  }
+
+  /** Sets {@link #getClientCertificatePath()}. */
+  public RedlockOptions setClientCertificatePath(@Nullable String clientCertificatePath) {
+    this.clientCertificatePath = clientCertificatePath;
+    return this;
+  }
+
+  /** A PEM file with the PKCS #8 key of {@link #getClientCertificatePath()}, not encrypted. */
+  public @Nullable String getClientKeyPath() {
+    return clientKeyPath;
+  }
+
+  /** Sets {@link #getClientKeyPath()}. */
+  public RedlockOptions setClientKeyPath(@Nullable String clientKeyPath) {
+    this.clientKeyPath = clientKeyPath;
+    return this;
+  }
+
+  /** The prefix of all keys; the same for all clients of a lock. */
   public String getKeyPrefix() {
     return keyPrefix;
   }
@@ -199,8 +311,8 @@ public final class RedlockOptions {
   }
 
   /**
-   * The longest lease of the deployment, the same for all clients of these nodes. Null: 30 s, or
-   * the lease time if that is longer.
+   * The longest lease time of the deployment, the same for all clients of these nodes. Null means
+   * 30 s, or the lease time if that is longer.
    */
   public @Nullable Long getMaxLeaseTimeMillis() {
     return maxLeaseTimeMillis;
@@ -213,7 +325,8 @@ public final class RedlockOptions {
   }
 
   /**
-   * How nodes that may have forgotten are kept out: {@code uptime}, {@code marker} or {@code off}.
+   * The rule that keeps a node that may have forgotten leases from voting: {@code uptime}, {@code
+   * marker} or {@code off}.
    */
   public String getRestartGuard() {
     return restartGuard;
@@ -225,18 +338,22 @@ public final class RedlockOptions {
     return this;
   }
 
-  /** See {@link LockOptions.Builder#leaseTime}. */
-  public long getLeaseTimeMillis() {
+  /**
+   * See {@link LockOptions.Builder#leaseTime}. Null means 30 s, or the longest lease time if that
+   * is shorter.
+   */
+  public @Nullable Long getLeaseTimeMillis() {
     return leaseTimeMillis;
   }
 
   /** Sets {@link #getLeaseTimeMillis()}. */
+  @GenIgnore // The getter has another type: null means a default that follows.
   public RedlockOptions setLeaseTimeMillis(long leaseTimeMillis) {
     this.leaseTimeMillis = leaseTimeMillis;
     return this;
   }
 
-  /** See {@link LockOptions.Builder#drift}. Null: a hundredth of the lease time and 2 ms. */
+  /** See {@link LockOptions.Builder#drift}. Null means 1/100 of the lease time + 2 ms. */
   public @Nullable Long getDriftMillis() {
     return driftMillis;
   }
@@ -247,12 +364,15 @@ public final class RedlockOptions {
     return this;
   }
 
-  /** See {@link LockOptions.Builder#nodeTimeout}. */
-  public long getNodeTimeoutMillis() {
+  /**
+   * See {@link LockOptions.Builder#nodeTimeout}. Null means 100 ms, or less for a short lease time.
+   */
+  public @Nullable Long getNodeTimeoutMillis() {
     return nodeTimeoutMillis;
   }
 
   /** Sets {@link #getNodeTimeoutMillis()}. */
+  @GenIgnore // The getter has another type: null means a default that follows.
   public RedlockOptions setNodeTimeoutMillis(long nodeTimeoutMillis) {
     this.nodeTimeoutMillis = nodeTimeoutMillis;
     return this;
@@ -269,13 +389,16 @@ public final class RedlockOptions {
     return this;
   }
 
-  /** See {@link LockOptions.Builder#holdCap}. */
-  public long getHoldCapMillis() {
+  /**
+   * See {@link LockOptions.Builder#holdCap}. Null means 1 h for locks, and no cap for elections and
+   * locked verticles.
+   */
+  public @Nullable Long getHoldCapMillis() {
     return holdCapMillis;
   }
 
   /** Sets {@link #getHoldCapMillis()}. */
-  public RedlockOptions setHoldCapMillis(long holdCapMillis) {
+  public RedlockOptions setHoldCapMillis(@Nullable Long holdCapMillis) {
     this.holdCapMillis = holdCapMillis;
     return this;
   }
@@ -324,17 +447,6 @@ public final class RedlockOptions {
     return this;
   }
 
-  /** See {@link LockOptions.Builder#lineTimeout}. */
-  public long getLineTimeoutMillis() {
-    return lineTimeoutMillis;
-  }
-
-  /** Sets {@link #getLineTimeoutMillis()}. */
-  public RedlockOptions setLineTimeoutMillis(long lineTimeoutMillis) {
-    this.lineTimeoutMillis = lineTimeoutMillis;
-    return this;
-  }
-
   /** See {@link LockOptions.Builder#pollInterval}. */
   public long getPollIntervalMillis() {
     return pollIntervalMillis;
@@ -346,34 +458,55 @@ public final class RedlockOptions {
     return this;
   }
 
-  /** Where releases are published on the event bus, and heard; null switches it off. */
-  public @Nullable String getReleaseAddress() {
+  /**
+   * When this client uses release hints on the event bus: {@code auto} (the default) asks other
+   * clients for hints only while no quorum of nodes notifies this one of releases, {@code always}
+   * asks in any case, and {@code never} neither asks nor sends. With the first two, this client
+   * sends hints to clients that ask.
+   */
+  public String getReleaseHints() {
+    return releaseHints;
+  }
+
+  /**
+   * Sets {@link #getReleaseHints()}.
+   *
+   * @throws IllegalArgumentException if it is another word
+   */
+  public RedlockOptions setReleaseHints(String releaseHints) {
+    if (!Set.of("auto", "always", "never").contains(releaseHints)) {
+      throw new IllegalArgumentException(
+          "releaseHints must be auto, always or never, was " + releaseHints);
+    }
+    this.releaseHints = releaseHints;
+    return this;
+  }
+
+  /**
+   * The event bus address at which clients say for which names they wait. Hints are sent to an
+   * address of the waiting client, which begins with this one and a dot.
+   */
+  public String getReleaseAddress() {
     return releaseAddress;
   }
 
-  /** Sets {@link #getReleaseAddress()}. */
-  public RedlockOptions setReleaseAddress(@Nullable String releaseAddress) {
+  /**
+   * Sets {@link #getReleaseAddress()}.
+   *
+   * @throws IllegalArgumentException if it is empty
+   */
+  public RedlockOptions setReleaseAddress(String releaseAddress) {
+    if (Objects.requireNonNull(releaseAddress, "releaseAddress").isEmpty()) {
+      throw new IllegalArgumentException(
+          "releaseAddress must not be empty; releaseHints never switches the bus off");
+    }
     this.releaseAddress = releaseAddress;
     return this;
   }
 
   /**
-   * Whether each name has an address of its own, {@code <releaseAddress>.<name>}. Default false:
-   * all share one and filter, since each address is a registration in the whole cluster.
-   */
-  public boolean isAddressPerName() {
-    return addressPerName;
-  }
-
-  /** Sets {@link #isAddressPerName()}. */
-  public RedlockOptions setAddressPerName(boolean addressPerName) {
-    this.addressPerName = addressPerName;
-    return this;
-  }
-
-  /**
-   * Whether what the nodes push to this client is published for the other members of the Vert.x
-   * cluster.
+   * Whether this client passes the invalidations that it receives from the nodes on to clients that
+   * asked for hints. Default false.
    */
   public boolean isBridgeRedisHints() {
     return bridgeRedisHints;
@@ -385,7 +518,10 @@ public final class RedlockOptions {
     return this;
   }
 
-  /** Where life-cycle events are published; null, the default, switches them off. */
+  /**
+   * The event bus address at which life-cycle events are published; null (the default) switches
+   * them off.
+   */
   public @Nullable String getEventAddress() {
     return eventAddress;
   }
@@ -396,9 +532,20 @@ public final class RedlockOptions {
     return this;
   }
 
+  /** The name of this client in its life-cycle events. Null (the default) means a random one. */
+  public @Nullable String getMemberName() {
+    return memberName;
+  }
+
+  /** Sets {@link #getMemberName()}. */
+  public RedlockOptions setMemberName(@Nullable String memberName) {
+    this.memberName = memberName;
+    return this;
+  }
+
   /**
-   * Whether messages stay within this Vert.x instance. Null, the default: unless Vert.x is
-   * clustered.
+   * Whether messages stay within this Vert.x instance. Null (the default) means true unless Vert.x
+   * is clustered.
    */
   public @Nullable Boolean getLocalOnly() {
     return localOnly;
@@ -420,15 +567,16 @@ public final class RedlockOptions {
     return toJson().hashCode();
   }
 
-  /** Without the nodes, which may hold passwords. */
+  /** Shows the number of nodes only, because their URIs may contain passwords; no password. */
   @Override
   public String toString() {
     JsonObject json = toJson();
     json.put("nodes", nodes.size());
+    json.put("password", password == null ? null : "***");
     return "RedlockOptions" + json.encode();
   }
 
-  /** Reads JSON fields, and says which one does not fit. */
+  /** Reads JSON fields; an invalid field is named in the exception. */
   private record Fields(JsonObject json) {
 
     List<String> strings(String field) {
@@ -439,7 +587,7 @@ public final class RedlockOptions {
       if (value instanceof JsonArray array && array.stream().allMatch(String.class::isInstance)) {
         return array.stream().map(String.class::cast).toList();
       }
-      throw unfit(field, "a list of strings");
+      throw invalid(field, "a list of strings");
     }
 
     @Nullable String stringOrNull(String field, @Nullable String otherwise) {
@@ -450,12 +598,12 @@ public final class RedlockOptions {
       if (value == null || (value instanceof String s && !s.isEmpty())) {
         return (String) value;
       }
-      throw unfit(field, "a string that is not empty, or null");
+      throw invalid(field, "a string that is not empty, or null");
     }
 
     String string(String field, String otherwise) {
       if (json.containsKey(field) && !(json.getValue(field) instanceof String)) {
-        throw unfit(field, "a string");
+        throw invalid(field, "a string");
       }
       return json.getString(field, otherwise);
     }
@@ -476,13 +624,13 @@ public final class RedlockOptions {
       if (value instanceof Integer || value instanceof Long) {
         return ((Number) value).longValue();
       }
-      throw unfit(field, "a whole number");
+      throw invalid(field, "a whole number");
     }
 
     int small(String field, int otherwise) {
       long value = whole(field, otherwise);
       if (value != (int) value) {
-        throw unfit(field, "a whole number below 2^31");
+        throw invalid(field, "a whole number below 2^31");
       }
       return (int) value;
     }
@@ -495,19 +643,19 @@ public final class RedlockOptions {
       if (value == null || value instanceof Boolean) {
         return (Boolean) value;
       }
-      throw unfit(field, "true, false or null");
+      throw invalid(field, "true, false or null");
     }
 
     boolean flag(String field, boolean otherwise) {
       if (json.containsKey(field) && !(json.getValue(field) instanceof Boolean)) {
-        throw unfit(field, "true or false");
+        throw invalid(field, "true or false");
       }
       return json.getBoolean(field, otherwise);
     }
 
-    private IllegalArgumentException unfit(String field, String wanted) {
-      // A node's URI may hold a password.
-      Object shown = field.equals("nodes") ? "something else" : json.getValue(field);
+    private IllegalArgumentException invalid(String field, String wanted) {
+      // The URI of a node may contain a password too.
+      Object shown = SECRETS.contains(field) ? "something else" : json.getValue(field);
       return new IllegalArgumentException(field + " must be " + wanted + ", was " + shown);
     }
   }

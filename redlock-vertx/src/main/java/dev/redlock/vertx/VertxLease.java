@@ -3,47 +3,63 @@ package dev.redlock.vertx;
 import dev.redlock.FencingToken;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
+import io.vertx.codegen.annotations.GenIgnore;
+import io.vertx.codegen.annotations.VertxGen;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.List;
 
 /**
- * Granted, time-bound ownership: a {@link Lease} whose results are Vert.x futures, on the context
- * of whoever asks. Owned by whoever has this object; released when the verticle that acquired it is
- * undeployed.
+ * A {@link Lease} whose results are Vert.x futures on the context of the caller. The code that has
+ * this object owns the lease, not a thread. The client releases the lease when the verticle that
+ * acquired it is undeployed.
  *
- * <p>No method blocks. {@code toString} shows no more of the lease id than its first characters.
+ * <p>No method blocks. {@code toString} shows only the first characters of the lease id.
  */
+@VertxGen
 public interface VertxLease {
 
-  /** What it covers, sorted. */
+  /** The names that the lease covers, sorted. */
   List<String> names();
 
-  /** A number that grows from lease to lease of one name, to be shown to the resource. */
+  /**
+   * The fencing token: a number that rises from lease to lease of one name. Pass it to the
+   * protected resource.
+   */
+  @GenIgnore(GenIgnore.PERMITTED_TYPE)
   FencingToken fencingToken();
 
-  /** The time this lease may still be trusted; zero once it ended. Computed, sends nothing. */
+  /**
+   * The time for which the holder may still trust this lease; zero after it ended. Computed
+   * locally; sends nothing.
+   */
+  @GenIgnore(GenIgnore.PERMITTED_TYPE)
   Duration remainingValidity();
 
   /** Whether {@link #remainingValidity()} is positive. */
   boolean isValid();
 
   /**
-   * Returns while the lease is valid; ask before each irrevocable step.
+   * Returns normally while the lease is valid. Call it before each irrevocable step.
    *
-   * @throws dev.redlock.LeaseLostException if it is not, with how it ended
+   * @throws dev.redlock.LeaseLostException if it is not valid; the exception says how the lease
+   *     ended
    */
   void ensureValid();
 
-  /** Extends the lease by its lease time, now; fails as {@link Lease#extendAsync} does. */
+  /**
+   * Sets the remaining life of the lease to the lease time again; fails as {@link
+   * Lease#extendAsync} does.
+   */
   Future<Void> extend();
 
-  /** Ends the lease, here at once, then on the nodes; see {@link Lease#releaseAsync}. */
+  /** Ends the lease: at once in this client, then on the nodes; see {@link Lease#releaseAsync}. */
   Future<Void> release();
 
   /** Completes exactly once, at the latest when validity ends. */
   Future<LeaseEnd> whenEnded();
 
-  /** The same lease without Vert.x. Its {@code close()} blocks: not on an event loop. */
+  /** The same lease without Vert.x. Its {@code close()} blocks: do not call it on an event loop. */
+  @GenIgnore
   Lease unwrap();
 }

@@ -8,6 +8,8 @@ import dev.redlock.spi.ReleaseHints;
 import dev.redlock.vertx.internal.BusEvents;
 import dev.redlock.vertx.internal.BusHints;
 import dev.redlock.vertx.internal.Clients;
+import io.vertx.codegen.annotations.GenIgnore;
+import io.vertx.codegen.annotations.VertxGen;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
@@ -17,89 +19,146 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * A lock client for verticles. Make one per Vert.x instance and share it; every method may be
- * called from any thread, an event loop above all, and none blocks.
+ * A lock client for verticles. Create one per Vert.x instance and share it. No method blocks; every
+ * method is safe from any thread, including event loops.
  *
- * <p>Every result arrives on the context of the caller: event loop, worker or virtual thread. What
- * a verticle acquires is its own: when it is undeployed, its leases are released and its waiting
- * calls fail with {@link java.util.concurrent.CancellationException}. A context outside any
- * verticle belongs to Vert.x as a whole.
+ * <p>Every result arrives on the context of the caller: event loop, worker or virtual thread. A
+ * lease belongs to the verticle that acquired it: when that verticle is undeployed, the client
+ * releases its leases, and its waiting calls fail with {@link
+ * java.util.concurrent.CancellationException}. A context outside any verticle belongs to the Vert.x
+ * instance.
  *
- * <p>Failures are those of {@link dev.redlock.DistributedLock}; arguments that do not fit fail the
+ * <p>Failures are those of {@link dev.redlock.DistributedLock}. An invalid argument fails the
  * future with {@link IllegalArgumentException}.
  */
+@VertxGen
 public interface VertxRedlock {
 
   /**
-   * Makes a client that closes with Vert.x, tells others on the event bus what is released, and
-   * listens there while somebody waits. Returns at once; nodes join when they come.
+   * Creates a client that closes when Vert.x closes. Returns at once, also in a new JVM; the client
+   * is built on a thread of its own, and calls wait for that. A call without a wait time therefore
+   * fails right after this method: see {@link #ready()} and {@link #connect}.
    *
-   * @throws IllegalArgumentException naming the option that does not fit
+   * @throws IllegalArgumentException if an option is out of range; the message names it. What shows
+   *     only when the client is built (a node URI that cannot be read, a missing file) fails {@link
+   *     #ready()} and every call with that exception
    */
   static VertxRedlock create(Vertx vertx, RedlockOptions options) {
     return create(vertx, options, builder -> {});
   }
 
-  /** Like {@link #create(Vertx, RedlockOptions)}, with what JSON cannot say set on the builder. */
+  /**
+   * Creates a client and completes with it when a quorum of nodes votes, so that a free lock can be
+   * acquired. Does not fail for unreachable nodes, but waits for them: use {@link Future#timeout}
+   * and close the client that then comes late, or {@link #create} and {@link #ready()}. Never
+   * throws; fails with {@link IllegalArgumentException} if an option is invalid.
+   */
+  static Future<VertxRedlock> connect(Vertx vertx, RedlockOptions options) {
+    return Clients.connect(vertx, options, builder -> {});
+  }
+
+  /**
+   * Like {@link #create(Vertx, RedlockOptions)}, and lets the customizer set on the builder what
+   * JSON cannot express. The customizer is called on another thread.
+   */
+  @GenIgnore
   static VertxRedlock create(
       Vertx vertx, RedlockOptions options, Consumer<RedlockBuilder> customizer) {
     return Clients.create(vertx, options, customizer);
   }
 
   /**
-   * Wraps a client made elsewhere, which stays the caller's to close. For notices on the event bus
-   * give its builder {@link #hints} and {@link #events}.
+   * Wraps an existing client, which the caller must close. To use release hints and events on the
+   * event bus, pass {@link #hints} and {@link #events} to its builder.
    */
+  @GenIgnore(GenIgnore.PERMITTED_TYPE)
   static VertxRedlock wrap(Vertx vertx, Redlock redlock) {
     return Clients.wrap(vertx, redlock);
   }
 
-  /** The event bus as a carrier of release notices, for {@link RedlockBuilder#hints}. */
+  /** Returns the event bus as a carrier of release hints, for {@link RedlockBuilder#hints}. */
+  @GenIgnore
   static ReleaseHints hints(Vertx vertx, RedlockOptions options) {
     return new BusHints(vertx, options);
   }
 
   /**
-   * Publishes life-cycle events at {@link RedlockOptions#getEventAddress()}, for {@link
-   * RedlockBuilder#listener}.
+   * Returns a listener that publishes life-cycle events at {@link
+   * RedlockOptions#getEventAddress()}, for {@link RedlockBuilder#listener}.
    *
    * @throws IllegalArgumentException if there is no such address
    */
+  @GenIgnore
   static RedlockListener events(Vertx vertx, RedlockOptions options) {
     return new BusEvents(vertx, options);
   }
 
-  /** Waits for the lock, for at most {@code wait}; zero tries once. */
+  /**
+   * Completes when a quorum of nodes votes, so that a free lock can be acquired; see {@link
+   * Redlock#ready()}. Fails if the client cannot be built or is closed before.
+   */
+  Future<Void> ready();
+
+  /**
+   * Waits for the lock, for at most {@code wait}; zero is a single try. The future completes one
+   * node timeout later at the latest. Bound the time by {@code wait} and not by {@link
+   * Future#timeout}, which cannot tell the client that the caller has gone: the client would still
+   * take the lock.
+   */
+  @GenIgnore(GenIgnore.PERMITTED_TYPE)
   Future<VertxLease> acquire(String name, Duration wait);
 
-  /** Waits for a lock on several names at once: all or nothing. */
+  /** Waits for a lock on several names: all names are granted, or none. */
+  @GenIgnore(GenIgnore.PERMITTED_TYPE)
   Future<VertxLease> acquire(List<String> names, Duration wait);
 
-  /** Waits for a lock with options of its own. */
+  /** Waits for a lock with these options. */
+  @GenIgnore(GenIgnore.PERMITTED_TYPE)
   Future<VertxLease> acquire(List<String> names, LockOptions options, Duration wait);
 
-  /** Tries once; empty if the lock is held. */
+  /**
+   * Waits for a lock with these options, until the caller gives up. If {@code giveUp} completes
+   * first, successfully or not, the future fails with {@link
+   * java.util.concurrent.CancellationException}, and the client releases what it was granted. Once
+   * the lease was delivered, {@code giveUp} has no effect. Use it if something else than time ends
+   * the wait, for example a closed connection.
+   */
+  @GenIgnore
+  Future<VertxLease> acquire(
+      List<String> names, LockOptions options, Duration wait, Future<?> giveUp);
+
+  /** Acquires without waiting; empty if the lock is held. */
+  @GenIgnore
   Future<Optional<VertxLease>> tryAcquire(String name);
 
   /**
-   * Runs the body under the lock, then releases, then completes with the body's result. The body's
-   * failure is passed on as it is. If the lease ended before the body did, the future fails with
-   * {@link dev.redlock.LeaseLostException}, with the body's failure, if any, as suppressed.
+   * Acquires the lock, runs the body, releases the lock, and then completes with the body's result.
+   * If the body fails, throws or returns null, the future fails with that failure. If the lease
+   * ended before the body did, also because the verticle was undeployed meanwhile, the future fails
+   * with {@link dev.redlock.LeaseLostException}; the failure of the body, if any, is suppressed in
+   * it.
    */
+  @GenIgnore(GenIgnore.PERMITTED_TYPE)
   <T> Future<T> withLock(String name, Duration wait, Function<VertxLease, Future<T>> body);
 
-  /** The same lock in the shapes of {@link io.vertx.core.shareddata.SharedData}. */
+  /** Returns the same lock with the methods of {@link io.vertx.core.shareddata.SharedData}. */
   RedlockSharedLocks sharedLocks();
 
   /**
-   * The client itself. One made by {@link #create} completes its futures on a thread that also runs
-   * its timers: continue elsewhere before doing anything long.
+   * Returns the client itself. A client that {@link #create} made completes its futures on one
+   * thread of its own. Code that blocks there delays the other futures of this client, but not its
+   * leases or timers. Run long work on another thread.
+   *
+   * <p>While the client is being built, this method waits for that; on an event loop it throws
+   * {@link IllegalStateException} instead. After {@link #ready()} it returns at once.
    */
+  @GenIgnore(GenIgnore.PERMITTED_TYPE)
   Redlock redlock();
 
   /**
-   * Cancels what waits, releases what is held through this object and, if {@link #create} made the
-   * client, closes it. Idempotent; never fails. Vert.x does the same when it closes.
+   * Cancels waiting calls and releases the leases that were acquired through this object. If {@link
+   * #create} made the client, also closes it. Idempotent; never fails. Vert.x calls it when it
+   * closes.
    */
   Future<Void> close();
 }

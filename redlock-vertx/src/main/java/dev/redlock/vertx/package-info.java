@@ -1,8 +1,10 @@
 /**
- * The lock in Vert.x manners: {@link dev.redlock.vertx.VertxRedlock} grants a {@link
+ * The lock for Vert.x: {@link dev.redlock.vertx.VertxRedlock} grants a {@link
  * dev.redlock.vertx.VertxLease} as a future on the caller's context. See {@code docs/vertx.md}.
  */
 @NullMarked
+@ModuleGen(name = "redlock", groupPackage = "dev.redlock")
 package dev.redlock.vertx;
 
+import io.vertx.codegen.annotations.ModuleGen;
 import org.jspecify.annotations.NullMarked;

@@ -3,77 +3,125 @@ package dev.redlock.vertx;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryContext;
 import io.vertx.core.eventbus.DeliveryOptions;
+import io.vertx.core.eventbus.Message;
 import io.vertx.core.json.JsonObject;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What is wrong with the event bus. */
+/** The faults of the event bus. */
 enum BusFault {
   NONE {
     @Override
     void on(Vertx vertx) {}
   },
-  /** Nothing arrives. */
+  /** No message arrives. */
   DROPS {
     @Override
     void on(Vertx vertx) {
       vertx.eventBus().addOutboundInterceptor((DeliveryContext<Object> delivery) -> {});
     }
   },
-  /** Everything arrives twice. */
+  /** Every message arrives twice. */
   DOUBLES {
     @Override
     void on(Vertx vertx) {
+      DeliveryOptions again = new DeliveryOptions().addHeader("doubled", "yes");
       vertx
           .eventBus()
-          .<JsonObject>consumer(
-              ADDRESS,
-              m -> {
-                if (!m.headers().contains("doubled")) {
-                  DeliveryOptions again = new DeliveryOptions().addHeader("doubled", "yes");
-                  vertx.eventBus().publish(ADDRESS, m.body(), again);
+          .addOutboundInterceptor(
+              (DeliveryContext<Object> delivery) -> {
+                Message<Object> message = delivery.message();
+                if (message.address().startsWith(ADDRESS)
+                    && !message.headers().contains("doubled")) {
+                  DOUBLED.increment();
+                  vertx.eventBus().publish(message.address(), message.body(), again);
                 }
+                delivery.next();
               });
     }
   },
-  /** Ten thousand messages a second that nobody of ours has sent. */
+  /** 10,000 forged messages per second. */
   FLOODS {
     @Override
     void on(Vertx vertx) {
-      vertx.setPeriodic(
-          10,
-          id -> {
-            for (int i = 0; i < 100; i++) {
-              vertx.eventBus().publish(ADDRESS, forged(i));
-            }
-            FORGED.add(100);
-          });
+      learn(vertx);
+      flood(vertx, ADDRESS);
     }
   };
 
-  /** How many forged ones were sent in all. */
+  /** The number of messages that were sent a second time. */
+  static final LongAdder DOUBLED = new LongAdder();
+
+  /** The number of forged messages. */
   static final LongAdder FORGED = new LongAdder();
 
   static final String ADDRESS = "redlock.released";
 
   abstract void on(Vertx vertx);
 
-  /** Nonsense, names nobody waits for, and names that somebody does wait for. */
-  static Object forged(int i) {
-    return switch (i % 5) {
-      case 0 -> "nonsense";
-      case 1 -> new JsonObject().put("v", "1").put("name", 7);
-      case 2 -> notice("other" + i);
-      case 3 -> notice("job");
-      default -> notice("a");
-    };
+  /** Lets forged release hints go to this address too, as if its client waited. */
+  static void addWaiting(String address) {
+    WAITING.add(address);
   }
 
-  private static JsonObject notice(String name) {
+  static void removeWaiting(String address) {
+    WAITING.remove(address);
+  }
+
+  /** Sends 10,000 forged messages per second; returns the timer. */
+  static long flood(Vertx vertx, String address) {
+    return vertx.setPeriodic(
+        10,
+        id -> {
+          for (int i = 0; i < 100; i++) {
+            forge(vertx, address, i);
+          }
+          FORGED.add(100);
+        });
+  }
+
+  /** Sends the forged release hints to the clients that said that they wait. */
+  private static final Set<String> WAITING = ConcurrentHashMap.newKeySet();
+
+  private static void learn(Vertx vertx) {
+    vertx
+        .eventBus()
+        .<Object>localConsumer(ADDRESS)
+        .handler(
+            message -> {
+              if (message.body() instanceof JsonObject json && json.getString("to") != null) {
+                WAITING.add(json.getString("to"));
+              }
+            });
+  }
+
+  /** Invalid bodies, names without waiters, and names with waiters. */
+  private static void forge(Vertx vertx, String address, int i) {
+    switch (i % 6) {
+      case 0 -> vertx.eventBus().publish(address, "nonsense");
+      case 1 -> vertx.eventBus().publish(address, new JsonObject().put("v", "2").put("name", 7));
+      case 2 -> vertx.eventBus().publish(address, waiting("other" + i, address + ".none" + i));
+      case 3 -> vertx.eventBus().publish(address, waiting("a", "another.address"));
+      case 4 -> WAITING.forEach(to -> vertx.eventBus().send(to, released("job")));
+      default -> WAITING.forEach(to -> vertx.eventBus().send(to, released("a")));
+    }
+  }
+
+  private static JsonObject waiting(String name, String to) {
     return new JsonObject()
-        .put("v", 1)
+        .put("v", 2)
+        .put("type", "waiting")
+        .put("name", name)
+        .put("to", to)
+        .put("at", 1L);
+  }
+
+  private static JsonObject released(String name) {
+    return new JsonObject()
+        .put("v", 2)
         .put("type", "released")
         .put("name", name)
-        .put("mode", "quorum")
         .put("token", 1L)
         .put("at", 1L);
   }

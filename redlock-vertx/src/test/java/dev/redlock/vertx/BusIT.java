@@ -10,26 +10,36 @@ import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.eventbus.DeliveryOptions;
-import io.vertx.core.eventbus.ReplyException;
-import io.vertx.core.eventbus.ReplyFailure;
+import io.vertx.core.eventbus.DeliveryContext;
+import io.vertx.core.eventbus.Message;
+import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.json.JsonObject;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Two clients on one event bus, as two processes would be: all they share is the nodes. */
+/** Two clients on one event bus. Like two processes, they share only the nodes. */
 @RedisTest(nodes = 3)
 class BusIT {
   private static final Duration LONG = Duration.ofSeconds(20);
+
+  /** The windows in which a flood is measured. */
+  private static final int WINDOWS = 7;
+
+  private static final long WINDOW_MILLIS = 500;
 
   private CheckedVertx checked;
   private Vertx vertx;
@@ -52,7 +62,7 @@ class BusIT {
         .setPollIntervalMillis(10_000);
   }
 
-  /** A client whose nodes push nothing: only the bus, or a timer, wakes its waiters. */
+  /** A client whose nodes send no invalidations: only the bus or a timer wakes its waiters. */
   static VertxRedlock deaf(Vertx vertx, RedisNodes nodes, RedlockOptions options) {
     return CheckedVertx.voting(
         VertxRedlock.create(
@@ -82,14 +92,14 @@ class BusIT {
         .until(condition);
   }
 
-  /** Hands the lock over between the clients; returns how long each hand-over took. */
+  /** Hands the lock over between the clients; returns the duration of each hand-over. */
   static long[] handOvers(VertxRedlock a, VertxRedlock b, String name, int count) {
     long[] micros = new long[count];
     VertxLease held = CheckedVertx.get(a.acquire(name, LONG));
     long token = held.fencingToken().value();
     for (int i = 0; i < count; i++) {
       Future<VertxLease> next = (i % 2 == 0 ? b : a).acquire(name, LONG);
-      parkMillis(15); // Until it waits.
+      parkMillis(15); // Wait until it waits.
       assertThat(next.isComplete()).as("granted while another holds it").isFalse();
       long start = System.nanoTime();
       held.release();
@@ -111,87 +121,116 @@ class BusIT {
   }
 
   @Test
-  void release_waiterWithoutPushes_isWokenByTheBus(RedisNodes nodes) {
+  void release_waiterWithoutInvalidations_isWokenByTheBus(RedisNodes nodes) {
     long[] micros = handOvers(deaf(nodes), deaf(nodes), "a", 20);
     assertThat(micros[10]).as("median of " + Arrays.toString(micros)).isLessThan(500_000);
   }
 
-  /** Whether a message to one would find anybody; who is found does not take this for a notice. */
-  private boolean somebodyListens(String address) {
-    try {
-      CheckedVertx.get(
-          vertx.eventBus().request(address, "probe", new DeliveryOptions().setSendTimeout(20)));
-      return true;
-    } catch (ReplyException e) {
-      return e.failureType() != ReplyFailure.NO_HANDLERS;
-    }
+  /** Whether the node has refused a client this lock. */
+  private static boolean isWanted(RedisNode node) {
+    return String.valueOf(node.command("GET", "redlock:{a}:fence")).endsWith(":1");
   }
 
-  /** Whether the node has refused somebody who wanted this lock. */
-  private static boolean isWanted(RedisNode node) {
-    return "1".equals(node.command("HGET", "redlock:{a}:fence", "wanted"));
+  /** A message of the bus, with its address. */
+  private record Sent(String address, JsonObject body) {}
+
+  /** All messages that any member of the bus sends from now on. */
+  private List<Sent> tap() {
+    List<Sent> sent = new CopyOnWriteArrayList<>();
+    vertx
+        .eventBus()
+        .addOutboundInterceptor(
+            (DeliveryContext<Object> delivery) -> {
+              Message<Object> m = delivery.message();
+              if (m.body() instanceof JsonObject json) {
+                sent.add(new Sent(m.address(), json));
+              }
+              delivery.next();
+            });
+    return sent;
   }
 
   @Test
-  void release_addressPerName_isWokenByTheBus(RedisNodes nodes) {
-    RedlockOptions perName = options().setAddressPerName(true);
-    VertxRedlock a = deaf(vertx, nodes, perName);
-    VertxRedlock b = deaf(vertx, nodes, perName);
-    VertxLease held = CheckedVertx.get(a.acquire("a", LONG));
-    Future<VertxLease> next = b.acquire("a", LONG);
-    eventually(() -> somebodyListens("redlock.released.a")); // Only while somebody waits.
-    List<JsonObject> heard = listen("redlock.released.a");
-    long start = System.nanoTime();
+  void release_withoutAWaiter_sendsNoMessage(RedisNodes nodes) {
+    RedlockOptions always = options().setReleaseHints("always");
+    VertxRedlock one = deaf(vertx, nodes, always);
+    deaf(vertx, nodes, always);
+    List<Sent> sent = tap();
+    for (int i = 0; i < 50; i++) {
+      CheckedVertx.get(one.acquire("a", LONG).compose(VertxLease::release));
+    }
+    CheckedVertx.get(vertx.timer(50));
+    assertThat(sent).isEmpty();
+  }
+
+  @Test
+  void release_afterTheWaiterHasGone_sendsOneMoreMessageAtMost(RedisNodes nodes) {
+    VertxRedlock holder = deaf(nodes);
+    VertxRedlock waiter = deaf(nodes);
+    List<Sent> sent = tap();
+    VertxLease held = CheckedVertx.get(holder.acquire("a", LONG));
+    Future<VertxLease> next = waiter.acquire("a", LONG);
+    eventually(() -> sent.size() == 1);
+    assertThat(sent.get(0).address()).isEqualTo("redlock.released");
+    assertThat(sent.get(0).body().getString("type")).isEqualTo("waiting");
     held.release();
-    CheckedVertx.get(next);
-    assertThat(System.nanoTime() - start).isLessThan(3_000_000_000L);
-    eventually(() -> !heard.isEmpty());
+    CheckedVertx.get(CheckedVertx.get(next).release());
+    CheckedVertx.get(holder.acquire("a", LONG).compose(VertxLease::release));
+    eventually(() -> sent.get(sent.size() - 1).body().getString("type").equals("idle"));
+    int before = sent.size();
+    CheckedVertx.get(holder.acquire("a", LONG).compose(VertxLease::release));
+    CheckedVertx.get(vertx.timer(50));
+    assertThat(sent).hasSize(before);
+  }
+
+  @Test
+  void release_waiterWithInvalidations_sendsNoMessage(RedisNodes nodes) {
+    VertxRedlock one = checked.client(options().setNodes(nodes.uris()));
+    VertxRedlock two = checked.client(options().setNodes(nodes.uris()));
+    List<Sent> sent = tap();
+    handOvers(one, two, "a", 5);
+    assertThat(sent).isEmpty();
   }
 
   @Test
   void message_ofARelease_hasTheSchemaAndNoLeaseId(RedisNodes nodes) {
-    List<JsonObject> heard = listen("redlock.released");
-    VertxRedlock client = deaf(nodes);
-    VertxLease lease = CheckedVertx.get(client.acquire("a", LONG));
+    VertxRedlock holder = deaf(nodes);
+    VertxRedlock waiter = deaf(nodes);
+    List<Sent> sent = tap();
+    VertxLease lease = CheckedVertx.get(holder.acquire("a", LONG));
+    Future<VertxLease> next = waiter.acquire("a", LONG);
+    eventually(() -> sent.size() == 1);
     CheckedVertx.get(lease.release());
-    eventually(() -> heard.size() == 1);
-    JsonObject message = heard.get(0);
-    assertThat(message.fieldNames())
-        .containsExactlyInAnyOrder("v", "type", "name", "mode", "token", "at");
-    assertThat(message.getInteger("v")).isEqualTo(1);
+    eventually(() -> sent.size() == 2);
+    JsonObject asked = sent.get(0).body();
+    assertThat(asked.fieldNames()).containsExactlyInAnyOrder("v", "type", "name", "to", "at");
+    assertThat(sent.get(1).address()).isEqualTo(asked.getString("to"));
+    JsonObject message = sent.get(1).body();
+    assertThat(message.fieldNames()).containsExactlyInAnyOrder("v", "type", "name", "token", "at");
+    assertThat(message.getInteger("v")).isEqualTo(2);
     assertThat(message.getString("type")).isEqualTo("released");
     assertThat(message.getString("name")).isEqualTo("a");
-    assertThat(message.getString("mode")).isEqualTo("quorum");
     assertThat(message.getLong("token")).isEqualTo(lease.fencingToken().value());
-    assertThat(message.encode()).doesNotContain(lease.unwrap().id());
+    assertThat(sent.toString()).doesNotContain(lease.unwrap().id());
+    CheckedVertx.get(CheckedVertx.get(next).release());
   }
 
   @Test
-  void message_addressNull_isNotSent(RedisNodes nodes) {
-    List<JsonObject> heard = listen("redlock.released");
-    VertxRedlock client = deaf(vertx, nodes, options().setReleaseAddress(null));
-    CheckedVertx.get(client.acquire("a", LONG).compose(VertxLease::release));
-    CheckedVertx.get(vertx.timer(50));
-    assertThat(heard).isEmpty();
-  }
-
-  @Test
-  void message_ofAHandOff_saysSo(RedisNodes nodes) {
-    List<JsonObject> heard = listen("redlock.released");
-    VertxRedlock client = deaf(nodes);
-    VertxLease first = CheckedVertx.get(client.acquire("a", LONG));
-    Future<VertxLease> second = client.acquire("a", LONG);
-    first.release();
-    CheckedVertx.get(second);
-    eventually(() -> heard.stream().anyMatch(m -> m.getString("type").equals("handedOff")));
-    CheckedVertx.get(second.result().release());
+  void hints_never_areNeitherAskedForNorSent(RedisNodes nodes) {
+    RedlockOptions never = options().setReleaseHints("never").setPollIntervalMillis(100);
+    VertxRedlock one = deaf(vertx, nodes, never);
+    VertxRedlock two = deaf(vertx, nodes, never);
+    List<Sent> sent = tap();
+    handOvers(one, two, "a", 4);
+    assertThat(sent).isEmpty();
   }
 
   @Test
   void events_ofALease_arePublishedWithoutItsId(RedisNodes nodes) {
     List<JsonObject> heard = listen("redlock.events");
-    List<JsonObject> notices = listen("redlock.released");
-    VertxRedlock client = deaf(vertx, nodes, options().setEventAddress("redlock.events"));
+    List<Sent> sent = tap();
+    VertxRedlock client =
+        deaf(vertx, nodes, options().setEventAddress("redlock.events").setMemberName("m1"));
     VertxLease lease = CheckedVertx.get(client.acquire("a", LONG));
     assertThat(CheckedVertx.get(client.tryAcquire("a"))).isEmpty();
     CheckedVertx.get(lease.extend());
@@ -204,8 +243,8 @@ class BusIT {
                 .map(m -> m.getString("type"))
                 .toList()
                 .containsAll(List.of("acquired", "refused", "extended", "lost")));
-    eventually(() -> notices.stream().anyMatch(m -> m.getString("type").equals("lost")));
-    assertThat(heard.toString() + notices).doesNotContain(lease.unwrap().id());
+    assertThat(heard).allMatch(m -> m.getString("member").equals("m1"));
+    assertThat(heard.toString() + sent).doesNotContain(lease.unwrap().id());
   }
 
   @Test
@@ -216,19 +255,21 @@ class BusIT {
   }
 
   @Test
-  void handOver_busDoublesEveryMessage_isGrantedOnce(RedisNodes nodes) {
-    List<JsonObject> heard = listen(BusFault.ADDRESS);
+  void handOver_busDuplicatesEveryMessage_isGrantedOnce(RedisNodes nodes) {
+    long before = BusFault.DOUBLED.sum();
     BusFault.DOUBLES.on(vertx);
     handOvers(deaf(nodes), deaf(nodes), "a", 10);
-    eventually(() -> heard.size() >= 20);
+    assertThat(BusFault.DOUBLED.sum() - before).isGreaterThanOrEqualTo(10);
   }
 
+  @Tag("thorough")
   @Test
   void handOver_tenThousandForgedMessagesASecond_grantsNothingWrong(RedisNodes nodes) {
+    Flood alone = floodThatIsDropped();
     VertxRedlock a = deaf(nodes);
     VertxRedlock b = deaf(nodes);
     BusFault.FLOODS.on(vertx);
-    long[] micros = handOvers(a, b, "a", 20);
+    long[] handOvers = handOvers(a, b, "a", 20);
     Future<VertxLease> held = a.acquire("a", LONG);
     CheckedVertx.get(held);
     Future<VertxLease> waiter = b.acquire("a", LONG);
@@ -236,53 +277,120 @@ class BusIT {
     assertThat(waiter.isComplete()).as("granted while another holds it").isFalse();
     long before = nodes.stream().mapToLong(n -> n.commandCount()).sum();
     long forged = BusFault.FORGED.sum();
-    long cpu = cpuNanos();
     long start = System.nanoTime();
-    CheckedVertx.get(vertx.timer(3_000));
+    Flood flood = flood();
     double seconds = (System.nanoTime() - start) / 1e9;
-    long cpuMicros = (cpuNanos() - cpu) / 1_000;
     forged = BusFault.FORGED.sum() - forged;
     long commands = nodes.stream().mapToLong(n -> n.commandCount()).sum() - before;
     System.out.printf(
-        "flood: median hand-over %d µs; in %.2f s %d forged, %d commands, %d ms of processors%n",
-        micros[10], seconds, forged, commands, cpuMicros / 1_000);
-    // Sending, delivering and judging one, and all that it makes a waiter do. What takes a
-    // processor for 10,000 a second is more than a flood may cost.
-    assertThat(forged).as("forged messages").isPositive();
-    assertThat(cpuMicros / forged).as("µs of processors for a forged message").isLessThan(100);
-    if (CheckedVertx.loadAverage() < Runtime.getRuntime().availableProcessors()) {
-      assertThat(forged / seconds).as("forged messages a second").isGreaterThan(8_000);
-    }
-    // At most 100 wake-ups, each one question to the door, whose script is some five commands.
-    assertThat(commands / seconds).as("commands in a second of flood").isLessThan(1_500);
+        "flood: median hand-over %d µs; in %.2f s %d forged, %d commands; %.1f"
+            + " µs of processors each, up to %.0f a second; %.1f µs if the consumer drops them%n",
+        handOvers[10],
+        seconds,
+        forged,
+        commands,
+        flood.micros(),
+        flood.perSecond(),
+        alone.micros());
+    // Includes the work of the waiter, and of the client that sends: about 3 times as much. A round
+    // for each message would be far beyond the limit.
+    assertThat(flood.micros())
+        .as("µs of processors for a forged message")
+        .isLessThan(8 * alone.micros());
+    assertThat(flood.perSecond()).as("forged messages a second").isGreaterThan(8_000);
+    // At most 100 wake-ups, each one request to the home node and one to the node that is listened
+    // to, whose scripts execute about six commands.
+    assertThat(commands / seconds).as("commands in a second of flood").isLessThan(2_000);
     held.result().release();
     CheckedVertx.get(CheckedVertx.get(waiter).release());
   }
 
-  private static long cpuNanos() {
-    return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
-        .getProcessCpuTime();
+  /**
+   * What the bus itself needs to send and deliver the messages, to consumers that drop them. There
+   * are as many as in the flood: two clients and the test on the shared address, and each client on
+   * its own.
+   */
+  private Flood floodThatIsDropped() {
+    List<String> own = List.of("dropping.1", "dropping.2");
+    List<MessageConsumer<Object>> dropping = new ArrayList<>();
+    for (String address : List.of("dropping", "dropping", "dropping", own.get(0), own.get(1))) {
+      dropping.add(vertx.eventBus().localConsumer(address, message -> {}));
+    }
+    own.forEach(BusFault::addWaiting);
+    long flood = BusFault.flood(vertx, "dropping");
+    CheckedVertx.get(vertx.timer(1_000)); // Until it is compiled.
+    Flood alone = flood();
+    vertx.cancelTimer(flood);
+    own.forEach(BusFault::removeWaiting);
+    dropping.forEach(consumer -> CheckedVertx.get(consumer.unregister()));
+    return alone;
+  }
+
+  /** The median processor time for a forged message, and the most messages a second. */
+  private record Flood(double micros, double perSecond) {}
+
+  /**
+   * Measures in several windows. A pause leaves messages to the next window: it spoils two of them,
+   * one in each direction, but not the median.
+   */
+  private Flood flood() {
+    double[] micros = new double[WINDOWS];
+    double perSecond = 0;
+    for (int i = 0; i < WINDOWS; i++) {
+      long forged = BusFault.FORGED.sum();
+      Map<Long, Long> before = cpuNanosOfThreads();
+      long start = System.nanoTime();
+      CheckedVertx.get(vertx.timer(WINDOW_MILLIS));
+      double seconds = (System.nanoTime() - start) / 1e9;
+      long nanos = 0;
+      for (Map.Entry<Long, Long> now : cpuNanosOfThreads().entrySet()) {
+        nanos += now.getValue() - before.getOrDefault(now.getKey(), 0L);
+      }
+      forged = BusFault.FORGED.sum() - forged;
+      micros[i] = nanos / 1e3 / Math.max(1, forged);
+      perSecond = Math.max(perSecond, forged / seconds);
+    }
+    Arrays.sort(micros);
+    return new Flood(micros[WINDOWS / 2], perSecond);
+  }
+
+  /**
+   * Of the threads that can handle a message. The compiler and the collector work at any time; what
+   * Lettuce works is bounded by the number of commands.
+   */
+  private static Map<Long, Long> cpuNanosOfThreads() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    Map<Long, Long> nanos = new HashMap<>();
+    for (ThreadInfo thread : threads.getThreadInfo(threads.getAllThreadIds())) {
+      if (thread != null
+          && (thread.getThreadName().startsWith("vert.x-")
+              || thread.getThreadName().startsWith("redlock-"))) {
+        long id = thread.getThreadId();
+        nanos.put(id, Math.max(0, threads.getThreadCpuTime(id)));
+      }
+    }
+    return nanos;
   }
 
   @Test
-  void bridge_oneClientHearsTheNodes_wakesOneThatDoesNot(RedisNodes nodes) {
-    List<JsonObject> heard = listen("redlock.released");
+  void bridge_oneClientReceivesInvalidations_wakesOneThatDoesNot(RedisNodes nodes) {
     RedlockOptions bridging = options().setNodes(nodes.uris()).setBridgeRedisHints(true);
     VertxRedlock bridge = checked.client(bridging);
     VertxRedlock deaf = deaf(nodes);
-    // A holder that tells nobody, as one would that crashed.
-    VertxRedlock mute = deaf(vertx, nodes, options().setReleaseAddress(null));
+    // A holder that sends no hint, like one that crashed.
+    VertxRedlock mute = deaf(vertx, nodes, options().setReleaseHints("never"));
+    List<Sent> sent = tap();
     VertxLease held = CheckedVertx.get(mute.acquire("a", LONG));
     List<Future<VertxLease>> waiters = new ArrayList<>();
     waiters.add(bridge.acquire("a", LONG));
     eventually(() -> nodes.stream().filter(BusIT::isWanted).count() >= 2);
     waiters.add(deaf.acquire("a", LONG));
-    parkMillis(50);
+    eventually(() -> sent.size() == 1);
     held.release();
     Future<Void> all =
         Future.all(waiters.stream().map(w -> w.compose(VertxLease::release)).toList()).mapEmpty();
     CheckedVertx.get(all, 8);
-    eventually(() -> heard.stream().anyMatch(m -> m.getString("type").equals("hint")));
+    eventually(() -> sent.stream().anyMatch(m -> m.body().getString("type").equals("hint")));
   }
 
   @Test
@@ -297,14 +405,17 @@ class BusIT {
           states.clear();
           states.addAll(client.redlock().nodes());
           return states.stream()
-              .allMatch(n -> List.of("VOTING", "QUARANTINED").contains(n.state()));
+              .allMatch(
+                  n ->
+                      n.state() == Redlock.NodeState.State.VOTING
+                          || n.state() == Redlock.NodeState.State.QUARANTINED);
         });
     assertThat(states)
-        .filteredOn(n -> n.state().equals("QUARANTINED"))
+        .filteredOn(n -> n.state() == Redlock.NodeState.State.QUARANTINED)
         .singleElement()
         .satisfies(n -> assertThat(n.cause()).contains("is the same server as"));
     assertThat(CheckedVertx.get(Future.fromCompletionStage(client.redlock().doctor())).nodes())
-        .as("what the doctor found")
+        .as("findings of the doctor")
         .allSatisfy(n -> assertThat(n.server()).isNotNull());
   }
 }

@@ -1,65 +1,28 @@
 package dev.redlock.vertx;
 
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeListener;
-import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyHandler;
+import dev.redlock.testkit.ForwardingLockNode;
 
-/** A node whose pushes never arrive. */
-final class DeafNode implements LockNode {
-  private final LockNode node;
-
+/** A node whose invalidations never arrive. */
+final class DeafNode extends ForwardingLockNode {
   DeafNode(LockNode node) {
-    this.node = node;
+    super(node);
   }
 
   @Override
-  public String name() {
-    return node.name();
+  public boolean notifiesWaiters() {
+    return false; // So the bus has to.
   }
 
   @Override
-  public void start(NodeContext context) {
-    NodeListener listener = context.listener();
-    node.start(
-        new NodeContext(
-            context.maxLeaseTime(),
-            context.restartGuard(),
-            context.keyPrefix(),
-            context.time(),
-            new NodeListener() {
-              @Override
-              public void onStatus(LockNode inner) {
-                listener.onStatus(DeafNode.this);
-              }
+  protected NodeListener listener(NodeListener client) {
+    return new ForwardingListener(client) {
+      @Override
+      public void onInvalidated(LockNode inner, String key) {}
 
-              @Override
-              public void onClock(LockNode inner, long micros, long sent, long answered) {
-                listener.onClock(DeafNode.this, micros, sent, answered);
-              }
-
-              @Override
-              public void onInvalidated(LockNode inner, String key) {}
-
-              @Override
-              public void onAllInvalidated(LockNode inner) {}
-            }));
-  }
-
-  @Override
-  public NodeStatus status() {
-    return node.status();
-  }
-
-  @Override
-  public void send(LockRequest request, ReplyHandler handler) {
-    node.send(request, handler);
-  }
-
-  @Override
-  public void close() {
-    node.close();
+      @Override
+      public void onAllInvalidated(LockNode inner) {}
+    };
   }
 }

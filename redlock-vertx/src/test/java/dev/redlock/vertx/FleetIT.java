@@ -13,36 +13,45 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A fleet of five processes, each with a {@link LockedVerticle}; the one that works is killed,
- * stopped beyond its lease, or cut off, in turn. {@code -Dredlock.fleet.kills=20} does it more
- * often.
+ * A fleet of five processes, each with a {@link LockedVerticle}. The test kills the worker, stops
+ * it beyond its lease, or cuts it off, in turn. {@code -Dredlock.fleet.kills=20} sets the number of
+ * faults.
  */
 @RedisTest(nodes = 3, locksMayRemain = true)
+@Tag("thorough")
 class FleetIT {
   private static final int FLEET = 5;
   private static final int KILLS = Integer.getInteger("redlock.fleet.kills", 3);
   private static final int CLEAN_STOPS = 3;
+
+  /** Each way of {@link #live} at least once. */
+  private static final int LIFE = Math.max(3, KILLS);
+
   private static final Duration LEASE = Duration.ofMillis(1_500);
   private static final long STARVED_NANOS = 100_000_000;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  /** When one lease was worked under, on the clock that all processes of this machine share. */
+  /**
+   * The time of the work under one lease, on the clock that all processes of this machine share.
+   */
   private static final class Span {
     final int member;
     long first = Long.MAX_VALUE;
     long last = Long.MIN_VALUE;
 
-    /** When it ran last, lease or not, and for how long it did not come to it in between. */
+    /** The last time at which it ran, with or without a lease, and its longest pause. */
     long ran = Long.MIN_VALUE;
 
     long gap;
 
-    /** Stopped by a signal: it cannot know, before it runs again, that it is over. */
+    /** Stopped by a signal: before it resumes, it cannot know that its lease has ended. */
     boolean stopped;
 
     Span(int member) {
@@ -54,8 +63,9 @@ class FleetIT {
   private final List<ForkedJvm> members = new ArrayList<>();
   private final List<List<TcpGate>> gates = new ArrayList<>();
   private final List<List<String>> told = new ArrayList<>();
+  private final List<String> blocked = new CopyOnWriteArrayList<>();
 
-  /** Token to span. Filled by the threads that read the members' output; guarded by itself. */
+  /** Token to span. Written by the threads that read the members' output; guarded by itself. */
   private final Map<Long, Span> spans = new TreeMap<>();
 
   private void hear(int member, String line) {
@@ -74,6 +84,8 @@ class FleetIT {
         span.first = Math.min(span.first, at);
         span.last = Math.max(span.last, at);
       }
+    } else if (words[0].equals("blocked")) {
+      blocked.add("member " + member + ": " + line);
     } else {
       synchronized (told) {
         told.get(member).add(line);
@@ -122,8 +134,8 @@ class FleetIT {
   }
 
   /**
-   * Waits until another lease than this one is worked under; how long after {@code since}, not
-   * counting when nobody was run.
+   * Waits until a member works under another lease; returns the time since {@code since}, without
+   * the time in which the machine was starved.
    */
   private long takenOverMillis(Span before, long sinceNanos) {
     eventually("taken over", () -> newest() != before);
@@ -144,7 +156,7 @@ class FleetIT {
         int member = i;
         eventually("member " + i + " is up", () -> hasTold(member, "up"));
       }
-      eventually("somebody works", () -> newest().member >= 0);
+      eventually("a member works", () -> newest().member >= 0);
       Map<String, List<Long>> took = new HashMap<>();
       for (int k = 0; k < KILLS; k++) {
         working(300);
@@ -155,19 +167,25 @@ class FleetIT {
         working(300);
         clean.add(stopCleanly());
       }
+      for (int k = 0; k < LIFE; k++) {
+        working(300);
+        live(k, took);
+      }
       System.out.printf("fleet: taken over after %s ms; after clean stops %s ms%n", took, clean);
+      assertThat(blocked).as("blocked event loops").isEmpty();
       assertNobodyOverlaps();
       took.values()
           .forEach(
               all ->
                   assertThat(all)
                       .as("taken over in " + took)
-                      .allMatch(millis -> millis <= LEASE.toMillis() + 500));
-      if (CheckedVertx.loadAverage() < Runtime.getRuntime().availableProcessors()) {
-        assertThat(clean).as("after a clean stop").allMatch(millis -> millis <= 100);
-      } else {
-        assertThat(clean).as("after a clean stop").anyMatch(millis -> millis <= 100);
-      }
+                      .allMatch(millis -> millis <= LEASE.toMillis() + 1_000));
+      // A lease that ends by expiry has two thirds of its time left at least: no hand-over waited
+      // for that. How fast a release is shows in the one that nothing disturbed.
+      assertThat(clean)
+          .as("after a clean stop")
+          .allMatch(millis -> millis <= LEASE.toMillis() / 2)
+          .anyMatch(millis -> millis <= 100);
     } finally {
       members.forEach(ForkedJvm::close);
       gates.forEach(all -> all.forEach(TcpGate::close));
@@ -194,16 +212,40 @@ class FleetIT {
         jvm.pause();
         took.computeIfAbsent("SIGSTOP", w -> new ArrayList<>()).add(takenOverMillis(worker, at));
         working(300);
-        jvm.resume(); // It must notice before it works on.
+        jvm.resume(); // It must notice the end of its lease before it continues.
         eventually("the stopped one noticed", () -> hasTold(worker.member, "inner stopped"));
       }
       default -> {
         gates.get(worker.member).forEach(TcpGate::blackHole);
         took.computeIfAbsent("partition", w -> new ArrayList<>()).add(takenOverMillis(worker, at));
-        // That it came before, the time stamps prove.
+        // The time stamps prove that it stopped before.
         eventually("the one cut off noticed", () -> hasTold(worker.member, "inner stopped"));
-        gates.get(worker.member).forEach(TcpGate::heal);
+        gates.get(worker.member).forEach(TcpGate::endFaults);
       }
+    }
+  }
+
+  /** The work undeploys itself, fails to start, or fails to stop. */
+  private void live(int k, Map<String, List<Long>> took) {
+    Span worker = newest();
+    ForkedJvm jvm = members.get(worker.member);
+    String what =
+        switch (k % 3) {
+          case 0 -> "undeploys itself";
+          case 1 -> "fails to start elsewhere";
+          default -> "fails to stop";
+        };
+    if (k % 3 == 1) {
+      members.stream().filter(m -> m != jvm && m.isAlive()).forEach(m -> m.send("fail start"));
+    } else if (k % 3 == 2) {
+      jvm.send("fail stop");
+    }
+    long at = System.nanoTime();
+    if (k % 3 == 0) {
+      jvm.send("undeploy inner");
+      took.computeIfAbsent(what, w -> new ArrayList<>()).add(takenOverMillis(worker, at));
+    } else {
+      took.computeIfAbsent(what, w -> new ArrayList<>()).add(stopCleanly());
     }
   }
 
@@ -211,9 +253,8 @@ class FleetIT {
     Span worker = newest();
     long at = System.nanoTime();
     members.get(worker.member).send("undeploy");
-    long took = takenOverMillis(worker, at);
     members.get(worker.member).send("deploy");
-    return took;
+    return takenOverMillis(worker, at);
   }
 
   private void assertNobodyOverlaps() {
@@ -223,12 +264,13 @@ class FleetIT {
       for (Map.Entry<Long, Span> e : spans.entrySet()) {
         Span span = e.getValue();
         assertThat(span.first)
-            .as("begin of the work under token " + e.getKey() + " by member " + span.member)
+            .as("start of the work under token " + e.getKey() + " by member " + span.member)
             .isGreaterThan(before)
-            .as("the one before ran on, beyond its lease")
+            .as("the previous worker continued beyond its lease")
             .isGreaterThan(ran);
         before = span.last;
-        // With nobody running its event loop it cannot stop in time; that is what tokens are for.
+        // If the machine does not run its event loop, it cannot stop in time; fencing tokens
+        // protect against that.
         ran = span.stopped || span.gap > STARVED_NANOS ? before : span.ran;
       }
       assertThat(spans).hasSizeGreaterThan(KILLS + CLEAN_STOPS);

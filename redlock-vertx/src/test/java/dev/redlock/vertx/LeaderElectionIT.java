@@ -21,8 +21,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The election of the core, without Vert.x, on real nodes. */
@@ -30,7 +33,7 @@ import org.junit.jupiter.api.Test;
 class LeaderElectionIT {
   private static final Duration LEASE = Duration.ofMillis(1_500);
 
-  /** So long that a machine that stands still for a moment changes no state. */
+  /** So long that a short pause of the machine changes no state. */
   private static final Duration LONG_LEASE = Duration.ofSeconds(6);
 
   private final List<AutoCloseable> open = new ArrayList<>();
@@ -42,7 +45,7 @@ class LeaderElectionIT {
     }
   }
 
-  /** Notes what it is told, and answers as the test wants. */
+  /** Records its calls, and returns what the test sets. */
   private static final class Recorded implements LeaderElection.Work, LeaderElection.Listener {
     final List<String> log = new CopyOnWriteArrayList<>();
     final List<State> states = new CopyOnWriteArrayList<>();
@@ -99,12 +102,13 @@ class LeaderElectionIT {
     Redlock redlock =
         Redlock.builder()
             .nodes(nodes.uris().toArray(String[]::new))
-            .restartGuard(RestartGuard.off())
+            .restartGuard(RestartGuard.OFF)
             .defaults(
-                LockOptions.builder().leaseTime(lease).nodeTimeout(Duration.ofMillis(300)).build())
+                LockOptions.builder().leaseTime(lease).nodeTimeout(lease.dividedBy(6)).build())
             .build();
     open.add(redlock);
-    eventually(() -> redlock.nodes().stream().allMatch(n -> n.state().equals("VOTING")));
+    eventually(
+        () -> redlock.nodes().stream().allMatch(n -> n.state() == Redlock.NodeState.State.VOTING));
     return redlock;
   }
 
@@ -167,6 +171,7 @@ class LeaderElectionIT {
     assertThat(work.log).containsExactly("start", "stop PAUSED", "start", "stop RESIGNED", "start");
   }
 
+  @Tag("thorough")
   @Test
   void work_nodesUnreachable_isStoppedTheMarginBeforeValidityEnds(RedisNodes nodes) {
     Recorded work = new Recorded();
@@ -176,14 +181,14 @@ class LeaderElectionIT {
     nodes.forEach(n -> n.gate().blackHole());
     eventually(() -> work.log.size() == 2);
     assertThat(work.log.get(1)).isEqualTo("stop LEASE_ENDING");
-    assertThat(work.validAtStopMillis).as("validity left when told to stop").isPositive();
+    assertThat(work.validAtStopMillis).as("validity left at the call of stopWork").isPositive();
     assertThat(work.states).contains(State.RENEWING);
-    nodes.heal();
+    nodes.endFaults();
     eventually(() -> work.log.size() == 3 && election.state() == State.WORKING);
   }
 
   @Test
-  void work_lockBroken_isToldOfTheLossAndStartsAgain(RedisNodes nodes) {
+  void work_lockBroken_stopsWithTheLossAndStartsAgain(RedisNodes nodes) {
     Redlock redlock = client(nodes);
     Recorded work = new Recorded();
     start(election(redlock, work));
@@ -194,7 +199,7 @@ class LeaderElectionIT {
   }
 
   @Test
-  void startWork_throwsThenFailsThenWorks_isTriedAgainAfterAPause(RedisNodes nodes) {
+  void startWork_throwsThenFailsThenWorks_isRetriedAfterAPause(RedisNodes nodes) {
     Recorded work = new Recorded();
     work.onStart =
         () -> {
@@ -213,7 +218,7 @@ class LeaderElectionIT {
   }
 
   @Test
-  void stopWork_throws_handsOverAllTheSame(RedisNodes nodes) throws Exception {
+  void stopWork_throws_releasesTheLock(RedisNodes nodes) throws Exception {
     Recorded work = new Recorded();
     work.onStop =
         () -> {
@@ -223,7 +228,7 @@ class LeaderElectionIT {
     eventually(() -> election.state() == State.WORKING && work.log.size() == 1);
     await(election.stop());
     assertThat(election.state()).isEqualTo(State.IDLE);
-    // A quorum has confirmed; the third node may be a little later.
+    // A quorum has confirmed; the third node may confirm later.
     eventually(() -> nodes.stream().noneMatch(n -> n.key("redlock:{leader}").isPresent()));
   }
 
@@ -251,7 +256,7 @@ class LeaderElectionIT {
   }
 
   @Test
-  void startWork_blocksItsThread_isToldToStopAllTheSame(RedisNodes nodes) throws Exception {
+  void startWork_blocksItsThread_stopWorkIsCalled(RedisNodes nodes) throws Exception {
     CountDownLatch blocked = new CountDownLatch(1);
     Recorded work = new Recorded();
     work.onStart =
@@ -286,5 +291,38 @@ class LeaderElectionIT {
             () -> election(redlock, new Recorded()).stopMargin(Duration.ofSeconds(1)).build())
         .withMessageContaining("PT1S")
         .withMessageContaining("PT1.5S");
+  }
+
+  @Tag("thorough")
+  @Test
+  void liveness_probeFailsOrHangs_endsTheTerm(RedisNodes nodes) {
+    Recorded work = new Recorded();
+    AtomicReference<CompletionStage<?>> probe = new AtomicReference<>(Recorded.done());
+    AtomicInteger probes = new AtomicInteger();
+    // After a pause of the machine there is still time to extend, and to stop before the end.
+    Duration lease = Duration.ofSeconds(4);
+    start(
+        election(client(nodes, lease), work)
+            .stopMargin(Duration.ofMillis(1_500))
+            .liveness(
+                () -> {
+                  probes.incrementAndGet();
+                  return probe.get();
+                }));
+    eventually(() -> work.log.equals(List.of("start")));
+    Lease first = work.lease;
+    long begin = System.nanoTime();
+    eventually(() -> System.nanoTime() - begin > lease.toNanos());
+    assertThat(first.isValid()).as("extended after probes").isTrue();
+    assertThat(probes.get()).isPositive();
+    assertThat(work.log).containsExactly("start");
+    probe.set(new CompletableFuture<>());
+    eventually(() -> work.log.size() >= 3); // It starts again: no other member wants the lock.
+    probe.set(CompletableFuture.failedFuture(new IllegalStateException("stuck")));
+    eventually(
+        () ->
+            work.log.size() >= 4
+                && work.failures.stream().anyMatch(f -> "stuck".equals(f.getMessage())));
+    assertThat(work.log).startsWith("start", "stop LEASE_ENDING", "start", "stop LEASE_ENDING");
   }
 }

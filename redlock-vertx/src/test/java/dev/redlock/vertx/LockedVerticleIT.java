@@ -7,7 +7,11 @@ import dev.redlock.LeaderElection.State;
 import dev.redlock.LockOptions;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
+import io.vertx.core.AbstractVerticle;
+import io.vertx.core.Context;
+import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
+import io.vertx.core.ThreadingModel;
 import io.vertx.core.VerticleBase;
 import java.time.Duration;
 import java.util.List;
@@ -15,14 +19,17 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @RedisTest(nodes = 3)
 class LockedVerticleIT {
-  /** What is wrong with the bus; here nothing. */
+  /** The fault of the bus; none here. */
   BusFault fault() {
     return BusFault.NONE;
   }
@@ -47,7 +54,7 @@ class LockedVerticleIT {
     }
   }
 
-  /** The states one member went through, and where it was told of them. */
+  /** The states of one member, and the threads on which it was notified of them. */
   private static final class Told implements LeaderElection.Listener {
     final List<State> states = new CopyOnWriteArrayList<>();
     final Set<Thread> threads = ConcurrentHashMap.newKeySet();
@@ -95,13 +102,13 @@ class LockedVerticleIT {
           .containsExactly(State.ACQUIRING, State.WORKING, State.RELEASING, State.IDLE);
       eventually(() -> two.states.contains(State.WORKING));
       assertThat(two.states).containsExactly(State.ACQUIRING, State.WAITING, State.WORKING);
-      assertThat(one.threads).as("that of its context alone").hasSize(1);
+      assertThat(one.threads).as("the thread of its context only").hasSize(1);
       assertThat(one.threads.iterator().next().getName()).startsWith("vert.x-eventloop");
     }
   }
 
   @Test
-  void leaseLost_innerVerticleIsStopped_andRunsAgainWhenItsTurnComes(RedisNodes nodes) {
+  void leaseLost_innerVerticleIsStopped_andRunsAgainWhenTheLockIsGranted(RedisNodes nodes) {
     try (CheckedVertx a = CheckedVertx.start(fault())) {
       AtomicInteger running = new AtomicInteger();
       Told told = new Told();
@@ -139,7 +146,7 @@ class LockedVerticleIT {
   }
 
   @Test
-  void inner_failsToStart_isTriedAgain(RedisNodes nodes) {
+  void inner_failsToStart_isRetried(RedisNodes nodes) {
     AtomicInteger tries = new AtomicInteger();
     try (CheckedVertx a = CheckedVertx.start(fault())) {
       LockedVerticle verticle =
@@ -159,6 +166,208 @@ class LockedVerticleIT {
               .build();
       CheckedVertx.get(a.vertx().deployVerticle(verticle));
       eventually(() -> tries.get() == 2 && verticle.state() == State.WORKING);
+    }
+  }
+
+  @Test
+  void inner_undeploysItself_releasesTheLockAndAnotherMemberTakesOver(RedisNodes nodes) {
+    try (CheckedVertx a = CheckedVertx.start(fault());
+        CheckedVertx b = CheckedVertx.start(fault())) {
+      AtomicInteger running = new AtomicInteger();
+      AtomicReference<Context> inside = new AtomicReference<>();
+      Told told = new Told();
+      LockedVerticle first =
+          LockedVerticle.builder(
+                  a.client(VertxRedlockIT.options(nodes)),
+                  "job",
+                  () ->
+                      new VerticleBase() {
+                        @Override
+                        public Future<?> start() {
+                          inside.set(context);
+                          running.incrementAndGet();
+                          return Future.succeededFuture();
+                        }
+
+                        @Override
+                        public Future<?> stop() {
+                          return vertx.timer(50).onSuccess(fired -> running.decrementAndGet());
+                        }
+                      })
+              .listener(told)
+              .retryPause(Duration.ofSeconds(20))
+              .build();
+      CheckedVertx.get(a.vertx().deployVerticle(first));
+      eventually(() -> running.get() == 1 && first.state() == State.WORKING);
+      LockedVerticle second =
+          LockedVerticle.builder(
+                  b.client(VertxRedlockIT.options(nodes)), "job", () -> new Counted(running))
+              .build();
+      CheckedVertx.get(b.vertx().deployVerticle(second));
+      Context own = inside.get();
+      own.runOnContext(nothing -> a.vertx().undeploy(own.deploymentID()));
+      eventually(() -> second.state() == State.WORKING);
+      assertThat(running.get()).as("the first had stopped before").isLessThanOrEqualTo(1);
+      eventually(() -> running.get() == 1);
+      // The second may work before the first has heard that its release is done.
+      eventually(() -> first.state() == State.WAITING && told.states.size() >= 4);
+      assertThat(told.states)
+          .containsExactly(State.ACQUIRING, State.WORKING, State.RELEASING, State.WAITING);
+    }
+  }
+
+  /** The base class of Vert.x 3 and 4, which many verticles still have. */
+  private static final class Old extends AbstractVerticle {
+    private final Set<Thread> threads;
+    private final AtomicInteger running;
+
+    Old(Set<Thread> threads, AtomicInteger running) {
+      this.threads = threads;
+      this.running = running;
+    }
+
+    @Override
+    public void start() {
+      threads.add(Thread.currentThread());
+      running.incrementAndGet();
+    }
+
+    @Override
+    public void stop() {
+      running.decrementAndGet();
+    }
+  }
+
+  @Test
+  void inner_severalInstancesOfAnAbstractVerticle_allRunAndAllStop(RedisNodes nodes) {
+    try (CheckedVertx a = CheckedVertx.start(fault())) {
+      Set<Thread> threads = ConcurrentHashMap.newKeySet();
+      AtomicInteger running = new AtomicInteger();
+      LockedVerticle verticle =
+          LockedVerticle.builder(
+                  a.client(VertxRedlockIT.options(nodes)), "job", () -> new Old(threads, running))
+              .deployment(new DeploymentOptions().setInstances(2))
+              .livenessProbe(true)
+              .build();
+      String id = CheckedVertx.get(a.vertx().deployVerticle(verticle));
+      eventually(() -> running.get() == 2 && verticle.state() == State.WORKING);
+      assertThat(threads).as("event loops").hasSize(2);
+      CheckedVertx.get(a.vertx().undeploy(id));
+      assertThat(running).hasValue(0);
+      eventually(() -> nodes.stream().noneMatch(n -> n.key("redlock:{job}").isPresent()));
+    }
+  }
+
+  @Test
+  void inner_failsToStop_theLockIsReleasedAndCanBeHadAgain(RedisNodes nodes) {
+    try (CheckedVertx a = CheckedVertx.start(fault())) {
+      AtomicInteger started = new AtomicInteger();
+      LockedVerticle verticle =
+          LockedVerticle.builder(
+                  a.client(VertxRedlockIT.options(nodes)),
+                  "job",
+                  () ->
+                      new VerticleBase() {
+                        @Override
+                        public Future<?> start() {
+                          started.incrementAndGet();
+                          return Future.succeededFuture();
+                        }
+
+                        @Override
+                        public Future<?> stop() {
+                          return Future.failedFuture("no");
+                        }
+                      })
+              .retryPause(Duration.ofMillis(50))
+              .build();
+      CheckedVertx.get(a.vertx().deployVerticle(verticle));
+      eventually(() -> verticle.state() == State.WORKING && started.get() == 1);
+      verticle.election().resign();
+      eventually(() -> verticle.state() == State.WORKING && started.get() == 2);
+    }
+  }
+
+  @Tag("thorough")
+  @Test
+  void livenessProbe_innerIsBlocked_losesItsTermAndAnotherMemberTakesOver(RedisNodes nodes) {
+    CountDownLatch over = new CountDownLatch(1);
+    try (CheckedVertx a = CheckedVertx.start(fault());
+        CheckedVertx b = CheckedVertx.start(fault())) {
+      AtomicReference<Context> inside = new AtomicReference<>();
+      AtomicInteger started = new AtomicInteger();
+      AtomicInteger running = new AtomicInteger();
+      LockedVerticle first =
+          brief(
+                  LockedVerticle.builder(
+                      a.client(VertxRedlockIT.options(nodes)),
+                      "job",
+                      () ->
+                          new VerticleBase() {
+                            @Override
+                            public Future<?> start() {
+                              inside.set(context);
+                              started.incrementAndGet();
+                              return Future.succeededFuture();
+                            }
+                          }))
+              .deployment(new DeploymentOptions().setThreadingModel(ThreadingModel.WORKER))
+              .build();
+      CheckedVertx.get(a.vertx().deployVerticle(first));
+      eventually(() -> inside.get() != null && first.state() == State.WORKING);
+      long begin = System.nanoTime();
+      eventually(() -> System.nanoTime() - begin > BRIEF.toNanos());
+      // After a pause of the machine it renews for a moment.
+      eventually(() -> first.state() == State.WORKING);
+      assertThat(started).as("terms; probes keep the lease").hasValue(1);
+      LockedVerticle second =
+          brief(
+                  LockedVerticle.builder(
+                      b.client(VertxRedlockIT.options(nodes)), "job", () -> new Counted(running)))
+              .build();
+      CheckedVertx.get(b.vertx().deployVerticle(second));
+      inside
+          .get()
+          .runOnContext(
+              nothing -> {
+                try {
+                  over.await(30, TimeUnit.SECONDS);
+                } catch (InterruptedException e) {
+                  Thread.currentThread().interrupt();
+                }
+              });
+      eventually(() -> second.state() == State.WORKING && running.get() == 1);
+      assertThat(first.state()).isNotEqualTo(State.WORKING);
+      over.countDown();
+      eventually(() -> first.state() == State.WAITING);
+    } finally {
+      over.countDown();
+    }
+  }
+
+  /** So long that a short pause of the machine ends no term. */
+  private static final Duration BRIEF = Duration.ofSeconds(4);
+
+  private static LockedVerticle.Builder brief(LockedVerticle.Builder builder) {
+    return builder
+        .options(LockOptions.builder().leaseTime(BRIEF).nodeTimeout(Duration.ofSeconds(1)).build())
+        .livenessProbe(true);
+  }
+
+  @Test
+  void undeploy_beforeTheClientIsBuilt_startsNothing(RedisNodes nodes) {
+    try (CheckedVertx a = CheckedVertx.start(fault())) {
+      AtomicInteger running = new AtomicInteger();
+      VertxRedlock redlock = VertxRedlock.create(a.vertx(), VertxRedlockIT.options(nodes));
+      LockedVerticle verticle =
+          LockedVerticle.builder(redlock, "job", () -> new Counted(running)).build();
+      Future<String> deployed = a.vertx().deployVerticle(verticle);
+      a.vertx().deploymentIDs().forEach(a.vertx()::undeploy);
+      CheckedVertx.get(deployed.otherwiseEmpty());
+      a.vertx().deploymentIDs().forEach(id -> CheckedVertx.get(a.vertx().undeploy(id)));
+      CheckedVertx.get(redlock.ready());
+      CheckedVertx.get(redlock.acquire("job", Duration.ofSeconds(5)).compose(VertxLease::release));
+      assertThat(running).hasValue(0);
     }
   }
 }

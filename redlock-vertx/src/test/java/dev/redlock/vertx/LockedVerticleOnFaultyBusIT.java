@@ -2,8 +2,10 @@ package dev.redlock.vertx;
 
 import dev.redlock.testkit.RedisTest;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
-/** The verticle that runs once, on event buses that are of no use, or worse. */
+/** The locked verticle on faulty event buses. */
+@Tag("thorough")
 class LockedVerticleOnFaultyBusIT {
 
   @Nested

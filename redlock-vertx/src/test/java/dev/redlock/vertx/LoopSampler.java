@@ -11,9 +11,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Looks at event loops each 10 ms; remembers those that sleep, wait or are parked below one of our
- * frames, and those that have not got a monitor from one look to the next. A state and a stack that
- * are told together belong to one moment; an idle loop is in native code, which is no such state.
+ * Samples event loops every 10 ms. Records loops that sleep, wait or are parked below a frame of
+ * this library, and loops that have waited for a monitor from one sample to the next. State and
+ * stack of one sample belong to one moment. An idle loop is in native code, which is not such a
+ * state.
  */
 final class LoopSampler implements AutoCloseable {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -24,7 +25,7 @@ final class LoopSampler implements AutoCloseable {
   private final Thread thread = new Thread(this::run, "sampler");
   private volatile boolean over;
 
-  /** How often each loop had been blocked when it was last seen so. Confined to the thread. */
+  /** The blocked count of each loop at its last sample as blocked. Confined to the thread. */
   private final Map<Long, Long> blocks = new HashMap<>();
 
   LoopSampler() {
@@ -64,12 +65,12 @@ final class LoopSampler implements AutoCloseable {
     }
   }
 
-  /** How often an event loop was looked at. */
+  /** The number of samples. */
   int samples() {
     return samples.get();
   }
 
-  /** Stacks of event loops that stood still in our code. */
+  /** Stacks of event loops that were blocked in this library. */
   Set<String> stalled() {
     return stalled;
   }

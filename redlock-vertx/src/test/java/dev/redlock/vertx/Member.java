@@ -1,5 +1,7 @@
 package dev.redlock.vertx;
 
+import io.vertx.core.Context;
+import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
@@ -8,12 +10,22 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** One process of a fleet: tells when it works, and under which token. */
+/** One process of a fleet. Prints when it works, and under which token. */
 final class Member {
+  /** Two instances of the work, as one verticle. */
+  private static final int INSTANCES = 2;
+
+  private static final AtomicInteger FAILING_STARTS = new AtomicInteger();
+  private static volatile boolean failStop;
+
+  /** The context of the work that was deployed last. */
+  private static volatile Context inside;
+
   private Member() {}
 
-  /** The work: a mark each few milliseconds, while the lease is valid. */
+  /** The work: prints a mark every few milliseconds while the lease is valid. */
   private static final class Marking extends VerticleBase {
     private final LockedVerticle[] outer;
 
@@ -23,6 +35,10 @@ final class Member {
 
     @Override
     public Future<?> start() {
+      if (FAILING_STARTS.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+        return Future.failedFuture("told to fail");
+      }
+      inside = context;
       dev.redlock.Lease lease = outer[0].election().lease();
       if (lease == null) {
         return Future.failedFuture("the lease has ended already");
@@ -33,8 +49,8 @@ final class Member {
     }
 
     /**
-     * That it runs, and whether it may. The time is read before validity is: a pause in between
-     * makes no false mark.
+     * Prints that it runs, and whether the lease is valid. Reads the time before the validity, so a
+     * pause in between produces no false mark.
      */
     private static void mark(dev.redlock.Lease lease) {
       long now = System.nanoTime();
@@ -47,13 +63,14 @@ final class Member {
     @Override
     public Future<?> stop() {
       System.out.println("inner stopped");
-      return Future.succeededFuture();
+      return failStop ? Future.failedFuture("told to fail") : Future.succeededFuture();
     }
   }
 
   public static void main(String[] args) throws Exception {
     long leaseMillis = Long.parseLong(args[1]);
     Vertx vertx = Vertx.vertx(CheckedVertx.options());
+    CheckedVertx.watch(vertx, stack -> System.out.println("blocked " + stack.replace('\n', ' ')));
     VertxRedlock redlock =
         CheckedVertx.voting(
             VertxRedlock.create(
@@ -73,6 +90,13 @@ final class Member {
         CheckedVertx.get(vertx.undeploy(id));
       } else if (line.equals("deploy")) {
         id = deploy(vertx, redlock, outer);
+      } else if (line.equals("undeploy inner")) {
+        Context work = inside;
+        work.runOnContext(nothing -> vertx.undeploy(work.deploymentID()));
+      } else if (line.equals("fail start")) {
+        FAILING_STARTS.set(1);
+      } else if (line.equals("fail stop")) {
+        failStop = true;
       }
     }
     System.exit(0);
@@ -81,6 +105,8 @@ final class Member {
   private static String deploy(Vertx vertx, VertxRedlock redlock, LockedVerticle[] outer) {
     outer[0] =
         LockedVerticle.builder(redlock, "job", () -> new Marking(outer))
+            .deployment(new DeploymentOptions().setInstances(INSTANCES))
+            .livenessProbe(true)
             .stopMargin(Duration.ofMillis(300))
             .build();
     return CheckedVertx.get(vertx.deployVerticle(outer[0]));

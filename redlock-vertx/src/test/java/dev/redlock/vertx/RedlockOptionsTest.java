@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import dev.redlock.LockOptions;
 import dev.redlock.spi.RestartGuard;
+import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -34,17 +38,23 @@ class RedlockOptionsTest {
             .setDriftMillis(7L)
             .setNodeTimeoutMillis(50)
             .setAutoExtend(false)
-            .setHoldCapMillis(60_000)
+            .setHoldCapMillis(60_000L)
             .setMinimumHoldMillis(5)
             .setQueueBound(7)
             .setMaxHandOffs(3)
             .setFair(true)
-            .setLineTimeoutMillis(4_000)
             .setPollIntervalMillis(500)
-            .setReleaseAddress(null)
-            .setAddressPerName(true)
+            .setCluster(true)
+            .setUsername("u")
+            .setPassword("secret")
+            .setTrustCertificatePath("ca.pem")
+            .setClientCertificatePath("cert.pem")
+            .setClientKeyPath("key.pem")
+            .setReleaseHints("always")
+            .setReleaseAddress("releases")
             .setBridgeRedisHints(true)
             .setEventAddress("events")
+            .setMemberName("member")
             .setLocalOnly(false);
     JsonObject json = all.toJson();
     JsonObject defaults = new RedlockOptions().toJson();
@@ -52,7 +62,7 @@ class RedlockOptionsTest {
         field -> assertThat(field.getValue()).isNotEqualTo(defaults.getValue(field.getKey())));
     assertThat(new RedlockOptions(new JsonObject(json.encode()))).isEqualTo(all);
     assertThat(new RedlockOptions(all)).isEqualTo(all);
-    assertThat(all.guard()).isEqualTo(RestartGuard.marker());
+    assertThat(all.guard()).isEqualTo(RestartGuard.MARKER);
     assertThat(all.lockOptions().drift()).isEqualTo(Duration.ofMillis(7));
   }
 
@@ -63,24 +73,32 @@ class RedlockOptionsTest {
   }
 
   @Test
-  void json_unknownField_isRefusedByName() {
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> new RedlockOptions(new JsonObject().put("leasTime", 5_000)))
-        .withMessageContaining("leasTime")
-        .withMessageContaining("leaseTimeMillis");
+  void json_ofAShortLeaseTimeAlone_theNodeTimeoutFollows() {
+    RedlockOptions o = new RedlockOptions(new JsonObject().put("leaseTimeMillis", 100));
+    assertThat(o.lockOptions().nodeTimeout()).isLessThan(Duration.ofMillis(50));
+    assertThat(new RedlockOptions(o.toJson())).isEqualTo(o);
+  }
+
+  @Test
+  void json_unknownField_isIgnored() {
+    assertThat(new RedlockOptions(new JsonObject().put("leasTime", 5_000)))
+        .isEqualTo(new RedlockOptions());
   }
 
   @ParameterizedTest
   @ValueSource(
       strings = {
         "{\"leaseTimeMillis\":\"5 s\"}",
-        "{\"leaseTimeMillis\":null}",
         "{\"leaseTimeMillis\":1.5}",
         "{\"maxLeaseTimeMillis\":\"x\"}",
         "{\"queueBound\":5000000000}",
         "{\"fair\":1}",
         "{\"localOnly\":\"yes\"}",
         "{\"releaseAddress\":\"\"}",
+        "{\"releaseHints\":\"sometimes\"}",
+        "{\"cluster\":\"yes\"}",
+        "{\"holdCapMillis\":\"1 h\"}",
+        "{\"password\":[\"secret\"]}",
         "{\"keyPrefix\":7}",
         "{\"nodes\":\"redis://secret@a\"}",
         "{\"nodes\":[1]}",
@@ -98,8 +116,31 @@ class RedlockOptionsTest {
   }
 
   @Test
+  void clientKey_ofAnotherFormThanPkcs8_isRefusedWithTheRemedy(@TempDir Path directory)
+      throws Exception {
+    Path key = directory.resolve("client.key");
+    Files.writeString(key, "-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\n");
+    RedlockOptions options =
+        new RedlockOptions()
+            .addNode("rediss://localhost:1")
+            .setClientCertificatePath(key.toString())
+            .setClientKeyPath(key.toString());
+    Vertx vertx = Vertx.vertx();
+    try {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> CheckedVertx.get(VertxRedlock.connect(vertx, options)))
+          .withMessageContaining("clientKeyPath " + key)
+          .withMessageContaining("openssl pkcs8 -topk8 -nocrypt")
+          .withMessageNotContaining("MII");
+    } finally {
+      CheckedVertx.get(vertx.close());
+    }
+  }
+
+  @Test
   void toString_neverShowsTheNodes() {
     assertThat(new RedlockOptions().addNode("redis://user:secret@host").toString())
         .doesNotContain("secret");
+    assertThat(new RedlockOptions().setPassword("secret").toString()).doesNotContain("secret");
   }
 }

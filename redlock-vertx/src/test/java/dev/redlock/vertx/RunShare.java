@@ -7,26 +7,34 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * How much of the last half second event loops wanted to run and were not run: neither waiting nor
- * given a processor. That is the machine's doing, not theirs.
+ * How long event loops worked or stood still themselves. The time in which a loop was runnable and
+ * the machine did not run it is caused by the machine, not by the loop.
  */
 final class RunShare {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
-  private static final int LOOKS = 50;
-  private static final long NEW_LOOPS_NANOS = 500_000_000;
+  private static final int LOOKS = 200;
+  private static final long NEW_LOOPS_NANOS = 100_000_000;
 
-  /** What was seen of one loop, in a ring. Guarded by itself. */
+  /** The samples of one loop, in a ring. Guarded by itself. */
   private static final class Seen {
     final long[] at = new long[LOOKS];
     final long[] cpu = new long[LOOKS];
     final boolean[] stood = new boolean[LOOKS];
     int looks;
+
+    /** Adds a sample; the CPU time is that of the thread up to now. */
+    void add(ThreadInfo info, long cpuNanos) {
+      int i = looks++ % LOOKS;
+      at[i] = System.nanoTime();
+      cpu[i] = cpuNanos;
+      stood[i] = info.getThreadState() != Thread.State.RUNNABLE;
+    }
   }
 
   private final Map<Long, Seen> loops = new ConcurrentHashMap<>();
   private long nextNewLoops = System.nanoTime();
 
-  /** To be called each 10 ms, by one thread. */
+  /** Called every few milliseconds, by one thread. */
   void look() {
     long now = System.nanoTime();
     if (now - nextNewLoops >= 0) {
@@ -37,42 +45,44 @@ final class RunShare {
         }
       }
     }
-    loops.forEach(
-        (id, seen) -> {
-          ThreadInfo info = THREADS.getThreadInfo(id);
-          long cpu = THREADS.getThreadCpuTime(id);
-          if (info == null || cpu < 0) {
-            loops.remove(id); // It has ended.
-            return;
-          }
-          synchronized (seen) {
-            int i = seen.looks++ % LOOKS;
-            seen.at[i] = System.nanoTime();
-            seen.cpu[i] = cpu;
-            seen.stood[i] = info.getThreadState() != Thread.State.RUNNABLE;
-          }
-        });
+    loops.keySet().forEach(this::look);
   }
 
-  /** Between 0 and 1; 0 if the thread is not known for half a second yet. */
-  double denied(Thread loop) {
+  private void look(long id) {
+    ThreadInfo info = THREADS.getThreadInfo(id);
+    long cpu = THREADS.getThreadCpuTime(id);
+    Seen seen = loops.get(id);
+    if (info == null || cpu < 0) {
+      loops.remove(id); // It has ended.
+    } else if (seen != null) {
+      synchronized (seen) {
+        seen.add(info, cpu);
+      }
+    }
+  }
+
+  /**
+   * How much of the last {@code nanos} the loop is known to have worked or stood still, in
+   * nanoseconds. What happened before the first sample is not known.
+   */
+  long own(Thread loop, long nanos) {
+    look(loop.getId());
     Seen seen = loops.get(loop.getId());
     if (seen == null) {
       return 0;
     }
     synchronized (seen) {
-      if (seen.looks < LOOKS) {
-        return 0;
+      int newest = seen.looks - 1;
+      long begin = seen.at[newest % LOOKS] - nanos;
+      long stood = 0;
+      int i = newest;
+      for (; i > 0 && i > newest - LOOKS + 1 && seen.at[i % LOOKS] - begin > 0; i--) {
+        if (seen.stood[i % LOOKS]) {
+          stood += seen.at[i % LOOKS] - Math.max(begin, seen.at[(i - 1) % LOOKS]);
+        }
       }
-      int oldest = seen.looks % LOOKS;
-      int newest = (seen.looks - 1) % LOOKS;
-      double wall = seen.at[newest] - seen.at[oldest];
-      double ran = (seen.cpu[newest] - seen.cpu[oldest]) / wall;
-      int stood = 0;
-      for (boolean one : seen.stood) {
-        stood += one ? 1 : 0;
-      }
-      return Math.max(0, 1 - ran - (double) stood / LOOKS);
+      long ran = seen.cpu[newest % LOOKS] - seen.cpu[i % LOOKS];
+      return Math.min(nanos, ran + stood);
     }
   }
 }

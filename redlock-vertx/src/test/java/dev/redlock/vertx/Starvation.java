@@ -4,13 +4,13 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * How long this machine runs nobody: a thread that does nothing but sleep tells by how much it was
- * late. What is measured while it was late measures the machine.
+ * Measures for how long the machine does not run a thread that only sleeps. Measurements during
+ * such a delay measure the machine.
  */
 final class Starvation implements AutoCloseable {
   private static final long NAP_MILLIS = 2;
 
-  /** That a nap takes a little longer is usual. */
+  /** A small delay of a sleep is normal. */
   private static final long USUAL_NANOS = 3_000_000;
 
   private record Pause(long endNanos, long nanos) {}
@@ -38,9 +38,9 @@ final class Starvation implements AutoCloseable {
     }
   }
 
-  /** For how long nobody was run since then, in nanoseconds. */
+  /** The total delay since then, in nanoseconds. */
   long since(long startNanos) {
-    BusIT.parkMillis(NAP_MILLIS); // What has not ended yet is counted too.
+    BusIT.parkMillis(NAP_MILLIS); // A delay that has not ended yet counts too.
     synchronized (pauses) {
       return pauses.stream()
           .filter(pause -> pause.endNanos - startNanos > 0)

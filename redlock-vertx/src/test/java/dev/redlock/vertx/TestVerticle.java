@@ -3,7 +3,7 @@ package dev.redlock.vertx;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 
-/** A verticle as tests write it, for Vert.x 5 here and for 4.5 in {@code src/vertx4}. */
+/** The base class of verticles in tests, for Vert.x 5; {@code src/vertx4} has the one for 4.5. */
 abstract class TestVerticle extends VerticleBase {
   Future<?> begin() {
     return Future.succeededFuture();

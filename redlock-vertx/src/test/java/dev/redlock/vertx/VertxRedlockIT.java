@@ -3,8 +3,10 @@ package dev.redlock.vertx;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LeaseLostException;
+import dev.redlock.LockOptions;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockClosedException;
@@ -27,8 +29,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
@@ -60,7 +64,7 @@ class VertxRedlockIT {
     checked.close();
   }
 
-  /** What is wrong with the bus; here nothing. */
+  /** The fault of the bus; none here. */
   BusFault fault() {
     return BusFault.NONE;
   }
@@ -69,11 +73,11 @@ class VertxRedlockIT {
     return new RedlockOptions()
         .setNodes(nodes.uris())
         .setRestartGuard("off")
-        .setNodeTimeoutMillis(500)
+        .setNodeTimeoutMillis(1_000)
         .setQueueBound(10_000);
   }
 
-  /** A verticle that does one thing. */
+  /** A verticle that runs one function. */
   private static final class Doing extends TestVerticle {
     private final java.util.function.Function<Context, Future<?>> body;
 
@@ -98,11 +102,50 @@ class VertxRedlockIT {
         .until(() -> !anyKey(nodes, name));
   }
 
-  /** The JDK decides whether there are virtual threads. */
+  /** Virtual threads depend on the JDK. */
   static List<ThreadingModel> threadingModels() {
     return Runtime.version().feature() >= 21
         ? List.of(ThreadingModel.EVENT_LOOP, ThreadingModel.WORKER, ThreadingModel.VIRTUAL_THREAD)
         : List.of(ThreadingModel.EVENT_LOOP, ThreadingModel.WORKER);
+  }
+
+  @Test
+  void future_ofTheCoreClientThatBlocks_keepsNoLeaseFromBeingExtended() {
+    // Extended each second: a short pause of the machine does not end it.
+    Duration leaseTime = Duration.ofSeconds(3);
+    LockOptions brief =
+        LockOptions.builder().leaseTime(leaseTime).nodeTimeout(Duration.ofSeconds(1)).build();
+    CountDownLatch over = new CountDownLatch(1);
+    CountDownLatch blocks = new CountDownLatch(1);
+    try (Lease held = redlock.redlock().lock("held", brief).acquire(LONG)) {
+      // Until the callback is registered: else it runs, and blocks, here.
+      Lease first = redlock.redlock().lock("other").acquire(LONG);
+      CompletableFuture<Boolean> blocked =
+          redlock
+              .redlock()
+              .lock("other")
+              .acquireAsync(LONG)
+              .thenApply(
+                  lease -> {
+                    blocks.countDown();
+                    try (lease) {
+                      return over.await(20, TimeUnit.SECONDS);
+                    } catch (InterruptedException e) {
+                      Thread.currentThread().interrupt();
+                      return false;
+                    }
+                  });
+      first.releaseAsync();
+      Awaitility.await().atMost(20, TimeUnit.SECONDS).until(() -> blocks.getCount() == 0);
+      // Not by the events of extensions: a listener is called behind the future that blocks.
+      long begin = System.nanoTime();
+      Awaitility.await()
+          .atMost(20, TimeUnit.SECONDS)
+          .until(() -> System.nanoTime() - begin > leaseTime.toNanos());
+      assertThat(held.isValid()).as("extended since the future blocks").isTrue();
+      over.countDown();
+      assertThat(blocked.join()).as("blocked until then").isTrue();
+    }
   }
 
   @ParameterizedTest
@@ -164,9 +207,9 @@ class VertxRedlockIT {
                               });
                         }
                       };
-                  // Made and closed where nothing may block.
+                  // Created and closed on threads that must not block.
                   VertxRedlock own = VertxRedlock.create(vertx, options(nodes));
-                  return whenVoting(own, 1_000).compose(voting -> askAll(own, on));
+                  return own.ready().compose(voting -> askAll(own, on));
                 }),
             new DeploymentOptions().setThreadingModel(model)));
     assertThat(elsewhere).isEmpty();
@@ -175,12 +218,6 @@ class VertxRedlockIT {
 
   private interface Asked {
     <T> Future<T> told(String what, Future<T> future);
-  }
-
-  private Future<?> whenVoting(VertxRedlock client, int tries) {
-    return tries == 0 || client.redlock().nodes().stream().allMatch(n -> n.state().equals("VOTING"))
-        ? Future.succeededFuture()
-        : vertx.timer(10).compose(fired -> whenVoting(client, tries - 1));
   }
 
   private static Future<?> askAll(VertxRedlock own, Asked on) {
@@ -224,12 +261,149 @@ class VertxRedlockIT {
     CheckedVertx.get(redlock.close());
   }
 
+  private static void assertRefused(Future<?> future, String message) {
+    assertThatThrownBy(() -> CheckedVertx.get(future))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(message);
+  }
+
   @Test
   void acquire_badArguments_failTheFutureAndThrowNothing() {
-    assertThatThrownBy(() -> CheckedVertx.get(redlock.acquire("", LONG)))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> CheckedVertx.get(redlock.acquire("a", Duration.ofMillis(-1))))
-        .isInstanceOf(IllegalArgumentException.class);
+    String none = null;
+    assertRefused(redlock.acquire("", LONG), "name");
+    assertRefused(redlock.acquire("a", Duration.ofMillis(-1)), "-0.001");
+    assertRefused(redlock.acquire(none, LONG), "name must not be null");
+    assertRefused(redlock.acquire("a", null), "wait must not be null");
+    assertRefused(redlock.acquire((List<String>) null, LONG), "names must not be null");
+    assertRefused(redlock.acquire(List.of(), LONG), "at least one name");
+    assertRefused(redlock.acquire(List.of("a"), null, LONG), "options must not be null");
+    assertRefused(
+        redlock.acquire(List.of("a"), LockOptions.defaults(), LONG, null),
+        "giveUp must not be null");
+    assertRefused(redlock.tryAcquire(null), "name must not be null");
+    assertRefused(redlock.withLock("a", LONG, null), "body must not be null");
+    assertRefused(redlock.withLock(null, LONG, lease -> null), "name must not be null");
+    assertRefused(redlock.sharedLocks().getLock(null), "name must not be null");
+    assertThatThrownBy(
+            () ->
+                CheckedVertx.get(redlock.acquire(java.util.Collections.singletonList(null), LONG)))
+        .isInstanceOf(RuntimeException.class);
+  }
+
+  @Test
+  void connect_completes_whenALockCanBeAcquiredAtOnce(RedisNodes nodes) {
+    VertxRedlock own = CheckedVertx.get(VertxRedlock.connect(vertx, options(nodes)));
+    CheckedVertx.get(own.acquire("a", Duration.ZERO).compose(VertxLease::release));
+    CheckedVertx.get(own.ready());
+    CheckedVertx.get(own.close());
+    assertThatThrownBy(() -> CheckedVertx.get(own.ready()))
+        .isInstanceOf(RedlockClosedException.class);
+  }
+
+  @Test
+  void connect_badOptions_failsTheFuture() {
+    RedlockOptions twice = new RedlockOptions().addNode("redis://a:1").addNode("redis://a:1");
+    assertRefused(VertxRedlock.connect(vertx, twice), "configured twice");
+    assertRefused(VertxRedlock.connect(vertx, new RedlockOptions()), "nodes");
+    RedlockOptions file = new RedlockOptions().addNode("rediss://a:1");
+    assertRefused(
+        VertxRedlock.connect(vertx, file.setTrustCertificatePath("no/such.pem")), "no/such.pem");
+    RedlockOptions brief = new RedlockOptions().addNode("redis://a:1").setNodeTimeoutMillis(5_000);
+    assertRefused(VertxRedlock.connect(vertx, brief), "nodeTimeout");
+    assertRefused(VertxRedlock.create(vertx, twice).acquire("a", LONG), "configured twice");
+  }
+
+  @Test
+  void everyCall_afterVertxHasClosed_throwsNothingAndFails(RedisNodes nodes) {
+    Vertx gone = Vertx.vertx(CheckedVertx.options());
+    VertxRedlock own = CheckedVertx.get(VertxRedlock.connect(gone, options(nodes)));
+    VertxLease lease = CheckedVertx.get(own.acquire("a", LONG));
+    CheckedVertx.get(gone.close());
+    for (Future<?> failed :
+        List.of(
+            own.acquire("a", LONG),
+            own.tryAcquire("a"),
+            own.withLock("a", LONG, held -> Future.succeededFuture()),
+            own.sharedLocks().getLock("a"),
+            own.ready(),
+            VertxRedlock.create(gone, options(nodes)).acquire("a", LONG))) {
+      assertThatThrownBy(() -> CheckedVertx.get(failed.onComplete(result -> {})))
+          .isInstanceOf(RedlockClosedException.class);
+    }
+    CheckedVertx.get(lease.release().otherwiseEmpty());
+    CheckedVertx.get(lease.extend().otherwiseEmpty());
+    assertThat(CheckedVertx.get(lease.whenEnded())).isNotNull();
+    assertThat(lease.isValid()).isFalse();
+    CheckedVertx.get(own.close());
+  }
+
+  @Test
+  void acquire_callerGivesUp_failsAndHoldsNothing(RedisNodes nodes) {
+    VertxLease held = CheckedVertx.get(redlock.acquire("a", LONG));
+    Promise<Void> gone = Promise.promise();
+    Future<VertxLease> asked =
+        redlock.acquire(List.of("a"), LockOptions.defaults(), LONG, gone.future());
+    gone.fail("the connection was closed");
+    assertThatThrownBy(() -> CheckedVertx.get(asked))
+        .isInstanceOf(CancellationException.class)
+        .hasMessageContaining("gave up");
+    CheckedVertx.get(held.release());
+    awaitNoKey(nodes, "a");
+  }
+
+  @Test
+  void acquire_callerGaveUpBefore_isNeverDelivered(RedisNodes nodes) {
+    for (int i = 0; i < 50; i++) {
+      Promise<Void> gone = Promise.promise();
+      Future<VertxLease> asked =
+          redlock.acquire(List.of("a"), LockOptions.defaults(), LONG, gone.future());
+      vertx.runOnContext(nothing -> gone.complete());
+      VertxLease got = CheckedVertx.get(asked.otherwiseEmpty());
+      if (got != null) { // It was delivered before the caller gave up, and is the caller's.
+        assertThat(got.isValid()).isTrue();
+        CheckedVertx.get(got.release());
+      }
+    }
+    awaitNoKey(nodes, "a");
+  }
+
+  @Test
+  void acquire_waitIsOver_completesSoonAndHoldsNothing(RedisNodes nodes) {
+    VertxLease held = CheckedVertx.get(redlock.acquire("a", LONG));
+    long start = System.nanoTime();
+    Future<VertxLease> asked = redlock.acquire("a", Duration.ofMillis(100));
+    assertThatThrownBy(() -> CheckedVertx.get(asked)).isInstanceOf(LockTimeoutException.class);
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+    CheckedVertx.get(held.release());
+    awaitNoKey(nodes, "a");
+  }
+
+  @Test
+  void withLock_verticleUndeployedMeanwhile_failsWithTheLoss(RedisNodes nodes) {
+    Promise<String> body = Promise.promise();
+    Promise<Future<String>> result = Promise.promise();
+    String id =
+        CheckedVertx.get(
+            vertx.deployVerticle(
+                new Doing(
+                    context -> {
+                      Promise<Void> inside = Promise.promise();
+                      result.complete(
+                          redlock.withLock(
+                              "a",
+                              LONG,
+                              lease -> {
+                                inside.complete();
+                                return body.future();
+                              }));
+                      return inside.future();
+                    })));
+    CheckedVertx.get(vertx.undeploy(id));
+    body.complete("done");
+    assertThatThrownBy(() -> CheckedVertx.get(CheckedVertx.get(result.future())))
+        .isInstanceOf(LeaseLostException.class)
+        .hasCauseInstanceOf(CancellationException.class);
+    awaitNoKey(nodes, "a");
   }
 
   @Test
@@ -277,6 +451,35 @@ class VertxRedlockIT {
                           throw new IllegalStateException("never");
                         })))
         .hasMessage("never");
+    awaitNoKey(nodes, "a");
+  }
+
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <T extends Throwable> RuntimeException unseen(Throwable checked) throws T {
+    throw (T) checked;
+  }
+
+  @Test
+  void withLock_bodyThrowsACheckedException_releasesAndPassesItOn(RedisNodes nodes) {
+    java.io.IOException checked = new java.io.IOException("thrown unseen by the compiler");
+    Future<Integer> result =
+        redlock.withLock(
+            "a",
+            LONG,
+            lease -> {
+              throw VertxRedlockIT.<RuntimeException>unseen(checked);
+            });
+    assertThatThrownBy(() -> CheckedVertx.get(result)).hasRootCause(checked);
+    awaitNoKey(nodes, "a");
+  }
+
+  @Test
+  void withLock_bodyReturnsNoFuture_failsAndReleases(RedisNodes nodes) {
+    Future<Integer> own = redlock.withLock("a", LONG, lease -> null);
+    assertThatThrownBy(() -> CheckedVertx.get(own)).hasMessage("the body returned no future");
+    awaitNoKey(nodes, "a");
+    Future<Integer> shared = redlock.sharedLocks().withLock("a", () -> null);
+    assertThatThrownBy(() -> CheckedVertx.get(shared)).hasMessage("the body returned no future");
     awaitNoKey(nodes, "a");
   }
 
@@ -377,7 +580,7 @@ class VertxRedlockIT {
     try (Redlock mine =
         Redlock.builder()
             .nodes(nodes.uris().toArray(String[]::new))
-            .restartGuard(RestartGuard.off())
+            .restartGuard(RestartGuard.OFF)
             .nodeTimeout(Duration.ofSeconds(1))
             .build()) {
       VertxRedlock wrapped = CheckedVertx.voting(VertxRedlock.wrap(vertx, mine));

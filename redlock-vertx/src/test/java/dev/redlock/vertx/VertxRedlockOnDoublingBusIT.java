@@ -1,6 +1,9 @@
 package dev.redlock.vertx;
 
-/** The whole contract again, on a bus that is doubling messages. */
+import org.junit.jupiter.api.Tag;
+
+/** The tests of VertxRedlock on a bus that duplicates messages. */
+@Tag("thorough")
 class VertxRedlockOnDoublingBusIT extends VertxRedlockIT {
   @Override
   BusFault fault() {

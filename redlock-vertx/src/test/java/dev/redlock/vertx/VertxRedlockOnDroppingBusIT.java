@@ -1,6 +1,9 @@
 package dev.redlock.vertx;
 
-/** The whole contract again, on a bus that is dropping messages. */
+import org.junit.jupiter.api.Tag;
+
+/** The tests of VertxRedlock on a bus that drops messages. */
+@Tag("thorough")
 class VertxRedlockOnDroppingBusIT extends VertxRedlockIT {
   @Override
   BusFault fault() {

@@ -1,6 +1,9 @@
 package dev.redlock.vertx;
 
-/** The whole contract again, on a bus that is flooding messages. */
+import org.junit.jupiter.api.Tag;
+
+/** The tests of VertxRedlock on a bus that floods messages. */
+@Tag("thorough")
 class VertxRedlockOnFloodingBusIT extends VertxRedlockIT {
   @Override
   BusFault fault() {

@@ -10,8 +10,10 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -24,6 +26,12 @@ import org.junit.jupiter.api.Test;
 @RedisTest(nodes = 3)
 class WaitersIT {
   private static final int WAITERS = 5_000;
+  private static final int AT_ONCE = 500;
+
+  /** Five looks of the sampler at both event loops. */
+  private static final int ENOUGH_SAMPLES = 10;
+
+  private static final int MAX_ROUNDS = 10;
   private static final Duration LONG = Duration.ofSeconds(60);
 
   private CheckedVertx checked;
@@ -42,7 +50,7 @@ class WaitersIT {
                 .setMaxHandOffs(WAITERS * 2));
   }
 
-  /** What is wrong with the bus; here nothing. */
+  /** The fault of the bus; none here. */
   BusFault fault() {
     return BusFault.NONE;
   }
@@ -52,7 +60,7 @@ class WaitersIT {
     checked.close();
   }
 
-  /** Asks thousands of times from its event loop, and releases at once what it gets. */
+  /** Acquires thousands of times from its event loop, and releases each lease at once. */
   private static final class Asking extends TestVerticle {
     private final VertxRedlock redlock;
     private final AtomicInteger served = new AtomicInteger();
@@ -66,10 +74,17 @@ class WaitersIT {
 
     @Override
     Future<?> begin() {
-      for (int i = 0; i < WAITERS; i++) {
+      return ask(WAITERS);
+    }
+
+    /** In parts: 5,000 calls in a row would keep the event loop for 60 ms. */
+    private Future<?> ask(int left) {
+      for (int i = 0; i < Math.min(left, AT_ONCE); i++) {
         redlock.acquire("a", LONG).onSuccess(this::serve).onFailure(e -> refuse());
       }
-      return Future.succeededFuture();
+      return left <= AT_ONCE
+          ? Future.succeededFuture()
+          : vertx.timer(1).compose(fired -> ask(left - AT_ONCE));
     }
 
     private void serve(VertxLease lease) {
@@ -91,61 +106,82 @@ class WaitersIT {
     }
   }
 
-  private static int threads() {
-    return (int)
-        Thread.getAllStackTraces().keySet().stream()
-            .filter(t -> !t.getName().equals("sampler"))
-            .count();
+  private static Set<Thread> threads() {
+    return Thread.getAllStackTraces().keySet();
+  }
+
+  /**
+   * Whether the library or Vert.x started it, for no reason but the waiters. The pools of two names
+   * start a thread again that had been idle, and one that takes over from a caller who worked long
+   * for others.
+   */
+  private static boolean isForWaiters(Thread thread) {
+    String name = thread.getName();
+    return (name.startsWith("redlock-") || name.startsWith("vert.x-"))
+        && !name.startsWith("redlock-queue-")
+        && !name.startsWith("redlock-callback-");
   }
 
   @Test
   void waiters_fiveThousandOnOneLoop_areServedWithoutAThreadOrAStall(RedisNodes nodes) {
-    VertxLease first = CheckedVertx.get(redlock.acquire("a", LONG));
     CheckedVertx.get(redlock.acquire("warm", LONG).compose(VertxLease::release));
     CheckedVertx.get(vertx.deployVerticle(new TestVerticle() {})); // Both loops have run.
-    int threadsBefore = threads();
-    Asking asking = new Asking(redlock);
+    Set<Thread> before = threads();
+    Set<Thread> added = new HashSet<>();
     AtomicInteger notices = new AtomicInteger();
     vertx.eventBus().consumer(BusFault.ADDRESS, message -> notices.incrementAndGet());
     try (LoopSampler sampler = new LoopSampler()) {
-      CheckedVertx.get(vertx.deployVerticle(asking));
-      int threadsWaiting = threads();
-      long start = System.nanoTime();
-      first.release();
-      int threadsServing = 0;
-      while (!asking.all.future().isComplete()) {
-        BusIT.parkMillis(20);
-        threadsServing = Math.max(threadsServing, threads());
+      int samples = 0;
+      // Waiters that were served faster than the sampler looked prove nothing: others follow them.
+      for (int round = 0; round < MAX_ROUNDS && samples < ENOUGH_SAMPLES; round++) {
+        samples += samplesWhileServed(sampler, added);
       }
-      CheckedVertx.get(asking.all.future(), 60);
-      long millis = (System.nanoTime() - start) / 1_000_000;
+      added.removeAll(before);
       System.out.printf(
-          "%d waiters: threads %d before, %d while waiting, %d while served; served in %d ms,"
-              + " %d notices; %d samples%n",
+          "%d waiters: threads %d before, %s added; %d notices; %d samples, %d while served%n",
           WAITERS,
-          threadsBefore,
-          threadsWaiting,
-          threadsServing,
-          millis,
+          before.size(),
+          added.stream().map(Thread::getName).sorted().toList(),
           notices.get(),
-          sampler.samples());
-      assertThat(asking.served).hasValue(WAITERS);
-      Awaitility.await()
-          .atMost(10, TimeUnit.SECONDS)
-          .until(() -> asking.ends.values().stream().mapToInt(n -> n).sum() == WAITERS);
-      // One to the next, in this process; but for the last, which nobody waits behind.
-      assertThat(asking.ends)
-          .containsOnly(
-              Map.entry(LeaseEnd.HANDED_OFF, WAITERS - 1), Map.entry(LeaseEnd.RELEASED, 1));
+          sampler.samples(),
+          samples);
       if (fault() == BusFault.NONE) {
-        // At most one of a name in 5 ms, however fast it changes hands, and the wait above.
-        assertThat(notices.get()).isPositive().isLessThan((int) millis / 5 + 50);
+        assertThat(notices.get()).as("messages; no other process waits").isZero();
       }
-      assertThat(threadsWaiting).isLessThanOrEqualTo(threadsBefore);
-      assertThat(threadsServing).isLessThanOrEqualTo(threadsBefore);
+      assertThat(added).as("threads for waiters").noneMatch(WaitersIT::isForWaiters);
+      assertThat(added).as("threads of any name").hasSizeLessThan(10);
       assertThat(sampler.stalled()).isEmpty();
-      assertThat(sampler.samples()).isGreaterThanOrEqualTo(50);
+      assertThat(samples).as("samples while served").isGreaterThanOrEqualTo(ENOUGH_SAMPLES);
     }
+  }
+
+  /** Serves all waiters; collects the threads that run meanwhile. */
+  private int samplesWhileServed(LoopSampler sampler, Set<Thread> seen) {
+    VertxLease first = CheckedVertx.get(redlock.acquire("a", LONG));
+    Asking asking = new Asking(redlock);
+    CheckedVertx.get(vertx.deployVerticle(asking));
+    int waiting = sampler.samples();
+    Awaitility.await()
+        .atMost(30, TimeUnit.SECONDS)
+        .pollInterval(1, TimeUnit.MILLISECONDS)
+        .until(() -> sampler.samples() >= waiting + ENOUGH_SAMPLES);
+    seen.addAll(threads());
+    int serving = sampler.samples();
+    first.release();
+    while (!asking.all.future().isComplete()) {
+      BusIT.parkMillis(20);
+      seen.addAll(threads());
+    }
+    int samples = sampler.samples() - serving;
+    CheckedVertx.get(asking.all.future());
+    assertThat(asking.served).hasValue(WAITERS);
+    Awaitility.await()
+        .atMost(10, TimeUnit.SECONDS)
+        .until(() -> asking.ends.values().stream().mapToInt(n -> n).sum() == WAITERS);
+    // All but the last are local hand-offs; the last has no successor.
+    assertThat(asking.ends)
+        .containsOnly(Map.entry(LeaseEnd.HANDED_OFF, WAITERS - 1), Map.entry(LeaseEnd.RELEASED, 1));
+    return samples;
   }
 
   @Test
@@ -166,7 +202,7 @@ class WaitersIT {
         .until(() -> nodes.stream().noneMatch(n -> n.key("redlock:{a}").isPresent()));
     List<VertxLease> free = new ArrayList<>();
     CheckedVertx.get(redlock.tryAcquire("a")).ifPresent(free::add);
-    assertThat(free).as("nobody waits or holds").hasSize(1);
+    assertThat(free).as("no waiter and no holder").hasSize(1);
     CheckedVertx.get(free.get(0).release());
   }
 }

@@ -1,6 +1,6 @@
 package dev.redlock.vertx;
 
-/** Thousands of waiters again, and ten thousand forged messages a second. */
+/** Thousands of waiters, and 10,000 forged messages per second. */
 class WaitersOnFloodedBusIT extends WaitersIT {
   @Override
   BusFault fault() {

@@ -1,6 +1,6 @@
 package dev.redlock.bench.jmh;
 
-import dev.redlock.internal.scripts.WireRequest;
+import dev.redlock.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import java.util.List;
@@ -15,7 +15,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Requests to bytes: done once per round, for all nodes. */
+/** Encodes requests, which happens once per round for all nodes. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -27,18 +27,15 @@ public class Encoding {
   private final LockKeys keys = LockKeys.of("redlock", List.of("orders:42"));
   private long token = 1_764_000_000_000_000L;
 
-  /** The question for a lock. */
+  /** Encodes an acquire. */
   @Benchmark
   public byte[] acquire() {
-    return WireRequest.of(
-            new LockRequest.Acquire(keys, ID, token++, 30_000, null, 0, null), 120_000)
-        .evalSha();
+    return EncodedRequest.of(LockRequest.Acquire.of(keys, ID, token++, 30_000), 120_000).evalSha();
   }
 
-  /** Its end. */
+  /** Encodes a release. */
   @Benchmark
   public byte[] release() {
-    return WireRequest.of(new LockRequest.Release(keys, ID, token++, true, 0, null), 120_000)
-        .evalSha();
+    return EncodedRequest.of(LockRequest.Release.of(keys, ID, token++), 120_000).evalSha();
   }
 }

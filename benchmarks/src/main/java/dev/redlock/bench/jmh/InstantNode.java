@@ -8,7 +8,7 @@ import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.ReplyHandler;
 
-/** A node that says yes before the question is over: what is left is the library's own cost. */
+/** A node that grants within the call of send, so that only the cost of the library remains. */
 final class InstantNode implements LockNode {
   private final String name;
   private final NodeStatus status = new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "");
@@ -24,7 +24,7 @@ final class InstantNode implements LockNode {
 
   @Override
   public void start(NodeContext context) {
-    // Votes from the beginning.
+    // It votes from the start.
   }
 
   @Override
@@ -49,6 +49,6 @@ final class InstantNode implements LockNode {
 
   @Override
   public void close() {
-    // Nothing is open.
+    // There is no connection to close.
   }
 }

@@ -1,14 +1,14 @@
 package dev.redlock.bench.jmh;
 
 import dev.redlock.LockOptions;
+import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.HeldLease;
+import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
-import dev.redlock.internal.protocol.Order;
-import dev.redlock.internal.protocol.Pace;
 import dev.redlock.internal.protocol.Randomness;
-import dev.redlock.internal.protocol.Terms;
+import dev.redlock.internal.protocol.RoundLimiter;
 import dev.redlock.internal.protocol.Waiter;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeStatus;
@@ -26,7 +26,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The pure protocol: one acquire and one release of five nodes, without any I/O or thread. */
+/** The pure protocol: one acquire and one release on five nodes, without I/O or threads. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -34,32 +34,32 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 5, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class ProtocolRound {
-  private static final Order.Ticket TICKET = new Order.Ticket() {};
+  private static final Effect.Ack ACK = new Effect.Ack() {};
 
   private final LockKeys keys = LockKeys.of("redlock", List.of("name"));
-  private final Terms terms = Terms.of(LockOptions.defaults());
+  private final LockConfig config = LockConfig.of(LockOptions.defaults());
   private final LockMachine machine = new LockMachine(keys, new FiveNodes(), new Counting(), "p");
-  private final List<Order> orders = new ArrayList<>();
+  private final List<Effect> effects = new ArrayList<>();
   private long now = 1;
 
-  /** Asked, voted five times, granted, released, confirmed five times. */
+  /** One pair: request, five votes, grant, release, five confirmations. */
   @Benchmark
   public long pair() {
     now += 1_000_000;
-    machine.submit(new Somebody(keys, terms, now), now, 1);
+    machine.submit(new Caller(keys, config, now), now, 1);
     answerAll();
     HeldLease lease = Objects.requireNonNull(machine.lease());
-    machine.release(lease, TICKET, now, 1);
+    machine.release(lease, ACK, now, 1);
     answerAll();
     return lease.token();
   }
 
   private void answerAll() {
-    while (!machine.orders().isEmpty()) {
-      orders.addAll(machine.orders());
-      machine.orders().clear();
-      for (Order order : orders) {
-        if (order instanceof Order.Send send) {
+    while (!machine.effects().isEmpty()) {
+      effects.addAll(machine.effects());
+      machine.effects().clear();
+      for (Effect effect : effects) {
+        if (effect instanceof Effect.Send send) {
           for (long mask = send.mask(); mask != 0; mask &= mask - 1) {
             machine.onReply(
                 send.exchange(),
@@ -70,20 +70,20 @@ public class ProtocolRound {
           }
         }
       }
-      orders.clear();
+      effects.clear();
     }
   }
 
-  private static final class Somebody extends Waiter {
-    Somebody(LockKeys keys, Terms terms, long now) {
-      super(keys, terms, now, now + 1_000_000_000L, false);
+  private static final class Caller extends Waiter {
+    Caller(LockKeys keys, LockConfig config, long now) {
+      super(keys, config, now, now + 1_000_000_000L, false);
     }
   }
 
   private static final class FiveNodes implements Nodes {
     private final NodeStatus status = new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "");
     private final NodeKnowledge knowledge = new NodeKnowledge();
-    private final Pace pace = new Pace();
+    private final RoundLimiter limiter = new RoundLimiter();
 
     @Override
     public int count() {
@@ -106,8 +106,8 @@ public class ProtocolRound {
     }
 
     @Override
-    public Pace pace() {
-      return pace;
+    public RoundLimiter limiter() {
+      return limiter;
     }
   }
 

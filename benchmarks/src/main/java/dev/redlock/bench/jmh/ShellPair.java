@@ -19,8 +19,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Acquire and release through the whole library but the wire: queue, protocol, timers, lease object
- * and clean-up. With {@code -prof gc}: the allocation that is not Lettuce's.
+ * One acquire and one release through the whole library without the network: queue, protocol,
+ * timers, lease object and cleanup. With {@code -prof gc} it shows the allocation without that of
+ * Lettuce.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -39,7 +40,7 @@ public class ShellPair {
   private final DistributedLock[] locks = new DistributedLock[64];
   private int turn;
 
-  /** Names are used in turn, as in the scenario {@code uncontended}. */
+  /** Uses names in turn, as in the scenario {@code uncontended}. */
   @Setup
   public void setUp() {
     for (int i = 0; i < locks.length; i++) {
@@ -47,13 +48,13 @@ public class ShellPair {
     }
   }
 
-  /** Ends the client's threads. */
+  /** Stops the threads of the client. */
   @TearDown
   public void tearDown() {
     redlock.close();
   }
 
-  /** A thread that acquires and releases. */
+  /** One blocking acquire and release. */
   @Benchmark
   public long blocking() {
     try (var lease = locks[turn++ & 63].acquire(Duration.ofSeconds(1))) {

@@ -1,4 +1,4 @@
-/** The small things, without servers: {@code ./bench jmh -prof gc}. */
+/** Microbenchmarks without servers: {@code ./bench jmh -prof gc}. */
 @NullMarked
 package dev.redlock.bench.jmh;
 

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/** Puts a client in this JVM under a load. */
+/** Runs a load on a client in this JVM. */
 public final class Drive {
   private final LockClient client;
   private final Load load;
@@ -39,12 +39,12 @@ public final class Drive {
     done = new CountDownLatch(load.workers());
   }
 
-  /** Drives the client until the load is over; returns when the last pair is done. */
+  /** Runs the load. Returns when the last pair has completed. */
   public static Slice run(LockClient client, Load load) throws InterruptedException {
     return new Drive(client, load).run();
   }
 
-  /** Nanoseconds up to ten minutes, three digits; safe from any thread. */
+  /** A histogram for nanoseconds up to 10 minutes, with three digits. Safe from any thread. */
   public static Histogram histogram() {
     return new ConcurrentHistogram(600_000_000_000L, 3);
   }
@@ -58,7 +58,7 @@ public final class Drive {
       done.await();
     } else if (load.workers() == 1) {
       startNanos = System.nanoTime();
-      work(0); // On this thread, so that what it allocates can be seen.
+      work(0); // On this thread, so that its allocation can be measured.
     } else {
       onThreads();
     }
@@ -130,7 +130,7 @@ public final class Drive {
     }
   }
 
-  /** One pair without a thread, and then the next, from wherever the release is completed. */
+  /** Starts one asynchronous pair; the thread that completes the release starts the next one. */
   private void next(int worker) {
     long asked = System.nanoTime();
     if (isOver(worker, asked)) {

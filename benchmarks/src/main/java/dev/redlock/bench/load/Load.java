@@ -3,11 +3,11 @@ package dev.redlock.bench.load;
 import java.time.Duration;
 
 /**
- * Workers that acquire and release, one pair after another, each as fast as it gets answers.
+ * Workers that acquire and release, one pair after another, each without pauses.
  *
- * @param shared whether all of them want one name; otherwise each has names of its own
- * @param names how many names each uses in turn; names are used again and again
- * @param maxAttempts no worker begins more pairs than that
+ * @param shared whether all workers lock one name; otherwise each worker has its own names
+ * @param names how many names each worker uses in turn
+ * @param maxAttempts the maximum number of pairs of one worker
  */
 public record Load(
     Mode mode, int workers, boolean shared, int names, Duration time, long maxAttempts) {
@@ -19,32 +19,32 @@ public record Load(
     ASYNC
   }
 
-  /** One caller, over a few dozen names. */
+  /** One caller that uses a few dozen names in turn. */
   public static Load oneByOne(Duration time) {
     return new Load(Mode.THREADS, 1, false, 64, time, Long.MAX_VALUE);
   }
 
-  /** So many pairs in flight, each on a name of its own. */
+  /** This number of pairs in flight, each on its own name. */
   public static Load spread(Mode mode, int workers, Duration time) {
     return new Load(mode, workers, false, 1, time, Long.MAX_VALUE);
   }
 
-  /** So many threads that all want one name. */
+  /** This number of threads that lock one name. */
   public static Load contended(int workers, Duration time) {
     return new Load(Mode.THREADS, workers, true, 1, time, Long.MAX_VALUE);
   }
 
-  /** The same, but no worker begins more pairs than that. */
+  /** The same load, with a maximum number of pairs per worker. */
   public Load atMost(long pairs) {
     return new Load(mode, workers, shared, names, time, pairs);
   }
 
-  /** The same for another time. */
+  /** The same load for another duration. */
   public Load lasting(Duration other) {
     return new Load(mode, workers, shared, names, other, maxAttempts);
   }
 
-  /** The name that a worker uses the given time. */
+  /** The name that a worker uses in this turn. */
   public String name(int worker, long turn) {
     return shared ? "shared" : "w" + worker + "-" + turn % names;
   }

@@ -6,14 +6,15 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was seen of one system under one load for a while.
+ * The measurements of one system under one load.
  *
  * @param nanos from the start to the end of the last pair
- * @param pairTimes how long acquire and release took together, in nanoseconds
- * @param waits how long acquire took, in nanoseconds
- * @param gaps from a release's begin to the next grant, in nanoseconds; contended loads only
- * @param perWorker pairs of each worker
- * @param overlaps how often two held one name at once
+ * @param pairTimes the duration of acquire and release together, in nanoseconds
+ * @param waits the duration of acquire, in nanoseconds
+ * @param gaps the time from the start of a release to the next grant, in nanoseconds; contended
+ *     loads only
+ * @param perWorker the number of pairs of each worker
+ * @param overlaps how often two callers held one name at the same time
  */
 public record Slice(
     long nanos,
@@ -25,22 +26,22 @@ public record Slice(
     long failures,
     @Nullable String firstFailure) {
 
-  /** How many pairs were done. */
+  /** The number of pairs. */
   public long pairs() {
     return perWorker.stream().mapToLong(Long::longValue).sum();
   }
 
-  /** Pairs, or sections, in a second. */
+  /** Pairs, or sections, per second. */
   public double rate() {
     return pairs() * 1e9 / Math.max(1, nanos);
   }
 
-  /** What the unluckiest worker got, as a fraction of an equal share. */
+  /** The share of the worker with the fewest pairs, relative to an equal share. */
   public double leastShare() {
     return share(Collections.min(perWorker));
   }
 
-  /** What the luckiest worker got, as a multiple of an equal share. */
+  /** The share of the worker with the most pairs, relative to an equal share. */
   public double mostShare() {
     return share(Collections.max(perWorker));
   }

@@ -2,11 +2,14 @@ package dev.redlock.bench.load;
 
 import java.lang.reflect.Method;
 
-/** Virtual threads where there are any; this is compiled for 17, which has none. */
+/**
+ * Virtual threads, if the JVM has them. This class is compiled for Java 17, which does not have
+ * them.
+ */
 public final class VirtualThreads {
   private VirtualThreads() {}
 
-  /** Whether this JVM has them. */
+  /** Whether this JVM has virtual threads. */
   public static boolean areThere() {
     return Runtime.version().feature() >= 21;
   }

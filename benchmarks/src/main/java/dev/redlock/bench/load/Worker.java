@@ -11,29 +11,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A process that wants one name with some threads, again and again. Told by lines when to begin and
- * for how long; answers with one line per section, in nanoseconds of the clock that all processes
- * of a machine share (Linux and macOS), and a last one.
+ * A process whose threads lock one name again and again. It reads lines that say when to start and
+ * for how long. It replies with one line per section and a last line.
  */
 public final class Worker {
   private Worker() {}
 
-  /** A section as its process saw it. */
-  public record Section(long askedNanos, long grantedNanos, long releasedNanos) {
-    /** As {@link #toString} printed it. */
-    public static Section parse(String line) {
-      String[] parts = line.split(" ", -1);
-      return new Section(
-          Long.parseLong(parts[0]), Long.parseLong(parts[1]), Long.parseLong(parts[2]));
-    }
-
-    @Override
-    public String toString() {
-      return askedNanos + " " + grantedNanos + " " + releasedNanos;
-    }
-  }
-
-  /** System, number of threads, addresses. */
+  /** Arguments: system, number of threads, addresses. */
   public static void main(String[] args) throws Exception {
     Peer peer = Peer.labelled(args[0]);
     int threads = Integer.parseInt(args[1]);
@@ -55,6 +39,7 @@ public final class Worker {
     List<Thread> running = new ArrayList<>();
     long end = System.nanoTime() + time.toNanos();
     for (int i = 0; i < threads; i++) {
+      int caller = i;
       Thread thread =
           new Thread(
               () -> {
@@ -63,9 +48,9 @@ public final class Worker {
                   for (long asked = System.nanoTime(); asked - end < 0; asked = System.nanoTime()) {
                     Held held = client.acquire("shared");
                     long granted = System.nanoTime();
-                    long released = System.nanoTime();
+                    long releasing = System.nanoTime();
                     held.release();
-                    own.add(new Section(asked, granted, released));
+                    own.add(new Section(caller, asked, granted, releasing));
                   }
                 } catch (Exception e) {
                   synchronized (failures) {

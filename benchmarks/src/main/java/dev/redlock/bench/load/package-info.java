@@ -1,4 +1,4 @@
-/** What systems are put through, and what is measured meanwhile. */
+/** The loads, and the measurements under load. */
 @NullMarked
 package dev.redlock.bench.load;
 

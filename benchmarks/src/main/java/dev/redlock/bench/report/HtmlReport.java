@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import org.HdrHistogram.Histogram;
 
-/** The figures as a page of its own: bars and curves on logarithmic scales, and the tables. */
+/** The figures as an HTML page: bars and curves on logarithmic scales, and the tables. */
 public final class HtmlReport {
   private static final Set<String> SHOWN =
       Set.of(
@@ -20,24 +20,32 @@ public final class HtmlReport {
           "contended-local.sections/s",
           "contended-processes.sections/s",
           "contended-processes.percentiles",
-          "hung.p50");
+          "hung.p50",
+          "distance.acquire",
+          "distance.hand-over",
+          "crowd.executed-per-grant",
+          "crowd.hand-over",
+          "profile.parts");
+
+  /** The parts of a pair, in the order in which they are drawn. */
+  private static final List<String> PARTS = List.of("network", "scripts", "client", "wake-ups");
 
   private final Results results;
   private final String machine;
 
-  /** Of these results, measured there. */
+  /** Creates a report of these results, measured on this machine. */
   public HtmlReport(Results results, String machine) {
     this.results = results;
     this.machine = machine;
   }
 
-  /** The whole page; needs nothing else. */
+  /** Returns the whole page, without external references. */
   public String page() {
     StringBuilder out =
         new StringBuilder(
             """
             <!DOCTYPE html>
-            <html lang="en"><head><meta charset="utf-8"><title>Redlock, side by side</title>
+            <html lang="en"><head><meta charset="utf-8"><title>Redlock compared with others</title>
             <style>
             body { font: 15px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; }
             pre { overflow-x: auto; background: #f4f4f2; padding: 1em; font-size: 12px; }
@@ -46,7 +54,7 @@ public final class HtmlReport {
             <h1>Side by side</h1>
             """);
     out.append("<p>").append(Svg.escape(machine)).append("</p>\n");
-    out.append("<p>± is half the distance of the repeats that lie farthest apart.</p>\n");
+    out.append("<p>± is half the distance between the smallest and the largest repeat.</p>\n");
     results.remarks().forEach(r -> out.append("<p>Note: ").append(Svg.escape(r)).append("</p>\n"));
     Map<String, String> pictures = pictures();
     for (String scenario : results.scenarios()) {
@@ -65,7 +73,7 @@ public final class HtmlReport {
   }
 
   /**
-   * The pictures that the documentation shows, each as a file {@code <scenario>-<metric>.svg}, and
+   * Writes the pictures of the documentation, each as a file {@code <scenario>-<metric>.svg}, and
    * all figures as {@code results.txt}.
    */
   public void writeForDocumentation(Path directory) throws IOException {
@@ -92,6 +100,16 @@ public final class HtmlReport {
               Svg.bars(scenario + ": " + metric, results.unit(scenario, metric), bars));
         }
       }
+      results
+          .charts(scenario)
+          .forEach(
+              (chart, lines) ->
+                  pictures.put(scenario + "." + chart.metric(), Svg.lines(chart, lines)));
+      if (results.metrics(scenario).containsAll(PARTS)) {
+        pictures.put(
+            scenario + ".parts",
+            Svg.stacks(scenario + ": parts of p50", "µs", PARTS, stacks(scenario)));
+      }
       Map<String, Histogram> curves = results.curves(scenario);
       if (!curves.isEmpty()) {
         pictures.put(scenario + ".percentiles", Svg.curves(scenario + ": latency", curves));
@@ -100,11 +118,27 @@ public final class HtmlReport {
     return pictures;
   }
 
+  private List<Svg.Stack> stacks(String scenario) {
+    List<Svg.Stack> stacks = new ArrayList<>();
+    for (String system : results.systems(scenario)) {
+      List<Double> parts =
+          PARTS.stream()
+              .flatMap(part -> results.figure(scenario, system, part).stream())
+              .map(Results.Figure::value)
+              .toList();
+      if (parts.size() == PARTS.size()) {
+        stacks.add(new Svg.Stack(system, parts));
+      }
+    }
+    return stacks;
+  }
+
   private static boolean isPictured(String metric) {
     return List.of(
                 "p50", "p99", "pairs/s", "sections/s", "commands/section", "bytes/pair", "drain/s")
             .contains(metric)
-        || metric.startsWith("hand-over");
+        || metric.startsWith("hand-over")
+        || metric.startsWith("collide");
   }
 
   private List<Svg.Bar> bars(String scenario, String metric) {

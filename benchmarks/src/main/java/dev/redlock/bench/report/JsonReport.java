@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** The figures for programs: an array of objects, one for each figure. */
+/** The figures as JSON: an array with one object per figure. */
 public final class JsonReport {
   private JsonReport() {}
 

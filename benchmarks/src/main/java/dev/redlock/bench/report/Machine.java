@@ -6,13 +6,16 @@ import java.nio.file.Path;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Where the figures come from, in one line. */
+/** Describes the machine of the figures, in one line. */
 public final class Machine {
   private static final Pattern VERSION = Pattern.compile(".*v=([0-9.]+) .*");
 
   private Machine() {}
 
-  /** Processors, system, Java, and the servers as their source calls them. */
+  /**
+   * Returns processors, operating system, Java version, and the servers as their source describes
+   * them.
+   */
   public static String describe(String servers) {
     return "%d × %s, %s %s, JDK %s (%s), %s"
         .formatted(
@@ -21,7 +24,7 @@ public final class Machine {
             System.getProperty("os.name"),
             System.getProperty("os.version"),
             Runtime.version(),
-            System.getProperty("java.vm.info"), // Which compilers it uses, too.
+            System.getProperty("java.vm.info"), // Includes the compilers that the JVM uses.
             VERSION.matcher(servers).replaceFirst("Redis $1"));
   }
 
@@ -33,7 +36,7 @@ public final class Machine {
           .findFirst()
           .orElse(System.getProperty("os.arch"));
     } catch (IOException e) {
-      return System.getProperty("os.arch"); // Not Linux.
+      return System.getProperty("os.arch"); // Not on Linux.
     }
   }
 }

@@ -2,7 +2,7 @@ package dev.redlock.bench.report;
 
 import java.util.Locale;
 
-/** Figures for people: three digits are enough. */
+/** Formats figures with three digits. */
 final class Numbers {
   private Numbers() {}
 

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.HdrHistogram.Histogram;
 
-/** All figures of a run, each with its repeats. Not for concurrent use. */
+/** All figures of a run, each with its repeats. Not safe for use by several threads. */
 public final class Results {
 
   /** Lower is better, higher is better, or neither. */
@@ -31,19 +31,35 @@ public final class Results {
           "cpu/pair",
           "drain/s",
           "settle-p50",
-          "settle-p99");
+          "settle-p99",
+          "acquire-p50",
+          "acquire-p95",
+          "hand-over-p95",
+          "collide-2-p50",
+          "collide-5-p50",
+          "section",
+          "executed/grant");
 
-  /** What a figure is of. */
+  /** A picture of lines: one line per system, and a logarithmic scale on both axes. */
+  public record Chart(String scenario, String metric, String across, String unit) {}
+
+  /** One point of a line. */
+  public record Point(double x, double y) {}
+
+  /** The scenario, the system and the metric of a figure. */
   public record Key(String scenario, String system, String metric) {}
 
-  /** A figure: the median of its repeats, and how far they lie apart. */
+  /** A figure: the median of its repeats, and their spread. */
   public record Figure(Key key, String unit, List<Double> repeats) {
-    /** The middle one, or the mean of the two middle ones. */
+    /** The median: the middle repeat, or the mean of the two middle ones. */
     public double value() {
       return median(repeats);
     }
 
-    /** From the least to the greatest repeat, as a fraction of the value; 0 with one repeat. */
+    /**
+     * The distance from the smallest to the largest repeat, as a fraction of the value; 0 with one
+     * repeat.
+     */
     public double spread() {
       double least = repeats.stream().min(Double::compare).orElse(0.0);
       double most = repeats.stream().max(Double::compare).orElse(0.0);
@@ -51,9 +67,9 @@ public final class Results {
     }
   }
 
-  /** One system's figure as a multiple of another's, within one run. */
+  /** The figure of one system divided by that of another, in one run. */
   public record Ratio(String scenario, String metric, String system, double value) {
-    /** As scripts read it. */
+    /** The line that scripts parse. */
     public String line() {
       String digits = value < 0.1 ? "%.6f" : "%.3f";
       return "ratio %s %s redlock/%s ".formatted(scenario, metric, system)
@@ -63,6 +79,7 @@ public final class Results {
 
   private final Map<Key, Figure> figures = new LinkedHashMap<>();
   private final Map<String, Map<String, Histogram>> curves = new LinkedHashMap<>();
+  private final Map<Chart, Map<String, List<Point>>> charts = new LinkedHashMap<>();
   private final Map<String, String> remarks = new LinkedHashMap<>();
 
   /** Adds one repeat of a figure. */
@@ -71,7 +88,7 @@ public final class Results {
     figures.computeIfAbsent(key, k -> new Figure(k, unit, new ArrayList<>())).repeats().add(value);
   }
 
-  /** Adds latencies to the curve of a system; with it the percentiles are shown. */
+  /** Adds latencies to the curve of a system, from which the percentiles are computed. */
   public void curve(String scenario, String system, Histogram nanos) {
     curves
         .computeIfAbsent(scenario, s -> new LinkedHashMap<>())
@@ -79,12 +96,29 @@ public final class Results {
         .add(nanos);
   }
 
-  /** Something that the reader of the figures has to know. */
+  /** Adds a point to the line of a system, unless the value is not positive. */
+  public void point(Chart chart, String system, double x, double y) {
+    if (y > 0) {
+      charts
+          .computeIfAbsent(chart, c -> new LinkedHashMap<>())
+          .computeIfAbsent(system, s -> new ArrayList<>())
+          .add(new Point(x, y));
+    }
+  }
+
+  /** The lines by system of each chart of a scenario. */
+  Map<Chart, Map<String, List<Point>>> charts(String scenario) {
+    Map<Chart, Map<String, List<Point>>> some = new LinkedHashMap<>(charts);
+    some.keySet().removeIf(chart -> !chart.scenario().equals(scenario));
+    return some;
+  }
+
+  /** Adds a remark for the reader of the figures. */
   public void remark(String text) {
     remark(text, text);
   }
 
-  /** The same, but only the last of those about one thing is kept. */
+  /** Adds a remark, and replaces an earlier one about the same subject. */
   public void remark(String about, String text) {
     remarks.put(about, text);
   }
@@ -94,12 +128,12 @@ public final class Results {
     return List.copyOf(remarks.values());
   }
 
-  /** All figures, in the order in which they came. */
+  /** All figures, in the order in which they were added. */
   public List<Figure> figures() {
     return List.copyOf(figures.values());
   }
 
-  /** One of them. */
+  /** One figure, if it exists. */
   public Optional<Figure> figure(String scenario, String system, String metric) {
     return Optional.ofNullable(figures.get(new Key(scenario, system, metric)));
   }
@@ -118,7 +152,7 @@ public final class Results {
             .toList());
   }
 
-  /** What was measured in a scenario. */
+  /** The metrics of a scenario. */
   public List<String> metrics(String scenario) {
     return distinct(
         figures.keySet().stream()
@@ -127,7 +161,7 @@ public final class Results {
             .toList());
   }
 
-  /** What a metric of a scenario is counted in; empty for plain numbers. */
+  /** The unit of a metric of a scenario; empty for plain numbers. */
   String unit(String scenario, String metric) {
     return figures.values().stream()
         .filter(f -> f.key().scenario().equals(scenario) && f.key().metric().equals(metric))
@@ -136,14 +170,15 @@ public final class Results {
         .orElse("");
   }
 
-  /** Latencies by system; empty where a scenario has none. */
+  /** The latencies by system; empty if the scenario has none. */
   public Map<String, Histogram> curves(String scenario) {
     return curves.getOrDefault(scenario, Map.of());
   }
 
   /**
-   * Ours by each other's. Where both have the same number of repeats, which ran one after another,
-   * each is compared with its neighbour: load that comes and goes hits both alike.
+   * The ratios of this library to each other system. If both have the same number of repeats, each
+   * repeat is compared with the one that ran next to it, so that a temporary load of the machine
+   * affects both.
    */
   public List<Ratio> ratios() {
     List<Ratio> ratios = new ArrayList<>();

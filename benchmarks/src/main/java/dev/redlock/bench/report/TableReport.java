@@ -3,11 +3,11 @@ package dev.redlock.bench.report;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The figures as plain text: one table a scenario, a row for each system. */
+/** The figures as plain text: one table per scenario, one row per system. */
 public final class TableReport {
   private TableReport() {}
 
-  /** All scenarios. */
+  /** Returns the tables of all scenarios. */
   public static String of(Results results) {
     StringBuilder out = new StringBuilder();
     for (String scenario : results.scenarios()) {

@@ -1,4 +1,4 @@
-/** Figures, and how they are shown. */
+/** The figures and their reports. */
 @NullMarked
 package dev.redlock.bench.report;
 

@@ -7,7 +7,7 @@ import dev.redlock.bench.system.LockClient;
 import dev.redlock.bench.system.Peer;
 import dev.redlock.bench.system.RedlockClient;
 import dev.redlock.bench.system.Tagged;
-import dev.redlock.cluster.ReleaseNotices;
+import dev.redlock.cluster.ClusterReleaseHints;
 import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
 import java.util.ArrayList;
@@ -18,15 +18,16 @@ import java.util.function.Supplier;
 
 /**
  * One Redis Cluster of three masters and three replicas: pairs one after another, and two clients
- * that want one name. {@code redlock} is told of releases by pushes and sharded pub/sub, as by
- * default; {@code redlock-stream} by pushes and streams, {@code redlock-poll} by nothing, and in a
- * full run {@code redlock-pushes} and {@code redlock-sharded} by one of the two alone. All names
- * share a slot. The floor is a connection to the master of that slot, and knows of no cluster.
+ * that lock one name. {@code redlock} receives invalidations and hints by sharded pub/sub (the
+ * default), {@code redlock-stream} invalidations and hints by streams, {@code redlock-poll}
+ * neither. In a full run, {@code redlock-invalidations} receives invalidations only and {@code
+ * redlock-sharded} sharded pub/sub only. All names share a slot. The floor is a connection to the
+ * master of that slot, without cluster support.
  */
 public final class ClusterHandOver implements Scenario {
   private static final String TAG = "{42}";
 
-  /** May do everything but ask for pushes. */
+  /** A user with all permissions except CLIENT TRACKING. */
   private static final String DEAF_USER = "deaf";
 
   @Override
@@ -74,18 +75,18 @@ public final class ClusterHandOver implements Scenario {
     }
     if (all.containsKey(Peer.REDLOCK.label())) {
       List<String> deaf = withoutPushes(cluster);
-      all.put("redlock-stream", ours(uris, ReleaseNotices.STREAM));
-      all.put("redlock-poll", ours(deaf, ReleaseNotices.NONE));
+      all.put("redlock-stream", ours(uris, ClusterReleaseHints.STREAM));
+      all.put("redlock-poll", ours(deaf, ClusterReleaseHints.NONE));
       if (!run.quick()) {
-        all.put("redlock-pushes", ours(uris, ReleaseNotices.NONE));
-        all.put("redlock-sharded", ours(deaf, ReleaseNotices.SHARDED_PUBSUB));
+        all.put("redlock-invalidations", ours(uris, ClusterReleaseHints.NONE));
+        all.put("redlock-sharded", ours(deaf, ClusterReleaseHints.SHARDED_PUBSUB));
       }
     }
     return all;
   }
 
-  private static Supplier<LockClient> ours(List<String> uris, ReleaseNotices notices) {
-    return () -> RedlockClient.connectToCluster(uris, notices);
+  private static Supplier<LockClient> ours(List<String> uris, ClusterReleaseHints hints) {
+    return () -> RedlockClient.connectToCluster(uris, hints);
   }
 
   private static List<String> withoutPushes(RedisClusterNodes cluster) {
@@ -98,7 +99,7 @@ public final class ClusterHandOver implements Scenario {
     return uris;
   }
 
-  /** To the floor a refusal is a failure. */
+  /** The floor does not wait: a refusal is a failure. */
   private static boolean waits(String label) {
     return !label.equals(Peer.FLOOR.label());
   }

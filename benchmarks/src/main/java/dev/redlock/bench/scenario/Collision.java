@@ -15,10 +15,10 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clients, each with connections of its own, that ask for a free name at the same moment. {@code
- * settle} is the time until one has it, {@code all} until each has had it once, {@code round} what
- * a round takes when all ask at once, but for names of their own. {@code collision} is with five;
- * the number stands behind the name otherwise.
+ * Clients with separate connections that ask for a free name at the same moment. {@code settle} is
+ * the time until one client holds it, {@code all} the time until each client has held it once.
+ * {@code round} is the duration of a round when all clients ask at the same time, each for its own
+ * name. {@code collision} is with five clients; other names contain the number.
  */
 public final class Collision implements Scenario {
   private static final int HEADLINE = 5;
@@ -34,7 +34,7 @@ public final class Collision implements Scenario {
       for (int clients :
           run.quick() ? new int[] {2, HEADLINE, 10} : new int[] {2, 3, HEADLINE, 10}) {
         for (Peer peer : run.present(Peer.REDLOCK, Peer.REDISSON_REDLOCK)) {
-          // Ten of Redisson are fifty clients with some fifty threads each.
+          // Ten Redisson locks are fifty clients with about fifty threads each.
           if (peer == Peer.REDLOCK || clients == HEADLINE || (clients < HEADLINE && !run.quick())) {
             measure(run, nodes, peer, clients);
           }
@@ -70,7 +70,7 @@ public final class Collision implements Scenario {
     }
   }
 
-  /** The same load with a name each: what one round takes when so many are put at once. */
+  /** The same load with one name per client: the duration of one round under this concurrency. */
   private static void apart(List<LockClient> clients, ExecutorService threads, Histogram round)
       throws Exception {
     CyclicBarrier barrier = new CyclicBarrier(clients.size());

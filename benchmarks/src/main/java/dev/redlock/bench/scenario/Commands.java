@@ -4,14 +4,15 @@ import dev.redlock.testkit.RedisNode;
 import java.util.Set;
 
 /**
- * What masters have done so far, or in between.
+ * The commands that masters have executed, in total or between two times.
  *
- * @param sent requests of clients, without what scripts called
- * @param executed all that was carried out, whatever scripts called included
- * @param reads how often masters read from clients: several requests in one read came in one write
+ * @param sent requests of clients, without the commands that scripts called
+ * @param executed all executed commands, including those that scripts called
+ * @param reads how often masters read from clients; several requests in one read arrived in one
+ *     write
  */
 record Commands(long sent, long executed, long reads) {
-  /** Commands that no script of anybody's calls; all others come from within scripts as well. */
+  /** Commands that no measured script calls. All others can also come from scripts. */
   private static final Set<String> OF_CLIENTS =
       Set.of(
           "eval",
@@ -31,7 +32,7 @@ record Commands(long sent, long executed, long reads) {
           "xread",
           "fcall");
 
-  /** So far, on all of these together. */
+  /** The total of these masters until now. */
   static Commands of(Iterable<RedisNode> masters) {
     long sent = 0;
     long executed = 0;
@@ -44,7 +45,7 @@ record Commands(long sent, long executed, long reads) {
     return new Commands(sent, executed, reads);
   }
 
-  /** What came after that. */
+  /** The difference to an earlier total. */
   Commands since(Commands before) {
     return new Commands(sent - before.sent, executed - before.executed, reads - before.reads);
   }

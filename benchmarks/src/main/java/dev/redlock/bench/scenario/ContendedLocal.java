@@ -12,10 +12,10 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * Threads of one process that all want one name. {@code contended-local} is with 8 of them; the
- * number stands behind the name otherwise. The floor has no queue: what it is measured at is one
- * round after another by one thread, each of which takes the lock from the round before, which is
- * the least that a section can cost.
+ * Threads of one process that lock one name. {@code contended-local} is with 8 threads; other names
+ * contain the number. The floor has no queue. It is measured with consecutive rounds of one thread,
+ * each of which takes the lock over from the round before; that is the lowest possible cost of a
+ * section.
  */
 public final class ContendedLocal implements Scenario {
   private static final int HEADLINE = 8;
@@ -28,6 +28,7 @@ public final class ContendedLocal implements Scenario {
   @Override
   public void measure(Run run) throws Exception {
     List<Peer> peers = run.presentUnfair();
+    peers.remove(Peer.BARE); // It has no hand-off.
     Duration time = run.time(500, 3000);
     try (World world = World.start(5, peers)) {
       for (Peer peer : peers) {

@@ -1,23 +1,21 @@
 package dev.redlock.bench.scenario;
 
-import dev.redlock.bench.load.Drive;
+import dev.redlock.bench.load.Section;
 import dev.redlock.bench.load.Slice;
+import dev.redlock.bench.load.Turns;
 import dev.redlock.bench.load.Worker;
-import dev.redlock.bench.load.Worker.Section;
 import dev.redlock.bench.system.Peer;
 import dev.redlock.testkit.ForkedJvm;
 import dev.redlock.testkit.RedisNodes;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.HdrHistogram.Histogram;
 
 /**
- * Processes with two threads each that all want one name. {@code contended-processes} is with four
+ * Processes with two threads each that lock one name. {@code contended-processes} is with four
  * processes, {@code contended-processes-2} with two.
  */
 public final class ContendedProcesses implements Scenario {
@@ -39,7 +37,7 @@ public final class ContendedProcesses implements Scenario {
             Peer.REDISSON_RLOCK,
             Peer.SPRING_LOCKREGISTRY);
     if (run.quick()) {
-      peers.remove(Peer.SPRING_LOCKREGISTRY); // Four processes less to start.
+      peers.remove(Peer.SPRING_LOCKREGISTRY); // Saves the start of four processes.
     }
     try (RedisNodes nodes = RedisNodes.start(5)) {
       Map<Peer, List<ForkedJvm>> workers = new LinkedHashMap<>();
@@ -48,7 +46,7 @@ public final class ContendedProcesses implements Scenario {
           workers.put(peer, start(run, peer, nodes));
         }
         for (Peer peer : peers) {
-          drive(all(workers, peer), run.time(1200, 5000)); // Nothing of it counts.
+          drive(all(workers, peer), run.time(1200, 5000)); // Warm-up.
         }
         for (int repeat = 0; repeat < run.times(2, 5); repeat++) {
           for (int processes : run.quick() ? new int[] {HEADLINE} : new int[] {HEADLINE, 2}) {
@@ -67,7 +65,7 @@ public final class ContendedProcesses implements Scenario {
     return Objects.requireNonNull(workers.get(peer));
   }
 
-  /** In a quick run sixteen processes that all compile would measure the compiler. */
+  /** In a quick run, sixteen processes that compile at the same time would measure the compiler. */
   private static String[] jvmArgs(Run run) {
     return run.quick()
         ? new String[] {"-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
@@ -113,7 +111,7 @@ public final class ContendedProcesses implements Scenario {
     Commands before = Commands.of(nodes);
     Slice slice = onOneClock(drive(workers, run.time(1500, 5000)));
     if (slice.pairs() == 0) {
-      throw new IllegalStateException(peer.label() + " had no section at all");
+      throw new IllegalStateException(peer.label() + " had no section");
     }
     run.sections(scenario, peer.label(), slice, Commands.of(nodes).since(before));
     run.percentiles(scenario, peer, "hand-over-", slice.gaps());
@@ -122,29 +120,19 @@ public final class ContendedProcesses implements Scenario {
   }
 
   private static Slice onOneClock(List<List<Section>> byProcess) {
-    List<Section> sections =
-        byProcess.stream()
-            .flatMap(List::stream)
-            .sorted(Comparator.comparingLong(Section::grantedNanos))
-            .toList();
-    Histogram pairTimes = Drive.histogram();
-    Histogram waits = Drive.histogram();
-    Histogram gaps = Drive.histogram();
-    long first = Long.MAX_VALUE;
-    long last = Long.MIN_VALUE;
-    long overlaps = 0;
-    for (Section section : sections) {
-      if (last != Long.MIN_VALUE) {
-        long gap = section.grantedNanos() - last;
-        overlaps += gap < 0 ? 1 : 0;
-        gaps.recordValue(Math.max(0, gap));
-      }
-      pairTimes.recordValue(section.releasedNanos() - section.askedNanos());
-      waits.recordValue(section.grantedNanos() - section.askedNanos());
-      first = Math.min(first, section.askedNanos());
-      last = section.releasedNanos();
-    }
+    List<Section> sections = byProcess.stream().flatMap(List::stream).toList();
+    Turns turns = Turns.of(sections);
+    long first = sections.stream().mapToLong(Section::askedNanos).min().orElse(0);
+    long last = sections.stream().mapToLong(Section::releasingNanos).max().orElse(0);
     List<Long> perProcess = byProcess.stream().map(one -> (long) one.size()).toList();
-    return new Slice(last - first, pairTimes, waits, gaps, perProcess, overlaps, 0, null);
+    return new Slice(
+        last - first,
+        turns.waits(), // The sections are empty, and releases are not measured.
+        turns.waits(),
+        turns.handOvers(),
+        perProcess,
+        turns.overlaps(),
+        0,
+        null);
   }
 }

@@ -2,10 +2,11 @@ package dev.redlock.bench.scenario;
 
 import com.sun.management.OperatingSystemMXBean;
 import dev.redlock.bench.system.Waiting;
+import dev.redlock.testkit.RedisNode;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 
-/** What this JVM has used of the processors; other processes of the machine do not disturb it. */
+/** The CPU time of this JVM or of a server, which does not depend on other processes. */
 final class Cpu {
   private static final OperatingSystemMXBean SYSTEM =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
@@ -15,15 +16,24 @@ final class Cpu {
 
   private Cpu() {}
 
-  /** Nanoseconds, of all its threads, counted in steps of ten milliseconds. */
+  /** The CPU time of all threads in nanoseconds, in steps of 10 ms. */
   static long nanos() {
     return SYSTEM.getProcessCpuTime();
   }
 
+  /** The CPU time of this server in microseconds. */
+  static double microsOf(RedisNode server) {
+    return String.valueOf(server.command("INFO", "cpu"))
+        .lines()
+        .filter(line -> line.startsWith("used_cpu_sys:") || line.startsWith("used_cpu_user:"))
+        .mapToDouble(line -> 1e6 * Double.parseDouble(line.substring(line.indexOf(':') + 1)))
+        .sum();
+  }
+
   /**
-   * Lets the compiler work off what a warm-up has left it, for at most three seconds: while nobody
-   * asks for a lock, this JVM has nothing else to do. Without this, what is measured first shares
-   * the processors with the compiler.
+   * Waits until the JIT compiler is idle after a warm-up, for at most 3 s. While no system requests
+   * a lock, this JVM has no other work. Otherwise the first measurement would share the processors
+   * with the compiler.
    */
   static void awaitIdle() {
     long start = System.nanoTime();

@@ -2,49 +2,39 @@ package dev.redlock.bench.scenario;
 
 import dev.redlock.bench.load.Drive;
 import dev.redlock.bench.load.Load;
+import dev.redlock.bench.load.Observed;
+import dev.redlock.bench.load.Rounds;
+import dev.redlock.bench.load.Section;
 import dev.redlock.bench.load.Slice;
-import dev.redlock.bench.system.Held;
+import dev.redlock.bench.system.Crowd;
+import dev.redlock.bench.system.JvmCrowd;
 import dev.redlock.bench.system.LockClient;
 import dev.redlock.bench.system.OnePerThread;
-import dev.redlock.bench.system.Waiting;
 import dev.redlock.testkit.RedisNode;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
 
 /**
- * Two clients of one system that want one name, with connections of their own and a caller each.
- * {@code hand-over} is from the begin of a release by one to the grant of the other, which has been
- * waiting for a few milliseconds, in turn; the figures of sections are those of both asking again
- * and again, when the one that has just released may well come before the other.
+ * Two clients of one system that lock one name, each with its own connections and one caller.
+ * {@code hand-over} is the time from the start of a release by one client to the grant of the
+ * other, which has waited for a few milliseconds; the clients alternate. The figures of sections
+ * are measured while both clients ask again and again, so the client that has just released may be
+ * granted the lock again first.
  */
 final class HandOver implements AutoCloseable {
-  /** Long enough to be refused, and to have subscribed to whatever tells of a release. */
+  /** Long enough that the waiter was refused and has subscribed to release hints. */
   private static final Duration WAITED = Duration.ofMillis(5);
-
-  private static final String NAME = "hand-over";
 
   private final List<LockClient> clients;
   private final LockClient both;
-  private final List<ExecutorService> callers;
+  private final Crowd crowd;
 
   private HandOver(List<LockClient> clients) {
     this.clients = clients;
     this.both = new OnePerThread(clients);
-    this.callers =
-        clients.stream()
-            .map(client -> Executors.newSingleThreadExecutor(HandOver::daemon))
-            .toList();
-  }
-
-  private static Thread daemon(Runnable task) {
-    Thread thread = new Thread(task, "bench-hand-over");
-    thread.setDaemon(true);
-    return thread;
+    this.crowd = new JvmCrowd(clients);
   }
 
   static HandOver between(Supplier<LockClient> connect) {
@@ -57,7 +47,7 @@ final class HandOver implements AutoCloseable {
     }
   }
 
-  /** One of the two. */
+  /** One of the two clients. */
   LockClient client() {
     return clients.get(0);
   }
@@ -82,50 +72,22 @@ final class HandOver implements AutoCloseable {
   }
 
   private Histogram turns(Duration time) throws Exception {
-    Histogram turns = Drive.histogram();
-    Held held = acquire(0).get().held();
-    int holder = 0;
-    for (long start = System.nanoTime(); System.nanoTime() - start < time.toNanos(); ) {
-      int next = 1 - holder;
-      Future<Granted> waiting = acquire(next);
-      Waiting.pause(WAITED);
-      Future<Long> released = release(holder, held);
-      Granted granted = waiting.get();
-      turns.recordValue(Math.max(0, granted.atNanos() - released.get()));
-      held = granted.held();
-      holder = next;
+    return times(crowd.handOver(new Rounds(Integer.MAX_VALUE, time, WAITED)));
+  }
+
+  /** From the start of a release by one client to the grant of the other, in nanoseconds. */
+  static Histogram times(Observed rounds) {
+    Histogram times = Drive.histogram();
+    for (int i = 0; i + 1 < rounds.sections().size(); i += 2) {
+      Section released = rounds.sections().get(i);
+      Section granted = rounds.sections().get(i + 1);
+      times.recordValue(Math.max(0, granted.grantedNanos() - released.releasingNanos()));
     }
-    release(holder, held).get();
-    return turns;
-  }
-
-  private record Granted(Held held, long atNanos) {}
-
-  private Future<Granted> acquire(int caller) {
-    return callers
-        .get(caller)
-        .submit(
-            () -> {
-              Held held = clients.get(caller).acquire(NAME);
-              return new Granted(held, System.nanoTime());
-            });
-  }
-
-  /** When it began. */
-  private Future<Long> release(int caller, Held held) {
-    return callers
-        .get(caller)
-        .submit(
-            () -> {
-              long begin = System.nanoTime();
-              held.release();
-              return begin;
-            });
+    return times;
   }
 
   @Override
   public void close() {
-    callers.forEach(ExecutorService::shutdownNow);
-    both.close();
+    crowd.close();
   }
 }

@@ -16,8 +16,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Leases that are held, and extended meanwhile. {@code held} is with 1,000; the number stands
- * behind the name otherwise.
+ * Leases that are held and extended. {@code held} is with 1,000 leases; other names contain the
+ * number.
  */
 public final class HeldLeases implements Scenario {
   private static final int HEADLINE = 1000;
@@ -28,7 +28,7 @@ public final class HeldLeases implements Scenario {
     return "held";
   }
 
-  /** Counts what the client tells. */
+  /** Counts the events of the client. */
   private static final class Counter implements RedlockListener {
     private final AtomicLong extended = new AtomicLong();
     private final AtomicLong lost = new AtomicLong();

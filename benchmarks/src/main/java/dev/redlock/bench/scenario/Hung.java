@@ -12,9 +12,9 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Pairs one after another while one or two of five masters do not answer ({@code hung}) or are gone
- * ({@code killed}). The figures of {@code hung} are those with one of five, {@code hung-2} those
- * with two. Locks that need every master, or the one that is hit, cannot take part.
+ * Pairs one after another while one or two of five masters do not reply ({@code hung}) or are dead
+ * ({@code killed}). {@code hung} is with one of five masters, {@code hung-2} with two. Locks that
+ * need every master, or the affected one, are not measured.
  */
 public final class Hung implements Scenario {
   private final boolean kill;
@@ -23,12 +23,12 @@ public final class Hung implements Scenario {
     this.kill = kill;
   }
 
-  /** Masters are stopped. */
+  /** Stops masters. */
   public static Hung paused() {
     return new Hung(false);
   }
 
-  /** Masters are killed. */
+  /** Kills masters. */
   public static Hung killed() {
     return new Hung(true);
   }
@@ -45,7 +45,8 @@ public final class Hung implements Scenario {
     if (run.quick() && peers.contains(Peer.REDISSON_REDLOCK)) {
       run.results()
           .remark(
-              "RedissonRedLock with killed masters, or two hung, only in a full run: 10 to 20 s a pair");
+              "RedissonRedLock with killed masters, or two hung, only in a full run: 10 to 20 s a"
+                  + " pair");
       if (kill) {
         peers.remove(Peer.REDISSON_REDLOCK);
       }
@@ -70,7 +71,10 @@ public final class Hung implements Scenario {
     }
   }
 
-  /** Healthy, then with one, then with two; what Redisson needs seconds for is done twice only. */
+  /**
+   * Measures with no fault, then one, then two. Pairs for which Redisson needs seconds run twice
+   * only.
+   */
   private void withFaults(Run run, World world, Peer peer, Load load, int mostFaults)
       throws Exception {
     Slice healthy = world.drive(peer, Load.oneByOne(run.time(400, 2000)));
@@ -81,7 +85,7 @@ public final class Hung implements Scenario {
         measure(run, world, peer, faults == 1 ? name() : name() + "-2", load, healthy);
       }
     } finally {
-      heal(world);
+      endFaults(world);
     }
   }
 
@@ -92,7 +96,7 @@ public final class Hung implements Scenario {
     run.percentiles(scenario, peer, "", slice.pairTimes());
     run.results().curve(scenario, peer.label(), slice.pairTimes());
     if (peer == Peer.REDLOCK) {
-      // So that the ratio of hung to healthy is in the ratio lines.
+      // Needed for the ratio of hung to healthy in the ratio lines.
       run.results()
           .add(
               scenario, "healthy", "p50", "µs", healthy.pairTimes().getValueAtPercentile(50) / 1e3);
@@ -111,16 +115,18 @@ public final class Hung implements Scenario {
     }
   }
 
-  private void heal(World world) {
-    world.nodes().heal();
+  private void endFaults(World world) {
+    world.nodes().endFaults();
     for (Peer peer : world.peers()) {
       Contender contender = world.contender(peer);
       if (contender instanceof JvmContender jvm && jvm.client() instanceof RedlockClient ours) {
         RedlockClient.awaitVotes(ours.redlock());
       } else if (kill && peer == Peer.FLOOR) {
-        world.connect(peer); // It does not reconnect; that is a feature.
+        world.connect(peer); // The floor does not reconnect, by design.
       }
     }
-    Waiting.pause(Duration.ofMillis(200)); // What was sent to the hung is worked off.
+    Waiting.pause(
+        Duration.ofMillis(
+            200)); // The resumed masters first execute the requests that arrived meanwhile.
   }
 }

@@ -6,7 +6,7 @@ import dev.redlock.bench.system.Peer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How the cost of a pair grows with the number of masters; {@code nodes-N} for N of them. */
+/** The cost of a pair by the number of masters; {@code nodes-N} is the scenario with N masters. */
 public final class NodeCounts implements Scenario {
   @Override
   public String name() {

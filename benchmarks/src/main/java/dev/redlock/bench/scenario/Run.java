@@ -1,5 +1,6 @@
 package dev.redlock.bench.scenario;
 
+import dev.redlock.bench.load.Observed;
 import dev.redlock.bench.load.Slice;
 import dev.redlock.bench.report.Results;
 import dev.redlock.bench.system.Peer;
@@ -14,8 +15,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
-/** What scenarios share: how long they may take, who takes part, where figures go. */
+/** The settings and results that the scenarios share: durations, systems and figures. */
 public final class Run {
   private final boolean quick;
   private final Set<Peer> wanted;
@@ -24,7 +26,7 @@ public final class Run {
   private final Map<String, Long> failed = new HashMap<>();
 
   /**
-   * @param quick all scenarios together within four minutes
+   * @param quick whether all scenarios together take about thirteen minutes
    */
   public Run(boolean quick, Set<Peer> wanted, Results results, Consumer<String> log) {
     this.quick = quick;
@@ -53,27 +55,29 @@ public final class Run {
     return quick ? inQuick : inFull;
   }
 
-  /** Those of them that are wanted and can be measured here. */
+  /** The peers that are selected and can be measured on this machine. */
   List<Peer> present(Peer... peers) {
     List<Peer> present = new ArrayList<>();
     for (Peer peer : peers) {
       if (wanted.contains(peer)) {
         Optional<String> why = peer.whyAbsent();
         why.ifPresentOrElse(
-            text -> results.remark(peer.label() + " was left out: " + text),
+            text -> results.remark(peer.label() + " was skipped: " + text),
             () -> present.add(peer));
       }
     }
     return present;
   }
 
-  /** All that can be measured here, but fair mode, which waits for more. */
+  /** All peers that can be measured on this machine, except fair mode, which waits for more. */
   List<Peer> presentUnfair() {
     return present(
         Stream.of(Peer.values()).filter(peer -> peer != Peer.REDLOCK_FAIR).toArray(Peer[]::new));
   }
 
-  /** The same in another order each repeat, so that nobody always comes after the same other. */
+  /**
+   * Rotates the order for each repeat, so that no system always runs after the same other system.
+   */
   static <T> List<T> rotated(List<T> all, int by) {
     List<T> turned = new ArrayList<>(all);
     Collections.rotate(turned, by);
@@ -84,7 +88,7 @@ public final class Run {
     results.add(scenario, peer.label(), metric, unit, value);
   }
 
-  /** Median and tail of something in microseconds. */
+  /** Adds the median and the tail of a histogram, in µs. */
   void percentiles(String scenario, Peer peer, String prefix, Histogram nanos) {
     percentiles(scenario, peer.label(), prefix, nanos);
   }
@@ -96,7 +100,7 @@ public final class Run {
     }
   }
 
-  /** What there is to tell of several that want one name. */
+  /** Adds the figures of several callers that lock one name. */
   void sections(String scenario, String system, Slice slice, Commands used) {
     double sections = Math.max(1, slice.pairs());
     results.add(scenario, system, "sections/s", "1/s", slice.rate());
@@ -109,20 +113,28 @@ public final class Run {
     complain(scenario, system, slice);
   }
 
-  /** What should not be: said aloud, and in the report. */
+  /** Reports overlaps and failures in the log and in the report. */
   void complain(String scenario, Peer peer, Slice slice) {
     complain(scenario, peer.label(), slice);
   }
 
   void complain(String scenario, String system, Slice slice) {
+    complain(scenario, system, slice.overlaps(), slice.failures(), slice.firstFailure());
+  }
+
+  void complain(String scenario, String system, long overlaps, Observed observed) {
+    complain(scenario, system, overlaps, observed.failures(), observed.firstFailure());
+  }
+
+  private void complain(
+      String scenario, String system, long overlaps, long failures, @Nullable String last) {
     String who = scenario + " " + system;
-    long sum = failed.merge(who, slice.failures(), Long::sum);
-    if (slice.overlaps() > 0) {
-      results.remark(who + ": two callers held one lock at once, " + slice.overlaps() + " times");
+    long sum = failed.merge(who, failures, Long::sum);
+    if (overlaps > 0) {
+      results.remark(who + ": two callers held one lock at the same time, " + overlaps + " times");
     }
-    if (slice.failures() > 0) {
-      results.remark(
-          who, who + ": " + sum + " attempts failed, the last ones with " + slice.firstFailure());
+    if (failures > 0) {
+      results.remark(who, who + ": " + sum + " attempts failed, the last ones with " + last);
     }
   }
 }

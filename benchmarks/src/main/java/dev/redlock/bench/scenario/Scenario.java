@@ -1,10 +1,10 @@
 package dev.redlock.bench.scenario;
 
-/** Something that is measured of several systems in turn. */
+/** A measurement of several systems in turn. */
 public interface Scenario {
-  /** What it is called on the command line and in the ratio lines. */
+  /** Its name on the command line and in the ratio lines. */
   String name();
 
-  /** Measures, and adds what was seen to the run's results. */
+  /** Measures, and adds the figures to the results of the run. */
   void measure(Run run) throws Exception;
 }

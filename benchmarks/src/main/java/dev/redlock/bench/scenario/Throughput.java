@@ -13,8 +13,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Many pairs in flight, each on a name of its own. The figure {@code pairs/s} is that of 256
- * futures in flight for this library and the floor, and the best of all loads for everybody else.
+ * Many pairs in flight, each on its own name. For this library and the floor, {@code pairs/s} is
+ * the figure with 256 futures in flight; for every other system it is the best figure of all loads.
  */
 public final class Throughput implements Scenario {
   private static final Mode HEADLINE = Mode.ASYNC;
@@ -39,7 +39,7 @@ public final class Throughput implements Scenario {
         Map<Peer, Double> best = new EnumMap<>(Peer.class);
         for (Load load : loads(run, time)) {
           for (Peer peer : Run.rotated(peers, repeat)) {
-            if (world.contender(peer).can(load) && isWorthIt(run, peer, load)) {
+            if (world.contender(peer).can(load) && isMeasured(run, peer, load)) {
               measure(run, world, peer, load, best);
             }
           }
@@ -63,9 +63,12 @@ public final class Throughput implements Scenario {
     return loads;
   }
 
-  /** In a quick run others are measured where they are fastest, or nearly so. */
-  private static boolean isWorthIt(Run run, Peer peer, Load load) {
-    if (!run.quick() || peer == Peer.REDLOCK || peer == Peer.FLOOR) {
+  /**
+   * In a quick run, other systems are measured only under loads at which they are fastest, or
+   * nearly so.
+   */
+  private static boolean isMeasured(Run run, Peer peer, Load load) {
+    if (!run.quick() || peer.isOurs() || !peer.waits()) {
       return !run.quick() || load.workers() > 1;
     }
     return load.workers() == (load.mode() == Mode.ASYNC ? 64 : 16);
@@ -83,7 +86,7 @@ public final class Throughput implements Scenario {
         "1/s",
         slice.rate());
     boolean headline = load.mode() == HEADLINE && load.workers() == HEADLINE_WORKERS;
-    if (peer != Peer.REDLOCK && peer != Peer.FLOOR) {
+    if (!peer.isOurs() && peer.waits()) {
       best.merge(peer, slice.rate(), Math::max);
     } else if (headline) {
       best.put(peer, slice.rate());

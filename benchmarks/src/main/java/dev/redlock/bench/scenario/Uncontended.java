@@ -5,7 +5,7 @@ import dev.redlock.bench.load.Slice;
 import dev.redlock.bench.system.Peer;
 import java.util.List;
 
-/** Acquire and release, one after another, by one thread, over 64 names in turn. */
+/** One thread acquires and releases 64 names in turn, one pair after another. */
 public final class Uncontended implements Scenario {
   @Override
   public String name() {

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Two clients, told of a release by the nodes' pushes ({@code redlock}), or by the event bus as
- * well ({@code redlock-vertx}).
+ * Two clients that receive release hints as invalidations only ({@code redlock}), or also on the
+ * event bus ({@code redlock-vertx}).
  */
 public final class VertxHandOver implements Scenario {
   @Override

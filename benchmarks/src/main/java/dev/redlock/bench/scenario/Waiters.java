@@ -18,9 +18,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Futures that wait for a lock which somebody else holds, then are all served, one after another.
- * {@code waiters} is with 1,000; the number stands behind the name otherwise. {@code drain/s} is
- * how many were served in a second; the floor's is one round after another, without a waiter.
+ * Futures that wait for a lock that another client holds, and are then served one after another.
+ * {@code waiters} is with 1,000 futures; other names contain the number. {@code drain/s} is the
+ * number of waiters that were served per second; for the floor it is the rate of consecutive rounds
+ * without a waiter.
  */
 public final class Waiters implements Scenario {
   private static final int HEADLINE = 1000;
@@ -38,7 +39,7 @@ public final class Waiters implements Scenario {
       for (int repeat = 0; repeat < run.times(1, 3); repeat++) {
         for (int waiters : new int[] {10, HEADLINE, 10_000}) {
           for (Peer peer : peers) {
-            // Redisson's queues of futures are for thousands at most: with 10,000 it needs minutes.
+            // Redisson's queues of futures suit some thousands: with 10,000 it needs minutes.
             if (waiters <= HEADLINE || peer != Peer.REDISSON_RLOCK) {
               try (LockClient client = connect(peer, nodes.uris());
                   LockClient holder = connect(peer, nodes.uris())) {
@@ -62,16 +63,16 @@ public final class Waiters implements Scenario {
       throws Exception {
     String scenario = waiters == HEADLINE ? name() : name() + "-" + waiters;
     if (client instanceof FloorClient floor) {
-      rounds(floor, Math.min(waiters, HEADLINE)); // Warm.
+      rounds(floor, Math.min(waiters, HEADLINE)); // Warm-up.
       run.add(scenario, peer, "drain/s", "1/s", waiters * 1e9 / rounds(floor, waiters));
       return;
     }
-    wait(client, 200).forEach(CompletableFuture::join); // Warm.
+    wait(client, 200).forEach(CompletableFuture::join); // Warm-up.
     Held held = holder.acquire(NAME);
     long heap = usedHeap();
     int threads = threads();
     List<CompletableFuture<?>> served = wait(client, waiters);
-    Waiting.pause(Duration.ofMillis(300)); // The head asks, and is refused.
+    Waiting.pause(Duration.ofMillis(300)); // The first waiter asks and is refused.
     Commands before = Commands.of(nodes);
     long start = System.nanoTime();
     Waiting.pause(run.time(700, 5000));
@@ -82,7 +83,7 @@ public final class Waiters implements Scenario {
         "commands/s waiting",
         "1/s",
         Commands.of(nodes).since(before).sent() / seconds);
-    if (waiters >= HEADLINE) { // With less it is lost in what else the heap is used for.
+    if (waiters >= HEADLINE) { // With fewer waiters, other use of the heap hides the figure.
       run.add(scenario, peer, "heap/waiter", "B", (double) (usedHeap() - heap) / waiters);
     }
     run.add(scenario, peer, "more threads", "", threads() - threads);
@@ -125,7 +126,7 @@ public final class Waiters implements Scenario {
 
   private static long usedHeap() {
     System.gc();
-    Waiting.pause(Duration.ofMillis(50)); // References that were cleared are dropped meanwhile.
+    Waiting.pause(Duration.ofMillis(50)); // Gives the JVM time to drop cleared references.
     System.gc();
     Runtime runtime = Runtime.getRuntime();
     return runtime.totalMemory() - runtime.freeMemory();

@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Masters of one scenario, and the systems that are connected to them; ends with all of them. */
+/**
+ * The masters of one scenario and the systems that are connected to them. Close stops all of them.
+ */
 final class World implements AutoCloseable {
   private final RedisNodes nodes;
   private final Map<Peer, Contender> contenders = new LinkedHashMap<>();
@@ -47,7 +49,7 @@ final class World implements AutoCloseable {
     return contender(peer).drive(load);
   }
 
-  /** Connects a system, anew if it was connected before. */
+  /** Connects a system; reconnects it if it is connected already. */
   void connect(Peer peer) {
     Contender before = contenders.remove(peer);
     if (before != null) {
@@ -56,7 +58,7 @@ final class World implements AutoCloseable {
     contenders.put(peer, peer.open(nodes.uris()));
   }
 
-  /** Lets each system run until its code is compiled and its pools are filled; nothing counts. */
+  /** Runs each system until its code is compiled and its pools are filled. Nothing is recorded. */
   void warmUp(Load load, Duration time) throws Exception {
     for (Peer peer : peers()) {
       if (contender(peer).can(load)) {

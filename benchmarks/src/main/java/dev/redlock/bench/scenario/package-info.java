@@ -1,4 +1,4 @@
-/** What is measured, one class each. */
+/** The scenarios, one class each. */
 @NullMarked
 package dev.redlock.bench.scenario;
 

@@ -3,13 +3,13 @@ package dev.redlock.bench.system;
 import dev.redlock.bench.load.Load;
 import dev.redlock.bench.load.Slice;
 
-/** One system, connected, that can be put under load. */
+/** One connected system that can run loads. */
 public interface Contender extends AutoCloseable {
 
-  /** Whether it can do this kind of load at all. */
+  /** Whether it supports this load. */
   boolean can(Load load);
 
-  /** Puts it under the load and says what was seen. */
+  /** Runs the load and returns the measurements. */
   Slice drive(Load load) throws Exception;
 
   @Override

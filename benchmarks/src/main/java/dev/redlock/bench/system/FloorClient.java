@@ -3,8 +3,8 @@ package dev.redlock.bench.system;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.redlock.internal.scripts.EncodedRequest;
 import dev.redlock.internal.scripts.Script;
-import dev.redlock.internal.scripts.WireRequest;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
@@ -15,7 +15,10 @@ import io.lettuce.core.TrackingArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.output.IntegerListOutput;
+import io.lettuce.core.output.IntegerOutput;
+import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
@@ -29,6 +32,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
@@ -36,29 +40,65 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lower bound: what a quorum costs over Lettuce when nothing else is wanted. The same scripts
- * with the same arguments on all nodes at once, done at the third answer; the same connection
- * settings, tracking and flush consolidation included. No validity, no extension, no queue, no
- * roll-back, no retry, no timers: a refusal is a failure. Arguments are encoded once for all nodes,
- * the lease id comes from the cheapest generator there is.
+ * The lower bound: the cost of a quorum with Lettuce and nothing else. It sends the same scripts
+ * with the same arguments to all nodes at the same time, and completes at the third reply. The
+ * connection settings are the same, including tracking and flush consolidation. There is no
+ * validity, extension, queue, roll-back, retry or timer: a refusal is a failure. Arguments are
+ * encoded once for all nodes, and the lease id comes from the cheapest random generator.
+ *
+ * <p>Others do less in the same way; see {@link Step}. They show what each part of a pair costs.
  */
 public final class FloorClient implements LockClient {
   private static final byte[] TTL = "30000".getBytes(US_ASCII);
   private static final byte[] FENCE_LIFE =
-      Long.toString(WireRequest.fenceLifeMillis(Duration.ofSeconds(30))).getBytes(US_ASCII);
+      Long.toString(EncodedRequest.fenceLifeMillis(Duration.ofSeconds(30))).getBytes(US_ASCII);
   private static final byte[] ONE = {'1'};
   private static final byte[] ZERO = {'0'};
-  private static final int GRANTED = 1;
+  private static final Long GRANTED = 1L;
+  private static final byte[] COMPARE_AND_DELETE =
+      """
+      if redis.call('GET', KEYS[1]) == ARGV[1] then
+        return redis.call('DEL', KEYS[1])
+      end
+      return 0"""
+          .getBytes(US_ASCII);
+
+  private static final byte[] SET_AND_COUNT =
+      """
+      if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
+        return {0, tonumber(redis.call('GET', KEYS[2]) or 0)}
+      end
+      local token = redis.call('INCR', KEYS[2])
+      redis.call('PEXPIRE', KEYS[2], ARGV[3])
+      return {1, token}"""
+          .getBytes(US_ASCII);
+
+  /** What it sends. */
+  public enum Step {
+    /** The scripts of this library. */
+    OUR_SCRIPTS,
+    /** A simple script with a token: sets the key, counts, keeps the count alive. */
+    SET_AND_COUNT,
+    /** No token: {@code SET NX PX}, and a script that compares and deletes. */
+    BARE,
+    /** {@code PING}: no lock at all. */
+    PING
+  }
 
   private final ClientResources resources;
   private final RedisClient client;
   private final List<StatefulRedisConnection<byte[], byte[]>> connections = new ArrayList<>();
   private final AtomicLong lastToken = new AtomicLong();
+  private final Step step;
+  private byte[] compareAndDelete = {};
+  private byte[] setAndCount = {};
 
-  private FloorClient() {
+  private FloorClient(Step step) {
+    this.step = step;
     resources =
         ClientResources.builder()
             .commandLatencyRecorder(CommandLatencyRecorder.disabled())
@@ -82,14 +122,17 @@ public final class FloorClient implements LockClient {
             .build());
   }
 
-  static FloorClient connect(List<String> uris) {
-    FloorClient floor = new FloorClient();
+  /** Connects to each of these nodes. */
+  public static FloorClient connect(List<String> uris, Step step) {
+    FloorClient floor = new FloorClient(step);
     for (String uri : uris) {
       StatefulRedisConnection<byte[], byte[]> connection =
           floor.client.connect(ByteArrayCodec.INSTANCE, RedisURI.create(uri));
       connection.sync().clientTracking(TrackingArgs.Builder.enabled().noloop());
       connection.sync().scriptLoad(Script.ACQUIRE.text());
       connection.sync().scriptLoad(Script.RELEASE.text());
+      floor.compareAndDelete = connection.sync().scriptLoad(COMPARE_AND_DELETE).getBytes(US_ASCII);
+      floor.setAndCount = connection.sync().scriptLoad(SET_AND_COUNT).getBytes(US_ASCII);
       floor.connections.add(connection);
     }
     return floor;
@@ -110,7 +153,7 @@ public final class FloorClient implements LockClient {
     return round(name, null);
   }
 
-  /** Passes the lock on, in one round, as the library does between callers of one process. */
+  /** Hands the lock off in one round, as the library does between callers of one process. */
   public CompletableFuture<Held> handOver(Held held) {
     HeldLock before = (HeldLock) held;
     return round(before.name, before);
@@ -121,44 +164,99 @@ public final class FloorClient implements LockClient {
     byte[] token =
         Long.toString(lastToken.updateAndGet(last -> Math.max(last + 1, now))).getBytes(US_ASCII);
     byte[] id = id();
-    CommandArgs<byte[], byte[]> args =
-        begin(Script.ACQUIRE, name).add(id).add(token).add(TTL).add(FENCE_LIFE);
-    if (before != null) {
-      args.add(before.id).add(before.token);
+    HeldLock held = new HeldLock(this, name, id, token);
+    Round<Held> round = new Round<>(connections.size(), held, step != Step.PING);
+    switch (step) {
+      case OUR_SCRIPTS -> {
+        CommandArgs<byte[], byte[]> args =
+            begin(Script.ACQUIRE.sha(), name).add(id).add(token).add(TTL).add(FENCE_LIFE);
+        if (before != null) {
+          args.add(before.id).add(before.token);
+        }
+        evaluate(args, round);
+      }
+      case SET_AND_COUNT ->
+          evaluate(begin(setAndCount, name).add(id).add(TTL).add(FENCE_LIFE), round);
+      case BARE ->
+          send(
+              CommandType.SET,
+              () -> new StatusOutput<>(ByteArrayCodec.INSTANCE),
+              key(new CommandArgs<>(ByteArrayCodec.INSTANCE), name)
+                  .add(id)
+                  .add("NX")
+                  .add("PX")
+                  .add(TTL),
+              round);
+      case PING -> ping(round);
     }
-    Round<Held> round = new Round<>(connections.size(), new HeldLock(this, name, id, token), true);
-    send(args, round);
     return round;
   }
 
   private CompletionStage<Held> release(HeldLock held) {
-    CommandArgs<byte[], byte[]> args =
-        begin(Script.RELEASE, held.name)
-            .add(held.id)
-            .add(held.token)
-            .add(FENCE_LIFE)
-            .add(ONE)
-            .add(ZERO);
     Round<Held> round = new Round<>(connections.size(), held, false);
-    send(args, round);
+    switch (step) {
+      case OUR_SCRIPTS ->
+          evaluate(
+              begin(Script.RELEASE.sha(), held.name)
+                  .add(held.id)
+                  .add(held.token)
+                  .add(FENCE_LIFE)
+                  .add(ONE)
+                  .add(ZERO),
+              round);
+      case SET_AND_COUNT, BARE ->
+          send(
+              CommandType.EVALSHA,
+              () -> new IntegerOutput<>(ByteArrayCodec.INSTANCE),
+              key(
+                      new CommandArgs<>(ByteArrayCodec.INSTANCE).add(compareAndDelete).add(1),
+                      held.name)
+                  .add(held.id),
+              round);
+      case PING -> ping(round);
+    }
     return round;
   }
 
-  private static CommandArgs<byte[], byte[]> begin(Script script, String name) {
-    String key = name.endsWith("}") ? "floor:" + name : "floor:{" + name + "}";
+  private void ping(Round<Held> round) {
+    send(
+        CommandType.PING,
+        () -> new StatusOutput<>(ByteArrayCodec.INSTANCE),
+        new CommandArgs<>(ByteArrayCodec.INSTANCE),
+        round);
+  }
+
+  private CommandArgs<byte[], byte[]> key(CommandArgs<byte[], byte[]> args, String name) {
+    return args.addKey(key(name).getBytes(UTF_8));
+  }
+
+  private String key(String name) {
+    String prefix =
+        step == Step.OUR_SCRIPTS ? "floor:" : step.name().toLowerCase(Locale.ROOT) + ":";
+    return name.endsWith("}") ? prefix + name : prefix + "{" + name + "}";
+  }
+
+  private CommandArgs<byte[], byte[]> begin(byte[] script, String name) {
+    String key = key(name);
     return new CommandArgs<>(ByteArrayCodec.INSTANCE)
-        .add(script.sha())
+        .add(script)
         .add(2)
         .addKey(key.getBytes(UTF_8))
         .addKey((key + ":fence").getBytes(UTF_8));
   }
 
-  private void send(CommandArgs<byte[], byte[]> args, Round<Held> round) {
+  private void evaluate(CommandArgs<byte[], byte[]> args, Round<Held> round) {
+    send(CommandType.EVALSHA, () -> new IntegerListOutput<>(ByteArrayCodec.INSTANCE), args, round);
+  }
+
+  private <T> void send(
+      CommandType type,
+      Supplier<CommandOutput<byte[], byte[], T>> output,
+      CommandArgs<byte[], byte[]> args,
+      Round<Held> round) {
     for (StatefulRedisConnection<byte[], byte[]> connection : connections) {
-      AsyncCommand<byte[], byte[], List<Long>> command =
-          new AsyncCommand<>(
-              new Command<>(
-                  CommandType.EVALSHA, new IntegerListOutput<>(ByteArrayCodec.INSTANCE), args));
+      AsyncCommand<byte[], byte[], T> command =
+          new AsyncCommand<>(new Command<>(type, output.get(), args));
       command.whenComplete(round);
       connection.dispatch(command);
     }
@@ -200,9 +298,9 @@ public final class FloorClient implements LockClient {
     }
   }
 
-  /** Counts answers; complete at a quorum, failed when there can be none. */
+  /** Counts replies. Completes at a quorum, and fails when a quorum is impossible. */
   private static final class Round<T> extends CompletableFuture<T>
-      implements BiConsumer<List<Long>, @Nullable Throwable> {
+      implements BiConsumer<@Nullable Object, @Nullable Throwable> {
     private final int nodes;
     private final int quorum;
     private final T result;
@@ -218,14 +316,18 @@ public final class FloorClient implements LockClient {
     }
 
     @Override
-    public void accept(List<Long> answer, @Nullable Throwable failure) {
-      if (failure == null && (!grantsOnly || answer.get(0) == GRANTED)) {
+    public void accept(@Nullable Object answer, @Nullable Throwable failure) {
+      if (failure == null && (!grantsOnly || isGrant(answer))) {
         if (good.incrementAndGet() == quorum) {
           complete(result);
         }
       } else if (bad.incrementAndGet() == nodes - quorum + 1) {
         completeExceptionally(new IllegalStateException("no quorum: " + answer, failure));
       }
+    }
+
+    private static boolean isGrant(@Nullable Object answer) {
+      return answer instanceof List<?> reply ? GRANTED.equals(reply.get(0)) : "OK".equals(answer);
     }
   }
 }

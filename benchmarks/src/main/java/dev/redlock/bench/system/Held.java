@@ -5,10 +5,10 @@ import java.util.concurrent.CompletionStage;
 /** A lock that is held. */
 public interface Held {
 
-  /** Releases it, and waits for what the system counts as confirmed. */
+  /** Releases it, and waits for the confirmation of the system. */
   void release() throws Exception;
 
-  /** Releases it without a thread. Only for systems that acquire so. */
+  /** Releases it asynchronously. Only for systems with {@code acquireAsync}. */
   default CompletionStage<?> releaseAsync() {
     throw new UnsupportedOperationException();
   }

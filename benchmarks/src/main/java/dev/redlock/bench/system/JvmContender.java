@@ -13,7 +13,7 @@ public final class JvmContender implements Contender {
     this.client = client;
   }
 
-  /** What is behind it, for scenarios that need more than pairs. */
+  /** The client, for scenarios that need more than pairs. */
   public LockClient client() {
     return client;
   }

@@ -5,15 +5,15 @@ import java.util.concurrent.CompletionStage;
 /** One system's client in this JVM, connected to all nodes it uses. Safe from any thread. */
 public interface LockClient extends AutoCloseable {
 
-  /** Waits until the lock is held; by this thread, where the system cares. */
+  /** Waits until the lock is held; by this thread, in systems where a thread owns the lock. */
   Held acquire(String name) throws Exception;
 
-  /** Whether {@link #acquireAsync} is there. */
+  /** Whether it supports {@link #acquireAsync}. */
   default boolean isAsync() {
     return false;
   }
 
-  /** The same without a thread. */
+  /** The same, asynchronously. */
   default CompletionStage<Held> acquireAsync(String name) {
     throw new UnsupportedOperationException();
   }

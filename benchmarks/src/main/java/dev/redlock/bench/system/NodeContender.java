@@ -1,75 +1,28 @@
 package dev.redlock.bench.system;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import dev.redlock.bench.load.Drive;
 import dev.redlock.bench.load.Load;
 import dev.redlock.bench.load.Load.Mode;
 import dev.redlock.bench.load.Slice;
-import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/**
- * node-redlock in a process of its own, which ends with its standard input, thus with this JVM at
- * the latest. Nothing is fetched: its package is used if it is there.
- */
+/** node-redlock in a separate process. */
 final class NodeContender implements Contender {
-  private final Process process;
-  private final BufferedReader answers;
+  private final NodeProcess process;
 
-  private NodeContender(Process process) {
+  private NodeContender(NodeProcess process) {
     this.process = process;
-    this.answers = new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
-  }
-
-  static Optional<String> whyAbsent() {
-    Path directory = directory();
-    if (Stream.of(System.getenv("PATH").split(File.pathSeparator, -1))
-        .noneMatch(entry -> Files.isExecutable(Path.of(entry, "node")))) {
-      return Optional.of("node is not on the PATH");
-    } else if (!Files.isDirectory(directory.resolve("node_modules/redlock"))) {
-      return Optional.of("its package is not there; 'npm install' in " + directory + " brings it");
-    }
-    return Optional.empty();
-  }
-
-  private static Path directory() {
-    return Path.of(System.getProperty("bench.node", "benchmarks/node"));
   }
 
   static NodeContender start(List<String> uris) {
-    List<String> command = new ArrayList<>(List.of("node", "redlock-bench.mjs"));
-    command.addAll(uris);
-    try {
-      NodeContender node =
-          new NodeContender(
-              new ProcessBuilder(command)
-                  .directory(directory().toFile())
-                  .redirectError(ProcessBuilder.Redirect.INHERIT)
-                  .start());
-      String ready = node.answers.readLine();
-      if (!"ready".equals(ready)) {
-        node.close();
-        throw new IllegalStateException("node-redlock did not start: " + ready);
-      }
-      return node;
-    } catch (IOException e) {
-      throw new UncheckedIOException("node cannot be started", e);
-    }
+    return new NodeContender(NodeProcess.start(uris, 1));
   }
 
-  /** It has one thread; whatever waits in it waits without one. */
+  /** It has one thread, so all its waits are asynchronous. */
   @Override
   public boolean can(Load load) {
     return load.mode() == Mode.ASYNC || load.workers() == 1 || load.shared();
@@ -77,21 +30,14 @@ final class NodeContender implements Contender {
 
   @Override
   public Slice drive(Load load) throws IOException {
-    String line =
-        "%d %d %d %d %d\n"
-            .formatted(
-                load.workers(),
-                load.shared() ? 1 : 0,
-                load.names(),
-                load.time().toMillis(),
-                Math.min(load.maxAttempts(), 1L << 50));
-    process.getOutputStream().write(line.getBytes(UTF_8));
-    process.getOutputStream().flush();
-    String answer = answers.readLine();
-    if (answer == null) {
-      throw new IOException("node-redlock has ended");
-    }
-    return parse(answer);
+    process.order(
+        "pairs",
+        load.workers(),
+        load.shared() ? 1 : 0,
+        load.names(),
+        load.time().toMillis(),
+        Math.min(load.maxAttempts(), 1L << 50));
+    return parse(process.answer());
   }
 
   private static Slice parse(String answer) {
@@ -123,6 +69,6 @@ final class NodeContender implements Contender {
 
   @Override
   public void close() {
-    process.destroyForcibly();
+    process.close();
   }
 }

@@ -3,13 +3,13 @@ package dev.redlock.bench.system;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Several clients behind one face: each thread that locks is given one, in turn. */
+/** Several clients behind one interface. Each thread gets the next client on its first lock. */
 public final class OnePerThread implements LockClient {
   private final List<LockClient> clients;
   private final AtomicInteger threads = new AtomicInteger();
   private final ThreadLocal<LockClient> own;
 
-  /** These clients, which end with this. */
+  /** Wraps these clients and closes them with this object. */
   public OnePerThread(List<LockClient> clients) {
     this.clients = List.copyOf(clients);
     this.own =

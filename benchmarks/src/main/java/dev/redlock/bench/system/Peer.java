@@ -1,47 +1,60 @@
 package dev.redlock.bench.system;
 
-import dev.redlock.cluster.ReleaseNotices;
+import dev.redlock.LockOptions;
+import dev.redlock.cluster.ClusterReleaseHints;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Who is measured. The names are those of the ratio lines. */
+/** The measured systems. The names are those of the ratio lines. */
 public enum Peer {
   REDLOCK,
   REDLOCK_FAIR,
+  REDLOCK_METERED,
   FLOOR,
+  BARE,
   REDISSON_REDLOCK,
   REDISSON_MULTILOCK,
   REDISSON_RLOCK,
   SPRING_LOCKREGISTRY,
   NODE_REDLOCK;
 
-  /** As it is printed. */
+  /** The printed name. */
   public String label() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** The one with this label. */
+  /** The system with this label. */
   public static Peer labelled(String label) {
     return valueOf(label.toUpperCase(Locale.ROOT).replace('-', '_'));
   }
 
-  /** How many of the nodes it uses. */
+  /** Whether it is this library with its default mode. */
+  public boolean isOurs() {
+    return this == REDLOCK || this == REDLOCK_METERED;
+  }
+
+  /** Whether its callers wait for a lock that another client holds. */
+  public boolean waits() {
+    return this != FLOOR && this != BARE;
+  }
+
+  /** The number of nodes that it uses. */
   public int nodesOf(int count) {
     return this == REDISSON_RLOCK || this == SPRING_LOCKREGISTRY ? 1 : count;
   }
 
-  /** Whether what it uses of this JVM is all that it uses. */
+  /** Whether it runs in this JVM only. */
   public boolean runsHere() {
     return this != NODE_REDLOCK;
   }
 
-  /** Why it cannot be measured here, or empty. */
+  /** Why it cannot be measured on this machine; empty if it can. */
   public Optional<String> whyAbsent() {
-    return this == NODE_REDLOCK ? NodeContender.whyAbsent() : Optional.empty();
+    return this == NODE_REDLOCK ? NodeProcess.whyAbsent() : Optional.empty();
   }
 
-  /** Connects it to these nodes; when this returns it can lock. */
+  /** Connects it to these nodes. When this returns, it is ready to lock. */
   public Contender open(List<String> uris) {
     return this == NODE_REDLOCK ? NodeContender.start(uris) : new JvmContender(connect(uris));
   }
@@ -51,7 +64,9 @@ public enum Peer {
     return switch (this) {
       case REDLOCK -> RedlockClient.connect(uris, false);
       case REDLOCK_FAIR -> RedlockClient.connect(uris, true);
-      case FLOOR -> FloorClient.connect(uris);
+      case REDLOCK_METERED -> RedlockClient.metered(uris);
+      case FLOOR -> FloorClient.connect(uris, FloorClient.Step.OUR_SCRIPTS);
+      case BARE -> FloorClient.connect(uris, FloorClient.Step.BARE);
       case REDISSON_REDLOCK, REDISSON_MULTILOCK, REDISSON_RLOCK ->
           RedissonLocks.connect(this, uris);
       case SPRING_LOCKREGISTRY -> SpringLocks.connect(uris.get(0));
@@ -59,13 +74,27 @@ public enum Peer {
     };
   }
 
-  /** Connects it in this JVM to the cluster that these servers are part of. */
+  /** Connects this number of clients, each with connections of its own. */
+  public Crowd crowd(List<String> uris, int count) {
+    return switch (this) {
+      case REDLOCK, REDLOCK_FAIR ->
+          RedlockClient.crowd(
+              uris, LockOptions.builder().fair(this == REDLOCK_FAIR).build(), count);
+      case REDISSON_REDLOCK, REDISSON_MULTILOCK, REDISSON_RLOCK ->
+          RedissonLocks.crowd(this, uris, count);
+      case NODE_REDLOCK -> NodeCrowd.start(uris, count);
+      case REDLOCK_METERED, FLOOR, BARE, SPRING_LOCKREGISTRY ->
+          JvmCrowd.of(count, () -> connect(uris), null, () -> {});
+    };
+  }
+
+  /** Connects it in this JVM to the cluster to which these servers belong. */
   public LockClient connectToCluster(List<String> uris) {
     return switch (this) {
-      case REDLOCK -> RedlockClient.connectToCluster(uris, ReleaseNotices.SHARDED_PUBSUB);
+      case REDLOCK -> RedlockClient.connectToCluster(uris, ClusterReleaseHints.SHARDED_PUBSUB);
       case REDISSON_RLOCK -> RedissonLocks.connectToCluster(uris);
       case SPRING_LOCKREGISTRY -> SpringLocks.connectToCluster(uris);
-      default -> throw new IllegalArgumentException(label() + " takes no cluster");
+      default -> throw new IllegalArgumentException(label() + " does not support a cluster");
     };
   }
 }

@@ -7,21 +7,33 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterOptions;
-import dev.redlock.cluster.ReleaseNotices;
+import dev.redlock.cluster.ClusterReleaseHints;
+import dev.redlock.lettuce.LettuceNodes;
+import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.micrometer.RedlockMetrics;
+import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
+import io.lettuce.core.resource.ClientResources;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
 
-/** This library, with its defaults; but the masters are new, and known to be, so no quarantine. */
+/**
+ * This library with its defaults, but without the restart guard: the masters are new and have
+ * forgotten nothing.
+ */
 public final class RedlockClient implements LockClient {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final Redlock redlock;
 
-  /** Locks are kept as an application would; they hold the encoded names and nothing else. */
+  /** Locks are reused, as in an application. They contain only the encoded names. */
   private final ConcurrentMap<String, DistributedLock> locks = new ConcurrentHashMap<>();
 
   private RedlockClient(Redlock redlock) {
@@ -32,22 +44,53 @@ public final class RedlockClient implements LockClient {
     return connect(uris, LockOptions.builder().fair(fair).build());
   }
 
-  /** With these options; returns when all nodes vote. */
+  /** With the meters of redlock-micrometer, in a Prometheus registry. */
+  static RedlockClient metered(List<String> uris) {
+    RedlockMetrics metrics = RedlockMetrics.create();
+    metrics.bindTo(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT));
+    return of(Redlock.builder().nodes(uris.toArray(String[]::new)).listener(metrics));
+  }
+
+  /** Connects with these options. Returns when all nodes vote. */
   public static RedlockClient connect(List<String> uris, LockOptions options) {
     return of(Redlock.builder().nodes(uris.toArray(String[]::new)).defaults(options));
   }
 
-  /** Over one cluster, which tells of releases so. */
-  public static RedlockClient connectToCluster(List<String> uris, ReleaseNotices notices) {
+  /**
+   * Clients with connections of their own. They share the I/O threads, because this machine has
+   * fewer processors than they have clients; everything else is as in separate processes.
+   */
+  static Crowd crowd(List<String> uris, LockOptions options, int count) {
+    PushCounter pushes = new PushCounter();
+    ClientResources shared =
+        ClientResources.builder()
+            .commandLatencyRecorder(CommandLatencyRecorder.disabled())
+            .nettyCustomizer(pushes)
+            .build();
+    LettuceOptions lettuce = LettuceOptions.builder().clientResources(shared).build();
+    return JvmCrowd.of(
+        count,
+        () ->
+            of(
+                Redlock.builder()
+                    .nodes(LettuceNodes.standalone(uris, lettuce).toArray(LockNode[]::new))
+                    .defaults(options)),
+        pushes::count,
+        () -> shared.shutdown(0, 1, TimeUnit.SECONDS));
+  }
+
+  /** Connects to one cluster, with this carrier of release hints. */
+  public static RedlockClient connectToCluster(List<String> uris, ClusterReleaseHints hints) {
     return of(
         Redlock.builder()
             .node(
-                ClusterLockNode.connect(uris, ClusterOptions.builder().notices(notices).build())));
+                ClusterLockNode.connect(
+                    uris, ClusterOptions.builder().releaseHints(hints).build())));
   }
 
-  /** As prepared, without the restart guard; returns when all nodes vote. */
+  /** Builds the client without the restart guard. Returns when all nodes vote. */
   public static RedlockClient of(RedlockBuilder builder) {
-    Redlock redlock = builder.restartGuard(RestartGuard.off()).build();
+    Redlock redlock = builder.restartGuard(RestartGuard.OFF).build();
     try {
       awaitVotes(redlock);
     } catch (RuntimeException e) {
@@ -62,7 +105,9 @@ public final class RedlockClient implements LockClient {
     Waiting.until(
         "all nodes vote",
         Duration.ofSeconds(15),
-        () -> redlock.nodes().stream().allMatch(node -> node.state().equals("VOTING")));
+        () ->
+            redlock.nodes().stream()
+                .allMatch(node -> node.state() == Redlock.NodeState.State.VOTING));
   }
 
   /** The client itself. */

@@ -8,7 +8,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 
-/** Spring Integration's registry on one node, woken by messages: the faster of its two kinds. */
+/**
+ * The lock registry of Spring Integration on one node with pub/sub wake-up, the faster of its two
+ * modes.
+ */
 final class SpringLocks implements LockClient {
   private final LettuceConnectionFactory connections;
   private final RedisLockRegistry registry;

@@ -2,7 +2,7 @@ package dev.redlock.bench.system;
 
 import java.util.concurrent.CompletionStage;
 
-/** A client all of whose names carry one hash tag, and so live on one master of a cluster. */
+/** A client whose names all carry one hash tag, so that one master of a cluster serves them. */
 public record Tagged(LockClient client, String tag) implements LockClient {
   @Override
   public Held acquire(String name) throws Exception {

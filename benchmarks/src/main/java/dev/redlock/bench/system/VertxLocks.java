@@ -9,7 +9,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
-/** A client of redlock-vertx. Those that share a Vert.x tell each other of releases on its bus. */
+/**
+ * A client of redlock-vertx. Clients that share a Vert.x instance exchange release hints on its
+ * event bus.
+ */
 public final class VertxLocks implements LockClient {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
@@ -19,14 +22,14 @@ public final class VertxLocks implements LockClient {
     this.redlock = redlock;
   }
 
-  /** Connects; when this returns it can lock. */
+  /** Connects. When this returns, it is ready to lock. */
   public static VertxLocks connect(Vertx vertx, List<String> uris) {
     VertxRedlock redlock =
         VertxRedlock.create(
             vertx,
             new RedlockOptions()
                 .setNodes(uris)
-                .setRestartGuard(RestartGuard.off().name().toLowerCase(Locale.ROOT)));
+                .setRestartGuard(RestartGuard.OFF.name().toLowerCase(Locale.ROOT)));
     RedlockClient.awaitVotes(redlock.redlock());
     return new VertxLocks(redlock);
   }

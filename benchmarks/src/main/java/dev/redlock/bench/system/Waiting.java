@@ -7,7 +7,7 @@ import java.util.function.BooleanSupplier;
 public final class Waiting {
   private Waiting() {}
 
-  /** Looks every few milliseconds; fails when the patience is over. */
+  /** Checks every few milliseconds; fails when the time has passed. */
   public static void until(String what, Duration patience, BooleanSupplier condition) {
     long start = System.nanoTime();
     while (!condition.getAsBoolean()) {
@@ -18,7 +18,7 @@ public final class Waiting {
     }
   }
 
-  /** Lets time pass. */
+  /** Sleeps. */
   public static void pause(Duration time) {
     try {
       Thread.sleep(time.toMillis());

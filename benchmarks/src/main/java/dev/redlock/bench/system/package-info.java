@@ -1,4 +1,4 @@
-/** The systems that are measured, behind one small face. */
+/** The measured systems behind one small interface. */
 @NullMarked
 package dev.redlock.bench.system;
 

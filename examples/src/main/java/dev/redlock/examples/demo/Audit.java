@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What the shop's own book says. The book is kept where the stock is, so a worker that died cannot
- * have taken its last sales with it.
+ * The audit of the shop's book. The book is stored with the stock, so it contains the last sales of
+ * a worker that was killed.
  *
- * @param sold how many sales were made
- * @param oversold how many of them sold a coupon that had been sold before
- * @param stockFits whether the stock fell by one for each sale
+ * @param sold the number of sales
+ * @param oversold the number of sales of a coupon that was sold before
+ * @param stockFits whether the stock fell by one per sale
  * @param tokensRise whether each sale had a higher token than the one before
  */
 record Audit(int sold, int oversold, boolean stockFits, boolean tokensRise) {

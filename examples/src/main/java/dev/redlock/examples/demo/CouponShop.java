@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** One run of the shop, from the first process started to the verdict. */
+/** One run of the shop, from the start of the first process to the verdict. */
 final class CouponShop implements AutoCloseable {
   private static final Duration START_PATIENCE = Duration.ofSeconds(60);
   private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(15);
@@ -39,7 +39,7 @@ final class CouponShop implements AutoCloseable {
     stock.fill(Plan.COUPONS);
   }
 
-  /** Sells, and returns how it ended. */
+  /** Runs the sales and returns the verdict. */
   Verdict run() throws InterruptedException, IOException {
     introduce();
     startWorkers();
@@ -53,7 +53,7 @@ final class CouponShop implements AutoCloseable {
     }
     for (WorkerProcess worker : workers) {
       worker.reportTo(message -> ledger.accept(worker.number(), message));
-      worker.order("open");
+      worker.command("open");
     }
     faultThread.start();
     showProgress(clock, ledger);
@@ -71,7 +71,7 @@ final class CouponShop implements AutoCloseable {
             Plan.THREADS,
             plan.seed()));
     if (masters == null) {
-      say("demo: without a lock, as a control: read the stock, think, write one less");
+      say("demo: the control, without a lock: read the stock, wait, write one less");
     } else {
       say("demo: one lock on " + Plan.MASTERS + " masters: " + masters.server());
     }
@@ -92,8 +92,9 @@ final class CouponShop implements AutoCloseable {
   }
 
   /**
-   * Fresh masters do not vote: to a client they look like masters that crashed and lost their keys.
-   * The guard could be off for this first start, but then it would be off later too.
+   * Waits until all masters vote. New masters are quarantined: a client cannot distinguish them
+   * from masters that crashed and lost their keys. The demo could turn the guard off for the first
+   * start, but then it would be off later too.
    */
   private static void awaitTrust(Masters masters) throws InterruptedException {
     boolean told = false;
@@ -101,8 +102,8 @@ final class CouponShop implements AutoCloseable {
       if (!told && !masters.untilTrusted().isZero()) {
         told = true;
         say(
-            "demo: the masters are young, and might be ones that crashed and forgot who holds;"
-                + " they are trusted in "
+            "demo: the masters have just started and may have lost leases in a crash;"
+                + " they vote in "
                 + Masters.upToSeconds(masters.untilTrusted()));
       }
       Thread.sleep(20);
@@ -125,14 +126,14 @@ final class CouponShop implements AutoCloseable {
               sold,
               sold - before,
               masters == null ? "" : String.format(Locale.ROOT, "%-28s", ledger.holder()),
-              masters == null ? "nobody holds anything" : masters.summary()));
+              masters == null ? "no lock, no holder" : masters.summary()));
       before = sold;
     }
   }
 
   private void closeShop() throws InterruptedException {
     List<WorkerProcess> living = workers.stream().filter(WorkerProcess::alive).toList();
-    living.forEach(worker -> worker.order("close"));
+    living.forEach(worker -> worker.command("close"));
     for (WorkerProcess worker : living) {
       try {
         worker.awaitDone(CLOSE_PATIENCE);
@@ -176,7 +177,7 @@ final class CouponShop implements AutoCloseable {
             faults == null ? List.of() : faults.told(),
             endNanos);
     Files.writeString(plan.page(), TimelineHtml.render(timeline));
-    say("demo: the picture is in " + plan.page());
+    say("demo: picture: " + plan.page());
     return verdict;
   }
 

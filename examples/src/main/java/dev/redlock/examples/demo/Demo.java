@@ -18,33 +18,33 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = {
-      "Three processes sell coupons from one stock under a lock on five Redis masters,",
-      "while masters, and the process that holds the lock, are killed and paused.",
-      "Ends with a verdict: exit code 0 if no coupon was sold twice and all else is well."
+      "Three processes sell coupons from one stock, under a lock on five Redis masters.",
+      "Meanwhile the demo kills and pauses masters, and the process that holds the lock.",
+      "Prints a verdict. Exit code 0 if no coupon was sold twice and all checks passed."
     })
 public final class Demo implements Callable<Integer> {
   private static final int SECONDS = 30;
   private static final int SECONDS_WITHOUT_LOCK = 6;
 
-  @Option(names = "--no-lock", description = "the control: sell without the lock, and oversell")
+  @Option(names = "--no-lock", description = "the control: sell without the lock, which oversells")
   private boolean withoutLock;
 
   @Option(
       names = "--seconds",
       paramLabel = "N",
-      description = "how long to sell (default: 30, without the lock 6)")
+      description = "duration of the sales in seconds (default: 30, without the lock 6)")
   private @Nullable Integer seconds;
 
   @Option(
       names = "--out",
       paramLabel = "FILE",
-      description = "where the picture goes (default: ${DEFAULT-VALUE})")
+      description = "file for the picture (default: ${DEFAULT-VALUE})")
   private Path out = Path.of("timeline.html");
 
   @Option(
       names = "--seed",
       paramLabel = "N",
-      description = "who is hit by which fault (default: a new one each time)")
+      description = "seed that selects the targets of the faults (default: random)")
   private @Nullable Long seed;
 
   @Spec private CommandLine.Model.@Nullable CommandSpec spec;
@@ -58,8 +58,8 @@ public final class Demo implements Callable<Integer> {
   public Integer call() throws Exception {
     Plan plan = plan();
     if (System.getProperty("redlock.redis.uris") != null) {
-      // It kills them, and it needs a sixth that is not one of them.
-      throw usage("the demo starts its own masters: -Dredlock.redis.uris is not for it");
+      // The demo kills its masters, and needs a sixth server for the stock.
+      throw usage("the demo starts its own masters; -Dredlock.redis.uris is not supported");
     }
     Verdict verdict;
     try (CouponShop shop = new CouponShop(plan)) {
@@ -78,7 +78,7 @@ public final class Demo implements Callable<Integer> {
     int usual = withoutLock ? SECONDS_WITHOUT_LOCK : SECONDS;
     int length = seconds == null ? usual : seconds;
     if (length < least || length > 600) {
-      throw usage("--seconds " + length + " must lie between " + least + " and 600");
+      throw usage("--seconds " + length + " must be between " + least + " and 600");
     }
     long chosen = seed == null ? ThreadLocalRandom.current().nextInt(1_000_000) : seed;
     return new Plan(!withoutLock, Duration.ofSeconds(length), chosen, out.toAbsolutePath());

@@ -10,7 +10,10 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.function.Consumer;
 
-/** Does to the shop what happens to real systems, and tells. One after the other, in one thread. */
+/**
+ * Injects the faults of real systems into the run and prints them. Injects them one after another,
+ * on one thread.
+ */
 final class Faults {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -44,7 +47,7 @@ final class Faults {
     paused = (killed + 1 + random.nextInt(Plan.MASTERS - 1)) % Plan.MASTERS;
   }
 
-  /** All faults, spread over the run. What fails is kept for the verdict. */
+  /** Injects all faults, spread over the run. Keeps failures for the verdict. */
   void run() {
     try {
       killMaster();
@@ -55,7 +58,7 @@ final class Faults {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (RuntimeException e) {
-      failures.add("a fault could not be carried out: " + e.getMessage());
+      failures.add("a fault could not be injected: " + e.getMessage());
     }
   }
 
@@ -68,7 +71,8 @@ final class Faults {
   private void pauseMaster() throws InterruptedException {
     awaitShare(0.20);
     masters.pause(paused);
-    tell(master(paused), "paused (SIGSTOP): two of five are out, three still make a quorum");
+    tell(
+        master(paused), "paused (SIGSTOP): two of five masters are down, three are still a quorum");
     awaitShare(0.32);
     masters.resume(paused);
     tell(master(paused), "resumed");
@@ -83,7 +87,7 @@ final class Faults {
     masters.restartEmpty(killed);
     tell(
         master(killed),
-        "back, empty: it may have forgotten who holds, so it must not vote for "
+        "restarted empty: it may have forgotten leases, so it must not vote for "
             + Masters.upToSeconds(Plan.MAX_LEASE.plusSeconds(2)));
   }
 
@@ -97,7 +101,7 @@ final class Faults {
     ledger.away(worker.number(), State.DEAD, atNanos, Long.MAX_VALUE);
     tell(
         name(worker),
-        "killed (SIGKILL) in mid-sale, holding the lock until "
+        "killed (SIGKILL) during a sale; its lease ends at "
             + RunClock.seconds(clock.of(stuck.untilNanos())));
   }
 
@@ -109,14 +113,16 @@ final class Faults {
     long pausedNanos = clock.now();
     tell(
         name(worker),
-        "paused (SIGSTOP) between its last check and its write, holding the lock until "
+        "paused (SIGSTOP) between its last check and its write; its lease ends at "
             + RunClock.seconds(clock.of(stuck.untilNanos())));
     awaitNanos(clock.of(stuck.untilNanos()) + 1_000_000_000L);
-    worker.order("thaw");
+    worker.command("thaw");
     long resumedNanos = clock.now();
     worker.resume();
     ledger.away(worker.number(), State.PAUSED, pausedNanos, resumedNanos);
-    tell(name(worker), "resumed, its lease over: writes at once, and the shop checks its token");
+    tell(
+        name(worker),
+        "resumed after the end of its lease: it writes at once, and the shop checks its token");
   }
 
   private WorkerProcess likelyHolder() {
@@ -124,7 +130,7 @@ final class Faults {
     return workers.stream()
         .filter(WorkerProcess::alive)
         .min((a, b) -> Integer.compare(distance(a, latest), distance(b, latest)))
-        .orElseThrow(() -> new IllegalStateException("no worker is left"));
+        .orElseThrow(() -> new IllegalStateException("no worker runs"));
   }
 
   private static int distance(WorkerProcess worker, int latest) {
@@ -132,7 +138,7 @@ final class Faults {
   }
 
   private Ledger.Stuck stopInMidSale(WorkerProcess worker) throws InterruptedException {
-    worker.order("freeze");
+    worker.command("freeze");
     long deadlineNanos = clock.now() + PATIENCE.toNanos();
     while (clock.now() < deadlineNanos) {
       Optional<Ledger.Stuck> stuck = ledger.stuck(worker.number());
@@ -165,7 +171,7 @@ final class Faults {
     return told;
   }
 
-  /** What went wrong with the faults themselves, or with what should have followed them. */
+  /** The failures of the faults themselves and of their expected consequences. */
   List<String> failures(long endNanos) {
     List<String> all = new ArrayList<>(failures);
     List<Phase> phases = masters.phases(killed, clock, endNanos);

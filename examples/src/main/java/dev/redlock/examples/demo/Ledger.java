@@ -10,9 +10,12 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/** What the workers reported, and what was done to them. Safe from any thread. */
+/** The reports of the workers and the faults that hit them. Safe from any thread. */
 final class Ledger {
-  /** Reports come after the hold; who reported within this time is as good as the holder. */
+  /**
+   * A worker reports a sale after its hold. A worker that reported within this time is shown as the
+   * holder.
+   */
   private static final long HOLDS_LATELY_NANOS = 100_000_000L;
 
   private final RunClock clock;
@@ -22,10 +25,10 @@ final class Ledger {
   private final List<Stuck> stuck = new ArrayList<>();
   private final List<List<Phase>> phases = new ArrayList<>();
 
-  /** A worker that was told to stop in the middle of a sale, and did. */
+  /** A worker that stopped during a sale because the shop told it to. */
   record Stuck(int worker, long token, long fromNanos, long untilNanos) {}
 
-  /** A hold that ended with its process. */
+  /** A hold that ended because its process was killed. */
   private record Cut(Stuck hold, long atNanos) {}
 
   Ledger(RunClock clock) {
@@ -46,21 +49,23 @@ final class Ledger {
                   message.number("from"),
                   message.number("until")));
       case "refused" -> refusals.add("worker " + worker + ": " + message.text("why"));
-      default -> throw new IllegalArgumentException("worker " + worker + " said " + message);
+      default ->
+          throw new IllegalArgumentException(
+              "worker " + worker + " sent an unknown message: " + message);
     }
   }
 
-  /** The sale in which this worker stopped as told; empty until it has. */
+  /** The sale during which this worker stopped; empty until it has stopped. */
   synchronized Optional<Stuck> stuck(int worker) {
     return stuck.stream().filter(one -> one.worker() == worker).findFirst();
   }
 
-  /** The worker was killed in the middle of a sale. */
+  /** Records that the worker was killed during a sale. */
   synchronized void cut(Stuck hold, long atNanos) {
     cuts.add(new Cut(hold, atNanos));
   }
 
-  /** The worker was paused, or dead, from one time of the run to another. */
+  /** Records that the worker was paused or dead between two times of the run. */
   synchronized void away(int worker, State state, long fromNanos, long toNanos) {
     phases.get(worker - 1).add(new Phase(state, fromNanos, toNanos));
   }
@@ -82,7 +87,7 @@ final class Ledger {
     return sales.isEmpty() ? 0 : sales.get(sales.size() - 1).worker();
   }
 
-  /** Who holds the lock, for people: who sold last, or who will never sell again. */
+  /** Describes the holder of the lock: the worker that sold last, or a stuck one. */
   synchronized String holder() {
     long now = System.nanoTime();
     for (Stuck one : stuck) {
@@ -95,7 +100,7 @@ final class Ledger {
     }
     boolean lately =
         !sales.isEmpty() && now - sales.get(sales.size() - 1).toNanos() < HOLDS_LATELY_NANOS;
-    return lately ? "worker " + latestHolder() + " holds" : "nobody holds";
+    return lately ? "worker " + latestHolder() + " holds" : "no holder";
   }
 
   synchronized List<Long> waitsNanos() {
@@ -109,7 +114,7 @@ final class Ledger {
       if (sale.worker() == worker) {
         long from = clock.of(sale.fromNanos());
         long to = clock.of(sale.toNanos());
-        String note = sale.outcome() == Outcome.SOLD ? "" : "its write was refused";
+        String note = sale.outcome() == Outcome.SOLD ? "" : "its write was rejected";
         holds.add(new Hold(from, to, to, sale.token(), note));
       }
     }
@@ -117,13 +122,13 @@ final class Ledger {
       if (cut.hold().worker() == worker) {
         long from = clock.of(cut.hold().fromNanos());
         long kept = Math.max(cut.atNanos(), clock.of(cut.hold().untilNanos()));
-        holds.add(new Hold(from, cut.atNanos(), kept, cut.hold().token(), "killed in mid-sale"));
+        holds.add(new Hold(from, cut.atNanos(), kept, cut.hold().token(), "killed during a sale"));
       }
     }
     return holds;
   }
 
-  /** When something was sold, in times of the run, in order. */
+  /** The times of all sales, in order. */
   synchronized List<Long> soldAtNanos() {
     return sales.stream()
         .filter(sale -> sale.outcome() == Outcome.SOLD)
@@ -132,7 +137,7 @@ final class Ledger {
         .toList();
   }
 
-  /** The longest time without a sale, from the opening to the end. */
+  /** The longest time without a sale, from the first sale to the end. */
   Duration longestGap(long endNanos) {
     long longest = 0;
     long last = 0;

@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What each master was doing, put together from two views: what its process does, and what a client
- * makes of it. A client cannot tell a paused master from a slow one, so the process has the first
- * word.
+ * The states of each master, combined from two sources: the state of its process, and its state in
+ * a client. A client cannot distinguish a paused master from a slow one, so the state of the
+ * process has precedence.
  */
 final class MasterLog {
   private final List<Lane> lanes = new ArrayList<>();
 
-  /** A log of so many masters, of which nothing is known yet. */
+  /** Creates a log for this number of masters, all in an unknown state. */
   MasterLog(int masters, long nowNanos) {
     for (int i = 0; i < masters; i++) {
       lanes.add(new Lane(nowNanos));
@@ -49,14 +49,14 @@ final class MasterLog {
     }
   }
 
-  /** The master's process was seen to be in this state. */
+  /** Records the state of a master's process. */
   synchronized void process(int master, ServerState state, long atNanos) {
     Lane lane = lanes.get(master);
     lane.process = state;
     lane.changed(atNanos);
   }
 
-  /** A client was seen to think this of the master. */
+  /** Records the state of a master in a client. */
   synchronized void client(int master, State state, long atNanos) {
     Lane lane = lanes.get(master);
     lane.client = state;
@@ -67,7 +67,7 @@ final class MasterLog {
     return lanes.get(master).now;
   }
 
-  /** What it did between these times, counted from the first of them. */
+  /** The states between two times, counted from the first of them. */
   synchronized List<Phase> phases(int master, long startNanos, long endNanos) {
     Lane lane = lanes.get(master);
     List<Phase> all = new ArrayList<>(lane.past);

@@ -13,8 +13,8 @@ import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
- * The masters of the lock, and a client that only looks at them: it never asks for the lock, so
- * what it sees is what any client sees.
+ * The masters of the lock, and a client that observes their states. This client never acquires the
+ * lock.
  */
 final class Masters implements AutoCloseable {
   private static final long LOOK_MILLIS = 50;
@@ -22,7 +22,7 @@ final class Masters implements AutoCloseable {
   private final RedisNodes nodes = RedisNodes.start(Plan.MASTERS);
   private final Redlock observer = Worker.client(nodes.uris());
   private final MasterLog log = new MasterLog(Plan.MASTERS, System.nanoTime());
-  // Set by the thread of the faults, read by the thread that looks.
+  // Set by the thread of the faults, read by the thread that observes.
   private volatile IntConsumer trusted = master -> {};
   private final Thread looking = new Thread(this::look, "masters");
 
@@ -35,12 +35,12 @@ final class Masters implements AutoCloseable {
     return nodes.uris();
   }
 
-  /** Which server they run, without the path to it. */
+  /** The server program, without its path. */
   String server() {
     return nodes.source().replaceFirst("^.*\\((.*?) sha=.*$", "$1");
   }
 
-  /** How long it still takes until the last of them may vote, as far as is known. */
+  /** The time until the last known quarantine ends. */
   Duration untilTrusted() {
     return observer.nodes().stream()
         .map(Redlock.NodeState::remaining)
@@ -52,7 +52,7 @@ final class Masters implements AutoCloseable {
     return IntStream.range(0, Plan.MASTERS).allMatch(i -> log.now(i) == State.VOTING);
   }
 
-  /** Who is told when a master is trusted again after a quarantine. */
+  /** Sets a callback that receives the index of each master whose quarantine has ended. */
   void tellWhenTrusted(IntConsumer trusted) {
     this.trusted = trusted;
   }
@@ -72,13 +72,13 @@ final class Masters implements AutoCloseable {
     log.process(master, ServerState.RUNNING, System.nanoTime());
   }
 
-  /** Starts a killed master again, without its keys. */
+  /** Restarts a killed master without its keys. */
   void restartEmpty(int master) {
     nodes.get(master).restart();
     log.process(master, ServerState.RUNNING, System.nanoTime());
   }
 
-  /** One word for each master. */
+  /** Describes the masters, one word per master. */
   String summary() {
     List<Redlock.NodeState> seen = observer.nodes();
     List<String> words = new ArrayList<>();
@@ -97,7 +97,7 @@ final class Masters implements AutoCloseable {
     return String.join(" · ", words);
   }
 
-  /** What the master did, in times of the run. */
+  /** The states of a master, in times of the run. */
   List<Phase> phases(int master, RunClock clock, long endNanos) {
     return log.phases(master, clock.startNanos(), clock.startNanos() + endNanos);
   }
@@ -122,9 +122,9 @@ final class Masters implements AutoCloseable {
 
   private static State state(Redlock.NodeState node) {
     return switch (node.state()) {
-      case "VOTING" -> State.VOTING;
-      case "QUARANTINED" -> State.QUARANTINED;
-      default -> State.CONNECTING;
+      case VOTING -> State.VOTING;
+      case QUARANTINED -> State.QUARANTINED;
+      case CONNECTING, PROBING, ERRING -> State.CONNECTING;
     };
   }
 

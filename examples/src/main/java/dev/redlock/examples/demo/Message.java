@@ -9,11 +9,11 @@ import java.util.Optional;
 
 /**
  * One line between the shop and a worker: {@code sale thread=2 token=17…}. Values are URL-encoded,
- * so that any text fits on one line.
+ * so any text fits on one line.
  */
 record Message(String type, Map<String, String> fields) {
 
-  /** Makes a message of keys and values in turn. */
+  /** Creates a message from alternating keys and values. */
   static Message of(String type, Object... keysAndValues) {
     Map<String, String> fields = new LinkedHashMap<>();
     for (int i = 0; i < keysAndValues.length; i += 2) {
@@ -22,7 +22,7 @@ record Message(String type, Map<String, String> fields) {
     return new Message(type, fields);
   }
 
-  /** Reads a line; empty if it is none of ours, such as a warning of the JVM. */
+  /** Parses a line; empty if it is not a message, for example a warning of the JVM. */
   static Optional<Message> parse(String line) {
     String[] words = line.split(" ", -1);
     Map<String, String> fields = new LinkedHashMap<>();
@@ -43,7 +43,7 @@ record Message(String type, Map<String, String> fields) {
         : Optional.empty();
   }
 
-  /** A field that must be there. */
+  /** Returns a required field. */
   String text(String key) {
     String value = fields.get(key);
     if (value == null) {

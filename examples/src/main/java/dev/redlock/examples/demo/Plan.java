@@ -4,12 +4,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * What is to be run.
+ * The settings of a run.
  *
- * @param locked whether sellers take the lock; without it the shop oversells
- * @param length how long they sell
- * @param seed decides who is hit by which fault, and how long each sale takes
- * @param page where the picture goes
+ * @param locked whether sellers acquire the lock; without it the shop oversells
+ * @param length the duration of the sales
+ * @param seed selects the targets of the faults and the duration of each sale
+ * @param page the file of the picture
  */
 record Plan(boolean locked, Duration length, long seed, Path page) {
   static final int MASTERS = 5;
@@ -18,23 +18,23 @@ record Plan(boolean locked, Duration length, long seed, Path page) {
   static final int COUPONS = 1_000_000;
   static final String ITEM = "coupon";
 
-  /** Short, so that nobody waits long for a holder that died. */
+  /** Short, so that the workers do not wait long for the lease of a dead holder. */
   static final Duration LEASE = Duration.ofSeconds(3);
 
-  /** How long a master that may have forgotten stays out, but for two seconds more. */
+  /** The maxLeaseTime. The quarantine of a restarted master lasts 2 s longer. */
   static final Duration MAX_LEASE = Duration.ofSeconds(5);
 
   /**
-   * How long nothing may be sold, at most: a holder that died keeps the lock for the lease time; a
-   * waiter looks again at the latest after one and a half times its poll, here a third of the lease
-   * time; half a second is for a busy machine.
+   * The longest time without a sale that is acceptable. The lease of a dead holder lasts the lease
+   * time. A waiter asks again after 1.5 poll intervals at the latest, and the poll interval is 1/3
+   * of the lease time here. 500 ms are for a busy machine.
    */
   static final Duration LONGEST_GAP =
       LEASE.plus(LEASE.dividedBy(3).multipliedBy(3).dividedBy(2)).plusMillis(500);
 
-  /** Fewer sales a second than this, and something is wrong although nothing was oversold. */
+  /** The run fails with fewer sales per second than this, even if no coupon was sold twice. */
   static final int LEAST_SALES_PER_SECOND = 5;
 
-  /** So many seconds it takes to show all faults, one after the other. */
+  /** The shortest run, in seconds, that can show all faults one after another. */
   static final int LEAST_SECONDS = 24;
 }

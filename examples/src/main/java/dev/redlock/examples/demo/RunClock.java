@@ -3,8 +3,8 @@ package dev.redlock.examples.demo;
 import java.util.Locale;
 
 /**
- * Time of the run. Workers report {@link System#nanoTime()} of their own process: on Linux and
- * macOS that is one clock for all processes of a host, which {@link #requireShared} checks.
+ * The clock of the run. Workers report {@link System#nanoTime()} of their own process. On Linux and
+ * macOS all processes of a host share that clock; {@link #requireShared} checks it.
  */
 record RunClock(long startNanos) {
 
@@ -16,17 +16,20 @@ record RunClock(long startNanos) {
     return System.nanoTime() - startNanos;
   }
 
-  /** A worker's time, counted from the start of the run. */
+  /** Converts a time of a worker to the time since the start of the run. */
   long of(long workerNanos) {
     return workerNanos - startNanos;
   }
 
-  /** Refuses a clock that read {@code workerNanos} after we had read {@code beforeNanos}. */
+  /**
+   * Fails if a worker's clock read {@code workerNanos} after this process had read {@code
+   * beforeNanos}, and that is impossible on one clock.
+   */
   static void requireShared(long beforeNanos, long workerNanos) {
     long afterNanos = System.nanoTime();
     if (workerNanos < beforeNanos || workerNanos > afterNanos) {
       throw new IllegalStateException(
-          "processes here do not share a monotonic clock: "
+          "the processes of this host do not share a monotonic clock: "
               + beforeNanos
               + ", "
               + workerNanos

@@ -1,25 +1,25 @@
 package dev.redlock.examples.demo;
 
 /**
- * One critical section, as the worker reported it. Times are of the monotonic clock that all
+ * One critical section, as the worker reported it. Times are from the monotonic clock that all
  * processes of a host share.
  *
- * @param worker which process, from 1
+ * @param worker the number of the process, from 1
  * @param token the fencing token; 0 without a lock
- * @param askedNanos when it asked for the lock
- * @param fromNanos when it had it
- * @param toNanos when it was about to give it back, or its validity ended
+ * @param askedNanos when it requested the lock
+ * @param fromNanos when it was granted the lock
+ * @param toNanos when it started to release the lock, or its validity ended
  */
 record Sale(
     int worker, long token, long askedNanos, long fromNanos, long toNanos, Outcome outcome) {
 
   enum Outcome {
     SOLD,
-    /** The shop refused the token of a holder whose lease was over. */
+    /** The shop rejected the token of a holder whose lease had ended. */
     REJECTED,
-    /** The lease was over before anything was written. */
+    /** The lease ended before the worker wrote. */
     LOST,
-    /** The shop refused the token of a valid lease: two held the lock at once. */
+    /** The shop rejected the token of a valid lease: two workers held the lock at the same time. */
     VIOLATION
   }
 

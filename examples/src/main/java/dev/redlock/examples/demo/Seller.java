@@ -13,8 +13,8 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sells coupons, one after another, by reading the stock, thinking, and writing one less. Only a
- * lock around the three keeps two sellers from selling the same coupon.
+ * Sells coupons one after another: reads the stock, waits, and writes one less. Only a lock around
+ * these three steps prevents two sellers from selling the same coupon.
  */
 final class Seller implements Runnable {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
@@ -22,22 +22,22 @@ final class Seller implements Runnable {
   private final int worker;
   private final RedisStock stock;
   private final @Nullable DistributedLock lock;
-  private final Orders orders;
+  private final WorkerCommands commands;
   private final Worker.Out out;
   private final Random random;
 
-  /** A seller that takes the lock, or, with no lock, does not. */
+  /** Creates a seller. With a null lock it sells without a lock. */
   Seller(
       int worker,
       RedisStock stock,
       @Nullable DistributedLock lock,
-      Orders orders,
+      WorkerCommands commands,
       Worker.Out out,
       Random random) {
     this.worker = worker;
     this.stock = stock;
     this.lock = lock;
-    this.orders = orders;
+    this.commands = commands;
     this.out = out;
     this.random = random;
   }
@@ -45,8 +45,8 @@ final class Seller implements Runnable {
   @Override
   public void run() {
     try {
-      orders.awaitOpening();
-      while (!orders.closed()) {
+      commands.awaitOpening();
+      while (!commands.closed()) {
         out.send(lock == null ? sellWithoutLock() : sellUnder(lock));
       }
     } catch (InterruptedException e) {
@@ -73,8 +73,8 @@ final class Seller implements Runnable {
       lease.ensureValid();
       untilNanos = validUntilNanos(lease);
       long stuckUntilNanos = untilNanos;
-      // The pause that no check can rule out: after the check, before the write.
-      orders.freezeIfTold(
+      // A pause here, between the check and the write, is one that no check can detect.
+      commands.freezeIfTold(
           out,
           () -> Message.of("stuck", "token", token, "from", fromNanos, "until", stuckUntilNanos));
       stock.sell(coupon - 1, entry(coupon, token), token);

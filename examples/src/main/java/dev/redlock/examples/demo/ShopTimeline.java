@@ -11,14 +11,14 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Puts what was seen into one picture. */
+/** Builds the picture of the run. */
 final class ShopTimeline {
   private static final long BUCKET_NANOS = 250_000_000L;
   private static final int HOLDS_IN_CLOSE_UP = 24;
 
   private ShopTimeline() {}
 
-  /** Who held the lock, worker by worker; without a lock, who was selling. */
+  /** The holds of the lock by worker; without a lock, the sales by worker. */
   static List<HolderLane> holders(Ledger ledger, long endNanos) {
     List<HolderLane> lanes = new ArrayList<>();
     for (int worker = 1; worker <= Plan.WORKERS; worker++) {
@@ -53,13 +53,13 @@ final class ShopTimeline {
     for (Verdict.Figure figure : verdict.figures()) {
       timeline.fact(label(figure.key()), readable(figure.value()));
     }
-    timeline.holdersLabel(locked ? "who holds the lock" : "who is selling");
+    timeline.holdersLabel(locked ? "holders of the lock" : "sales");
     timeline.holders(holders).nodes(nodes);
     verdict.complaints().forEach(timeline::note);
     return timeline
         .note(
-            "Times are those of the monotonic clock that all processes of this host share. A hold"
-                + " runs from when the worker had the lock until it began to give it back, or until"
+            "All times are from the monotonic clock that the processes of this host share. A hold"
+                + " lasts from the grant of the lock until the worker started to release it, or until"
                 + " its validity ended.")
         .build();
   }

@@ -7,25 +7,26 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * How the run ended, from what was seen and from nothing else.
+ * The result of the run, computed only from what was observed.
  *
  * @param word PASS, OVERSOLD or FAIL
- * @param figures what is worth knowing about it
- * @param complaints why it is not well; empty if it is
+ * @param figures the figures of the last line
+ * @param complaints the reasons for a bad result; empty if the result is good
  */
 record Verdict(String word, List<Figure> figures, List<String> complaints) {
 
-  /** One figure, as it stands on the last line; its key may have words before it. */
+  /** One figure of the last line. Its key may consist of several words. */
   record Figure(String key, String value) {}
 
   /**
-   * What was seen.
+   * What was observed.
    *
-   * @param rejected writes that the shop refused because their holder's lease was over
-   * @param violations writes that it refused although the lease was valid
-   * @param overlaps how often two held the lock at once, by the workers' reports
-   * @param longestGap the longest time in which nothing was sold
-   * @param failures what went wrong with the demo itself or with a fault
+   * @param rejected writes that the shop rejected because the lease of their holder had ended
+   * @param violations writes that the shop rejected although the lease was valid
+   * @param overlaps how often two workers held the lock at the same time, according to their
+   *     reports
+   * @param longestGap the longest time without a sale
+   * @param failures failures of the demo itself or of a fault
    */
   record Seen(
       Plan plan,
@@ -56,7 +57,7 @@ record Verdict(String word, List<Figure> figures, List<String> complaints) {
     return new Verdict(word, figures, complaints);
   }
 
-  /** 0 if all is well. */
+  /** 0 if the result is good, otherwise 1. */
   int exitCode() {
     return word.equals("PASS") ? 0 : 1;
   }
@@ -73,7 +74,8 @@ record Verdict(String word, List<Figure> figures, List<String> complaints) {
     Audit audit = seen.audit();
     if (!seen.plan().locked()) {
       if (audit.oversold() == 0) {
-        complaints.add("without a lock nothing was oversold: the control shows nothing");
+        complaints.add(
+            "the run without a lock sold no coupon twice, so the control proves nothing");
       }
       return complaints;
     }
@@ -84,17 +86,17 @@ record Verdict(String word, List<Figure> figures, List<String> complaints) {
       complaints.add("the tokens in the shop's book do not rise from sale to sale");
     }
     if (seen.violations() > 0) {
-      complaints.add(seen.violations() + " tokens of valid leases were refused");
+      complaints.add(seen.violations() + " tokens of valid leases were rejected");
     }
     if (seen.overlaps() > 0) {
-      complaints.add("two held the lock at once, " + seen.overlaps() + " times");
+      complaints.add("two workers held the lock at the same time, " + seen.overlaps() + " times");
     }
     if (seen.rejected() == 0) {
       complaints.add("the late write of the paused worker was not rejected");
     }
     if (seen.longestGap().compareTo(Plan.LONGEST_GAP) > 0) {
       complaints.add(
-          "nothing was sold for "
+          "no sale for "
               + seconds(seen.longestGap())
               + ", at most "
               + seconds(Plan.LONGEST_GAP)
@@ -102,15 +104,15 @@ record Verdict(String word, List<Figure> figures, List<String> complaints) {
     }
     long least = Plan.LEAST_SALES_PER_SECOND * seen.plan().length().toSeconds();
     if (audit.sold() < least) {
-      complaints.add("only " + audit.sold() + " were sold, at least " + least + " are expected");
+      complaints.add("only " + audit.sold() + " coupons were sold, expected at least " + least);
     }
     if (seen.refused() > 0) {
-      complaints.add(seen.refused() + " sellers did not get the lock within their patience");
+      complaints.add(seen.refused() + " sellers did not get the lock in time");
     }
     return complaints;
   }
 
-  /** A percentile of the waits; 0 if nobody waited. */
+  /** A percentile of the waits; 0 if no worker waited. */
   private static String millis(Seen seen, double share) {
     List<Long> sorted = seen.waitsNanos().stream().sorted().toList();
     int rank = (int) Math.ceil(share * sorted.size());

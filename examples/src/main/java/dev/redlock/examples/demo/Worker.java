@@ -22,13 +22,13 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The main class of one worker process. Reports on standard output, takes orders on standard input,
- * and ends when that ends: it never outlives the shop.
+ * The main class of one worker process. It reports on standard output and reads commands from
+ * standard input. It ends when standard input ends, so it never outlives the shop.
  */
 public final class Worker {
   private final int number;
   private final Message settings;
-  private final Orders orders = new Orders();
+  private final WorkerCommands commands = new WorkerCommands();
   private final Out out = new Out();
 
   private Worker(Message settings) {
@@ -44,7 +44,7 @@ public final class Worker {
     new Worker(settings).run();
   }
 
-  /** What a worker must know; without masters it sells without a lock. */
+  /** The settings of a worker, as one line. Without masters the worker sells without a lock. */
   static String settings(int worker, String stock, List<String> masters, long seed) {
     String nodes = String.join(",", masters);
     return Message.of("settings", "worker", worker, "stock", stock, "masters", nodes, "seed", seed)
@@ -52,7 +52,7 @@ public final class Worker {
   }
 
   private void run() throws InterruptedException {
-    Thread listener = new Thread(this::listen, "orders");
+    Thread listener = new Thread(this::listen, "commands");
     listener.setDaemon(true);
     listener.start();
 
@@ -67,7 +67,7 @@ public final class Worker {
     List<Thread> sellers = new ArrayList<>();
     for (int i = 0; i < Plan.THREADS; i++) {
       Random random = new Random(settings.number("seed") * 31 + 10L * number + i);
-      Seller seller = new Seller(number, stock, lock, orders, out, random);
+      Seller seller = new Seller(number, stock, lock, commands, out, random);
       sellers.add(new Thread(seller, "seller-" + i));
     }
     sellers.forEach(Thread::start);
@@ -92,34 +92,35 @@ public final class Worker {
     return redlock;
   }
 
-  /** The one way in which the shop and its workers use the masters. */
+  /** Creates the client that the shop and its workers use. */
   static Redlock client(List<String> masters) {
     return Redlock.builder()
         .nodes(masters.toArray(String[]::new))
         .defaults(LockOptions.builder().leaseTime(Plan.LEASE).build())
         .maxLeaseTime(Plan.MAX_LEASE)
-        .restartGuard(RestartGuard.uptime())
+        .restartGuard(RestartGuard.UPTIME)
         .build();
   }
 
-  /** Whether all masters are connected and trusted. */
+  /** Whether all masters are connected and vote. */
   static boolean allVote(Redlock redlock) {
-    return redlock.nodes().stream().allMatch(node -> node.state().equals("VOTING"));
+    return redlock.nodes().stream()
+        .allMatch(node -> node.state() == Redlock.NodeState.State.VOTING);
   }
 
   private void listen() {
     try (BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
       for (String line = in.readLine(); line != null; line = in.readLine()) {
-        orders.follow(line);
+        commands.follow(line);
       }
     } catch (IOException e) {
-      // As good as the end of it.
+      // Treat it as the end of the input.
     }
     Runtime.getRuntime().halt(3);
   }
 
-  /** Lines to the shop, whole and at once, from any thread. */
+  /** Writes whole lines to the shop, without delay. Safe from any thread. */
   static final class Out {
     private final PrintStream stream =
         new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);

@@ -7,7 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** One worker, as the shop sees it: a process that takes orders and reports. */
+/** One worker as seen by the shop: a process that receives commands and sends reports. */
 final class WorkerProcess implements AutoCloseable {
   private static final long LOOK_MILLIS = 50;
 
@@ -16,9 +16,9 @@ final class WorkerProcess implements AutoCloseable {
   private final CountDownLatch ready = new CountDownLatch(1);
   private final CountDownLatch done = new CountDownLatch(1);
   private final ForkedJvm jvm;
-  // Set by the shop before it opens, read by the thread that takes the reports.
+  // Set by the shop before the start of the sales, read by the thread that reads the reports.
   private volatile Consumer<Message> reports = message -> {};
-  // Written by that thread before the worker counts as ready.
+  // Written by that thread before the worker is ready.
   private volatile long readyNanos;
 
   WorkerProcess(int number, String settings) {
@@ -40,7 +40,7 @@ final class WorkerProcess implements AutoCloseable {
     return jvm.isAlive();
   }
 
-  /** Who is told what the worker reports from now on. */
+  /** Sets the consumer of the worker's reports. */
   void reportTo(Consumer<Message> reports) {
     this.reports = reports;
   }
@@ -48,7 +48,8 @@ final class WorkerProcess implements AutoCloseable {
   /**
    * Returns when the worker is connected.
    *
-   * @throws IllegalStateException if it ends before, takes too long, or has a clock of its own
+   * @throws IllegalStateException if it ends before that, takes too long, or does not share this
+   *     process's clock
    */
   void awaitReady(Duration patience) throws InterruptedException {
     await(ready, "is not ready", patience);
@@ -58,7 +59,7 @@ final class WorkerProcess implements AutoCloseable {
   /**
    * Returns when the worker has sold its last coupon.
    *
-   * @throws IllegalStateException if it ends otherwise, or takes too long
+   * @throws IllegalStateException if it ends before that, or takes too long
    */
   void awaitDone(Duration patience) throws InterruptedException {
     await(done, "has not closed", patience);
@@ -68,7 +69,7 @@ final class WorkerProcess implements AutoCloseable {
       throws InterruptedException {
     long deadlineNanos = System.nanoTime() + patience.toNanos();
     while (!latch.await(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
-      // What it printed last may still be on its way: only then is a dead one given up.
+      // The last output of a dead worker may not have arrived yet, so wait for it before failing.
       boolean ended = !alive() && !latch.await(1, TimeUnit.SECONDS);
       if (ended || System.nanoTime() > deadlineNanos) {
         throw new IllegalStateException(complaint + ": " + jvm.describe());
@@ -76,10 +77,10 @@ final class WorkerProcess implements AutoCloseable {
     }
   }
 
-  /** Sends an order; lost if the worker is dead. */
-  void order(String order) {
+  /** Sends a command. It is lost if the worker is dead. */
+  void command(String command) {
     try {
-      jvm.send(order);
+      jvm.send(command);
     } catch (UncheckedIOException e) {
       if (alive()) {
         throw e;

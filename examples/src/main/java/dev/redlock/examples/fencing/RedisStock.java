@@ -1,12 +1,13 @@
 package dev.redlock.examples.fencing;
 
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import java.util.List;
 
 /**
- * Stock in Redis that checks fencing tokens, with a book of all sales. Check and act are one
- * script, which Redis runs as one step. Tokens stay below 2^53, so Lua's numbers hold them exactly.
+ * Stock in Redis that checks fencing tokens, with a book of all sales. One script does check and
+ * write, and Redis executes it atomically. Tokens stay below 2^53, so Lua numbers represent them
+ * exactly.
  */
 public final class RedisStock {
   private static final String SEEN_HIGHER =
@@ -24,25 +25,25 @@ public final class RedisStock {
           return ARGV[2]
           """;
 
-  private final RedisCommands<String, String> redis;
+  private final RedisClusterCommands<String, String> redis;
   private final String stock;
   private final String book;
 
-  /** Stock and book of one item. */
-  public RedisStock(RedisCommands<String, String> redis, String item) {
+  /** Creates the stock and the book of one item, on one master or in a cluster. */
+  public RedisStock(RedisClusterCommands<String, String> redis, String item) {
     this.redis = redis;
     stock = "stock:{" + item + "}";
     book = stock + ":book";
   }
 
-  /** Starts afresh. */
+  /** Sets the stock and clears the book and the fence. */
   public void fill(int amount) {
     redis.del(stock, book);
     redis.hset(stock, "amount", Integer.toString(amount));
   }
 
   /**
-   * Returns how much there is, and from now on refuses lower tokens.
+   * Returns the stock, and rejects lower tokens from now on.
    *
    * @throws StaleTokenException if a higher token was seen
    */
@@ -51,9 +52,9 @@ public final class RedisStock {
   }
 
   /**
-   * Sets how much is left and enters the sale in the book, both or neither.
+   * Sets the stock and adds the sale to the book, atomically.
    *
-   * @throws StaleTokenException if a higher token was seen; nothing was sold then
+   * @throws StaleTokenException if a higher token was seen; nothing was written
    */
   public void sell(int left, String entry, long token) {
     run(SELL, token, Long.toString(token), Integer.toString(left), entry);
@@ -68,20 +69,18 @@ public final class RedisStock {
     return Integer.parseInt(amount);
   }
 
-  /**
-   * Returns how much there is, whatever the token: a plain read, as one would do without a lock.
-   */
+  /** Returns the stock without a check of a token: a plain read, as in a program without a lock. */
   public int readUnchecked() {
     return Integer.parseInt(redis.hget(stock, "amount"));
   }
 
-  /** Sets how much is left, whatever the token: a plain write, as one would do without a lock. */
+  /** Sets the stock without a check of a token: a plain write, as in a program without a lock. */
   public void sellUnchecked(int left, String entry) {
     redis.hset(stock, "amount", Integer.toString(left));
     redis.rpush(book, entry);
   }
 
-  /** All entries, in the order in which the sales were made. */
+  /** Returns all entries, in the order of the sales. */
   public List<String> book() {
     return redis.lrange(book, 0, -1);
   }

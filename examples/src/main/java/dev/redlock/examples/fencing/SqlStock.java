@@ -7,11 +7,12 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 
 /**
- * Stock in a table that checks fencing tokens. It needs one more column, and no stored procedure.
+ * Stock in an SQL table that checks fencing tokens. It needs one additional column and no stored
+ * procedure.
  *
- * <p>The token is shown on the read too. If it were checked on the write alone, a late holder could
- * read what its successor is about to change, and a resource that has not been written since would
- * accept the late write.
+ * <p>The read checks the token too. If only the write checked it, a late holder could read a value
+ * that its successor is about to change; until the successor writes, the resource would accept the
+ * late write.
  */
 public final class SqlStock {
   private static final String TABLE =
@@ -24,7 +25,7 @@ public final class SqlStock {
 
   private final DataSource database;
 
-  /** Uses the table {@code stock}, which is made if there is none. */
+  /** Uses the table {@code stock}, and creates it if it does not exist. */
   public SqlStock(DataSource database) throws SQLException {
     this.database = database;
     try (Connection connection = database.getConnection();
@@ -33,7 +34,7 @@ public final class SqlStock {
     }
   }
 
-  /** Adds an item that nobody has sold yet. */
+  /** Adds an item. */
   public void add(String item, int amount) throws SQLException {
     try (Connection connection = database.getConnection();
         PreparedStatement insert =
@@ -45,7 +46,7 @@ public final class SqlStock {
   }
 
   /**
-   * Returns how much there is, and from now on refuses lower tokens.
+   * Returns the stock, and rejects lower tokens from now on.
    *
    * @throws StaleTokenException if a higher token was seen
    */
@@ -57,7 +58,8 @@ public final class SqlStock {
       raise.setString(2, item);
       raise.setLong(3, token);
       requireAccepted(raise.executeUpdate(), item, token);
-      // A higher token may come in between: then this reads its value, and our write is refused.
+      // A higher token may arrive between the two statements. Then this reads the newer value, and
+      // the later write is rejected.
       read.setString(1, item);
       try (ResultSet row = read.executeQuery()) {
         row.next();
@@ -67,7 +69,7 @@ public final class SqlStock {
   }
 
   /**
-   * Sets how much there is. When this returns it is stored; when it throws, nothing was.
+   * Sets the stock. When this returns, the value is stored; if it throws, nothing was stored.
    *
    * @throws StaleTokenException if a higher token was seen
    */

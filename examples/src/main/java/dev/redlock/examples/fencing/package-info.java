@@ -1,7 +1,7 @@
 /**
  * Resources that check fencing tokens: a table of an SQL database, and Redis. Both remember the
- * highest token they were shown and refuse lower ones, in one conditional statement, on the read as
- * well as on the write.
+ * highest token that they have seen and reject lower ones, in one conditional statement, on reads
+ * and on writes.
  */
 @NullMarked
 package dev.redlock.examples.fencing;

@@ -4,7 +4,7 @@ import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.json.JsonObject;
 
-/** Prints what happens to leases anywhere in the Vert.x cluster. */
+/** Prints the life-cycle events of all leases in the Vert.x cluster. */
 final class Dashboard extends VerticleBase {
   static final String ADDRESS = "redlock.events";
 

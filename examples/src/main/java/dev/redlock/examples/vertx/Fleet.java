@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** Three processes, one of which works. It is killed, and another takes over. */
+/** Three processes, of which one works. The program kills it, and another takes over. */
 public final class Fleet {
   private static final int MEMBERS = 3;
 
@@ -52,7 +52,7 @@ public final class Fleet {
     }
   }
 
-  /** What has to be done by one only. */
+  /** The work that only one member may do. */
   private static final class Report extends VerticleBase {
     static final String STARTED = "writes the report";
 
@@ -80,7 +80,9 @@ public final class Fleet {
               vertx,
               new RedlockOptions()
                   .setNodes(List.of(args[0].split(",")))
-                  .setRestartGuard("off") // These masters are new; real ones keep the guard.
+                  .setRestartGuard(
+                      "off") // These masters are new and have forgotten nothing; keep the guard in
+                  // production.
                   .setLeaseTimeMillis(2_000));
       LockedVerticle locked =
           LockedVerticle.builder(redlock, "report", Report::new)

@@ -8,10 +8,13 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.eventbus.EventBusOptions;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 
-/** A Vert.x cluster of two JVMs on this machine: loopback only, and nobody is told of it. */
+/**
+ * A Vert.x cluster of two JVMs on this machine. It uses loopback only and sends nothing to other
+ * hosts.
+ */
 final class Loopback {
   private static final String HERE = "127.0.0.1";
-  private static final int PORT = 5_801;
+  private static final int PORT = Integer.getInteger("redlock.example.port", 5_801);
 
   private Loopback() {}
 

@@ -9,11 +9,10 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 
 /**
- * Two JVMs with a clustered event bus take turns under one lock: what one releases, the other hears
- * of on the bus.
+ * Two JVMs with a clustered event bus take turns under one lock. When one releases the lock, the
+ * other receives the release hint on the bus.
  */
 public final class TwoJvms {
   private static final int TURNS = 10;
@@ -21,7 +20,7 @@ public final class TwoJvms {
 
   private TwoJvms() {}
 
-  /** Starts three masters and the two JVMs, and ends with them. */
+  /** Starts three masters and the two JVMs, and ends when they have ended. */
   public static void main(String[] args) {
     try (RedisNodes nodes = RedisNodes.start(3);
         ForkedJvm left = shop("left", nodes);
@@ -39,17 +38,15 @@ public final class TwoJvms {
         .start();
   }
 
-  /** One of the two. */
+  /** One of the two JVMs. */
   static final class Shop {
     private Shop() {}
 
-    public static void main(String[] args) throws InterruptedException {
-      CountDownLatch done = new CountDownLatch(1);
-      Loopback.clustered()
-          .compose(vertx -> run(vertx, args[0], List.of(args[1].split(","))))
-          .onFailure(Throwable::printStackTrace)
-          .onComplete(result -> done.countDown());
-      done.await();
+    public static void main(String[] args) {
+      Vertx vertx = Loopback.clustered().await();
+      run(vertx, args[0], List.of(args[1].split(","))).await();
+      // Awaited here, because a future of Vert.x has no thread left to complete on after the close.
+      vertx.close().await();
       System.exit(0);
     }
 
@@ -57,16 +54,16 @@ public final class TwoJvms {
       RedlockOptions options =
           new RedlockOptions()
               .setNodes(nodes)
-              .setRestartGuard("off") // These masters are new; real ones keep the guard.
+              .setRestartGuard(
+                  "off") // These masters are new and have forgotten nothing; keep the guard in
+              // production.
               .setEventAddress(Dashboard.ADDRESS);
       VertxRedlock redlock = VertxRedlock.create(vertx, options);
       Future<?> dashboard =
           name.equals("left")
               ? vertx.deployVerticle(new Dashboard())
               : Future.succeededFuture("only one");
-      return dashboard
-          .compose(deployed -> turn(vertx, redlock, TURNS))
-          .compose(over -> vertx.close());
+      return dashboard.compose(deployed -> turn(vertx, redlock, TURNS));
     }
 
     private static Future<Void> turn(Vertx vertx, VertxRedlock redlock, int left) {
@@ -75,7 +72,7 @@ public final class TwoJvms {
       }
       return redlock
           .withLock("till", PATIENCE, lease -> count(vertx, lease))
-          .compose(counted -> vertx.timer(200)) // Something else to do.
+          .compose(counted -> vertx.timer(200)) // Simulates other work.
           .compose(rested -> turn(vertx, redlock, left - 1));
     }
 

@@ -1,5 +1,6 @@
 /**
- * The lock in Vert.x: two JVMs on one clustered event bus, and a fleet of which one member works.
+ * The lock in Vert.x: two JVMs on one clustered event bus, and a fleet in which one member works at
+ * a time.
  */
 @NullMarked
 package dev.redlock.examples.vertx;

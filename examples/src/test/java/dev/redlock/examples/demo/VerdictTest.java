@@ -56,7 +56,7 @@ class VerdictTest {
     assertFails(seen(true, GOOD, 1, 3, 0, 0, GAP), "3 tokens of valid leases");
     assertFails(seen(true, GOOD, 1, 0, 2, 0, GAP), "2 times");
     assertFails(seen(true, GOOD, 1, 0, 0, 4, GAP), "4 sellers");
-    assertFails(seen(true, GOOD, 1, 0, 0, 0, Duration.ofSeconds(8)), "nothing was sold for 8.0s");
+    assertFails(seen(true, GOOD, 1, 0, 0, 0, Duration.ofSeconds(8)), "no sale for 8.0s");
     Verdict.Seen broken = seen(true, GOOD, 1, 0, 0, 0, GAP, "worker 1 ended");
     assertFails(broken, "worker 1 ended");
   }

@@ -1,10 +1,13 @@
 package dev.redlock.it.cluster;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterOptions;
-import dev.redlock.cluster.ReleaseNotices;
+import dev.redlock.cluster.ClusterReleaseHints;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
 import dev.redlock.spi.RestartGuard;
@@ -13,10 +16,15 @@ import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.ServerState;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
-/** Makes clients of a cluster that is known not to have forgotten anything. */
+/** Creates clients of a new cluster, without the restart guard: it has forgotten nothing. */
 final class ClusterClients {
-  /** All that a lock needs but pushes. */
+  /** The permissions that a lock needs, without CLIENT TRACKING. */
   private static final String DEAF_USER = "deaf";
 
   private ClusterClients() {}
@@ -24,11 +32,11 @@ final class ClusterClients {
   static RedlockBuilder on(List<String> uris, ClusterOptions options) {
     return Redlock.builder()
         .node(ClusterLockNode.connect(uris, options))
-        .restartGuard(RestartGuard.off());
+        .restartGuard(RestartGuard.OFF);
   }
 
-  static Redlock start(RedisClusterNodes cluster, ReleaseNotices notices) {
-    return start(cluster.uris(), ClusterOptions.builder().notices(notices).build());
+  static Redlock start(RedisClusterNodes cluster, ClusterReleaseHints hints) {
+    return start(cluster.uris(), ClusterOptions.builder().releaseHints(hints).build());
   }
 
   static Redlock start(RedisClusterNodes cluster) {
@@ -39,13 +47,13 @@ final class ClusterClients {
     return Clients.voting(on(uris, options).build(), 1);
   }
 
-  /** A client that is told of releases by notices alone: its user may not have pushes. */
-  static Redlock startDeaf(RedisClusterNodes cluster, ReleaseNotices notices) {
+  /** A client that receives release hints only: its user may not use CLIENT TRACKING. */
+  static Redlock startDeaf(RedisClusterNodes cluster, ClusterReleaseHints hints) {
     for (RedisNode node : cluster) {
       node.command(
           "ACL", "SETUSER", DEAF_USER, "on", "nopass", "~*", "&*", "+@all", "-client|tracking");
     }
-    return start(deafUris(cluster), ClusterOptions.builder().notices(notices).build());
+    return start(deafUris(cluster), ClusterOptions.builder().releaseHints(hints).build());
   }
 
   /** The addresses with the user that {@link #startDeaf} makes. */
@@ -55,10 +63,10 @@ final class ClusterClients {
         .toList();
   }
 
-  /** How many subscribe to the notices of this name. */
-  static long subscribers(RedisClusterNodes cluster, ReleaseNotices notices, String name) {
+  /** The number of subscribers to the hints of this name. */
+  static long subscribers(RedisClusterNodes cluster, ClusterReleaseHints hints, String name) {
     String channel = Clients.lockKey(name) + ":freed";
-    String which = notices == ReleaseNotices.PUBSUB ? "NUMSUB" : "SHARDNUMSUB";
+    String which = hints == ClusterReleaseHints.PUBSUB ? "NUMSUB" : "SHARDNUMSUB";
     long all = 0;
     for (RedisNode master : cluster.masters()) {
       if (master.state() == ServerState.RUNNING
@@ -70,11 +78,46 @@ final class ClusterClients {
     return all;
   }
 
-  /** Whether it has this key; replicas as well, which do not tell of single keys. */
+  /**
+   * Whether the node stores this key; also works on replicas, which do not reply to requests for
+   * single keys.
+   */
   static boolean stores(RedisNode node, String key) {
     return node.command("SCAN", "0", "COUNT", "100000") instanceof List<?> page
         && page.get(1) instanceof List<?> keys
         && keys.contains(key);
+  }
+
+  /** Long enough for a replica that pauses, and shorter than a node timeout of 1 s. */
+  static ClusterOptions confirmed() {
+    return ClusterOptions.builder().confirmedBy(1, Duration.ofMillis(700)).build();
+  }
+
+  /** For a client that is to be refused: few pauses turn its refusal into a timeout. */
+  static ClusterOptions soonRefused() {
+    return ClusterOptions.builder().confirmedBy(1, Duration.ofMillis(100)).build();
+  }
+
+  /**
+   * Tries until an attempt is refused because of the replicas, and no attempt succeeds. A long
+   * pause of the machine makes one a timeout.
+   */
+  static void refusedByReplicas(
+      RedisClusterNodes cluster, Supplier<? extends CompletionStage<?>> attempt) {
+    eventually(
+        cluster,
+        Duration.ofSeconds(10),
+        () -> {
+          try {
+            Object done = attempt.get().toCompletableFuture().get(10, TimeUnit.SECONDS);
+            // Held: by an attempt that is not rolled back yet.
+            assertThat(done).as("unconfirmed").isEqualTo(Optional.empty());
+            return false;
+          } catch (ExecutionException e) {
+            return e.getCause() instanceof QuorumUnavailableException
+                && e.getMessage().contains("0 of 1 replicas confirmed");
+          }
+        });
   }
 
   static void eventually(

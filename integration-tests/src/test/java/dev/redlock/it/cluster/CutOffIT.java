@@ -7,7 +7,7 @@ import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterOptions;
-import dev.redlock.cluster.ReleaseNotices;
+import dev.redlock.cluster.ClusterReleaseHints;
 import dev.redlock.internal.scripts.Script;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Commands;
@@ -34,10 +34,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Waiters who are cut off while the lock is released. */
+/** Waiters that are cut off while the lock is released. */
 class CutOffIT {
   private static final ClusterOptions STREAM =
-      ClusterOptions.builder().notices(ReleaseNotices.STREAM).build();
+      ClusterOptions.builder().releaseHints(ClusterReleaseHints.STREAM).build();
   private static final Duration WAIT = Duration.ofSeconds(20);
   private static final String NAME = "cut";
   private static final String KEY = Clients.lockKey(NAME);
@@ -56,7 +56,7 @@ class CutOffIT {
     cluster.close();
   }
 
-  /** As another process would that is not cut off. */
+  /** Like another process that is not cut off. */
   private static void release(String leaseId, long token) {
     master.command(
         "EVAL",
@@ -82,8 +82,7 @@ class CutOffIT {
             .build();
     try (Redlock redlock = ClusterClients.start(cluster.uris(), STREAM)) {
       master.command("SET", KEY, "another", "PX", "30000");
-      master.command("HSET", KEY + ":fence", "fence", "1");
-      master.command("PEXPIRE", KEY + ":fence", "60000");
+      master.command("SET", KEY + ":fence", "1:0:0", "PX", "60000");
       long before = Commands.on(cluster.masters());
       CompletableFuture<Lease> waiting = redlock.lock(NAME, lazy).acquireAsync(WAIT);
       ClusterClients.eventually(
@@ -92,24 +91,24 @@ class CutOffIT {
       master.gate().cut();
       release("another", 2);
       assertThat(waiting).isNotDone();
-      master.gate().heal();
+      master.gate().endFaults();
 
-      Lease lease = waiting.get(4, TimeUnit.SECONDS); // The poll would be 5 to 15 s away.
+      Lease lease = waiting.get(4, TimeUnit.SECONDS); // The poll comes after 5 to 15 s.
       lease.close();
     }
   }
 
-  /** The same, one floor below, where nothing but the stream can know of it. */
+  /** The same below the lock, where only the stream can deliver the release. */
   @Test
   void releasedWhileCutOff_isReadFromTheStreamAfterReconnecting() throws Exception {
     ClusterLockNode node = ClusterLockNode.connect(cluster.uris(), STREAM);
     Queue<String> noticed = new ConcurrentLinkedQueue<>();
-    Queue<String> pushed = new ConcurrentLinkedQueue<>();
+    Queue<String> invalidated = new ConcurrentLinkedQueue<>();
     LockKeys keys = LockKeys.of("redlock", List.of(NAME));
     node.start(
         new NodeContext(
             Duration.ofSeconds(30),
-            RestartGuard.off(),
+            RestartGuard.OFF,
             "redlock",
             new TestTime(),
             new NodeListener() {
@@ -118,11 +117,11 @@ class CutOffIT {
 
               @Override
               public void onInvalidated(LockNode told, String key) {
-                pushed.add(key);
+                invalidated.add(key);
               }
 
               @Override
-              public void onNotice(LockNode told, String key) {
+              public void onReleaseHint(LockNode told, String key) {
                 noticed.add(key);
               }
 
@@ -138,20 +137,20 @@ class CutOffIT {
       assertThat(ask(node, acquire(keys, "other", token + 1)).code()).isEqualTo(ReplyCode.HELD);
       assertThat(noticed).isEmpty();
 
-      // Connected: by the push for the stream.
+      // Connected: by the invalidation of the stream.
       release("mine", token);
       ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> noticed.contains(KEY));
 
       assertThat(ask(node, acquire(keys, "next", token + 2)).code()).isEqualTo(ReplyCode.GRANTED);
       noticed.clear();
-      pushed.clear();
+      invalidated.clear();
       master.gate().cut();
       ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> !node.status().usable());
       release("next", token + 2);
       assertThat(noticed).isEmpty();
-      master.gate().heal();
+      master.gate().endFaults();
       ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> noticed.contains(KEY));
-      assertThat(pushed).as("a new connection has read no lock key").doesNotContain(KEY);
+      assertThat(invalidated).as("a new connection has read no lock key").doesNotContain(KEY);
 
       node.idle(keys);
     } finally {
@@ -160,7 +159,7 @@ class CutOffIT {
   }
 
   private static LockRequest acquire(LockKeys keys, String leaseId, long token) {
-    return new LockRequest.Acquire(keys, leaseId, token, 30_000, null, 0, null);
+    return LockRequest.Acquire.of(keys, leaseId, token, 30_000);
   }
 
   private static NodeReply ask(LockNode node, LockRequest request) {

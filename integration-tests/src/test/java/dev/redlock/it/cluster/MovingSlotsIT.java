@@ -7,7 +7,7 @@ import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.cluster.ReleaseNotices;
+import dev.redlock.cluster.ClusterReleaseHints;
 import dev.redlock.it.Clients;
 import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
@@ -26,9 +26,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Slots get other masters, or none, while names in them are locked and waited for. */
+/** Slots move to other masters, or lose theirs, while callers hold and wait for names in them. */
 class MovingSlotsIT {
   private static final Duration WAIT = Duration.ofSeconds(30);
   private static final Duration SOON = Duration.ofSeconds(10);
@@ -42,7 +43,7 @@ class MovingSlotsIT {
 
   @BeforeAll
   static void start() {
-    // On a starved machine no master is to be taken for dead.
+    // On a starved machine no master must count as failed.
     cluster = RedisClusterNodes.builder().replicas(0).nodeTimeout(Duration.ofSeconds(15)).start();
   }
 
@@ -54,12 +55,12 @@ class MovingSlotsIT {
   private static final int CLIENTS = 8;
   private static final int NAMES = 1_000;
 
-  /** Somebody always waits for these few; of a thousand, no two would meet who visit one. */
+  /** These few names always have waiters; among a thousand names, no two callers would meet. */
   private static final int HOT = 4;
 
   private static final int BETWEEN_HOT = 5;
 
-  /** What nothing but the locks protects; a double grant would show in each of the three. */
+  /** State that only the locks protect; a double grant would show in each of the three. */
   private static final class Shop {
     final int[] counters = new int[NAMES];
     final long[] tokens = new long[NAMES];
@@ -87,6 +88,7 @@ class MovingSlotsIT {
     }
   }
 
+  @Tag("thorough")
   @Test
   void thousandNames_whileSlotsMove_areEachLockedExactly() throws Exception {
     Shop shop = new Shop();
@@ -170,8 +172,8 @@ class MovingSlotsIT {
             .filter(name -> cluster.masterOf(Clients.lockKey(name)) == master)
             .limit(3)
             .toList();
-    try (Redlock one = ClusterClients.startDeaf(cluster, ReleaseNotices.SHARDED_PUBSUB);
-        Redlock two = ClusterClients.startDeaf(cluster, ReleaseNotices.SHARDED_PUBSUB)) {
+    try (Redlock one = ClusterClients.startDeaf(cluster, ClusterReleaseHints.SHARDED_PUBSUB);
+        Redlock two = ClusterClients.startDeaf(cluster, ClusterReleaseHints.SHARDED_PUBSUB)) {
       List<Lease> held = new ArrayList<>();
       List<CompletableFuture<Lease>> waiting = new ArrayList<>();
       for (String name : names) {
@@ -198,7 +200,7 @@ class MovingSlotsIT {
         ClusterClients.eventually(cluster, SOON, () -> isHeardAt(home, name));
         assertThat(waiting.get(i)).isNotDone();
         held.get(i).close();
-        waiting.get(i).get(4, TimeUnit.SECONDS).close(); // The poll would be 5 to 15 s away.
+        waiting.get(i).get(4, TimeUnit.SECONDS).close(); // The poll comes after 5 to 15 s.
       }
     }
   }
@@ -210,7 +212,7 @@ class MovingSlotsIT {
   }
 
   @Test
-  void slotServedByNobody_isAClearRefusal_leasesGoOnWhenItIsServedAgain() throws Exception {
+  void slotWithoutMaster_isAClearRefusal_leasesContinueWhenItIsServedAgain() throws Exception {
     try (Redlock redlock = ClusterClients.start(cluster)) {
       Lease held = redlock.lock("{down}", LAZY).acquire(WAIT);
       RedisNode master = cluster.masterOf("{down}");
@@ -223,9 +225,9 @@ class MovingSlotsIT {
         assertThatThrownBy(() -> redlock.lock("{down}_2", LAZY).tryAcquire())
             .isInstanceOf(QuorumUnavailableException.class)
             .message()
-            .containsAnyOf("CLUSTERDOWN", "slot " + slot + " is served by no");
+            .containsAnyOf("CLUSTERDOWN", "no known master serves slot " + slot);
         assertThatThrownBy(() -> held.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS))
-            .as("extended where nobody serves it")
+            .as("extended while no master serves it")
             .isNotNull();
         assertThat(System.nanoTime() + held.remainingValidity().toNanos())
             .isLessThan(before + 1_000_000);

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Several independent clusters as the nodes of one lock. */
@@ -42,13 +43,14 @@ class SeveralClustersIT {
     return ClusterLockNode.connect(clusters.get(cluster).uris().get(0));
   }
 
+  @Tag("thorough")
   @Test
   void threeClusters_areAQuorumOfTwo_andOneMayDie() {
     try (Redlock redlock =
         Clients.voting(
             Redlock.builder()
                 .nodes(node(0), node(1), node(2))
-                .restartGuard(RestartGuard.off())
+                .restartGuard(RestartGuard.OFF)
                 .build(),
             3)) {
       DistributedLock lock = redlock.lock("mixed", PATIENT);
@@ -65,12 +67,12 @@ class SeveralClustersIT {
         assertThat(lease.isValid()).isTrue();
       }
     } finally {
-      clusters.get(2).heal();
+      clusters.get(2).endFaults();
     }
   }
 
   @Test
-  void clusterAndIndependentMaster_ofTheSameServer_orOneClusterTwice_areRefusedByName() {
+  void clusterAndIndependentMaster_ofTheSameServer_orOneClusterTwice_areRejectedByName() {
     String uri = clusters.get(0).uris().get(0);
     LockNode again =
         ClusterLockNode.connect(
@@ -79,23 +81,21 @@ class SeveralClustersIT {
     try (Redlock redlock =
             Redlock.builder()
                 .nodes(node(0), again, node(1))
-                .restartGuard(RestartGuard.off())
+                .restartGuard(RestartGuard.OFF)
                 .build();
         Redlock other =
             Redlock.builder()
                 .nodes(node(0), node(1))
                 .nodes(uri)
-                .restartGuard(RestartGuard.off())
+                .restartGuard(RestartGuard.OFF)
                 .build()) {
-      // Which of two was met first is believed, and that is left to chance.
+      // The node that connects first votes, and the order is random.
       oneVotes(redlock, 0, 1);
       oneVotes(other, 0, 2);
     }
   }
 
-  /**
-   * Whether one of two nodes that lead to one server votes, and the other tells why it does not.
-   */
+  /** Whether one of two nodes of the same server votes, and the other reports why it does not. */
   private static void oneVotes(Redlock redlock, int first, int second) {
     ClusterClients.eventually(
         clusters.get(0),
@@ -103,13 +103,13 @@ class SeveralClustersIT {
         () -> {
           NodeState one = redlock.nodes().get(first);
           NodeState other = redlock.nodes().get(second);
-          return (one.state().equals("VOTING") && isRefused(other))
-              || (other.state().equals("VOTING") && isRefused(one));
+          return (one.state() == NodeState.State.VOTING && isRefused(other))
+              || (other.state() == NodeState.State.VOTING && isRefused(one));
         });
   }
 
   private static boolean isRefused(NodeState node) {
-    return node.state().equals("QUARANTINED")
+    return node.state() == NodeState.State.QUARANTINED
         && (node.cause().contains("is the same server as")
             || node.cause().contains("is in cluster mode"));
   }

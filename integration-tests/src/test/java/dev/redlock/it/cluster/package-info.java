@@ -1,4 +1,4 @@
-/** Locks on one Redis Cluster, and on several: failovers, moving slots, release notices. */
+/** Locks on one Redis Cluster, and on several: failovers, moving slots, release hints. */
 @NullMarked
 package dev.redlock.it.cluster;
 

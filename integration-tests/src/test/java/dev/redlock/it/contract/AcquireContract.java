@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a node grants, and what it refuses. */
+/** The replies of a node to an acquire. */
 abstract class AcquireContract extends NodeContract {
 
   @Test
@@ -47,7 +47,7 @@ abstract class AcquireContract extends NodeContract {
   }
 
   @Test
-  void ours_withHigherToken_isStampedAnew() {
+  void ours_withHigherToken_getsTheNewToken() {
     LockKeys keys = fresh();
     long token = client.now();
     client.acquire(keys, ME, token, TTL);
@@ -72,7 +72,7 @@ abstract class AcquireContract extends NodeContract {
   }
 
   @Test
-  void anothers_isHeld_withItsRemainingTimeMarkAndFence_andUntouched() {
+  void leaseOfAnotherClient_isHeld_withItsRemainingTimeMarkAndFence_andUntouched() {
     LockKeys keys = fresh();
     long token = client.now();
     client.acquire(keys, OTHER, token, TTL);
@@ -89,7 +89,7 @@ abstract class AcquireContract extends NodeContract {
   }
 
   @Test
-  void tokenNotAboveTheFence_isStale_andAnswersTheFence() {
+  void tokenNotAboveTheFence_isStale_andReturnsTheFence() {
     LockKeys keys = fresh();
     long token = client.now();
     client.acquire(keys, OTHER, token, TTL);
@@ -106,7 +106,10 @@ abstract class AcquireContract extends NodeContract {
 
   private record Off(LockKeys keys, long token, NodeReply reply) {}
 
-  /** With a token so far off the node's clock, which was not held up between clock and question. */
+  /**
+   * Sends a token with this distance to the node's clock. Repeats if the request was delayed after
+   * the clock reading.
+   */
   private Off acquireWithTokenOff(long micros) {
     while (true) {
       LockKeys keys = fresh();
@@ -202,7 +205,7 @@ abstract class AcquireContract extends NodeContract {
   }
 
   @Test
-  void previousLease_ofSomebodyElse_isHeld() {
+  void previousLease_ofAnotherClient_isHeld() {
     LockKeys keys = fresh();
     long token = client.now();
     client.acquire(keys, "a third", token, TTL);
@@ -256,7 +259,7 @@ abstract class AcquireContract extends NodeContract {
   }
 
   @Test
-  void severalNames_answerTheLongestLastingHolder_andTheHighestFence() {
+  void severalNames_returnTheLongestLastingHolder_andTheHighestFence() {
     LockKeys all = severalInOneSlot(3);
     long token = client.now();
     client.acquire(TestClient.keys(all.names().get(0)), "short", token, TTL);
@@ -343,7 +346,7 @@ abstract class AcquireContract extends NodeContract {
   @Test
   void keyWithoutTimeToLive_isAnError_neverHeld_andUntouched() {
     LockKeys keys = fresh();
-    for (String value : new String[] {"somebody's data", "", ME}) {
+    for (String value : new String[] {"foreign data", "", ME}) {
       server().put(keys.lockKey(0), value, 0);
       try {
         assertForeign(client.acquire(keys, ME, client.now(), TTL), keys.lockKey(0));
@@ -356,7 +359,7 @@ abstract class AcquireContract extends NodeContract {
   }
 
   @Test
-  void emptyValue_isNobodysPreviousLease() {
+  void emptyValue_isNoPreviousLease() {
     LockKeys keys = fresh();
     server().put(keys.lockKey(0), "", TTL);
 
@@ -413,6 +416,6 @@ abstract class AcquireContract extends NodeContract {
     NodeError error = reply.error();
     assertThat(error).isNotNull();
     assertThat(error.kind()).isEqualTo(NodeError.Kind.FOREIGN_KEY);
-    assertThat(error.message()).contains(key).contains(client.node.name());
+    assertThat(error.message()).contains(server().stored(key)).contains(client.node.name());
   }
 }

@@ -10,23 +10,41 @@ import dev.redlock.testkit.ServerState;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A whole cluster behind one node. Its masters are killed and paused together, for less than it
- * takes their replicas to notice.
+ * A cluster behind one node, or one of several. Tests kill and pause its masters together, for less
+ * time than the replicas need to notice.
  */
 final class ClusterUnderTest implements NodeUnderTest {
   private final RedisClusterNodes cluster;
   private final List<RedisNode> masters;
+  private final Supplier<LockNode> nodes;
+  private final UnaryOperator<String> stored;
 
   ClusterUnderTest(RedisClusterNodes cluster) {
+    this(
+        cluster,
+        () -> ClusterLockNode.connect(cluster.uris(), ClusterOptions.defaults()),
+        key -> key);
+  }
+
+  /**
+   * @param nodes makes a node
+   * @param stored the key that the node stores for this one
+   */
+  ClusterUnderTest(
+      RedisClusterNodes cluster, Supplier<LockNode> nodes, UnaryOperator<String> stored) {
     this.cluster = cluster;
+    this.nodes = nodes;
+    this.stored = stored;
     masters = cluster.masters();
   }
 
   private RedisNode at(String key) {
-    return masters.get(RedisClusterNodes.slot(key) * masters.size() / 16384);
+    return masters.get(RedisClusterNodes.slot(stored.apply(key)) * masters.size() / 16384);
   }
 
   @Override
@@ -36,47 +54,53 @@ final class ClusterUnderTest implements NodeUnderTest {
 
   @Override
   public LockNode newNode() {
-    return ClusterLockNode.connect(cluster.uris(), ClusterOptions.defaults());
+    return nodes.get();
+  }
+
+  @Override
+  public String stored(String key) {
+    return stored.apply(key);
   }
 
   @Override
   public @Nullable String value(String key) {
-    return (String) at(key).command("GET", key);
+    return (String) at(key).command("GET", stored.apply(key));
   }
 
   @Override
   public @Nullable String field(String key, String field) {
-    return (String) at(key).command("HGET", key, field);
+    String found = (String) at(key).command("GET", stored.apply(key));
+    return found == null ? null : FenceFields.of(found, field);
   }
 
   @Override
   public long ttlMillis(String key) {
-    Long left = (Long) at(key).command("PTTL", key);
+    Long left = (Long) at(key).command("PTTL", stored.apply(key));
     return left == null ? -2 : left;
   }
 
   @Override
   public void put(String key, String value, long ttlMillis) {
     if (ttlMillis == 0) {
-      at(key).command("SET", key, value);
+      at(key).command("SET", stored.apply(key), value);
     } else {
-      at(key).command("SET", key, value, "PX", Long.toString(ttlMillis));
+      at(key).command("SET", stored.apply(key), value, "PX", Long.toString(ttlMillis));
     }
   }
 
   @Override
   public void putField(String key, String field, String value) {
-    at(key).command("HSET", key, field, value);
+    at(key).command("SET", stored.apply(key), FenceFields.with(field, value));
   }
 
   @Override
   public void putList(String key) {
-    at(key).command("RPUSH", key, "somebody's", "data");
+    at(key).command("RPUSH", stored.apply(key), "foreign", "data");
   }
 
   @Override
   public void delete(String key) {
-    at(key).command("DEL", key);
+    at(key).command("DEL", stored.apply(key));
   }
 
   @Override
@@ -120,7 +144,7 @@ final class ClusterUnderTest implements NodeUnderTest {
   }
 
   @Override
-  public void heal() {
+  public void endFaults() {
     boolean down = masters.stream().anyMatch(master -> master.state() == ServerState.DEAD);
     masters.stream()
         .filter(master -> master.state() == ServerState.PAUSED)

@@ -23,13 +23,13 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How a node's connection comes, breaks, and comes back. */
+/** The connection of a node: start, loss and reconnect. */
 abstract class ConnectionContract extends NodeContract {
   private static final Duration LONGEST = Duration.ofSeconds(30);
 
   @AfterEach
-  void heal() {
-    server().heal();
+  void endFaults() {
+    server().endFaults();
   }
 
   private static void assertFailed(NodeReply reply, NodeError.Kind kind) {
@@ -39,7 +39,7 @@ abstract class ConnectionContract extends NodeContract {
   }
 
   @Test
-  void start_returnsAtOnce_andStatesAreTold() {
+  void start_returnsAtOnce_andStatesAreReported() {
     assertThat(client.node.status().state()).isEqualTo(State.VOTING);
     Awaitility.await()
         .untilAsserted(
@@ -57,7 +57,7 @@ abstract class ConnectionContract extends NodeContract {
   }
 
   @Test
-  void close_answersWhatIsUnanswered_andRefusesTheRest() {
+  void close_failsOpenRequests_andRefusesNewOnes() {
     needs(Feature.PAUSES);
     server().pause();
     List<CompletableFuture<NodeReply>> unanswered = new ArrayList<>();
@@ -76,7 +76,7 @@ abstract class ConnectionContract extends NodeContract {
   }
 
   @Test
-  void killed_failsWhatIsUnanswered_andRefusesAtOnce() {
+  void killed_failsOpenRequests_andRefusesNewOnesAtOnce() {
     needs(Feature.CRASHES);
     long before = client.node.status().connection();
     server().pause();
@@ -108,11 +108,11 @@ abstract class ConnectionContract extends NodeContract {
   }
 
   @Test
-  void downAtStart_joinsWhenItComes() {
+  void downAtStart_joinsWhenItStarts() {
     needs(Feature.CRASHES);
     server().kill();
     TestClient late =
-        closing(TestClient.startOnly(server().newNode(), RestartGuard.off(), TestClient.MAX_LEASE));
+        closing(TestClient.startOnly(server().newNode(), RestartGuard.OFF, TestClient.MAX_LEASE));
     assertFailed(late.inspect(fresh()), NodeError.Kind.DISCONNECTED);
 
     server().restart();
@@ -122,13 +122,12 @@ abstract class ConnectionContract extends NodeContract {
   }
 
   @Test
-  void whatWasNotAnswered_isNeverSentAgain() {
+  void requestWithoutReply_isNeverSentAgain() {
     needs(Feature.CRASHES);
     LockKeys keys = fresh();
     long token = client.now();
     server().pause();
-    CompletableFuture<NodeReply> lost =
-        client.send(new LockRequest.Acquire(keys, ME, token, TTL, null, 0, null));
+    CompletableFuture<NodeReply> lost = client.send(LockRequest.Acquire.of(keys, ME, token, TTL));
     server().kill();
     assertFailed(lost.orTimeout(2, TimeUnit.SECONDS).join(), NodeError.Kind.DISCONNECTED);
 
@@ -143,7 +142,7 @@ abstract class ConnectionContract extends NodeContract {
   void restarted_isANewConnection_andQuarantinedForTheLongestLease() {
     needs(Feature.CRASHES);
     TestClient guarded =
-        closing(TestClient.start(server().newNode(), RestartGuard.uptime(), LONGEST));
+        closing(TestClient.start(server().newNode(), RestartGuard.UPTIME, LONGEST));
     long before = guarded.node.status().connection();
 
     long begin = TestClient.TIME.nanos();
@@ -165,7 +164,7 @@ abstract class ConnectionContract extends NodeContract {
     needs(Feature.CRASHES);
     server().restart();
     TestClient guarded =
-        closing(TestClient.start(server().newNode(), RestartGuard.uptime(), LONGEST));
+        closing(TestClient.start(server().newNode(), RestartGuard.UPTIME, LONGEST));
 
     NodeStatus status = guarded.node.status();
     assertThat(status.state()).as(status.toString()).isEqualTo(State.QUARANTINED);
@@ -175,17 +174,17 @@ abstract class ConnectionContract extends NodeContract {
 
   @Test
   void flushed_isQuarantined() {
-    needs(Feature.PUSHES);
+    needs(Feature.INVALIDATIONS);
     needs(Feature.CRASHES);
     server().restart();
     TestClient guarded =
-        closing(TestClient.start(server().newNode(), RestartGuard.uptime(), LONGEST));
+        closing(TestClient.start(server().newNode(), RestartGuard.UPTIME, LONGEST));
     NodeStatus young = guarded.node.status();
     assertThat(young.state()).isEqualTo(State.QUARANTINED);
 
     server().flush();
 
-    // A whole cluster counts from when the last of its masters was seen to be flushed.
+    // A cluster is quarantined from the time at which its last master was flushed.
     NodeStatus flushed =
         guarded.awaitStatus(
             status ->
@@ -196,17 +195,42 @@ abstract class ConnectionContract extends NodeContract {
   }
 
   @Test
-  void forgottenScripts_failOnce_andAreLoadedAgain() {
+  void forgottenScripts_areSentWithTheRequest_whichDoesNotFail() {
     needs(Feature.SCRIPTS);
     LockKeys keys = fresh();
     long token = client.now();
     assertCode(client.acquire(keys, ME, token, TTL), ReplyCode.GRANTED);
-    // A user who may not load scripts sends each whole when it is used for the first time.
+    // For a user without the permission to load scripts, the client sends the text at the first
+    // use.
     assertCode(client.extend(keys, ME, token, TTL), ReplyCode.EXTENDED);
     for (int i = 0; i < 20; i++) {
       server().forgetScripts();
-      assertFailed(client.extend(keys, ME, token, TTL), NodeError.Kind.NO_SCRIPT);
       assertCode(client.extend(keys, ME, token, TTL), ReplyCode.EXTENDED);
+      assertCode(client.extend(keys, ME, token, TTL), ReplyCode.EXTENDED);
+    }
+  }
+
+  /** An acquire that is sent again after the release that undoes it would leave its key. */
+  @Test
+  void acquireWithoutScript_itsReleaseIsOnTheWire_leavesNoKey() {
+    needs(Feature.SCRIPTS);
+    for (int i = 0; i < 50; i++) {
+      LockKeys keys = fresh();
+      long token = client.now();
+      server().forgetScripts();
+      CompletableFuture<NodeReply> acquired =
+          client.send(LockRequest.Acquire.of(keys, ME, token, TTL));
+      CompletableFuture<NodeReply> released =
+          client.send(LockRequest.Release.rollBack(keys, ME, token));
+      NodeReply undone = released.orTimeout(2, TimeUnit.SECONDS).join();
+      assertThat(undone.code().definite()).as(undone.toString()).isTrue();
+      NodeReply reply = acquired.orTimeout(2, TimeUnit.SECONDS).join();
+      if (reply.code() != ReplyCode.GRANTED) { // It was sent again before the release was.
+        assertThat(reply.error()).isNotNull();
+        assertThat(reply.error().kind()).isEqualTo(NodeError.Kind.NO_SCRIPT);
+        assertThat(reply.error().notExecuted()).isTrue();
+      }
+      assertCode(client.inspect(keys), ReplyCode.NOT_OWNER);
     }
   }
 
@@ -232,7 +256,7 @@ abstract class ConnectionContract extends NodeContract {
     long token = client.now();
     assertCode(client.acquire(keys, "lease0", token, TTL), ReplyCode.GRANTED);
     for (int i = 1; i <= 50; i++) {
-      LockRequest next = new LockRequest.Acquire(keys, "lease" + i, token + i, TTL, null, 0, null);
+      LockRequest next = LockRequest.Acquire.of(keys, "lease" + i, token + i, TTL);
       CompletableFuture<NodeReply> granted = new CompletableFuture<>();
       CountDownLatch busy = new CountDownLatch(1);
       CountDownLatch releaseSent = new CountDownLatch(1);
@@ -245,8 +269,7 @@ abstract class ConnectionContract extends NodeContract {
           });
       await(busy);
       CompletableFuture<NodeReply> released =
-          client.send(
-              new LockRequest.Release(keys, "lease" + (i - 1), token + i - 1, true, 0, null));
+          client.send(LockRequest.Release.of(keys, "lease" + (i - 1), token + i - 1));
       releaseSent.countDown();
       assertCode(released.orTimeout(2, TimeUnit.SECONDS).join(), ReplyCode.RELEASED);
       assertCode(granted.orTimeout(2, TimeUnit.SECONDS).join(), ReplyCode.GRANTED);

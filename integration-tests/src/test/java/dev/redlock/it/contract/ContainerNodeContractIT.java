@@ -3,9 +3,11 @@ package dev.redlock.it.contract;
 import dev.redlock.it.OnContainers;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisSource;
+import org.junit.jupiter.api.Tag;
 
-/** The contract, on a container; what is killed and paused is the container. */
+/** The contract on a container. Tests kill and pause the container. */
 @OnContainers
+@Tag("thorough")
 class ContainerNodeContractIT extends RealServerContract {
   @Override
   RedisNodes startServer() {

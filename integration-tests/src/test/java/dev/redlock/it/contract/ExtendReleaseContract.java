@@ -11,7 +11,7 @@ import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** How a lease goes on, and how it ends. */
+/** Extension and end of a lease. */
 abstract class ExtendReleaseContract extends NodeContract {
 
   // extend
@@ -239,7 +239,7 @@ abstract class ExtendReleaseContract extends NodeContract {
   }
 
   private static LockRequest keeping(LockKeys keys, long token, long keepMillis) {
-    return new LockRequest.Release(keys, ME, token, true, keepMillis, null);
+    return LockRequest.Release.of(keys, ME, token).keeping(keepMillis);
   }
 
   @Test
@@ -328,7 +328,7 @@ abstract class ExtendReleaseContract extends NodeContract {
   // inspect
 
   @Test
-  void inspect_tellsHolderRemainingTimeAndFence() {
+  void inspect_returnsHolderRemainingTimeAndFence() {
     LockKeys keys = fresh();
     assertCode(client.inspect(keys), ReplyCode.NOT_OWNER);
     long token = client.now();
@@ -351,10 +351,8 @@ abstract class ExtendReleaseContract extends NodeContract {
     LockKeys keys = fresh();
     long token = client.now();
     for (int i = 0; i < 200; i++) {
-      var granted =
-          client.send(new LockRequest.Acquire(keys, "lease" + i, token + i, TTL, null, 0, null));
-      var released =
-          client.send(new LockRequest.Release(keys, "lease" + i, token + i, true, 0, null));
+      var granted = client.send(LockRequest.Acquire.of(keys, "lease" + i, token + i, TTL));
+      var released = client.send(LockRequest.Release.of(keys, "lease" + i, token + i));
       if (i % 50 == 49) {
         assertCode(granted.join(), ReplyCode.GRANTED);
         assertCode(released.join(), ReplyCode.RELEASED);

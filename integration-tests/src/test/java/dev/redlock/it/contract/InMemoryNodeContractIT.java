@@ -2,7 +2,7 @@ package dev.redlock.it.contract;
 
 import dev.redlock.testkit.MemoryServerUnderTest;
 
-/** The contract, on the in-memory node: the model answers as the scripts do. */
+/** The contract on the in-memory node: the model replies like the scripts. */
 class InMemoryNodeContractIT extends WholeContract {
   private static final NodeUnderTest SERVER = new MemoryServerUnderTest();
 

@@ -5,28 +5,33 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A server and the ways to look behind a node's back. Keys are whole Redis keys. */
+/** A server, with methods that read and change its data directly. Keys are complete Redis keys. */
 public interface NodeUnderTest {
 
-  /** What not every kind of node can be put through. */
+  /** Features that not every kind of node has. */
   enum Feature {
-    /** Keys of other types may stand where locks do. */
+    /** Lock keys may hold other types. */
     FOREIGN_TYPES,
     /** Scripts may be forgotten. */
     SCRIPTS,
-    /** Tells of released, expired and deleted keys. */
-    PUSHES,
+    /** Sends invalidations of released, expired and deleted keys. */
+    INVALIDATIONS,
     /** Can be killed and started again. */
     CRASHES,
     /** Can be stopped and continued. */
     PAUSES
   }
 
-  /** What this kind of node can be put through. */
+  /** The features of this kind of node. */
   Set<Feature> features();
 
   /** Another client of the same server, not started yet. */
   LockNode newNode();
+
+  /** The key under which the server stores what the methods of this class call by the given one. */
+  default String stored(String key) {
+    return key;
+  }
 
   /** The string stored under the key, or null. */
   @Nullable String value(String key);
@@ -34,10 +39,10 @@ public interface NodeUnderTest {
   /** A field of the hash under the key, byte for byte, or null. */
   @Nullable String field(String key, String field);
 
-  /** How long the key lives: -1 for ever, -2 if there is none. */
+  /** The remaining time to live in ms: -1 if it never expires, -2 if there is no such key. */
   long ttlMillis(String key);
 
-  /** Stores a string; ttl 0 is for ever. */
+  /** Stores a string; ttl 0 means no expiry. */
   void put(String key, String value, long ttlMillis);
 
   /** Stores a field of a hash, without time to live. */
@@ -46,10 +51,10 @@ public interface NodeUnderTest {
   /** Stores a list. */
   void putList(String key);
 
-  /** Somebody deletes the key. */
+  /** Deletes the key. */
   void delete(String key);
 
-  /** Keys that live for ever, but for the node's marker. */
+  /** The keys without a time to live, except the node's marker. */
   List<String> keysWithoutTtl();
 
   /** Removes everything. */
@@ -61,7 +66,7 @@ public interface NodeUnderTest {
   /** SIGKILL. */
   void kill();
 
-  /** Starts it again, empty, and returns when it answers. */
+  /** Restarts it, empty. When this returns, it replies to commands. */
   void restart();
 
   /** SIGSTOP. */
@@ -70,8 +75,8 @@ public interface NodeUnderTest {
   /** SIGCONT. */
   void resume();
 
-  /** Ends whatever a test has done to it; what it stores need not survive that. */
-  default void heal() {
+  /** Ends the faults of a test. The data may be lost. */
+  default void endFaults() {
     if (features().contains(Feature.CRASHES)) {
       restart();
     } else if (features().contains(Feature.PAUSES)) {

@@ -12,7 +12,7 @@ abstract class RealServerContract extends WholeContract {
   private RedisNodes nodes;
   private NodeUnderTest server;
 
-  /** Starts the one server, or aborts with the reason why there is none. */
+  /** Starts the server, or aborts the tests with the reason why it is not available. */
   abstract RedisNodes startServer();
 
   /** The address that clients use. */

@@ -14,7 +14,7 @@ final class ServerUnderTest implements NodeUnderTest {
   private final RedisNode redis;
   private final String uri;
 
-  /** What the test does behind the client's back it does as a user who may; clients use the URI. */
+  /** The test manipulates the server as a user with all permissions; clients use the URI. */
   ServerUnderTest(RedisNode redis, String uri) {
     this.redis = redis;
     this.uri = uri;
@@ -37,7 +37,8 @@ final class ServerUnderTest implements NodeUnderTest {
 
   @Override
   public @Nullable String field(String key, String field) {
-    return (String) redis.command("HGET", key, field);
+    String stored = (String) redis.command("GET", key);
+    return stored == null ? null : FenceFields.of(stored, field);
   }
 
   @Override
@@ -57,12 +58,12 @@ final class ServerUnderTest implements NodeUnderTest {
 
   @Override
   public void putField(String key, String field, String value) {
-    redis.command("HSET", key, field, value);
+    redis.command("SET", key, FenceFields.with(field, value));
   }
 
   @Override
   public void putList(String key) {
-    redis.command("RPUSH", key, "somebody's", "data");
+    redis.command("RPUSH", key, "foreign", "data");
   }
 
   @Override

@@ -2,7 +2,7 @@ package dev.redlock.it.contract;
 
 import dev.redlock.testkit.RedisNodes;
 
-/** The contract, on whichever Redis there is, as a user who may do everything. */
+/** The contract on the available Redis, as a user with all permissions. */
 class StandaloneNodeContractIT extends RealServerContract {
   @Override
   RedisNodes startServer() {

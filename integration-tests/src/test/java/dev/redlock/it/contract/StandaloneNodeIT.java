@@ -28,9 +28,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is peculiar to the node on Lettuce: users, roles, threads, and links that die silently. */
+/** Specific to the node on Lettuce: users, roles, threads, and connections that die silently. */
+@Tag("thorough")
 class StandaloneNodeIT {
   private final List<AutoCloseable> open = new ArrayList<>();
 
@@ -51,18 +53,41 @@ class StandaloneNodeIT {
   }
 
   private TestClient connect(LockNode node) {
-    return closing(TestClient.startOnly(node, RestartGuard.off(), MAX_LEASE));
+    return closing(TestClient.startOnly(node, RestartGuard.OFF, MAX_LEASE));
   }
 
   private static String as(RedisNode server, String user, String password) {
     return server.uri().replace("redis://", "redis://" + user + ":" + password + "@");
   }
 
-  /** What the scripts need, and nothing else; loading scripts and INFO come on top. */
+  /** The permissions that the scripts need; tests add script loading and INFO. */
   private static final String[] LEAST = {
-    "ACL", "SETUSER", "app", "reset", "on", ">secret", "~redlock:*", "-@all", "+evalsha", "+eval",
-    "+get", "+set", "+del", "+time", "+pttl", "+pexpire", "+hget", "+hmget", "+hset", "+hdel",
-    "+hgetall", "+client|tracking"
+    "ACL",
+    "SETUSER",
+    "app",
+    "reset",
+    "on",
+    ">secret",
+    "~redlock:*",
+    "-@all",
+    "+evalsha",
+    "+eval",
+    "+get",
+    "+set",
+    "+del",
+    "+time",
+    "+pttl",
+    "+pexpire",
+    "+mget",
+    "+exists",
+    "+hmget",
+    "+hset",
+    "+zadd",
+    "+zrange",
+    "+zrem",
+    "+zrank",
+    "+zcard",
+    "+client|tracking"
   };
 
   private static void setLeast(RedisNode server, String... more) {
@@ -80,11 +105,26 @@ class StandaloneNodeIT {
     assertThat(client.release(keys, "me", token).code()).isEqualTo(ReplyCode.RELEASED);
     assertThat(client.ask(new LockRequest.Break(keys, token)).code())
         .isEqualTo(ReplyCode.NOT_OWNER);
-    LockRequest.Line line = new LockRequest.Line("p", 0, 1_000, true);
+    LockRequest.QueueEntry other = new LockRequest.QueueEntry("q", 0, 1_000_000);
+    LockRequest.QueueEntry entry = new LockRequest.QueueEntry("p", 0, 1_000_000);
+    assertThat(client.ask(new LockRequest.Enqueue(keys, entry, 0)).code())
+        .isEqualTo(ReplyCode.ADMITTED);
+    assertThat(client.ask(new LockRequest.Enqueue(keys, other, 0)).code())
+        .isEqualTo(ReplyCode.QUEUED);
+    assertThat(client.acquire(keys, "newcomer", token + 1, 5_000).code())
+        .isEqualTo(ReplyCode.QUEUED);
     assertThat(
-            client.ask(new LockRequest.Acquire(keys, "x", token + 1, 5_000, "y", 0, line)).code())
+            client
+                .ask(
+                    LockRequest.Acquire.of(keys, "x", token + 1, 5_000)
+                        .successorOf("y", 0)
+                        .withQueueEntry(entry))
+                .code())
         .isEqualTo(ReplyCode.GRANTED);
-    assertThat(client.ask(new LockRequest.Release(keys, "x", token + 1, true, 100, "p")).code())
+    assertThat(
+            client
+                .ask(LockRequest.Release.of(keys, "x", token + 1).keeping(100).leavingQueue("p"))
+                .code())
         .isEqualTo(ReplyCode.RELEASED);
   }
 
@@ -98,19 +138,19 @@ class StandaloneNodeIT {
     lockAndRelease(client);
     server.command("SCRIPT", "FLUSH");
     NodeReply forgotten = client.inspect(NodeContract.fresh());
-    assertThat(forgotten.code()).isEqualTo(ReplyCode.FAILED);
+    assertThat(forgotten.code()).isEqualTo(ReplyCode.NOT_OWNER);
     lockAndRelease(client);
   }
 
   @Test
-  void userWithoutInfo_isHeldBackAtEveryConnection_withTheReason() {
+  void userWithoutInfo_isQuarantinedAtEveryConnection_withTheReason() {
     RedisNode server = server();
     setLeast(server, "+script|load");
     TestClient client =
         closing(
             TestClient.start(
                 LettuceLockNode.create(as(server, "app", "secret")),
-                RestartGuard.uptime(),
+                RestartGuard.UPTIME,
                 MAX_LEASE));
 
     assertThat(client.node.status().state()).isEqualTo(State.QUARANTINED);
@@ -119,7 +159,7 @@ class StandaloneNodeIT {
   }
 
   @Test
-  void wrongPassword_isTheCause_andAnsweredAsSuch_andHealed() {
+  void wrongPassword_isTheCauseOfTheError_untilItIsCorrected() {
     RedisNode server = server();
     setLeast(server, "+info");
     AtomicReference<String> password = new AtomicReference<>("wrong");
@@ -150,14 +190,14 @@ class StandaloneNodeIT {
   }
 
   @Test
-  void replica_neverVotes_andAPromotedOneIsHeldBack() {
+  void replica_neverVotes_andAPromotedOneIsQuarantined() {
     RedisNodes two = closing(RedisNodes.start(2));
     RedisNode replica = two.get(1);
     replica.command("REPLICAOF", "127.0.0.1", Integer.toString(two.get(0).port()));
     TestClient client =
         closing(
             TestClient.start(
-                LettuceLockNode.create(replica.uri()), RestartGuard.uptime(), MAX_LEASE));
+                LettuceLockNode.create(replica.uri()), RestartGuard.UPTIME, MAX_LEASE));
 
     NodeStatus status = client.node.status();
     assertThat(status.state()).isEqualTo(State.QUARANTINED);
@@ -173,7 +213,7 @@ class StandaloneNodeIT {
   }
 
   @Test
-  void masterThatBecomesAReplica_isFoundOut() {
+  void masterThatBecomesAReplica_isDetected() {
     RedisNodes two = closing(RedisNodes.start(2));
     RedisNode server = two.get(1);
     TestClient client = closing(TestClient.start(LettuceLockNode.create(server.uri())));
@@ -185,9 +225,25 @@ class StandaloneNodeIT {
         .until(
             () -> {
               client.acquire(NodeContract.fresh(), "me", client.now(), 5_000);
-              return client.node.status().cause().contains("replica");
+              return client.node.status().cause().contains("is a replica");
             });
     assertThat(client.node.status().state()).isEqualTo(State.QUARANTINED);
+  }
+
+  @Test
+  void masterThatBecomesAReplica_isOutWithItsFirstAnswer() {
+    RedisNode server = server();
+    TestClient client = closing(TestClient.start(LettuceLockNode.create(server.uri())));
+    assertThat(client.node.status().state()).isEqualTo(State.VOTING);
+    long token = client.now();
+    server.command("REPLICAOF", "127.0.0.1", "1"); // No master there: nothing is dropped yet.
+    assertThat(client.acquire(NodeContract.fresh(), "me", token, 5_000).error().kind())
+        .isEqualTo(NodeError.Kind.READONLY);
+    assertThat(client.node.status().state()).isEqualTo(State.QUARANTINED);
+    client.awaitStatus(status -> status.cause().contains("role:slave"));
+
+    server.command("REPLICAOF", "NO", "ONE");
+    client.awaitStatus(status -> status.state() == State.VOTING); // The guard is off here.
   }
 
   @Test
@@ -197,7 +253,7 @@ class StandaloneNodeIT {
     TestClient other =
         closing(
             TestClient.start(
-                LettuceLockNode.create(server.uri()), RestartGuard.off(), Duration.ofSeconds(5)));
+                LettuceLockNode.create(server.uri()), RestartGuard.OFF, Duration.ofSeconds(5)));
 
     assertThat(other.node.status().state()).isEqualTo(State.QUARANTINED);
     assertThat(other.node.status().cause()).contains("30000 ms").contains("5000 ms");
@@ -290,7 +346,7 @@ class StandaloneNodeIT {
   }
 
   @Test
-  void linkThatDiesSilently_isGivenUp_andMadeAnew() {
+  void connectionThatDiesSilently_isClosedAndReplaced() {
     RedisNode server = closing(RedisNodes.builder().count(1).gated(true).start()).get(0);
     TestClient client = closing(TestClient.start(LettuceLockNode.create(server.uri())));
     long before = client.node.status().connection();
@@ -301,7 +357,7 @@ class StandaloneNodeIT {
     NodeReply reply = lost.orTimeout(9, TimeUnit.SECONDS).join();
     assertThat(reply.error().kind()).isEqualTo(NodeError.Kind.DISCONNECTED);
     assertThat(client.node.status().connection()).isGreaterThan(before);
-    server.gate().heal();
+    server.gate().endFaults();
     client.awaitStatus(NodeStatus::usable);
     lockAndRelease(client);
   }

@@ -21,7 +21,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
-/** A started node and what it told. Blocks, as tests may. */
+/** A started node and the events it has sent. Its methods may block. */
 public final class TestClient implements AutoCloseable {
   static final Duration MAX_LEASE = Duration.ofSeconds(30);
   static final Duration PATIENCE = Duration.ofSeconds(5);
@@ -32,7 +32,7 @@ public final class TestClient implements AutoCloseable {
 
   final Queue<String> invalidated = new ConcurrentLinkedQueue<>();
 
-  /** What came by another way than the connection of the answers. */
+  /** Hints that did not come over the connection of the replies. */
   public final Queue<String> noticed = new ConcurrentLinkedQueue<>();
 
   final Queue<NodeStatus> statuses = new ConcurrentLinkedQueue<>();
@@ -43,7 +43,7 @@ public final class TestClient implements AutoCloseable {
   }
 
   public static TestClient start(LockNode node) {
-    return start(node, RestartGuard.off(), MAX_LEASE);
+    return start(node, RestartGuard.OFF, MAX_LEASE);
   }
 
   /** Starts the node and waits until it can be asked. */
@@ -72,7 +72,7 @@ public final class TestClient implements AutoCloseable {
       }
 
       @Override
-      public void onNotice(LockNode told, String key) {
+      public void onReleaseHint(LockNode told, String key) {
         noticed.add(key);
       }
 
@@ -102,11 +102,11 @@ public final class TestClient implements AutoCloseable {
   }
 
   public NodeReply acquire(LockKeys keys, String leaseId, long token, long ttlMillis) {
-    return ask(new LockRequest.Acquire(keys, leaseId, token, ttlMillis, null, 0, null));
+    return ask(LockRequest.Acquire.of(keys, leaseId, token, ttlMillis));
   }
 
   NodeReply handOver(LockKeys keys, String to, long token, String from, long fromToken) {
-    return ask(new LockRequest.Acquire(keys, to, token, 10_000, from, fromToken, null));
+    return ask(LockRequest.Acquire.of(keys, to, token, 10_000).successorOf(from, fromToken));
   }
 
   NodeReply extend(LockKeys keys, String leaseId, long token, long ttlMillis) {
@@ -114,11 +114,11 @@ public final class TestClient implements AutoCloseable {
   }
 
   public NodeReply release(LockKeys keys, String leaseId, long token) {
-    return ask(new LockRequest.Release(keys, leaseId, token, true, 0, null));
+    return ask(LockRequest.Release.of(keys, leaseId, token));
   }
 
   NodeReply rollBack(LockKeys keys, String leaseId, long token) {
-    return ask(new LockRequest.Release(keys, leaseId, token, false, 0, null));
+    return ask(LockRequest.Release.rollBack(keys, leaseId, token));
   }
 
   NodeReply inspect(LockKeys keys) {

@@ -2,7 +2,7 @@ package dev.redlock.it.contract;
 
 import org.junit.jupiter.api.Nested;
 
-/** All that holds for every kind of node. */
+/** The whole contract of every kind of node. */
 abstract class WholeContract {
   /** The server, running. */
   abstract NodeUnderTest server();
@@ -24,7 +24,7 @@ abstract class WholeContract {
   }
 
   @Nested
-  class InLine extends LineContract {
+  class InLine extends QueueContract {
     @Override
     NodeUnderTest server() {
       return WholeContract.this.server();
@@ -32,7 +32,7 @@ abstract class WholeContract {
   }
 
   @Nested
-  class Pushes extends PushContract {
+  class Invalidations extends InvalidationContract {
     @Override
     NodeUnderTest server() {
       return WholeContract.this.server();

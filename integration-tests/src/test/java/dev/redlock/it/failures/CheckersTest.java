@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Each checker finds what it is for: a history that is wrong, next to one that is almost so. */
+/** Each checker finds its defect in a wrong history, and nothing in an almost wrong one. */
 class CheckersTest {
   private static final long SECOND = 1_000_000_000L;
 
@@ -36,6 +36,14 @@ class CheckersTest {
 
   private static String releasing(long at, String who, String lease, boolean valid) {
     return at + " " + who + " releasing lease=" + lease + " valid=" + valid + " seen=" + (at - 1);
+  }
+
+  private static List<Hold> shortInsideLong() {
+    return holds(
+        acquired(100, "a", "a1", 1, 90),
+        acquired(200, "b", "b1", 2, 110),
+        releasing(210, "b", "b1", true),
+        acquired(300, "c", "c1", 3, 220));
   }
 
   @Test
@@ -83,26 +91,46 @@ class CheckersTest {
 
   @Test
   void overlaps_shortHoldInsideALongOne_doesNotHideTheNext() {
-    assertThat(
-            Checks.overlaps(
-                holds(
-                    acquired(100, "a", "a1", 1, 90),
-                    acquired(200, "b", "b1", 2, 110),
-                    releasing(210, "b", "b1", true),
-                    acquired(300, "c", "c1", 3, 220))))
-        .hasSize(2);
+    assertThat(Checks.overlaps(shortInsideLong())).hasSize(2);
   }
 
   @Test
-  void mutex_extensionSucceedsAfterAnotherHeld_isFound() {
+  void linearizability_extensionSucceedsAfterAnotherHeld_isFound() {
     String[] resurrected = {
       acquired(100, "a", "a1", 1, 90),
       acquired(1200, "b", "b1", 2, 1150),
       releasing(1300, "b", "b1", true),
       "1410 a extended lease=a1 asked=1400 until=2400"
     };
-    assertThat(Checks.mutex(holds(resurrected))).singleElement().asString().contains("a1", "b1");
-    assertThat(Checks.mutex(holds(resurrected[0], resurrected[1], resurrected[2]))).isEmpty();
+    assertThat(Checks.notLinearizable(holds(resurrected)))
+        .singleElement()
+        .asString()
+        .contains("a1", "b1");
+    assertThat(Checks.notLinearizable(holds(resurrected[0], resurrected[1], resurrected[2])))
+        .isEmpty();
+  }
+
+  /** Neither an overlap nor, by the rule of C3, a falling token. */
+  @Test
+  void linearizability_lowerTokenRequestedBeforeAndGrantedAfterAnotherHeld_isFound() {
+    String[] lines = {
+      acquired(110, "a", "a1", 2, 100),
+      releasing(200, "a", "a1", true),
+      acquired(300, "b", "b1", 1, 90)
+    };
+    assertThat(Checks.overlaps(holds(lines))).isEmpty();
+    assertThat(Checks.tokens(holds(lines))).isEmpty();
+    assertThat(Checks.notLinearizable(holds(lines)))
+        .singleElement()
+        .asString()
+        .contains("a1", "b1");
+    assertThat(Checks.notLinearizable(holds(lines[0], lines[1], acquired(200, "b", "b1", 3, 90))))
+        .isEmpty();
+  }
+
+  @Test
+  void linearizability_shortHoldInsideALongOne_doesNotHideTheNext() {
+    assertThat(Checks.notLinearizable(shortInsideLong())).hasSize(2);
   }
 
   @Test
@@ -116,7 +144,7 @@ class CheckersTest {
         .singleElement()
         .asString()
         .contains("b1");
-    // Asked for before the other was granted: either order is right.
+    // Requested before the other was granted: both orders are correct.
     assertThat(
             Checks.tokens(
                 holds(
@@ -178,26 +206,26 @@ class CheckersTest {
             "2 a voting count=5",
             "3 h fault code=N1",
             "4 a voting count=2",
-            "10 h healed",
+            "10 h recovered",
             "30 a voting count=3",
             acquired(75, "a", "a1", 1, 20),
             "80 h fault code=N1",
-            "90 h healed",
+            "90 h recovered",
             "95 h stopping");
     assertThat(Checks.recoveries(history, "x", 3))
         .containsExactly(new Checks.Recovery(30, 45), new Checks.Recovery(90, -1));
   }
 
   @Test
-  void recoveries_nextFaultBeforeAnybodyIsServed_countUpToIt() {
+  void recoveries_nextFaultBeforeAnyGrant_countUpToIt() {
     List<Event> history =
         history(
             "1 a ready",
             "2 a voting count=5",
             "3 h fault code=N1",
-            "10 h healed",
+            "10 h recovered",
             "60 h fault code=N2",
-            "70 h healed",
+            "70 h recovered",
             acquired(75, "a", "a1", 1, 20),
             "95 h stopping");
     assertThat(Checks.recoveries(history, "x", 3))
@@ -209,14 +237,14 @@ class CheckersTest {
     String[] slow = {
       "1 a ready",
       "2 a voting count=5",
-      "10 h healed",
+      "10 h recovered",
       acquired(10 + 2 * SECOND + 1, "a", "a1", 1, 20).replace("names=x", "names=hot"),
       3 * SECOND + " h stopping"
     };
     assertThat(Verdict.of(history(slow), Duration.ofSeconds(1), true).found())
         .singleElement()
         .asString()
-        .contains("not to be had");
+        .contains("no worker was granted the lock");
     assertThat(Verdict.of(history(slow), Duration.ofSeconds(2), true).passed()).isTrue();
   }
 
@@ -229,7 +257,7 @@ class CheckersTest {
     assertThat(Verdict.of(history, Duration.ofSeconds(1), true).found())
         .containsAll(Checks.orphans(history))
         .containsAll(Checks.immortal(history))
-        .hasSize(3) // Besides: nothing else happened.
+        .hasSize(3) // In addition: nothing else happened.
         .contains("nothing happened");
   }
 
@@ -245,7 +273,7 @@ class CheckersTest {
   }
 
   @Test
-  void signal_lossOrCapToldAfterTheDeadline_isFoundAsWell() {
+  void signal_lossOrCapAfterTheDeadline_isFoundAsWell() {
     for (String how : List.of("LOST", "CAP_REACHED", "EXPIRED")) {
       String[] lines = {
         acquired(100, "a", "a1", 1, 90), (1100 + SECOND) + " a ended lease=a1 how=" + how
@@ -263,7 +291,7 @@ class CheckersTest {
   }
 
   @Test
-  void signals_mostToldAfterTheDeadline_areFoundHoweverLittleTheyAreLate() {
+  void signals_mostAfterTheDeadline_areFoundHoweverLittleTheyAreLate() {
     List<String> lines = new ArrayList<>();
     for (int i = 1; i <= 5; i++) {
       lines.add(acquired(100, "a", "a" + i, i, 90));

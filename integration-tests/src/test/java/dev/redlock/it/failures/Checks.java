@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The checkers. Each reads a history and nothing else, and returns what it found wrong, in words
- * with stamps; {@code CheckersTest} shows each of them a history that is wrong.
+ * The checkers. Each reads only a history, and returns the violations as texts with time stamps.
+ * {@code CheckersTest} tests each of them with a wrong history.
  */
 final class Checks {
   private Checks() {}
@@ -49,29 +49,41 @@ final class Checks {
   }
 
   /**
-   * C2: acquire, extend and release are those of an owner-aware mutex. A lease that was extended
-   * was owned without a break from its grant to that extension; between the two nobody else can
-   * have been granted it. Expiry is a release at the deadline. Unlike C1 this also finds an
-   * extension that succeeded for a lease that had expired, with others having come in between.
+   * C2: the history is linearizable as a register of owner and token. An acquire takes effect once
+   * between its request and its grant, needs a register without an owner, and writes its token,
+   * which must be higher than the last. A successful extension needs its own lease as the owner at
+   * some instant after it was requested. The owner is removed by a release, and at the deadline.
+   *
+   * <p>No search is needed: the tokens dictate the only possible order of the acquires, and it is
+   * best to let each operation take effect as early as it can. So each lease must have been granted
+   * after the end of all leases with a lower token. Each name is checked alone, which suffices
+   * because linearizability is local (Herlihy and Wing, 1990).
    */
-  static List<String> mutex(List<Hold> holds) {
+  static List<String> notLinearizable(List<Hold> holds) {
     List<String> found = new ArrayList<>();
     Hold.byName(holds)
         .forEach(
             (name, list) -> {
-              Hold before = null;
-              for (Hold hold : list) {
-                if (before != null && before.extendedNanos() > hold.fromNanos()) {
+              List<Hold> byToken = new ArrayList<>(list);
+              byToken.sort(Comparator.comparingLong(Hold::token));
+              Hold last = null;
+              for (Hold hold : byToken) {
+                if (last != null && hold.fromNanos() < last.ownedUntilNanos()) {
                   found.add(
-                      name
-                          + ": "
-                          + before.lease()
-                          + " was extended after "
-                          + hold.lease()
-                          + " had been granted");
+                      String.format(
+                          Locale.ROOT,
+                          "%s: %s with token %d was granted at %d, but %s with token %d owned the"
+                              + " lock until %d",
+                          name,
+                          hold.lease(),
+                          hold.token(),
+                          hold.fromNanos(),
+                          last.lease(),
+                          last.token(),
+                          last.ownedUntilNanos()));
                 }
-                if (before == null || hold.extendedNanos() > before.extendedNanos()) {
-                  before = hold;
+                if (last == null || hold.ownedUntilNanos() > last.ownedUntilNanos()) {
+                  last = hold;
                 }
               }
             });
@@ -170,15 +182,14 @@ final class Checks {
   }
 
   /**
-   * One healing and how long nobody had the lock after it: until somebody had it, until the next
-   * fault, or {@code -1} if the lock was not to be had any more.
+   * One recovery: the time from the end of the faults to the next grant or to the next fault;
+   * {@code -1} if no worker was granted the lock any more.
    */
-  record Recovery(long healedNanos, long nanos) {}
+  record Recovery(long recoveredNanos, long nanos) {}
 
   /**
-   * C5: how long it took, after each time that all faults had ended and every worker had a quorum
-   * again, until somebody had the lock; or how long it had not been to be had when the next fault
-   * came.
+   * C5: the time from each moment at which all faults had ended and every worker had a quorum
+   * again, to the next grant, or to the next fault if no grant came before it.
    */
   static List<Recovery> recoveries(List<Event> history, String name, int quorum) {
     List<Recovery> all = new ArrayList<>();
@@ -195,7 +206,7 @@ final class Checks {
           faulty = true;
           since = -1;
         }
-        case "healed" -> faulty = false;
+        case "recovered" -> faulty = false;
         case "ready" -> ready.add(event.who());
         case "gone" -> {
           ready.remove(event.who());
@@ -206,7 +217,7 @@ final class Checks {
           if (since >= 0 && event.list("names").contains(name)) {
             all.add(new Recovery(since, event.atNanos() - since));
             since = -1;
-            faulty = true; // Measured; the next healing counts again.
+            faulty = true; // Measured; the next recovery counts again.
           }
         }
         case "stopping" -> {
@@ -229,25 +240,28 @@ final class Checks {
     return all;
   }
 
-  /** C6: lock keys that were there although everything had been released and all was well. */
+  /** C6: lock keys that remained after all leases were released and all faults had ended. */
   static List<String> orphans(List<Event> history) {
     return history.stream().filter(e -> e.is("orphan")).map(Event::toString).toList();
   }
 
   /**
-   * When a holder was told that it has its lease no longer, without having released it.
+   * The time at which a holder was notified of the end of a lease that it had not released.
    *
-   * @param lateNanos after its deadline, the time left out in which its process did not run; less
-   *     than 0 if before
+   * @param lateNanos the time after its deadline, without the time in which its process did not
+   *     run; negative if before the deadline
    */
   record Signal(String lease, String how, long lateNanos) {}
 
-  /** How long before a deadline its end is told, at most; a process may be stopped just then. */
+  /**
+   * How long before its deadline the end of a lease may be reported; a process may be stopped just
+   * then.
+   */
   private static final long NOTICE_NANOS = 10_000_000;
 
   private static final Set<String> NOT_RELEASED = Set.of("EXPIRED", "LOST", "CAP_REACHED");
 
-  /** All that holders were told of leases that ended by themselves. */
+  /** All notifications of leases that ended without a release. */
   static List<Signal> signals(List<Event> history) {
     Map<String, Hold> holds = new HashMap<>();
     Hold.of(history).forEach(hold -> holds.put(hold.lease(), hold));
@@ -272,9 +286,9 @@ final class Checks {
   }
 
   /**
-   * C7: no lease ended silently, and its holder was told before its deadline. One signal may come
-   * late on a machine that has other things to do, by less than the keys outlive the deadline; as a
-   * rule they may not.
+   * C7: no lease ended silently, and its holder was notified before its deadline. On a busy machine
+   * a single signal may be late, by less than the keys outlive the deadline; most signals must be
+   * in time.
    */
   static List<String> lateSignals(List<Event> history, long toleranceNanos) {
     List<String> found = new ArrayList<>();
@@ -285,7 +299,7 @@ final class Checks {
         found.add(
             String.format(
                 Locale.ROOT,
-                "%s: told that it is %s %.1f ms after its deadline, pauses left out",
+                "%s: notified of its end as %s %.1f ms after its deadline, without pauses",
                 signal.lease(),
                 signal.how(),
                 signal.lateNanos() / 1e6));
@@ -293,7 +307,7 @@ final class Checks {
     }
     late.sort(null);
     if (late.size() >= FEW_SIGNALS && late.get(late.size() / 2) > 0) {
-      found.add("most ends are told after the deadline: " + late + " ns");
+      found.add("most ends are reported after the deadline: " + late + " ns");
     }
     Set<String> told = new HashSet<>();
     Set<String> done = new HashSet<>();
@@ -301,16 +315,16 @@ final class Checks {
     history.stream().filter(e -> e.is("done")).forEach(e -> done.add(e.who()));
     for (Hold hold : Hold.of(history)) {
       if (done.contains(hold.who()) && !told.contains(hold.lease())) {
-        found.add(hold.lease() + ": its end was never told");
+        found.add(hold.lease() + ": its end was never reported");
       }
     }
     return found;
   }
 
-  /** Fewer say nothing about a rule. */
+  /** Fewer signals prove nothing. */
   private static final int FEW_SIGNALS = 4;
 
-  /** C8: keys of ours without a time to live. */
+  /** C8: keys of the library without a time to live. */
   static List<String> immortal(List<Event> history) {
     return history.stream().filter(e -> e.is("immortal")).map(Event::toString).toList();
   }

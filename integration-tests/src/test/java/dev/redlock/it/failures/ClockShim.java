@@ -12,9 +12,9 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Redis servers whose wall clock can be stepped: a library that is loaded before all others adds an
- * offset, read from shared memory, to what they take for the time. Needs a C compiler and a
- * redis-server that is linked dynamically; the one that comes as a dependency is not.
+ * Redis servers whose wall clock can be stepped. A preloaded library adds an offset from shared
+ * memory to their time. Needs a C compiler and a dynamically linked redis-server; the one from the
+ * Maven dependency is linked statically.
  */
 final class ClockShim {
   private static final String SOURCE =
@@ -72,7 +72,10 @@ final class ClockShim {
     this.directory = directory;
   }
 
-  /** Compiles the shim into this directory; empty, with the reason told, where it cannot be had. */
+  /**
+   * Compiles the shim into this directory; empty if that is not possible, with the reason on
+   * standard output.
+   */
   static Optional<ClockShim> compile(Path directory) {
     Path server = onPath("redis-server");
     String why = null;
@@ -117,12 +120,12 @@ final class ClockShim {
     return Optional.of(new ClockShim(directory));
   }
 
-  /** The program to start nodes with. */
+  /** The program that starts the nodes. */
   Path server() {
     return directory.resolve("redis-server-with-a-clock");
   }
 
-  /** From now on this node's wall clock is off by so much. */
+  /** Sets the offset of this node's wall clock. */
   void set(int port, long offsetMicros) {
     try (RandomAccessFile file =
         new RandomAccessFile(directory.resolve("clock-" + port).toFile(), "rw")) {

@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One line of the history: {@code 123456789 w2 acquired lease=… token=…}. Values hold no blanks.
+ * One line of the history: {@code 123456789 w2 acquired lease=… token=…}. Values contain no spaces.
  *
- * @param atNanos when, on the monotonic clock that all processes of this host share
+ * @param atNanos the time on the monotonic clock that all processes of this host share
  * @param who a worker, a node, or the harness
  * @param what the kind of event
- * @param fields what else there is to know
+ * @param fields additional values
  */
 record Event(long atNanos, String who, String what, Map<String, String> fields) {
 
@@ -25,7 +25,7 @@ record Event(long atNanos, String who, String what, Map<String, String> fields) 
     return new Event(atNanos, who, what, fields);
   }
 
-  /** Reads a line; empty if it is none of ours. */
+  /** Parses a line; empty if it is not an event. */
   static Optional<Event> parse(String line) {
     String[] words = line.split(" ", -1);
     if (words.length < 3 || !words[0].matches("-?\\d+")) {
@@ -46,7 +46,7 @@ record Event(long atNanos, String who, String what, Map<String, String> fields) 
     return what.equals(kind);
   }
 
-  /** A field that must be there. */
+  /** Returns a required field. */
   String text(String key) {
     String value = fields.get(key);
     if (value == null) {

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
@@ -20,19 +21,19 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = {
-      "Processes lock and unlock on five Redis masters while masters, links and processes are",
-      "killed, paused, cut off and made to forget. One history is kept, and checked afterwards.",
-      "Exit code 0 if no checker found anything; 1 if one did; 2 if it could not be run."
+      "Processes lock and unlock on five Redis masters. Meanwhile masters, links and processes are",
+      "killed, paused and cut off, and masters lose keys. Checkers verify the recorded history.",
+      "Exit code 0 if no checker found a violation; 1 if one did; 2 if the run could not start."
     })
 final class Failures implements Callable<Integer> {
-  @Option(names = "--minutes", paramLabel = "N", description = "how long (default: 2)")
+  @Option(names = "--minutes", paramLabel = "N", description = "duration in minutes (default: 2)")
   private double minutes = 2;
 
   @Option(
       names = "--nemesis",
       paramLabel = "NAMES",
       split = ",",
-      description = "all, or some of N1 to N11 and ${COMPLETION-CANDIDATES} (default: all)")
+      description = "all, or some of N1 to N13 and ${COMPLETION-CANDIDATES} (default: all)")
   private List<String> nemeses = List.of("all");
 
   private String guard = "on";
@@ -41,7 +42,7 @@ final class Failures implements Callable<Integer> {
       names = "--guard",
       paramLabel = "on|off",
       description =
-          "off: the control; masters forget beyond all assumptions, and overlaps must be found")
+          "off: the control; masters forget without a restart guard, and overlaps must be found")
   void guard(String word) {
     if (!word.equals("on") && !word.equals("off")) {
       throw new IllegalArgumentException("--guard is on or off, not " + word);
@@ -55,19 +56,42 @@ final class Failures implements Callable<Integer> {
   @Option(names = "--lease", paramLabel = "MS", description = "lease time (default: 3000)")
   private int leaseMillis = 3000;
 
-  @Option(names = "--seed", paramLabel = "N", description = "of faults and lengths")
+  @Option(names = "--seed", paramLabel = "N", description = "seed of faults and durations")
   private long seed = ThreadLocalRandom.current().nextInt(1_000_000);
 
   @Option(
       names = "--out",
       paramLabel = "DIR",
-      description = "where history.txt and timeline.html go (default: ${DEFAULT-VALUE})")
+      description = "directory for history.txt and timeline.html (default: ${DEFAULT-VALUE})")
   private Path out = Path.of("failures-out");
 
-  @Option(names = "--check", paramLabel = "FILE", description = "only check this history again")
+  @Option(
+      names = "--shards",
+      paramLabel = "MODE",
+      description = {
+        "instead: one cluster whose shards fail over and lose writes, one after another, used as",
+        "${COMPLETION-CANDIDATES}; SINGLE is the control and must show overlaps"
+      })
+  private ShardFailures.Mode shards;
+
+  @Option(
+      names = "--failovers",
+      paramLabel = "N",
+      description = "with --shards: the number of failovers (default: 200)")
+  private int failovers = 200;
+
+  @Option(
+      names = "--shard-faults",
+      paramLabel = "NAMES",
+      split = ",",
+      description =
+          "with --shards: how a master is lost, of ${COMPLETION-CANDIDATES} (default: KILL)")
+  private List<ShardFailures.Fault> shardFaults = List.of(ShardFailures.Fault.KILL);
+
+  @Option(names = "--check", paramLabel = "FILE", description = "only check this history file")
   private Path check;
 
-  /** Runs it and exits with its code. */
+  /** Runs the program and exits with its code. */
   public static void main(String[] args) {
     CommandLine command = new CommandLine(new Failures());
     command.setExecutionExceptionHandler(
@@ -84,6 +108,9 @@ final class Failures implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    if (shards != null) {
+      return ofShards();
+    }
     Settings settings = new Settings(Duration.ofMillis(leaseMillis), !guard.equals("off"));
     List<Nemesis> chosen = chosen(nemeses);
     List<Event> history =
@@ -99,7 +126,11 @@ final class Failures implements Callable<Integer> {
                         out,
                         true))
                 .run();
-    boolean paused = history.stream().anyMatch(e -> e.is("fault") && e.text("code").equals("N3"));
+    boolean paused =
+        history.stream()
+            .filter(e -> e.is("fault"))
+            .map(e -> e.text("code"))
+            .anyMatch(Set.of(Nemesis.STOP_CLIENT.code(), Nemesis.STOP_AT_STEP.code())::contains);
     Verdict verdict = Verdict.of(history, settings.leaseTime(), paused);
     if (check == null) {
       Path page = out.resolve("timeline.html");
@@ -113,13 +144,32 @@ final class Failures implements Callable<Integer> {
     }
     System.out.println(verdict.line());
     if (!settings.guard() && Checks.overlaps(Hold.of(history)).isEmpty()) {
-      System.out.println("failures: no overlap, which the control is for: it proves nothing");
+      System.out.println("failures: the control found no overlap, so it proves nothing");
       return 2;
     }
     return verdict.passed() ? 0 : 1;
   }
 
-  /** In their order. A name that is none is refused: a run without it would prove less. */
+  private int ofShards() throws Exception {
+    boolean control = shards == ShardFailures.Mode.SINGLE;
+    int masters = shards == ShardFailures.Mode.SPREAD_5 ? 5 : 3;
+    ShardFailures.Result result =
+        new ShardFailures(
+                new ShardFailures.Plan(shards, masters, failovers, shardFaults, seed, false))
+            .run();
+    System.out.println(result.line());
+    if (control) {
+      return result.overlaps() > 0 ? 0 : 2;
+    }
+    return result.overlaps() == 0 && result.lostUpdates() == 0 && result.fallingTokens() == 0
+        ? 0
+        : 1;
+  }
+
+  /**
+   * Parses names, in the order of the enum. Rejects an unknown name, because a run without that
+   * fault would prove less.
+   */
   static List<Nemesis> chosen(List<String> names) {
     EnumSet<Nemesis> chosen = EnumSet.noneOf(Nemesis.class);
     for (String name : names) {
@@ -130,7 +180,7 @@ final class Failures implements Callable<Integer> {
               .toList();
       if (meant.isEmpty()) {
         throw new IllegalArgumentException(
-            "no such nemesis: " + name + "; there are all, " + known());
+            "unknown nemesis: " + name + "; known are all, " + known());
       }
       chosen.addAll(meant);
     }

@@ -17,7 +17,7 @@ class FailuresTest {
   }
 
   @Test
-  void nemesis_thatThereIsNot_isRefusedByName_withThoseThereAre() {
+  void nemesis_unknown_isRejectedByName_withTheKnownOnes() {
     assertThatThrownBy(() -> Failures.chosen(List.of("partition", "latencie")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("latencie")

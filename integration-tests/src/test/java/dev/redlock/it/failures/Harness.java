@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 
-/** Runs the workers, does things to them and to the masters, and lets them come to rest. */
+/** Runs the workers, injects faults into them and into the masters, and waits for the recovery. */
 final class Harness {
   private static final Duration LOOK = Duration.ofMillis(100);
 
@@ -22,9 +22,9 @@ final class Harness {
   private final List<Nemesis> still = new ArrayList<>();
 
   /**
-   * What is to be run.
+   * The settings of a run.
    *
-   * @param out where history and picture go
+   * @param out the directory for history and picture
    */
   record Plan(
       Settings settings,
@@ -40,7 +40,7 @@ final class Harness {
     this.random = new Random(plan.seed());
   }
 
-  /** The whole run; what it returns is all that the verdict is made of. */
+  /** Executes the whole run. The verdict depends only on the returned history. */
   List<Event> run() throws InterruptedException {
     Path scratch = plan.out().resolve("clocks");
     try (History history = new History(plan.out().resolve("history.txt"));
@@ -68,7 +68,7 @@ final class Harness {
     }
   }
 
-  /** One fault, or two at once, and the time it takes to recover. */
+  /** One fault, or two at the same time, and the recovery. */
   private void strike(World world) throws InterruptedException {
     History history = world.history();
     Nemesis nemesis = next();
@@ -94,11 +94,14 @@ final class Harness {
       Thread.sleep(lease);
     }
     world.lookForImmortals();
-    history.add("harness", "healed");
+    history.add("harness", "recovered");
     awaitServed(world);
   }
 
-  /** Each once, in any order, before any comes again: short runs have most of them as well. */
+  /**
+   * Each fault occurs once, in random order, before any fault repeats, so that short runs also
+   * contain most of them.
+   */
   private Nemesis next() {
     if (still.isEmpty()) {
       still.addAll(plan.nemeses());
@@ -113,7 +116,7 @@ final class Harness {
     return one.get(0);
   }
 
-  /** A second fault may hit what the first has stopped already; then there is only one. */
+  /** A second fault may hit a process that the first has stopped; then only the first counts. */
   private void begin(World world, Nemesis nemesis, List<Fault> faults) {
     try {
       Fault fault = nemesis.begin(world, random);
@@ -148,8 +151,8 @@ final class Harness {
 
   /**
    * The control: the guard is off, and a majority of masters forgets within one lease time. A
-   * holder that reaches them would heal them at once, so it is cut off from them. Two holders must
-   * be found.
+   * holder that reaches them would repair its keys at once, so it is cut off from them. Two holders
+   * must be found.
    */
   private void strikeBeyondTheAssumptions(World world) throws InterruptedException {
     awaitAllVoting(world);
@@ -165,16 +168,19 @@ final class Harness {
     List<RedisNode> victims = shuffled.subList(0, Settings.QUORUM);
     WorkerProcess holder = world.holderOf("still").orElseThrow();
     world.history().add("harness", "fault", "code", "N1", "where", "n", "text", "three forget");
-    say("N1 three masters killed, back empty at once, and the holder cannot tell them again");
+    say("N1 three masters killed and restarted empty, and the holder cannot repair its keys there");
     victims.forEach(node -> holder.gates().get(node.index()).cut());
     victims.forEach(RedisNode::restart);
     Thread.sleep(plan.settings().leaseTime().toMillis() / 2);
-    holder.gates().forEach(TcpGate::heal);
-    world.history().add("harness", "healed");
+    holder.gates().forEach(TcpGate::endFaults);
+    world.history().add("harness", "recovered");
     awaitServed(world);
   }
 
-  /** Until somebody had the hot lock after all had a quorum, or much longer than that may take. */
+  /**
+   * Waits until a worker was granted the hot lock after all had a quorum, or for much longer than
+   * that may take.
+   */
   private void awaitServed(World world) throws InterruptedException {
     for (WorkerProcess worker : world.workers()) {
       worker.awaitReady(60);
@@ -184,13 +190,13 @@ final class Harness {
     while (System.nanoTime() - deadline < 0) {
       List<Event> events = world.history().events();
       List<Checks.Recovery> all = Checks.recoveries(events, Settings.HOT, Settings.QUORUM);
-      long healed = world.history().last(e -> e.is("healed")).map(Event::atNanos).orElse(0L);
-      if (!all.isEmpty() && all.get(all.size() - 1).healedNanos() >= healed) {
+      long recovered = world.history().last(e -> e.is("recovered")).map(Event::atNanos).orElse(0L);
+      if (!all.isEmpty() && all.get(all.size() - 1).recoveredNanos() >= recovered) {
         return;
       }
       Thread.sleep(LOOK.toMillis());
     }
-    say("nobody served since the last fault:\n" + world.describe());
+    say("no grant since the last fault:\n" + world.describe());
   }
 
   private void awaitAllVoting(World world) throws InterruptedException {
@@ -203,7 +209,7 @@ final class Harness {
     }
   }
 
-  /** Whether every worker counts on every master. */
+  /** Whether every worker counts the votes of every master. */
   private static boolean allVote(World world) {
     return world.workers().stream()
         .map(WorkerProcess::who)
@@ -211,11 +217,11 @@ final class Harness {
         .allMatch(last -> last.isPresent() && last.get().number("count") == Settings.MASTERS);
   }
 
-  /** No more faults, then no more work: what is left then is left for good. */
+  /** Ends the faults, then the work; keys that remain afterwards remain for good. */
   private void comeToRest(World world) throws InterruptedException {
     History history = world.history();
     awaitAllVoting(world);
-    Thread.sleep(plan.settings().leaseTime().toMillis()); // What the dead held expires.
+    Thread.sleep(plan.settings().leaseTime().toMillis()); // The leases of dead workers expire.
     history.add("harness", "stopping");
     say("stopping");
     world.workers().forEach(worker -> worker.order("stop"));
@@ -234,7 +240,10 @@ final class Harness {
     history.add("harness", "end");
   }
 
-  /** Writes what an onlooker sees of the masters, and now and then how it goes. */
+  /**
+   * Records the states of the masters as an observing client sees them, and sometimes prints
+   * progress.
+   */
   private Thread watch(World world) {
     Thread thread =
         new Thread(

@@ -11,9 +11,9 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * All that happened, in the order in which it became known; nothing is ever changed. Stamps are
- * {@link System#nanoTime()} of whoever saw it: on Linux that is CLOCK_MONOTONIC, one clock for all
- * processes of a host, so stamps of different processes compare ({@link WorkerProcess} checks it).
+ * All events, in the order of their arrival; append-only. Stamps are {@link System#nanoTime()} of
+ * the process that saw the event: on Linux that is CLOCK_MONOTONIC, one clock for all processes of
+ * a host, so stamps of different processes compare ({@link WorkerProcess} checks it).
  */
 final class History implements AutoCloseable {
   private final List<Event> events = new ArrayList<>();
@@ -28,7 +28,7 @@ final class History implements AutoCloseable {
     }
   }
 
-  /** What a file says, for checking it again. */
+  /** Reads the history from a file, to check it again. */
   static List<Event> read(Path file) throws IOException {
     try (var lines = Files.lines(file)) {
       return lines.map(Event::parse).flatMap(Optional::stream).toList();
@@ -53,7 +53,7 @@ final class History implements AutoCloseable {
     return List.copyOf(events);
   }
 
-  /** The last event that is so; empty if there was none. */
+  /** The last event that matches; empty if there is none. */
   synchronized Optional<Event> last(Predicate<Event> wanted) {
     for (int i = events.size() - 1; i >= 0; i--) {
       if (wanted.test(events.get(i))) {

@@ -7,21 +7,20 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One lease, as its holder saw it. Wherever a stamp cannot be exact it errs so that a claim is
- * shorter than it was: what the checkers find did happen.
+ * One lease as its holder saw it. Where a stamp cannot be exact, it makes the claim shorter than it
+ * was, so every violation that the checkers find did happen.
  *
- * @param lease the harness's own name for it; lease ids are secrets
+ * @param lease the harness's name of the lease; lease ids are secret
  * @param who the worker
- * @param names what it covers
+ * @param names the names of the lease
  * @param token its fencing token
- * @param askedNanos when it was asked for
- * @param fromNanos when the holder had it
+ * @param askedNanos when it was requested
+ * @param fromNanos when it was granted
  * @param toNanos until when it claimed validity: its release, or its deadline if it was never
  *     released in time (its holder was killed or paused, say)
  * @param untilNanos its last deadline
- * @param extendedNanos when the last extension was asked for that succeeded; {@code fromNanos} if
- *     none
- * @param how how it ended, as far as the holder said
+ * @param extendedNanos when the last successful extension was requested; {@code fromNanos} if none
+ * @param how its end, as the holder reported it
  */
 record Hold(
     String lease,
@@ -34,6 +33,14 @@ record Hold(
     long untilNanos,
     long extendedNanos,
     String how) {
+
+  /**
+   * Until when the lease was the owner for certain: it claimed validity, or an extension that was
+   * requested then succeeded.
+   */
+  long ownedUntilNanos() {
+    return Math.max(toNanos, extendedNanos);
+  }
 
   /** All holds of a history, by the time they began. */
   static List<Hold> of(List<Event> history) {

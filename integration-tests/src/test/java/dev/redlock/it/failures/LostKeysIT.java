@@ -23,11 +23,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Keys that go too early, or stay for too long: eviction, a flush, a clock that is set back. */
+/** Keys that disappear too early or stay too long: eviction, a flush, a clock that is set back. */
 @RedisTest(nodes = 5)
+@Tag("thorough")
 class LostKeysIT {
   private static final Duration WAIT = Duration.ofSeconds(10);
   private static final Duration LONGEST = Duration.ofSeconds(3);
@@ -84,7 +86,7 @@ class LostKeysIT {
     return kept;
   }
 
-  /** Empty also if too few nodes could answer. */
+  /** Empty also if too few nodes could reply. */
   private static Optional<Lease> tryOnce(Redlock redlock, String name) {
     try {
       return redlock.lock(name).tryAcquire();
@@ -103,7 +105,7 @@ class LostKeysIT {
         Redlock redlock = Clients.patient(clocks)) {
       String key = Clients.lockKey("hour");
       for (RedisNode node : clocks) {
-        node.command("SET", key, "somebody who crashed", "PX", "1500");
+        node.command("SET", key, "crashed client", "PX", "1500");
       }
       RedisNode back = clocks.get(0);
       if (shim.isPresent()) {
@@ -150,13 +152,13 @@ class LostKeysIT {
             .maxLeaseTime(LONGEST)
             .build();
     Eventually.holds(
-        () -> redlock.nodes().stream().allMatch(node -> node.state().equals("VOTING")),
+        () -> redlock.nodes().stream().allMatch(node -> node.state() == NodeState.State.VOTING),
         Duration.ofSeconds(20),
         nodes);
     return redlock;
   }
 
-  /** H7: whoever is connected learns of a flush before any answer that came after it. */
+  /** H7: every connected client learns of a flush before any reply that came after it. */
   @Test
   void flush_ofVotingMasters_isPushed_andTheyAreQuarantinedAtOnce() throws Exception {
     try (Redlock redlock = guarded();
@@ -166,7 +168,7 @@ class LostKeysIT {
       RedisNode first = nodes.get(3);
       first.flush();
       // The holder puts it back there; for the other it stays out, for longer than any lease.
-      Eventually.holds(() -> other.nodes().get(3).state().equals("QUARANTINED"), nodes);
+      Eventually.holds(() -> other.nodes().get(3).state() == NodeState.State.QUARANTINED, nodes);
       NodeState seen = other.nodes().get(3);
       assertThat(seen.cause()).contains("flush");
       assertThat(seen.remaining()).isGreaterThan(LONGEST);

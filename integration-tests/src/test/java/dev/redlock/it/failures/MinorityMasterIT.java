@@ -14,12 +14,13 @@ import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
 import java.time.Duration;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A cluster's master that is left alone, as on the smaller side of a partition (hazard H20): it
- * goes on for as long as it takes to notice, and what it granted until then may be granted again on
- * the other side; so it must be short, and over.
+ * A master of a cluster on the smaller side of a partition (hazard H20). It continues to grant
+ * until it notices the partition, and the other side may grant the same names again. So this time
+ * must be short.
  */
 class MinorityMasterIT {
   private static final Duration WAIT = Duration.ofSeconds(20);
@@ -30,6 +31,7 @@ class MinorityMasterIT {
           .autoExtend(false)
           .build();
 
+  @Tag("thorough")
   @Test
   void masterLeftAlone_grantsAndExtendsNoMore_saysWhy_andServesAgainWithTheOthers() {
     try (RedisClusterNodes cluster = RedisClusterNodes.start(3, 0);
@@ -37,7 +39,7 @@ class MinorityMasterIT {
             Clients.voting(
                 Redlock.builder()
                     .node(ClusterLockNode.connect(cluster.uris(), ClusterOptions.defaults()))
-                    .restartGuard(RestartGuard.off())
+                    .restartGuard(RestartGuard.OFF)
                     .build(),
                 1)) {
       Lease held = redlock.lock("{alone}held", OPTIONS).acquire(WAIT);
@@ -67,7 +69,7 @@ class MinorityMasterIT {
         .until(condition::holds);
   }
 
-  /** Why a free name of the same master is not to be had; nothing if it is. */
+  /** Why a free name of the same master is refused; empty if it is granted. */
   private static String refusal(Redlock redlock) {
     try {
       return redlock

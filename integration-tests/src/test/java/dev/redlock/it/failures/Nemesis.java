@@ -1,5 +1,6 @@
 package dev.redlock.it.failures;
 
+import dev.redlock.internal.Failpoint;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.ServerState;
 import dev.redlock.testkit.TcpGate;
@@ -18,25 +19,23 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import java.util.stream.Stream;
 
-/**
- * What is done to the system. Each draws its victims and its length; {@link Fault#end} undoes it.
- */
+/** The faults. Each chooses its victims and its duration at random; {@link Fault#end} undoes it. */
 enum Nemesis {
-  /** N1: SIGKILL, and back without its keys. */
+  /** N1: SIGKILL, and a restart without its keys. */
   KILL_EMPTY("N1") {
     @Override
     Fault begin(World world, Random random) {
       return killed(world, random, "killed, back empty", RedisNode::restart);
     }
   },
-  /** N1: SIGKILL, and back with everything it had acknowledged. */
+  /** N1: SIGKILL, and a restart with all acknowledged writes. */
   KILL_KEEPING("N1") {
     @Override
     Fault begin(World world, Random random) {
       return killed(world, random, "killed, back with its file", RedisNode::restartKeepingData);
     }
   },
-  /** N1: SIGKILL, and back without the end of its file, as after a power failure. */
+  /** N1: SIGKILL, and a restart without the end of its file, as after a power failure. */
   KILL_TRUNCATED("N1") {
     @Override
     Fault begin(World world, Random random) {
@@ -85,7 +84,7 @@ enum Nemesis {
       switch (random.nextInt(4)) {
         case 0 -> {
           gates.forEach(TcpGate::blackHole);
-          how = "reaches nothing and hears nothing";
+          how = "sends nothing and receives nothing";
         }
         case 1 -> {
           gates.forEach(TcpGate::dropRequests);
@@ -104,10 +103,10 @@ enum Nemesis {
           victim.who(),
           how + " of " + gates.size() + " masters",
           part(world, random, 0.1, 2),
-          () -> gates.forEach(TcpGate::heal));
+          () -> gates.forEach(TcpGate::endFaults));
     }
   },
-  /** N5: slow links, each of its own length, and every other time of another one all the time. */
+  /** N5: slow links, each with its own delay; every other time the delays change continuously. */
   LATENCY("N5") {
     @Override
     Fault begin(World world, Random random) {
@@ -131,11 +130,14 @@ enum Nemesis {
           part(world, random, 0.3, 1.5),
           () -> {
             steady.run();
-            gates.forEach(TcpGate::heal);
+            gates.forEach(TcpGate::endFaults);
           });
     }
   },
-  /** N6: one master's clock jumps or runs at another rate; where it cannot, keys expire early. */
+  /**
+   * N6: one master's clock jumps or runs at another rate; without the clock shim, keys expire
+   * early.
+   */
   CLOCK("N6") {
     @Override
     Fault begin(World world, Random random) {
@@ -143,7 +145,8 @@ enum Nemesis {
       RedisNode victim = victims.get(0);
       if (world.shim().isEmpty()) {
         for (String name : List.of(Settings.HOT, "long", "still")) {
-          victim.command("PEXPIRE", "redlock:{" + name + "}", "1"); // Holders may heal it at once.
+          victim.command(
+              "PEXPIRE", "redlock:{" + name + "}", "1"); // Holders may repair it at once.
         }
         return new Fault(lanes(victims), "lets keys expire early", Duration.ZERO, () -> {});
       }
@@ -159,7 +162,7 @@ enum Nemesis {
           () -> world.shim().get().set(victim.directPort(), 0));
     }
 
-    /** A clock that gains or loses, by up to five times what the drift allows for. */
+    /** A clock that is too fast or too slow, by up to five times the drift. */
     private Fault drifting(World world, RedisNode victim, Random random) {
       int percent = (random.nextBoolean() ? 1 : -1) * (random.nextBoolean() ? 1 : 5);
       ClockShim clock = world.shim().orElseThrow();
@@ -204,7 +207,7 @@ enum Nemesis {
 
     @Override
     boolean losesKeysUnnoticed() {
-      return true; // By whoever is not connected just then.
+      return true; // By clients that are not connected at that moment.
     }
   },
   /** N9: CLIENT PAUSE. */
@@ -219,7 +222,7 @@ enum Nemesis {
       return new Fault(lanes(victims), "CLIENT PAUSE " + what, length.plusMillis(20), () -> {});
     }
   },
-  /** N10: SIGKILL of a worker, mostly of the one that held last; another takes its place. */
+  /** N10: SIGKILL of a worker, mostly of the one that held last; a new process replaces it. */
   KILL_HOLDER("N10") {
     @Override
     Fault begin(World world, Random random) {
@@ -236,9 +239,35 @@ enum Nemesis {
       reset(world);
       return new Fault("links", "all reset", millis(random, 400), () -> reset(world));
     }
+  },
+  /** N12: masters reply with errors instead of executing requests. */
+  ERRING("N12") {
+    @Override
+    Fault begin(World world, Random random) {
+      List<RedisNode> victims = masters(world, 1 + random.nextInt(2), random);
+      Erring how = any(List.of(Erring.values()), random);
+      Duration length = part(world, random, 0.1, 1.5);
+      List<Runnable> ends = victims.stream().map(node -> how.beginWhateverElseComes(node)).toList();
+      return new Fault(
+          lanes(victims),
+          "answers " + how.answer() + " to everything",
+          length,
+          () -> ends.forEach(Runnable::run));
+    }
+  },
+  /** N13: SIGSTOP of a worker at a certain step of a lock's queue. */
+  STOP_AT_STEP("N13") {
+    @Override
+    Fault begin(World world, Random random) {
+      WorkerProcess victim = holder(world, random);
+      Failpoint step = any(List.of(Failpoint.values()), random);
+      Duration length = part(world, random, 0.1, 2);
+      victim.order("stop-at " + step + " " + length.toMillis());
+      return new Fault(victim.who(), "stops at " + step, length, () -> {});
+    }
   };
 
-  /** A fault that lasts: what was hit and how, for how long, and how it ends. */
+  /** A fault in progress: its victims, its kind, its duration and its end. */
   record Fault(String where, String text, Duration length, Runnable end) {}
 
   private final String code;
@@ -254,8 +283,8 @@ enum Nemesis {
   abstract Fault begin(World world, Random random);
 
   /**
-   * Whether leases may be forgotten without a quarantine. The lock stands that only for as many
-   * masters as the quorum can spare, so such a fault comes alone, to leases that all masters store.
+   * Whether masters may forget leases without a quarantine. That is safe only for a minority of
+   * masters and if all masters store the lease, so such a fault comes alone.
    */
   boolean losesKeysUnnoticed() {
     return false;
@@ -265,7 +294,10 @@ enum Nemesis {
     void of(RedisNode node);
   }
 
-  /** Mostly a minority; sometimes a majority, after which nobody can have the lock for a while. */
+  /**
+   * Mostly a minority; sometimes a majority, after which no worker can be granted the lock for a
+   * while.
+   */
   private static Fault killed(World world, Random random, String text, Restart restart) {
     int count = random.nextInt(6) == 0 ? 3 : 1 + random.nextInt(2);
     List<RedisNode> victims = masters(world, count, random);
@@ -275,8 +307,8 @@ enum Nemesis {
   }
 
   /**
-   * Only of those that run: a second fault that hit what the first has stopped would fail halfway,
-   * and what it had done by then would never be undone.
+   * Chooses among running processes only: a second fault on a stopped process would fail halfway,
+   * and would not be undone.
    */
   private static List<RedisNode> masters(World world, int count, Random random) {
     List<RedisNode> running =
@@ -306,9 +338,9 @@ enum Nemesis {
   }
 
   /**
-   * Does something again and again, with the nanoseconds since the first time.
+   * Repeats a task, with the nanoseconds since the first execution.
    *
-   * @return what ends it; when that has returned, it is not done any more
+   * @return the handle that ends it; after its return the task does not run any more
    */
   private static Runnable whileItLasts(String name, LongConsumer action, Duration pause) {
     long began = System.nanoTime();

@@ -17,13 +17,13 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** A process that is stopped while it holds, for longer than its lease lasts (hazard H1). */
+/** A process that is stopped while it holds the lock, for longer than its lease (hazard H1). */
 @RedisTest(nodes = 5)
 class PausedHolderIT {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration LEASE = Duration.ofSeconds(1);
 
-  /** Some milliseconds, and what a busy machine adds to them. */
+  /** Some milliseconds, plus the delay of a busy machine. */
   private static final Duration SOON = Duration.ofSeconds(1);
 
   @Test
@@ -48,7 +48,7 @@ class PausedHolderIT {
         register.write(register.read() + 42);
         long resumed = System.nanoTime();
         holder.resume();
-        // Told on one thread, found out on another: in any order.
+        // One thread is notified, another notices by itself: in any order.
         Map<String, Event> news = new HashMap<>();
         while (news.size() < 3) {
           Event event = Event.parse(holder.nextLine(PATIENCE)).orElseThrow();
@@ -57,7 +57,8 @@ class PausedHolderIT {
         Event ended = news.get("ended");
         assertThat(ended.text("how")).isEqualTo("EXPIRED");
         System.out.printf(
-            "paused holder: told %.1f ms after it ran again%n", (ended.atNanos() - resumed) / 1e6);
+            "paused holder: notified %.1f ms after it ran again%n",
+            (ended.atNanos() - resumed) / 1e6);
         assertThat(ended.atNanos()).isBetween(resumed, resumed + SOON.toNanos());
         assertThat(news.get("checked").number("last"))
             .as("the last call of ensureValid that returned normally began before it ran again")
@@ -67,13 +68,13 @@ class PausedHolderIT {
       }
       assertThat(register.finalValue(Register.CHECKED)).isEqualTo(42);
       assertThat(register.finalValue(Register.UNCHECKED))
-          .as("where no token is looked at, the late write takes the place of the other")
+          .as("without a check of tokens, the late write replaces the other")
           .isEqualTo(7);
       assertThat(holder.awaitExit(PATIENCE)).isZero();
     }
   }
 
-  /** Holds, checks its lease all the time, and writes once it is over. */
+  /** Holds the lock, checks its lease all the time, and writes once after its end. */
   static final class Holder {
     private Holder() {}
 
@@ -86,7 +87,7 @@ class PausedHolderIT {
       Redlock redlock =
           Redlock.builder()
               .nodes(args[0].split(",", -1))
-              .restartGuard(RestartGuard.off())
+              .restartGuard(RestartGuard.OFF)
               .defaults(LockOptions.builder().leaseTime(LEASE).build())
               .build();
       Clients.voting(redlock, 5);

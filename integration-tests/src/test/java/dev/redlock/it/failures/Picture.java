@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Draws a history: who held the hot lock, what the masters did, what was done to them. */
+/** Draws a history: the holders of the hot lock, the states of the masters and the faults. */
 final class Picture {
   private static final long BUCKET_NANOS = 1_000_000_000L;
 
@@ -35,7 +35,7 @@ final class Picture {
     Timeline.Builder timeline =
         Timeline.builder(title, end - start)
             .verdict(verdict.passed(), verdict.passed() ? "PASS" : "FOUND")
-            .holdersLabel("who holds the hot lock")
+            .holdersLabel("holders of the hot lock")
             .holders(holders)
             .nodes(nodes())
             .faults(faults())

@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.util.OptionalLong;
 
 /**
- * Two registers, on a Redis that nothing is done to: one remembers the highest token it was shown,
- * on reads too, and refuses lower ones; the other believes everybody.
+ * Two registers, on a Redis without faults. One remembers the highest token of reads and writes,
+ * and rejects lower ones; the other accepts every write.
  */
 final class Register implements AutoCloseable {
   static final String CHECKED = "checked";
@@ -39,7 +39,7 @@ final class Register implements AutoCloseable {
     client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
   }
 
-  /** The value, or nothing if a higher token was here. */
+  /** The value; empty if the register has seen a higher token. */
   OptionalLong read(long token) {
     long value =
         redis.<Long>eval(
@@ -47,7 +47,7 @@ final class Register implements AutoCloseable {
     return value < 0 ? OptionalLong.empty() : OptionalLong.of(value);
   }
 
-  /** Whether it was written; not if a higher token was here. */
+  /** Whether the value was written; false if the register has seen a higher token. */
   boolean write(long token, long value) {
     return redis.<Long>eval(
             WRITE,

@@ -19,14 +19,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** All masters are restarted, empty, one after another, as for an upgrade. */
 @RedisTest(nodes = 5)
+@Tag("thorough")
 class RollingRestartIT {
   private static final Settings SETTINGS = new Settings(Duration.ofSeconds(3), true);
 
-  /** A quarantined node's answer counts once the holder has known it for 3 s. */
+  /** The reply of a quarantined node to an extension counts after 3 s of connection. */
   private static final Duration PACE = Duration.ofMillis(3500);
 
   @Test
@@ -75,7 +77,7 @@ class RollingRestartIT {
           tries.get());
       assertThat(tries.get()).isGreaterThan(20);
       lease.close();
-      // And afterwards the lock is to be had like any other.
+      // Afterwards the lock must be acquirable.
       Eventually.holds(() -> Settings.voting(contender) >= 3, Duration.ofSeconds(20), nodes);
       contender.lock("rolling").acquire(Duration.ofSeconds(10)).close();
     } finally {
@@ -96,7 +98,7 @@ class RollingRestartIT {
           shared.add(lease.toString());
         }
       } catch (RedlockException e) {
-        // Held, or too few nodes out of quarantine: as it must be.
+        // Held, or too few nodes out of quarantine: both are correct.
       }
       LockSupport.parkNanos(5_000_000);
     }

@@ -24,7 +24,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
-/** What real servers answer when they will not or cannot: each is a vote, and tells why. */
+/** Errors of real servers: each is a vote with a reason. */
 @RedisTest(nodes = 3)
 class ServerRefusalsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(1);
@@ -39,7 +39,7 @@ class ServerRefusalsIT {
     return Clients.voting(Clients.on(nodes).nodeTimeout(TIMEOUT).build(), nodes.size());
   }
 
-  /** What two of three say who refuse. */
+  /** The errors of two refusing nodes out of three. */
   private static List<NodeVote> refused(Redlock redlock) {
     QuorumUnavailableException refused =
         catchThrowableOfType(
@@ -109,7 +109,7 @@ class ServerRefusalsIT {
     }
   }
 
-  /** Sends a command that takes longer than is waited for. */
+  /** Sends a command that takes longer than the timeout of the connection. */
   private static void whileItLasts(RedisNode node, String... command) {
     CompletableFuture.runAsync(() -> node.command(command)).exceptionally(e -> null);
   }
@@ -119,10 +119,10 @@ class ServerRefusalsIT {
   }
 
   @Test
-  void user_mayNotWriteHashes_hasNoPermission_andTheLogSaysWhatElseIsMissing() {
+  void user_mayNotSetKeys_hasNoPermission_andTheLogSaysWhatElseIsMissing() {
     String[] weak =
-        "ACL SETUSER weak reset on >secret ~redlock:* -@all +evalsha +eval +get +set +del +time"
-            .concat(" +pttl +pexpire +hget +hmget +hdel +hgetall")
+        "ACL SETUSER weak reset on >secret ~redlock:* -@all +evalsha +eval +get +del +time"
+            .concat(" +pttl +pexpire +mget +exists +hmget +zadd +zrange +zrem +zrank +zcard")
             .split(" ", -1);
     onTwo(node -> node.command(weak));
     String[] uris =
@@ -140,7 +140,7 @@ class ServerRefusalsIT {
                 Redlock.builder()
                     .nodes(uris)
                     .nodeTimeout(TIMEOUT)
-                    .restartGuard(RestartGuard.off())
+                    .restartGuard(RestartGuard.OFF)
                     .build(),
                 3)) {
       assertBothSay(redlock, "NO_PERMISSION");
@@ -163,10 +163,14 @@ class ServerRefusalsIT {
             Redlock.builder()
                 .nodes(nodes.uris().toArray(String[]::new))
                 .maxLeaseTime(
-                    Duration.ofMinutes(10)) // The masters are older than the default by now.
+                    Duration.ofMinutes(
+                        10)) // The masters are older than the default quarantine by now.
                 .build()) {
       Eventually.holds(
-          () -> redlock.nodes().stream().allMatch(n -> n.state().equals("QUARANTINED")), nodes);
+          () ->
+              redlock.nodes().stream()
+                  .allMatch(n -> n.state() == Redlock.NodeState.State.QUARANTINED),
+          nodes);
       assertThat(redlock.inspect("free").toCompletableFuture().join().nodes())
           .allSatisfy(node -> assertThat(node.state()).matches("QUARANTINED for \\d+ ms"));
       Eventually.holds(

@@ -8,16 +8,16 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What harness and workers must agree on.
+ * The settings that harness and workers share.
  *
- * @param leaseTime of every lock, and the longest there is
- * @param guard whether a master that may have forgotten is kept out
+ * @param leaseTime the lease time of every lock, and the maxLeaseTime
+ * @param guard whether the restart guard is on
  */
 record Settings(Duration leaseTime, boolean guard) {
   static final int MASTERS = 5;
   static final int QUORUM = 3;
 
-  /** The lock that every worker wants all the time, and that guards the registers. */
+  /** The lock that every worker requests all the time, and that protects the registers. */
   static final String HOT = "hot";
 
   Redlock client(List<String> masters, RedlockListener listener) {
@@ -25,12 +25,13 @@ record Settings(Duration leaseTime, boolean guard) {
         .nodes(masters.toArray(String[]::new))
         .defaults(LockOptions.builder().leaseTime(leaseTime).build())
         .maxLeaseTime(leaseTime)
-        .restartGuard(guard ? RestartGuard.uptime() : RestartGuard.off())
+        .restartGuard(guard ? RestartGuard.UPTIME : RestartGuard.OFF)
         .listener(listener)
         .build();
   }
 
   static int voting(Redlock redlock) {
-    return (int) redlock.nodes().stream().filter(n -> n.state().equals("VOTING")).count();
+    return (int)
+        redlock.nodes().stream().filter(n -> n.state() == Redlock.NodeState.State.VOTING).count();
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.AcquireReport.Verdict;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
+import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockException;
@@ -26,9 +27,10 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Time that passes between question and answer is not the holder's (hazards H2 and H18). */
+/** The time between request and reply reduces validity (hazards H2 and H18). */
 @RedisTest(nodes = 5, gated = true)
 class SlowAnswersIT {
   private static final Duration WAIT = Duration.ofSeconds(10);
@@ -49,8 +51,9 @@ class SlowAnswersIT {
 
   /**
    * H2, node-redlock, Redisson, etcd#11456: all nodes grant, the process is stopped before it reads
-   * that, and runs again when the keys are gone.
+   * the replies, and resumes after the keys have expired.
    */
+  @Tag("thorough")
   @Test
   void acquire_processStoppedWhileItsAnswersAreOnTheWay_isNotGranted() {
     int stoppedInTime = 0;
@@ -60,16 +63,17 @@ class SlowAnswersIT {
         nodes.forEach(node -> node.gate().delay(Duration.ZERO, Duration.ofMillis(500)));
         long asked = System.nanoTime();
         asker.send("ask");
-        // It is stored for no longer than the lease time: whoever looks too late has missed it.
+        // The key exists for the lease time at most, so a late check misses it.
         Eventually.holds(() -> stored(5) || System.nanoTime() - asked > 2 * LEASE.toNanos(), nodes);
         asker.pause();
         long paused = System.nanoTime();
         Eventually.holds(() -> stored(0), nodes);
-        nodes.forEach(node -> node.gate().heal());
+        nodes.forEach(node -> node.gate().endFaults());
         asker.resume();
         Event answer = Event.parse(asker.nextLine(PATIENCE)).orElseThrow();
         System.out.println(answer);
-        // A busy machine may stop it only when it has read the answers; that proves nothing.
+        // On a busy machine the stop may come after it has read the replies; such a round proves
+        // nothing.
         if (answer.atNanos() - paused > 0) {
           stoppedInTime++;
           assertThat(answer.what()).as(answer.toString()).isEqualTo("refused");
@@ -80,20 +84,20 @@ class SlowAnswersIT {
   }
 
   /**
-   * Timers that are late, as they are where the processor is short: with punctual ones it is the
-   * node timeout that refuses, and nobody judges the answers.
+   * Timers that are late, as on a busy machine. With punctual timers the node timeout refuses, and
+   * the validity check is not reached.
    */
   private static final class LateTimers extends TestTime {
     private static final long LATE_NANOS = 500_000_000;
 
     @Override
     public Cancellable schedule(Runnable task, long delayNanos) {
-      // After a pause all that is due runs at once: late is what begins to count only then.
+      // After a pause all due timers run at once; the delay starts only then.
       return super.schedule(() -> super.schedule(task, LATE_NANOS), delayNanos);
     }
   }
 
-  /** Asks once for each line it is told. */
+  /** Makes one attempt for each line of input. */
   static final class Asker {
     private Asker() {}
 
@@ -109,7 +113,7 @@ class SlowAnswersIT {
               Redlock.builder()
                   .nodes(args[0].split(",", -1))
                   .defaults(options)
-                  .restartGuard(RestartGuard.off())
+                  .restartGuard(RestartGuard.OFF)
                   .time(new LateTimers())
                   .build(),
               5);
@@ -133,7 +137,7 @@ class SlowAnswersIT {
     }
   }
 
-  /** H18, redlock4j: the deadline is counted from when the answers came. */
+  /** H18, redlock4j: the deadline counts from the arrival of the replies. */
   @Test
   void validity_answersAreSlow_countsFromBeforeTheQuestion() {
     LockOptions slow =
@@ -153,7 +157,7 @@ class SlowAnswersIT {
     }
   }
 
-  /** A machine that sleeps: its wall clock goes on meanwhile, the monotonic one does not. */
+  /** A suspended machine: its wall clock continues, the monotonic clock does not. */
   private static final class SleepyTime extends TestTime {
     private final AtomicLong asleepMillis = new AtomicLong();
 
@@ -174,31 +178,36 @@ class SlowAnswersIT {
             .autoExtend(false)
             .build();
     try (Redlock redlock =
-        Clients.voting(Clients.on(nodes).restartGuard(RestartGuard.off()).time(time).build(), 5)) {
+        Clients.voting(Clients.on(nodes).restartGuard(RestartGuard.OFF).time(time).build(), 5)) {
       for (int i = 2; i < 5; i++) {
         nodes.get(i).gate().delay(Duration.ZERO, late);
       }
-      QuorumUnavailableException refused = null;
+      LockTimeoutException refused = null;
       for (int round = 0; round < ROUNDS && !tooSlow(refused); round++) {
         CompletableFuture<Optional<Lease>> asked = redlock.lock("asked", options).tryAcquireAsync();
         long sent = System.nanoTime();
-        Eventually.holds(() -> stored(5), nodes);
-        // Long after two of five have answered and long before the third, unless we are held up.
+        // Rolled back already if this process was delayed.
+        Eventually.holds(() -> stored(5) || System.nanoTime() - sent > late.toNanos(), nodes);
+        // Long after two of five nodes have replied and long before the third, unless this process
+        // is delayed.
         Eventually.holds(() -> System.nanoTime() - sent > late.toNanos() / 2, nodes);
         time.asleepMillis.addAndGet(10_000);
         try {
           asked.orTimeout(10, TimeUnit.SECONDS).join().ifPresent(Lease::close);
         } catch (CompletionException e) {
-          refused = (QuorumUnavailableException) e.getCause();
+          // Too few replies in time, if the machine was paused as well, is not yet the case.
+          assertThat(e.getCause())
+              .isInstanceOfAny(LockTimeoutException.class, QuorumUnavailableException.class);
+          refused = e.getCause() instanceof LockTimeoutException tooLate ? tooLate : refused;
         }
         Eventually.holds(() -> stored(0), nodes);
       }
       assertThat(tooSlow(refused)).as(String.valueOf(refused)).isTrue();
-      assertThat(refused).hasMessageContaining("too late for any validity to be left");
+      assertThat(refused).hasMessageContaining("too slow").hasMessageContaining("paused");
     }
   }
 
-  private static boolean tooSlow(@Nullable QuorumUnavailableException refused) {
+  private static boolean tooSlow(@Nullable LockTimeoutException refused) {
     return refused != null && refused.report().verdict() == Verdict.TOO_SLOW;
   }
 

@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What the checkers make of a history. */
+/** The results of the checkers for a history. */
 record Verdict(String line, List<String> found) {
   static Verdict of(List<Event> history, Duration leaseTime, boolean clientsWerePaused) {
     List<Hold> holds = Hold.of(history);
     List<String> overlaps = Checks.overlaps(holds);
-    overlaps.addAll(Checks.mutex(holds));
+    overlaps.addAll(Checks.notLinearizable(holds));
     List<String> tokens = Checks.tokens(holds);
     List<String> lost = Checks.lostUpdates(history, Register.CHECKED);
     List<String> unchecked = Checks.lostUpdates(history, Register.UNCHECKED);
@@ -22,10 +22,11 @@ record Verdict(String line, List<String> found) {
     found.addAll(lost);
     found.addAll(orphans);
     if (!clientsWerePaused) {
-      // Whoever is stopped after its last check writes late; only tokens help against that.
+      // A holder that is stopped after its last check writes late; only tokens protect against
+      // that.
       found.addAll(unchecked);
     }
-    // By the drift, the keys outlive the deadline: until then nobody else can have it.
+    // The keys outlive the deadline by the drift; until then no other worker can be granted it.
     long drift = leaseTime.toNanos() / 100 + 2_000_000;
     found.addAll(Checks.lateSignals(history, drift));
     found.addAll(Checks.immortal(history));
@@ -34,7 +35,7 @@ record Verdict(String line, List<String> found) {
     for (Checks.Recovery recovery : recoveries) {
       worst = Math.max(worst, recovery.nanos());
       if (recovery.nanos() < 0 || recovery.nanos() > leaseTime.plusSeconds(1).toNanos()) {
-        found.add("not to be had for " + recovery + " after healing");
+        found.add("no worker was granted the lock for " + recovery + " after the faults ended");
       }
     }
     long acquisitions = count(history, "acquired");

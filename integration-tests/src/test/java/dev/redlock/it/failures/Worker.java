@@ -6,12 +6,14 @@ import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockException;
 import dev.redlock.RedlockListener;
+import dev.redlock.internal.Failpoint;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,8 +25,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The main class of one worker process. Locks as its tasks say, writes what it sees to standard
- * output, and ends when its standard input does.
+ * The main class of one worker process. Its tasks lock and unlock. It prints events to standard
+ * output, and ends when standard input ends.
  */
 public final class Worker implements RedlockListener {
   private static final Duration WAIT = Duration.ofSeconds(10);
@@ -42,7 +44,7 @@ public final class Worker implements RedlockListener {
   /** The harness's names of leases, by the secret ids that must not be printed. */
   private final Map<String, String> open = new ConcurrentHashMap<>();
 
-  // Written by the thread that reads orders, read by all tasks.
+  // Written by the thread that reads commands, read by all tasks.
   private volatile boolean stopping;
 
   private int voting = -1; // Guarded by this.
@@ -102,7 +104,9 @@ public final class Worker implements RedlockListener {
     for (Thread thread : threads) {
       thread.join();
     }
-    tell(System.nanoTime(), "idle"); // All is released, and this client still there to clean up.
+    tell(
+        System.nanoTime(),
+        "idle"); // All leases are released, and this client still runs to clean up.
     while (!open.isEmpty()) {
       Thread.sleep(5);
     }
@@ -133,7 +137,7 @@ public final class Worker implements RedlockListener {
     }
   }
 
-  /** One short section under the hot lock: both registers are read, added to, written. */
+  /** One short section under the hot lock: reads both registers, adds one, writes them. */
   private void hot(Random random) {
     try (Held held = acquire(redlock.lock(Settings.HOT))) {
       long token = held.lease.fencingToken().value();
@@ -156,7 +160,7 @@ public final class Worker implements RedlockListener {
     return true;
   }
 
-  /** Holds for several lease times, extended by itself and now and then by hand. */
+  /** Holds for several lease times, with automatic extension and sometimes a manual one. */
   private void hold(Random random) {
     try (Held held = acquire(redlock.lock("long"))) {
       long lease10 = settings.leaseTime().toMillis() / 10;
@@ -169,7 +173,9 @@ public final class Worker implements RedlockListener {
     }
   }
 
-  /** Holds for most of a lease time, never extended: what masters forget is not put back. */
+  /**
+   * Holds for most of a lease time without extension: keys that masters forget are not repaired.
+   */
   private void hang(Random random) {
     LockOptions once = redlock.defaultOptions().toBuilder().autoExtend(false).build();
     try (Held held = acquire(redlock.lock("still", once))) {
@@ -177,11 +183,13 @@ public final class Worker implements RedlockListener {
     }
   }
 
-  /** One of a thousand names, without automatic extension, and sometimes held too long. */
+  /**
+   * Locks one of a thousand names, without automatic extension, and sometimes holds it too long.
+   */
   private void many(Random random) {
     LockOptions once =
         redlock.defaultOptions().toBuilder().autoExtend(random.nextBoolean()).build();
-    // Few names are in demand, the others are mostly free.
+    // Few names are contended, the others are mostly free.
     int which = random.nextInt(3) == 0 ? random.nextInt(4) : random.nextInt(1000);
     try (Held held = acquire(redlock.lock("many-" + which, once))) {
       boolean tooLong = random.nextInt(100) == 0;
@@ -189,7 +197,7 @@ public final class Worker implements RedlockListener {
     }
   }
 
-  /** Two or three names at once, out of four. */
+  /** Locks two or three of four names together. */
   private void several(Random random) {
     List<String> names = new ArrayList<>();
     for (int i = 2 + random.nextInt(2); i > 0; i--) {
@@ -206,7 +214,7 @@ public final class Worker implements RedlockListener {
     return new Held(lease, asked);
   }
 
-  /** A lease that is told about. */
+  /** A lease whose events are printed. */
   private final class Held implements AutoCloseable {
     private final Lease lease;
     private final String name;
@@ -215,7 +223,9 @@ public final class Worker implements RedlockListener {
     Held(Lease lease, long asked) {
       this.lease = lease;
       name = who + "-" + number.incrementAndGet();
-      long at = System.nanoTime(); // Before the remaining time: the deadline is no later than told.
+      long at =
+          System.nanoTime(); // Read before the remaining time, so the deadline is no later than
+      // printed.
       long until = at + lease.remainingValidity().toNanos();
       seen = at;
       tell(
@@ -297,7 +307,7 @@ public final class Worker implements RedlockListener {
     long at = System.nanoTime();
     long left = lease.remainingValidity().toNanos();
     if (name != null && left > 0) {
-      // When it was asked for is not told; that it is owned now, is.
+      // The time of the request is unknown; the ownership now is certain.
       tell(at, "extended", "lease", name, "asked", 0, "until", at + left, "repaired", repaired);
     }
   }
@@ -310,7 +320,7 @@ public final class Worker implements RedlockListener {
   private synchronized void tellVoting() {
     Redlock client = redlock;
     if (client == null) {
-      return; // The first news may come before the constructor is done.
+      return; // The first event may come before the constructor has ended.
     }
     int now = Settings.voting(client);
     if (now != voting) {
@@ -319,7 +329,7 @@ public final class Worker implements RedlockListener {
     }
   }
 
-  /** Tells when this process did not run, for whatever reason. */
+  /** Prints when this process did not run, for whatever reason. */
   private void watchStalls() {
     long from = System.nanoTime();
     while (true) {
@@ -328,7 +338,7 @@ public final class Worker implements RedlockListener {
       if (at - from > STALL_NANOS) {
         tell(at, "stall", "from", from);
       }
-      from = at; // Telling may take time as well.
+      from = at; // Printing may take time as well.
       tellVoting();
     }
   }
@@ -339,15 +349,42 @@ public final class Worker implements RedlockListener {
       for (String line = in.readLine(); line != null; line = in.readLine()) {
         if (line.equals("stop")) {
           stopping = true;
+        } else if (line.startsWith("stop-at ")) {
+          stopAt(line.split(" "));
         } else if (line.equals("close")) {
           redlock.close();
           System.exit(0);
         }
       }
     } catch (IOException e) {
-      // As good as the end of it.
+      // Treat it as the end of the input.
     }
     Runtime.getRuntime().halt(3);
+  }
+
+  /** Stops this process at the next such step, until the time that the harness has chosen. */
+  private void stopAt(String[] words) {
+    long until = System.nanoTime() + Long.parseLong(words[2]) * 1_000_000;
+    Failpoint.valueOf(words[1])
+        .arm(
+            () -> {
+              long at = System.nanoTime();
+              long millis = (until - at) / 1_000_000;
+              if (millis > 0) {
+                tell(at, "stopping-at", "step", words[1]);
+                stopFor(millis);
+              }
+            });
+  }
+
+  private static void stopFor(long millis) {
+    try {
+      OwnPause.begin(Duration.ofMillis(millis)).waitFor();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void tell(long at, String what, Object... keysAndValues) {

@@ -8,8 +8,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The place of one worker: a process, again and again if it is killed, and a gate of its own to
- * each master, so that it can be cut off from some of them while the other workers are not.
+ * One worker: a process, which is replaced if it is killed, and its own gate to each master, so
+ * that only this worker can be cut off from some of them.
  */
 final class WorkerProcess implements AutoCloseable {
   private final int place;
@@ -37,7 +37,7 @@ final class WorkerProcess implements AutoCloseable {
     this.run = new Run();
   }
 
-  /** One process, and what it said of itself. */
+  /** One process and its reports. */
   private final class Run {
     private final String who = "w" + place + "." + ++incarnation;
     private final long startedNanos = System.nanoTime();
@@ -48,6 +48,7 @@ final class WorkerProcess implements AutoCloseable {
             .name(who)
             .jvmArgs("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
             .property("logback.configurationFile", "logback-failures.xml")
+            .property("redlock.failpoints", "true")
             .args(
                 Worker.orders(
                     who,
@@ -63,7 +64,7 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     private void take(Event event) {
-      // Stamps of two processes are compared; where their clocks differ that would be nonsense.
+      // Stamps of processes are compared, so all processes must share a clock.
       if (event.atNanos() < startedNanos || event.atNanos() > System.nanoTime()) {
         System.err.println("processes here do not share a monotonic clock: " + event);
         Runtime.getRuntime().exit(2);
@@ -111,7 +112,7 @@ final class WorkerProcess implements AutoCloseable {
     history.add(run.who, "gone");
   }
 
-  /** Starts a new process in the place of one that was killed. */
+  /** Starts a new process that replaces a killed one. */
   void replace() {
     run = new Run();
   }

@@ -12,7 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Everything that runs: five masters, a register, workers behind gates, and one who looks on. */
+/**
+ * Everything that runs: five masters, a register, workers behind gates, and an observing client.
+ */
 final class World implements AutoCloseable {
   private final Settings settings;
   private final History history;
@@ -26,11 +28,15 @@ final class World implements AutoCloseable {
     this.settings = settings;
     this.history = history;
     shim = ClockShim.compile(scratch);
-    RedisNodes.Builder builder = RedisNodes.builder().count(Settings.MASTERS).appendOnly(true);
+    RedisNodes.Builder builder =
+        RedisNodes.builder()
+            .count(Settings.MASTERS)
+            .appendOnly(true)
+            .serverArgs("--enable-debug-command", "yes");
     shim.ifPresent(clock -> builder.binary(clock.server()));
     masters = builder.start();
     registers = RedisNodes.builder().count(1).start();
-    // Not through gates: it sees what the masters do, whatever the links do.
+    // It bypasses the gates, so it sees the masters' states whatever the links do.
     observer = settings.client(masters.uris(), new RedlockListener() {});
     for (int place = 1; place <= workerCount; place++) {
       List<TcpGate> gates = new ArrayList<>();
@@ -77,14 +83,14 @@ final class World implements AutoCloseable {
     }
   }
 
-  /** Which worker holds this name at present, as far as is known. */
+  /** The worker that holds this name now, according to the history. */
   Optional<WorkerProcess> holderOf(String name) {
     return history
         .last(event -> event.is("acquired") && event.list("names").contains(name))
         .flatMap(held -> workers.stream().filter(w -> w.who().equals(held.who())).findFirst());
   }
 
-  /** Looks for keys that would never expire, on all masters that can be asked. */
+  /** Searches for keys without a time to live, on all reachable masters. */
   void lookForImmortals() {
     for (RedisNode master : masters) {
       if (master.state() == ServerState.RUNNING) {
@@ -97,7 +103,7 @@ final class World implements AutoCloseable {
     }
   }
 
-  /** The lock keys that are on some master. */
+  /** The lock keys on all masters. */
   List<String> lockKeys() {
     List<String> found = new ArrayList<>();
     for (RedisNode master : masters) {
@@ -114,7 +120,7 @@ final class World implements AutoCloseable {
     try {
       return master.keys();
     } catch (RuntimeException e) {
-      return List.of(); // Paused by a command, say.
+      return List.of(); // For example paused by a command.
     }
   }
 
@@ -122,7 +128,7 @@ final class World implements AutoCloseable {
     return key.name().equals("redlock:%node");
   }
 
-  /** What the registers hold in the end, for the history. */
+  /** Records the final values of the registers. */
   void tellRegisters() {
     try (Register register = new Register(registers.get(0).uri())) {
       for (String name : List.of(Register.CHECKED, Register.UNCHECKED)) {

@@ -14,8 +14,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An authority and what it has signed, made when the tests run by the JDK's own keytool: nothing in
- * the repository expires, and no library is needed. Files are PEM, as servers want them.
+ * A certificate authority and its certificates. The JDK's keytool creates them when the tests run,
+ * so nothing in the repository expires and no library is needed. Files are in PEM format, as
+ * servers expect.
  */
 final class Certificates {
   private static final String PASSWORD = "changeit";
@@ -70,7 +71,7 @@ final class Certificates {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
     command.addAll(
-        List.of("-J-XX:TieredStopAtLevel=1", "-J-Xshare:auto")); // It lives for a moment.
+        List.of("-J-XX:TieredStopAtLevel=1", "-J-Xshare:auto")); // It runs for a moment only.
     command.addAll(List.of("-genkeypair", "-alias", alias, "-keyalg", "EC"));
     command.addAll(List.of("-keystore", store.toString(), "-storetype", "PKCS12"));
     command.addAll(List.of("-storepass", PASSWORD));

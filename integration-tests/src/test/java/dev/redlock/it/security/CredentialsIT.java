@@ -51,7 +51,7 @@ class CredentialsIT {
   }
 
   private static long voting(Redlock client) {
-    return client.nodes().stream().filter(node -> node.state().equals("VOTING")).count();
+    return client.nodes().stream().filter(node -> node.state() == NodeState.State.VOTING).count();
   }
 
   private Redlock client(RedisCredentialsProvider provider) {
@@ -60,7 +60,7 @@ class CredentialsIT {
             LettuceNodes.standalone(
                     nodes.uris(), LettuceOptions.builder().credentials(provider).build())
                 .toArray(LockNode[]::new))
-        .restartGuard(RestartGuard.off())
+        .restartGuard(RestartGuard.OFF)
         .build();
   }
 
@@ -73,7 +73,8 @@ class CredentialsIT {
     try (Redlock client = client(provider)) {
       Eventually.holds(() -> voting(client) == 3, nodes);
       try (Lease lease = client.lock("held").acquire(Duration.ofSeconds(2))) {
-        // The server keeps connections that have logged in, and the next one must know better.
+        // The server keeps connections that have logged in; only the next one needs the new
+        // password.
         nodes.forEach(node -> setPassword(node, "new"));
         assertThat(voting(client)).isEqualTo(3);
         nodes.forEach(node -> node.command("CLIENT", "KILL", "USER", "app"));
@@ -120,12 +121,13 @@ class CredentialsIT {
   }
 
   /**
-   * Whatever a client of this library prints, logs at its finest, throws or hands to a listener.
+   * Everything that a client of this library prints, logs at the lowest level, throws or passes to
+   * a listener.
    */
   @Test
-  void passwordOfAUri_isNowhereToBeSeen() throws Exception {
+  void passwordOfAUri_appearsNowhere() throws Exception {
     nodes.forEach(node -> setPassword(node, SECRET));
-    setPassword(nodes.get(2), "another"); // One that refuses ours, aloud.
+    setPassword(nodes.get(2), "another"); // This node rejects the password with an error.
     String[] uris =
         nodes.uris().stream()
             .map(uri -> uri.replace("redis://", "redis://app:" + SECRET + "@"))
@@ -140,7 +142,7 @@ class CredentialsIT {
           Redlock.builder()
               .nodes(made.toArray(LockNode[]::new))
               .hints(hints)
-              .restartGuard(RestartGuard.off())
+              .restartGuard(RestartGuard.OFF)
               .listener(
                   new RedlockListener() {
                     @Override

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Encrypted connections: who is trusted, who is not, and how a user hears why. */
+/** TLS connections: which servers are trusted, which are not, and how a user learns the reason. */
 class TlsIT {
   @TempDir static Path temp;
   private static Certificates certificates;
@@ -80,7 +80,7 @@ class TlsIT {
         Redlock.builder()
             .nodes(LettuceNodes.standalone(List.of(uris), options).toArray(LockNode[]::new))
             .nodeTimeout(Duration.ofMillis(500))
-            .restartGuard(RestartGuard.off())
+            .restartGuard(RestartGuard.OFF)
             .build();
     open.add(client);
     return client;
@@ -91,10 +91,11 @@ class TlsIT {
         .atMost(Duration.ofSeconds(15))
         .until(
             client::nodes,
-            nodes -> nodes.stream().filter(n -> n.state().equals("VOTING")).count() == count);
+            nodes ->
+                nodes.stream().filter(n -> n.state() == NodeState.State.VOTING).count() == count);
   }
 
-  /** Waits until the node says why it is not connected, and sees the same in a vote. */
+  /** Waits until the node reports why it is not connected, and a vote reports the same. */
   private void assertRefused(Redlock client, String... why) {
     NodeState node =
         await(TlsMaster.describe(masters))
@@ -102,8 +103,8 @@ class TlsIT {
             .until(
                 () -> client.nodes().get(0),
                 state -> List.of(why).stream().allMatch(state.cause()::contains));
-    assertThat(node.state()).isIn("CONNECTING", "PROBING");
-    // The next attempt to connect may have failed in other words.
+    assertThat(node.state()).isIn(NodeState.State.CONNECTING, NodeState.State.PROBING);
+    // The next attempt to connect may fail with a different message.
     await(TlsMaster.describe(masters))
         .atMost(Duration.ofSeconds(15))
         .untilAsserted(

@@ -15,8 +15,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * A master that listens encrypted, besides the plain port by which the test looks after it. The
- * static binary of the test kit knows no TLS, that of Debian does.
+ * A master with a TLS port, and a plain port for the test. The static binary of the test kit does
+ * not support TLS; that of Debian does.
  */
 final class TlsMaster implements AutoCloseable {
   private static final int ATTEMPTS = 5;
@@ -32,8 +32,8 @@ final class TlsMaster implements AutoCloseable {
   }
 
   /**
-   * Starts a master that shows this certificate. Where there is no server that can, the test is
-   * aborted, and the reason told.
+   * Starts a master with this certificate. Without a server that supports TLS, the test is aborted
+   * with the reason.
    */
   static TlsMaster start(
       Path temp, Certificates certificates, String alias, boolean wantsClientCertificate)
@@ -76,7 +76,7 @@ final class TlsMaster implements AutoCloseable {
     }
   }
 
-  private static RuntimeException skip(String reason) {
+  static RuntimeException skip(String reason) {
     System.out.println("[redlock-it] TLS tests are skipped: " + reason);
     return Assumptions.<RuntimeException>abort("TLS tests are skipped: " + reason);
   }
@@ -88,13 +88,13 @@ final class TlsMaster implements AutoCloseable {
     Files.copy(certificates.key(alias), directory.resolve("key"), replace);
   }
 
-  private static int freePort() throws IOException {
+  static int freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();
     }
   }
 
-  /** Has it show another certificate from now on; it is restarted for that. */
+  /** Changes its certificate; restarts the master for that. */
   void renew(Certificates certificates, String alias) throws IOException {
     show(directory, certificates, alias);
     nodes.get(0).restart();

@@ -2,13 +2,15 @@ package dev.redlock.cluster.internal;
 
 import org.jspecify.annotations.Nullable;
 
-/** Where a server listens, as the cluster tells its clients. */
+/** Host and port of a server, as the cluster reports them to its clients. */
 record Address(String host, int port) {
+  private static final int LAST_PORT = 65_535;
 
   /**
-   * Reads what follows the slot in {@code MOVED 3999 host:port}.
+   * Parses the address in {@code MOVED 3999 host:port}. Returns null if it is not a valid address.
    *
-   * @param from who said so: an empty host is that of the one who answers
+   * @param from the server that sent the redirection; an empty host in the text means this server's
+   *     host
    */
   static @Nullable Address parse(String text, Address from) {
     int colon = text.lastIndexOf(':');
@@ -17,12 +19,19 @@ record Address(String host, int port) {
     }
     try {
       String host = text.substring(0, colon);
-      return new Address(
-          host.isEmpty() || host.equals("?") ? from.host() : host,
-          Integer.parseInt(text.substring(colon + 1)));
+      int port = Integer.parseInt(text.substring(colon + 1));
+      if (port < 1 || port > LAST_PORT) {
+        return null;
+      }
+      return new Address(isUnknown(host) ? from.host() : host, port);
     } catch (NumberFormatException e) {
       return null;
     }
+  }
+
+  /** Whether a cluster reports this in place of a host that it does not know. */
+  static boolean isUnknown(String host) {
+    return host.isEmpty() || host.equals("?");
   }
 
   @Override

@@ -1,10 +1,10 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.cluster.ClusterOptions;
-import dev.redlock.internal.scripts.WireRequest;
-import dev.redlock.lettuce.internal.NodeUri;
+import dev.redlock.cluster.ClusterReleaseHints;
+import dev.redlock.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
@@ -14,39 +14,52 @@ import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.RestartGuard;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One cluster as one node. {@link Masters} knows who serves what and how they are, {@link Attempt}
- * brings one request to its answer, {@link Answers} says what that is worth as a vote.
+ * One cluster as one node, or as one of several. {@link Masters} holds the topology and the
+ * connections, {@link Share} the state and the keys of this node, {@link RoutedRequest} sends one
+ * request and follows redirections, and {@link ClusterReplies} turns the reply of a master into the
+ * reply of the node.
  */
 public final class Cluster {
   private final LockNode self;
   private final String name;
-  private final List<NodeUri> seeds;
-  private final ClusterOptions options;
+  private final int node;
+  private final Connections connections;
 
-  /** What there is once it was started. */
-  private record Running(Masters masters, Answers answers, long fenceLifeMillis) {}
+  /** The parts that exist after the start. */
+  private record Running(
+      Connections.Started started, ClusterReplies answers, long fenceLifeMillis) {
+    Masters masters() {
+      return started.masters();
+    }
 
-  /** Written once, under this. */
+    Share share() {
+      return started.share();
+    }
+  }
+
+  /** Written once, guarded by this. */
   private volatile @Nullable Running running;
 
-  /** What it is without that. */
+  /** The status before the start and after the close. */
   private volatile NodeStatus idle = new NodeStatus(State.CONNECTING, 1, 0, 0, "not started");
 
   // Guarded by this.
   private boolean closed;
 
-  public Cluster(LockNode self, String name, List<NodeUri> seeds, ClusterOptions options) {
+  /**
+   * @param node the number of the node among those that use the connections
+   */
+  public Cluster(LockNode self, String name, int node, Connections connections) {
     this.self = self;
     this.name = name;
-    this.seeds = seeds;
-    this.options = options;
+    this.node = node;
+    this.connections = connections;
   }
 
   public String name() {
@@ -55,97 +68,144 @@ public final class Cluster {
 
   public NodeStatus status() {
     Running r = running;
-    return r == null ? idle : r.masters.status();
+    return r == null ? idle : r.share().status();
   }
 
-  /** The address of the master that serves a slot, as far as is known. */
+  /**
+   * The address of the master that serves a slot according to the current topology; empty if none
+   * is known.
+   */
   public Optional<String> masterOf(int slot) {
     Running r = running;
-    return r == null ? Optional.empty() : r.masters.masterOf(slot);
+    return r == null ? Optional.empty() : r.masters().masterOf(slot);
   }
 
-  /** The cluster as a whole; empty before any master was looked at. */
+  /** The identity of the cluster; empty before the first master was probed. */
   public Optional<NodeIdentity> identity() {
     Running r = running;
-    return r == null ? Optional.empty() : r.masters.identity();
+    return r == null ? Optional.empty() : r.masters().identity(r.share());
   }
 
-  /** The same, after each master was looked at once more. */
-  public CompletionStage<Optional<NodeIdentity>> look() {
+  /** The same, after each master was probed again. */
+  public CompletionStage<Optional<NodeIdentity>> probe() {
     Running r = running;
-    return r == null ? CompletableFuture.completedStage(Optional.empty()) : r.masters.look();
+    return r == null
+        ? CompletableFuture.completedStage(Optional.empty())
+        : r.masters().probe(r.share());
   }
 
   public void start(NodeContext context) {
     if (context.restartGuard() == RestartGuard.MARKER) {
       throw new IllegalArgumentException(
           name
-              + ": RestartGuard.marker() needs a marker on every master, which a cluster cannot"
-              + " keep: slots move, and keys with them; use RestartGuard.uptime()");
+              + ": RestartGuard.MARKER needs a marker on every master, which a cluster cannot"
+              + " keep: keys move with their slots; use RestartGuard.UPTIME");
     }
-    Masters masters;
+    Connections.Started started;
     synchronized (this) {
       if (running != null || closed) {
         throw new IllegalStateException(name + " was started or closed before");
       }
-      masters = new Masters(self, name, seeds, options, context);
+      started = connections.start(self, node, context);
       running =
           new Running(
-              masters,
-              new Answers(name, masters),
-              WireRequest.fenceLifeMillis(context.maxLeaseTime()));
+              started,
+              new ClusterReplies(name, started.masters(), started.share()),
+              EncodedRequest.fenceLifeMillis(context.maxLeaseTime()));
     }
-    masters.start();
+    if (started.first()) {
+      started.masters().start();
+    } else {
+      started.masters().welcome();
+    }
   }
 
-  /** Sends the request to where its names are, or answers why not. */
-  public void send(LockRequest request, ReplyHandler handler) {
+  /** Sends the request to the master of its names, or replies with the reason why it cannot. */
+  public void send(LockRequest asked, ReplyHandler handler) {
     Running r = running;
     if (r == null) {
       NodeStatus now = idle;
-      Attempt.deliver(
+      RoutedRequest.deliver(
           NodeReply.failed(now.connection(), NodeError.Kind.DISCONNECTED, now.cause()), handler);
       return;
     }
-    Answers answers = r.answers;
-    Notices notices = r.masters.notices();
-    if (r.masters.isClosed() || !r.masters.areKnown()) {
-      Attempt.deliver(answers.notSent(), handler);
+    ClusterReplies answers = r.answers;
+    HintCarrier hints = r.masters().hints();
+    if (r.share().isClosed() || !r.masters().areKnown()) {
+      RoutedRequest.deliver(answers.notSent(), handler);
       return;
     }
+    LockRequest request;
     ClusterWire wire;
+    boolean hinting;
     try {
-      wire = ClusterWire.of(request, r.fenceLifeMillis, notices.command());
+      request = r.share().translate(asked);
+      hinting = r.share().carriesHints(Slots.of(request.keys(), 0));
+      wire = ClusterWire.of(request, r.fenceLifeMillis, hinting ? hints.command() : "");
     } catch (RuntimeException e) {
       String why = "request cannot be encoded: " + e;
-      Attempt.deliver(answers.failure(NodeError.Kind.UNEXPECTED, why), handler);
+      RoutedRequest.deliver(answers.failure(NodeError.Kind.UNEXPECTED, why), handler);
       return;
     }
     String complaint = wire.slot() == Slots.NONE ? Slots.complaint(request.keys()) : null;
     if (complaint != null) {
-      Attempt.deliver(answers.failure(NodeError.Kind.CLUSTER, complaint), handler);
+      RoutedRequest.deliver(answers.failure(NodeError.Kind.CLUSTER, complaint), handler);
       return;
     }
-    if (request instanceof LockRequest.Release release) {
+    if (hinting && request instanceof LockRequest.Release release) {
       for (int i = 0; i < request.keys().size(); i++) {
-        notices.releasing(request.keys().lockKey(i), release.token());
+        hints.releasing(request.keys().lockKey(i), release.token());
       }
     }
-    new Attempt(r.masters, answers, options.redirectPatience(), request, wire, handler).begin();
+    new RoutedRequest(
+            r.masters(),
+            answers,
+            connections.options().redirectPatience().toNanos(),
+            request,
+            wire,
+            handler)
+        .begin();
+  }
+
+  /** A reader of the locks of this node on all masters of its slots. */
+  public LockReader reader() {
+    Running r = running;
+    if (r == null || r.share().isClosed()) {
+      throw new IllegalStateException(name + " is not started, or closed");
+    }
+    return new ClusterReader(r.masters(), r.share());
+  }
+
+  public void afterArrivals(Runnable task) {
+    Running r = running;
+    if (r == null) {
+      task.run();
+    } else {
+      r.masters().afterArrivals(task);
+    }
   }
 
   public void waiting(LockKeys keys) {
     Running r = running;
-    if (r != null) {
-      r.masters.interests().waiting(keys);
+    if (r != null && carriesHints(r, keys)) {
+      r.masters().interests().waiting(r.share().translate(keys));
     }
+  }
+
+  /** Whether releases are published to waiters of other processes. */
+  public boolean notifiesWaiters() {
+    return connections.options().releaseHints() != ClusterReleaseHints.NONE;
   }
 
   public void idle(LockKeys keys) {
     Running r = running;
-    if (r != null) {
-      r.masters.interests().idle(keys);
+    if (r != null && carriesHints(r, keys)) {
+      r.masters().interests().idle(r.share().translate(keys));
     }
+  }
+
+  private static boolean carriesHints(Running r, LockKeys keys) {
+    return r.share().carriesHints(Slots.of(r.share().translate(keys), 0));
   }
 
   public void close() {
@@ -156,7 +216,7 @@ public final class Cluster {
       idle = new NodeStatus(State.CONNECTING, 2, 0, 0, "closed");
     }
     if (r != null) {
-      r.masters.close();
+      connections.close(r.started);
     }
   }
 }

@@ -1,25 +1,23 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.internal.scripts.WireRequest;
+import dev.redlock.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockRequest;
 
 /**
- * A request as it is sent to masters of a cluster. A type of its own, so that a request which goes
- * to independent masters as well is encoded for each of them.
+ * A request in the form in which it is sent to masters of a cluster.
  *
- * @param slot where its keys are, or {@link Slots#NONE}
- * @param notice what its release sends; clusters of one lock may differ in that
+ * @param slot the slot of its keys, or {@link Slots#NONE}
+ * @param fenceLifeMillis how long a fence key lives
  */
-record ClusterWire(WireRequest request, int slot, String notice) {
+record ClusterWire(EncodedRequest request, int slot, long fenceLifeMillis) {
 
-  static ClusterWire of(LockRequest request, long fenceLifeMillis, String notice) {
-    ClusterWire wire =
-        request.wireForm(ClusterWire.class, asked -> encode(asked, fenceLifeMillis, notice));
-    return wire.notice.equals(notice) ? wire : encode(request, fenceLifeMillis, notice);
-  }
-
-  private static ClusterWire encode(LockRequest request, long fenceLifeMillis, String notice) {
+  /**
+   * @param hintCommand the command by which the release script publishes the release hint
+   */
+  static ClusterWire of(LockRequest request, long fenceLifeMillis, String hintCommand) {
     return new ClusterWire(
-        WireRequest.of(request, fenceLifeMillis, notice), Slots.of(request.keys()), notice);
+        EncodedRequest.of(request, fenceLifeMillis, hintCommand),
+        Slots.of(request.keys()),
+        fenceLifeMillis);
   }
 }

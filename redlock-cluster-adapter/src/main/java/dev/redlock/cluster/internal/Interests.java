@@ -5,24 +5,27 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Which locks are waited for here. Every acquire of a free lock waits for a round trip, so nothing
- * is asked for before somebody was refused.
+ * The locks that callers of this process wait for. Every acquire of a free lock waits for one round
+ * trip, so the client subscribes only after a master refused a caller.
  */
 final class Interests {
-  private final Notices notices;
+  private final HintCarrier hints;
 
-  /** Lock key to how many queues wait for it. Written by lock queues, read by I/O threads. */
+  /**
+   * Lock key to the number of local queues that wait for it. Written by lock queues, read by I/O
+   * threads.
+   */
   private final Map<String, Integer> waiting = new ConcurrentHashMap<>();
 
-  Interests(Notices notices) {
-    this.notices = notices;
+  Interests(HintCarrier hints) {
+    this.hints = hints;
   }
 
   void waiting(LockKeys keys) {
     for (int i = 0; i < keys.size(); i++) {
       String key = keys.lockKey(i);
       waiting.merge(key, 1, Integer::sum);
-      notices.revive(key);
+      hints.revive(key);
     }
   }
 
@@ -30,7 +33,7 @@ final class Interests {
     for (int i = 0; i < keys.size(); i++) {
       String key = keys.lockKey(i);
       if (waiting.computeIfPresent(key, (k, count) -> count == 1 ? null : count - 1) == null) {
-        notices.forget(key);
+        hints.forget(key);
       }
     }
   }
@@ -40,23 +43,24 @@ final class Interests {
   }
 
   /**
-   * An acquire was refused, and whoever asked has been told.
+   * A master refused an acquire, and the caller's lock machine has received the reply.
    *
-   * @param waited whether anybody waited before that: then nobody who goes on waiting has left. If
-   *     not, the answer was faster than the news that somebody waits, which is still to come
+   * @param waited whether {@link #waiting} was called before the refusal. If so, a caller that
+   *     continues to wait is still counted. If not, the reply was faster than that call, which is
+   *     still to come
    */
   void refused(LockKeys keys, int slot, long nodeMicros, boolean waited) {
     for (int i = 0; i < keys.size(); i++) {
       String key = keys.lockKey(i);
       if (waited && !waiting.containsKey(key)) {
-        continue; // Tried once only, or gave up.
+        continue; // It was a single try, or the caller gave up.
       }
-      notices.watch(key, slot, nodeMicros);
+      hints.watch(key, slot, nodeMicros);
       waiting.compute(
           key,
           (k, count) -> {
             if (count == null) {
-              notices.forget(k);
+              hints.forget(k);
             }
             return count;
           });

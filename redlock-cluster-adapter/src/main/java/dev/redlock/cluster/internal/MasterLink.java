@@ -1,11 +1,12 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.internal.scripts.WireRequest;
+import dev.redlock.internal.scripts.EncodedRequest;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.NodeConnection;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
 import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
@@ -21,10 +22,13 @@ final class MasterLink implements LockNode {
   private final NodeConnection connection;
   private final long createdNanos;
 
-  /** Written when the topology is adopted, read by senders; 0 if it may grant. */
+  /** Written when the topology is adopted, read by senders; 0 if the master may grant. */
   private volatile long barredUntilNanos;
 
-  /** Guarded by the lock of the masters: the connection number that was last seen. */
+  /** Written by any thread that saw it usable, read when the topology is adopted. */
+  private volatile boolean worked;
+
+  /** The connection number that was seen last. Guarded by the lock of {@link Masters}. */
   private long seenConnection = 1;
 
   MasterLink(
@@ -56,7 +60,7 @@ final class MasterLink implements LockNode {
     try {
       connection.start(context);
     } catch (IllegalStateException e) {
-      // Closed in the meantime: it refuses everything.
+      // It was closed in the meantime, and replies to every request with an error.
     }
   }
 
@@ -66,10 +70,19 @@ final class MasterLink implements LockNode {
   }
 
   boolean usable() {
-    return status().usable();
+    boolean usable = status().usable();
+    if (usable) {
+      worked = true;
+    }
+    return usable;
   }
 
-  /** Whether the server pushes what becomes of keys. */
+  /** Whether it was usable at any time. */
+  boolean hasWorked() {
+    return usable() || worked;
+  }
+
+  /** Whether the server sends invalidations. */
   boolean tracks() {
     return connection.tracks();
   }
@@ -78,12 +91,14 @@ final class MasterLink implements LockNode {
     return connection.identity();
   }
 
-  /** Completes, never exceptionally, when the server has been looked at, if it answers. */
+  /** Completes when the probe has ended, with or without a reply; never exceptionally. */
   CompletionStage<Void> lookAgain() {
-    return connection.look();
+    return connection.probe();
   }
 
-  /** Whether the connection has changed since this was last asked, so that old answers are void. */
+  /**
+   * Whether the connection has changed since the last call. If so, earlier replies do not count.
+   */
   boolean takeLoss() {
     long now = status().connection();
     boolean lost = now > seenConnection;
@@ -91,24 +106,39 @@ final class MasterLink implements LockNode {
     return lost;
   }
 
-  /** It was promoted, and shall not grant until then. */
+  /** Keeps a promoted master from granting until then. */
   void barUntil(long nanos) {
     barredUntilNanos = nanos;
   }
 
-  /** How much longer it may not grant. */
+  /** Keeps it from granting as long as the other link to the same server. */
+  void barLike(MasterLink other) {
+    barredUntilNanos = other.barredUntilNanos;
+  }
+
+  /** For how many nanoseconds from now it must not grant; 0 if it may. */
   long barredForNanos(long nowNanos) {
     long until = barredUntilNanos;
     return until == 0 ? 0 : Math.max(0, until - nowNanos);
   }
 
-  void send(WireRequest request, boolean asking, ReplyHandler handler) {
+  void send(EncodedRequest request, boolean asking, ReplyHandler handler) {
     connection.send(request, asking, handler);
   }
 
-  /** Null if there is no connection. */
+  /** Returns null if there is no connection. */
   <T> @Nullable CompletionStage<T> dispatch(Command<byte[], byte[], T> command) {
     return connection.dispatch(command);
+  }
+
+  @Override
+  public LockReader reader() {
+    return connection.reader();
+  }
+
+  @Override
+  public void afterArrivals(Runnable task) {
+    connection.afterArrivals(task);
   }
 
   @Override

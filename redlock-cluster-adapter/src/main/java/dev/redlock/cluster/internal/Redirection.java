@@ -2,25 +2,34 @@ package dev.redlock.cluster.internal;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a master answers when it does not serve the slot, now. Nothing was executed. */
+/** The reply of a master that does not serve the slot now. The master has executed nothing. */
 record Redirection(Kind kind, @Nullable Address to) {
   enum Kind {
-    /** Another serves the slot, from now on. */
+    /** Another master serves the slot from now on. */
     MOVED,
-    /** Another is about to get it, and has this key already, or is the one to create it. */
+    /** Another master is about to get the slot. It has the key already, or must create it. */
     ASK,
-    /** The slot is on its way, or served by nobody: later. */
+    /** The slot is being moved, and no master has all keys: use one key at a time. */
+    SPLIT,
+    /** No master serves the slot: retry later. */
     LATER,
-    /** Not a matter of time: the answer. */
+    /** A retry cannot help: the error is the reply. */
     NEVER
   }
 
+  /** Part of a script's error about a key that it may not access on this master. */
+  private static final String NON_LOCAL = "Script attempted to access a non local key";
+
+  private static final Redirection SPLIT = new Redirection(Kind.SPLIT, null);
   private static final Redirection LATER = new Redirection(Kind.LATER, null);
   private static final Redirection NEVER = new Redirection(Kind.NEVER, null);
 
-  /** Reads the message of an error of the kind {@code CLUSTER}. */
+  /** Parses the message of an error of the kind {@code CLUSTER}. */
   static Redirection of(String message, Address from) {
-    if (message.startsWith("TRYAGAIN") || message.startsWith("CLUSTERDOWN")) {
+    if (message.startsWith("TRYAGAIN") || message.contains(NON_LOCAL)) {
+      return SPLIT;
+    }
+    if (message.startsWith("CLUSTERDOWN")) {
       return LATER;
     }
     Kind kind =

@@ -5,146 +5,240 @@ import dev.redlock.spi.LockKeys;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.IntegerOutput;
+import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.RedisCommand;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks a master how many of its replicas have what it wrote ({@code WAIT}).
+ * Asks a master how many of its replicas have stored its writes ({@code WAIT}).
  *
- * <p>{@code WAIT} holds up the connection it is sent on, and speaks of that connection's own writes
- * only. So it has a connection of its own to each master, on which it is sent behind a write that
- * is certainly later than the lease: that of the fence key's time to live. All leases of one master
- * that come while one answer is out share the next.
+ * <p>{@code WAIT} blocks its connection, and covers the writes of that connection only. So this
+ * class keeps a separate connection to each master. It sends {@code WAIT} after a write that is
+ * certainly later than the lease: it renews the time to live of the fence key. All leases of one
+ * master that arrive while one {@code WAIT} is in progress share the next one.
  */
 final class ReplicaConfirmation {
-  private final Medium medium;
+  private static final String TOUCH =
+      "if redis.call('GET',KEYS[1])~=ARGV[1] then return 0 end "
+          + "return redis.call('PEXPIRE',KEYS[1],redis.call('PTTL',KEYS[1]))";
+
+  private final ClusterAccess cluster;
   private final int replicas;
   private final Duration patience;
   private final long fenceLifeMillis;
 
   // Guarded by this.
-  private final Map<Address, Desk> desks = new HashMap<>();
+  private final Map<Address, MasterQueue> queues = new HashMap<>();
   private boolean closed;
 
-  ReplicaConfirmation(Medium medium, int replicas, Duration patience, long fenceLifeMillis) {
-    this.medium = medium;
+  ReplicaConfirmation(
+      ClusterAccess cluster, int replicas, Duration patience, long fenceLifeMillis) {
+    this.cluster = cluster;
     this.replicas = replicas;
     this.patience = patience;
     this.fenceLifeMillis = fenceLifeMillis;
   }
 
-  /** A lease that waits; its taker is told a complaint, or null if enough replicas have it. */
-  private record Waiting(LockKeys keys, Consumer<@Nullable String> then) {}
+  /**
+   * A write that is later than a lease, on a key that the master stored with it.
+   *
+   * @param asked whether the slot is being moved to this master, so that it needs {@code ASKING}
+   * @param name the index of the name whose key it is
+   * @param leaseId the lease whose lock key it is; empty for a fence key
+   */
+  record Write(Address master, boolean asked, LockKeys keys, int name, String leaseId) {
+    static Write ofFence(MasterLink link, boolean asked, LockKeys keys, int name) {
+      return new Write(link.address(), asked, keys, name, "");
+    }
 
-  /** What one master is asked. Guarded by the confirmation. */
-  private static final class Desk {
+    static Write ofLock(MasterLink link, boolean asked, LockKeys keys, int name, String leaseId) {
+      return new Write(link.address(), asked, keys, name, leaseId);
+    }
+
+    /** Sets the remaining life of a fence key anew; writes that of a lock key without change. */
+    private Command<byte[], byte[], Long> command(long fenceLifeMillis) {
+      IntegerOutput<byte[], byte[]> output = new IntegerOutput<>(ByteArrayCodec.INSTANCE);
+      return leaseId.isEmpty()
+          ? new Command<>(
+              CommandType.PEXPIRE,
+              output,
+              args().addKey(keys.fenceKeyBytes(name)).add(fenceLifeMillis))
+          : new Command<>(
+              CommandType.EVAL,
+              output,
+              args().add(TOUCH).add(1).addKey(keys.lockKeyBytes(name)).add(leaseId));
+    }
+  }
+
+  /**
+   * A lease that waits for its confirmation. The consumer receives an error, or null if enough
+   * replicas have stored the lease.
+   */
+  private record Waiting(List<Write> writes, Consumer<@Nullable String> then) {}
+
+  /** All writes of one lease: the first error, or null after the last confirmation. */
+  private static final class Joined implements Consumer<@Nullable String> {
+    private final AtomicInteger left;
+    private final Consumer<@Nullable String> then;
+
+    /** Written before the count falls, read after it reached zero. */
+    private volatile @Nullable String complaint;
+
+    private Joined(int count, Consumer<@Nullable String> then) {
+      this.left = new AtomicInteger(count);
+      this.then = then;
+    }
+
+    @Override
+    public void accept(@Nullable String one) {
+      if (one != null) {
+        complaint = one;
+      }
+      if (left.decrementAndGet() == 0) {
+        then.accept(complaint);
+      }
+    }
+  }
+
+  /** The leases that wait for one master. Guarded by the {@link ReplicaConfirmation}. */
+  private static final class MasterQueue {
     private final Address address;
     private List<Waiting> waiting = new ArrayList<>();
     private @Nullable StatefulRedisConnection<byte[], byte[]> connection;
     private boolean connecting;
     private boolean asking;
 
-    private Desk(Address address) {
+    private MasterQueue(Address address) {
       this.address = address;
     }
   }
 
-  /** The master has been connected to: leases will want to be confirmed. */
+  /** Connects to the master before the first lease needs a confirmation. */
   void prepare(Address master) {
     synchronized (this) {
-      Desk desk = desks.computeIfAbsent(master, Desk::new);
-      connect(desk);
+      MasterQueue queue = queues.computeIfAbsent(master, MasterQueue::new);
+      connect(queue);
     }
   }
 
-  /** The master is none any more. */
+  /** The server is no longer a master. */
   void forget(Address master) {
-    Desk desk;
+    MasterQueue queue;
     synchronized (this) {
-      desk = desks.remove(master);
+      queue = queues.remove(master);
     }
-    if (desk != null) {
-      drop(desk, "it is no master any more");
+    if (queue != null) {
+      drop(queue, "it is no longer a master");
     }
   }
 
-  /** Asks about what this master has just written of these names. */
-  void confirm(Address master, LockKeys keys, Consumer<@Nullable String> then) {
+  /** Asks for the confirmation of what the masters stored before these writes. */
+  void confirm(List<Write> writes, Consumer<@Nullable String> then) {
+    Map<Address, List<Write>> byMaster =
+        writes.stream().collect(Collectors.groupingBy(Write::master));
+    Joined joined = new Joined(byMaster.size(), then);
+    byMaster.forEach((master, its) -> confirm(master, its, joined));
+  }
+
+  private void confirm(Address master, List<Write> writes, Consumer<@Nullable String> then) {
     boolean ask;
-    Desk desk;
+    MasterQueue queue;
     synchronized (this) {
       if (closed) {
         ask = false;
-        desk = null;
+        queue = null;
       } else {
-        desk = desks.computeIfAbsent(master, Desk::new);
-        desk.waiting.add(new Waiting(keys, then));
-        ask = !desk.asking;
-        connect(desk);
+        queue = queues.computeIfAbsent(master, MasterQueue::new);
+        queue.waiting.add(new Waiting(writes, then));
+        ask = !queue.asking;
+        connect(queue);
       }
     }
-    if (desk == null) {
+    if (queue == null) {
       then.accept("the client is closed");
     } else if (ask) {
-      ask(desk);
+      ask(queue);
     }
   }
 
-  private void ask(Desk desk) {
+  private void ask(MasterQueue queue) {
     List<Waiting> batch;
     StatefulRedisConnection<byte[], byte[]> connection;
     synchronized (this) {
-      connection = desk.connection;
-      if (desk.asking || connection == null || desk.waiting.isEmpty()) {
+      connection = queue.connection;
+      if (queue.asking || connection == null || queue.waiting.isEmpty()) {
         return;
       }
-      desk.asking = true;
-      batch = desk.waiting;
-      desk.waiting = new ArrayList<>();
+      queue.asking = true;
+      batch = queue.waiting;
+      queue.waiting = new ArrayList<>();
     }
-    AsyncCommand<byte[], byte[], Long> write =
-        new AsyncCommand<>(
-            new Command<>(
-                CommandType.PEXPIRE,
-                new IntegerOutput<>(ByteArrayCodec.INSTANCE),
-                args().addKey(batch.get(0).keys().fenceKeyBytes(0)).add(fenceLifeMillis)));
+    List<RedisCommand<byte[], byte[], ?>> commands = new ArrayList<>();
+    List<AsyncCommand<byte[], byte[], Long>> writes = new ArrayList<>();
+    for (Write one : batch.stream().flatMap(waiting -> waiting.writes().stream()).toList()) {
+      if (one.asked()) {
+        commands.add(
+            new Command<>(CommandType.ASKING, new StatusOutput<>(ByteArrayCodec.INSTANCE)));
+      }
+      AsyncCommand<byte[], byte[], Long> write = new AsyncCommand<>(one.command(fenceLifeMillis));
+      commands.add(write);
+      writes.add(write);
+    }
     AsyncCommand<byte[], byte[], Long> wait =
         new AsyncCommand<>(
             new Command<>(
                 CommandType.WAIT,
                 new IntegerOutput<>(ByteArrayCodec.INSTANCE),
                 args().add(replicas).add(patience.toMillis())));
-    write
+    commands.add(wait);
+    written(writes)
         .thenCombine(wait, this::complaint)
-        .exceptionally(failure -> "its replicas cannot be asked: " + Failures.message(failure))
+        .exceptionally(failure -> "the replicas cannot be asked: " + Failures.message(failure))
         .thenAccept(
             complaint -> {
               synchronized (this) {
-                desk.asking = false;
+                queue.asking = false;
               }
-              batch.forEach(one -> one.then().accept(at(desk, complaint)));
-              ask(desk);
+              batch.forEach(one -> one.then().accept(at(queue, complaint)));
+              ask(queue);
             });
     try {
-      connection.dispatch(List.of(write, wait));
+      connection.dispatch(commands);
     } catch (RuntimeException e) {
-      write.completeExceptionally(e);
+      writes.forEach(write -> write.completeExceptionally(e));
       wait.completeExceptionally(e);
     }
   }
 
+  /**
+   * How many keys were written. One is enough for the whole batch, because it is later than all its
+   * leases: a slot that was moved in the meantime must not fail the leases of other slots.
+   */
+  private static CompletionStage<Long> written(List<AsyncCommand<byte[], byte[], Long>> writes) {
+    CompletionStage<Long> sum = CompletableFuture.completedStage(0L);
+    for (AsyncCommand<byte[], byte[], Long> write : writes) {
+      sum = sum.thenCombine(write.exceptionally(failure -> 0L), Long::sum);
+    }
+    return sum;
+  }
+
   private @Nullable String complaint(Long written, Long confirmed) {
     if (written == 0) {
-      return "it has lost the fence";
+      return "the keys of the lease are gone";
     }
     return confirmed >= replicas
         ? null
@@ -156,8 +250,8 @@ final class ReplicaConfirmation {
             + " ms";
   }
 
-  private static @Nullable String at(Desk desk, @Nullable String complaint) {
-    return complaint == null ? null : "master " + desk.address + ": " + complaint;
+  private static @Nullable String at(MasterQueue queue, @Nullable String complaint) {
+    return complaint == null ? null : "master " + queue.address + ": " + complaint;
   }
 
   private static CommandArgs<byte[], byte[]> args() {
@@ -165,67 +259,67 @@ final class ReplicaConfirmation {
   }
 
   /** Called under this. */
-  private void connect(Desk desk) {
-    StatefulRedisConnection<byte[], byte[]> known = desk.connection;
-    if (closed || desk.connecting || (known != null && known.isOpen())) {
+  private void connect(MasterQueue queue) {
+    StatefulRedisConnection<byte[], byte[]> known = queue.connection;
+    if (closed || queue.connecting || (known != null && known.isOpen())) {
       return;
     }
-    desk.connecting = true;
-    desk.connection = null;
+    queue.connecting = true;
+    queue.connection = null;
     try {
-      medium
+      cluster
           .sideClient()
-          .connectAsync(ByteArrayCodec.INSTANCE, medium.uriOf(desk.address))
-          .whenComplete((made, failure) -> connected(desk, made, failure));
+          .connectAsync(ByteArrayCodec.INSTANCE, cluster.uriOf(queue.address))
+          .whenComplete((made, failure) -> connected(queue, made, failure));
     } catch (RuntimeException e) {
-      connected(desk, null, e);
+      connected(queue, null, e);
     }
   }
 
   private void connected(
-      Desk desk,
+      MasterQueue queue,
       @Nullable StatefulRedisConnection<byte[], byte[]> made,
       @Nullable Throwable failure) {
     boolean wanted;
     synchronized (this) {
-      desk.connecting = false;
-      wanted = made != null && !closed && desks.get(desk.address) == desk;
-      desk.connection = wanted ? made : null;
+      queue.connecting = false;
+      wanted = made != null && !closed && queues.get(queue.address) == queue;
+      queue.connection = wanted ? made : null;
     }
     if (wanted) {
-      ask(desk);
+      ask(queue);
     } else {
       if (made != null) {
         var unused = made.closeAsync();
       }
-      drop(desk, failure == null ? "not needed any more" : Failures.message(failure));
+      drop(queue, failure == null ? "no longer needed" : Failures.message(failure));
     }
   }
 
-  /** Nobody is to wait for what cannot be asked. */
-  private void drop(Desk desk, String why) {
+  /** Ends every wait for a confirmation that cannot be requested. */
+  private void drop(MasterQueue queue, String why) {
     List<Waiting> left;
     StatefulRedisConnection<byte[], byte[]> connection;
     synchronized (this) {
-      left = desk.waiting;
-      desk.waiting = new ArrayList<>();
-      connection = desk.connection;
-      desk.connection = null;
+      left = queue.waiting;
+      queue.waiting = new ArrayList<>();
+      connection = queue.connection;
+      queue.connection = null;
     }
     if (connection != null) {
       var unused = connection.closeAsync();
     }
-    left.forEach(one -> one.then().accept(at(desk, "its replicas cannot be asked: " + why)));
+    left.forEach(one -> one.then().accept(at(queue, "the replicas cannot be asked: " + why)));
   }
 
   void close() {
-    List<Desk> all;
+    List<MasterQueue> all;
     synchronized (this) {
       closed = true;
-      all = new ArrayList<>(desks.values());
-      desks.clear();
-      all.forEach(desk -> desk.connection = null); // Its client ends it with itself.
+      all = new ArrayList<>(queues.values());
+      queues.clear();
+      all.forEach(queue -> queue.connection = null); // SideClient closes it with itself.
     }
-    all.forEach(desk -> drop(desk, "the client is closed"));
+    all.forEach(queue -> drop(queue, "the client is closed"));
   }
 }

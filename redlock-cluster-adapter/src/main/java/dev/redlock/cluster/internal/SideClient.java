@@ -9,8 +9,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Makes the connections beside the probed ones. They do not reconnect by themselves: whoever uses
- * one has to know that it is a new one.
+ * Makes the connections beside the probed ones. They do not reconnect by themselves, because the
+ * user of a connection must know when it is a new one.
  */
 final class SideClient {
   private final RedisClient client;
@@ -26,9 +26,9 @@ final class SideClient {
     return client;
   }
 
-  /** The URI with the credentials and the patience of the options. */
+  /** The URI with the credentials and the timeouts of the options. */
   RedisURI dress(RedisURI uri) {
-    return ClientSetup.dressed(uri, options, options.connectTimeout());
+    return ClientSetup.configured(uri, options, options.connectTimeout());
   }
 
   CompletionStage<Void> close() {

@@ -1,14 +1,15 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.Printable;
 import io.lettuce.core.cluster.SlotHash;
 import org.jspecify.annotations.Nullable;
 
-/** Which slot names are in. All keys of one name carry its tag, so they share a slot. */
+/** Computes the slots of names. All keys of one name carry its hash tag, so they share a slot. */
 public final class Slots {
   static final int COUNT = SlotHash.SLOT_COUNT;
 
-  /** The slot of names that do not share one. */
+  /** The result for names that do not share a slot. */
   static final int NONE = -1;
 
   private Slots() {}
@@ -18,7 +19,12 @@ public final class Slots {
     return SlotHash.getSlot(keys.lockKeyBytes(index));
   }
 
-  /** The slot of all names, or {@link #NONE}. */
+  /** The slot of this lock key. */
+  static int of(String lockKey) {
+    return SlotHash.getSlot(lockKey);
+  }
+
+  /** The slot that all names share, or {@link #NONE}. */
   static int of(LockKeys keys) {
     return complaint(keys) == null ? of(keys, 0) : NONE;
   }
@@ -26,7 +32,7 @@ public final class Slots {
   /**
    * Checks that all names share a slot.
    *
-   * @throws IllegalArgumentException naming two that do not, with their slots
+   * @throws IllegalArgumentException if they do not; the message names two names and their slots
    */
   public static void requireOne(LockKeys keys) {
     String complaint = complaint(keys);
@@ -41,14 +47,14 @@ public final class Slots {
       int slot = of(keys, i);
       if (slot != first) {
         return "names of one lock must share a slot of the cluster, but '"
-            + keys.names().get(0)
+            + Printable.of(keys.names().get(0))
             + "' is in slot "
             + first
             + " and '"
-            + keys.names().get(i)
+            + Printable.of(keys.names().get(i))
             + "' in slot "
             + slot
-            + ": give them the same tag, as in a_{tag} and b_{tag}";
+            + ": give them the same hash tag, as in a_{tag} and b_{tag}";
       }
     }
     return null;

@@ -1,90 +1,105 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.lettuce.LettuceOptions;
-import dev.redlock.lettuce.internal.ClientSetup;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.spi.Time;
+import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.cluster.ClusterClientOptions;
-import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
-import io.lettuce.core.cluster.RedisClusterClient;
-import io.lettuce.core.cluster.models.partitions.RedisClusterNode.NodeFlag;
-import io.lettuce.core.resource.ClientResources;
-import java.time.Duration;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiPredicate;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the cluster who serves what: every few seconds, and at once when something suggests that it
- * has changed, though not all the time. Lettuce's client is used for this alone: it reconnects its
- * own connections by itself, and would send again what may have been executed.
+ * Asks the cluster for its topology: once per refresh period, and at once when something indicates
+ * a change, with a minimum gap between requests.
+ *
+ * <p>It asks over the connections that exist: first two masters, after 100 ms all. The first good
+ * answer wins, so a silent master delays nothing. An answer is not good if the server has missed a
+ * change that the client knows of. Only if no connected master answers within the connect timeout,
+ * or none is connected, as at the start, it connects: to the seeds and to some known replicas.
  */
 final class TopologyWatch {
-  /** A failover takes seconds and is stumbled over by every request meanwhile. */
-  private static final long LEAST_GAP_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+  /**
+   * The shortest gap between two requests. A failover takes seconds, and meanwhile every request
+   * reports a doubt.
+   */
+  private static final long MIN_GAP_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-  private static final long MOST_GAP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+  private static final long MAX_GAP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+  private static final long HEDGE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final int AT_FIRST = 2;
+  private static final int MAX_REPLICAS = 3;
 
-  private final RedisClusterClient client;
+  /** What this class needs from the masters. Called without its lock. */
+  interface Cluster {
+    /** The masters that are connected. */
+    List<MasterLink> connected();
+
+    /** The servers that may be asked over a new connection. */
+    List<NodeUri> others(int maxReplicas);
+
+    RedisClient client();
+
+    RedisURI dressed(NodeUri uri);
+
+    /** Whether this topology is older than the known one. */
+    boolean isOutdated(Topology topology);
+
+    /**
+     * Adopts a topology.
+     *
+     * @param requestedNanos when it was requested
+     * @param from the seed that reported it; null if it was no seed
+     * @return whether it differs from the known one
+     */
+    boolean adopt(Topology topology, long requestedNanos, @Nullable NodeUri from);
+
+    void unknown(Throwable failure);
+
+    /** Whether all masters are connected. */
+    boolean isSettled();
+  }
+
+  private final Cluster cluster;
   private final Time time;
   private final long periodNanos;
-  private final BiPredicate<Topology, Long> onTopology;
-  private final Consumer<Throwable> onFailure;
-  private final CompletableFuture<Void> quiet = new CompletableFuture<>();
+  private final long patienceNanos;
 
   // Guarded by this.
-  private boolean asking;
+  private @Nullable Round round;
+  private CompletableFuture<Void> dialled = CompletableFuture.completedFuture(null);
   private boolean askAgain;
   private boolean closed;
   private long askedNanos;
-  private long gapNanos = LEAST_GAP_NANOS;
+  private long gapNanos = MIN_GAP_NANOS;
   private Time.@Nullable Cancellable next;
 
   /**
-   * @param onTopology told what the cluster says, and since when that may be true; whether it is
-   *     news
+   * @param patienceNanos how long connected masters may take to answer; the others have four times
+   *     as long, for connecting too
    */
-  TopologyWatch(
-      List<NodeUri> seeds,
-      LettuceOptions options,
-      Duration period,
-      ClientResources resources,
-      Time time,
-      BiPredicate<Topology, Long> onTopology,
-      Consumer<Throwable> onFailure) {
+  TopologyWatch(Cluster cluster, Time time, long periodNanos, long patienceNanos) {
+    this.cluster = cluster;
     this.time = time;
-    this.periodNanos = period.toNanos();
-    this.onTopology = onTopology;
-    this.onFailure = onFailure;
-    List<RedisURI> uris = new ArrayList<>();
-    for (NodeUri seed : seeds) {
-      Duration patience = options.connectTimeout().multipliedBy(2); // Connecting and asking.
-      uris.add(ClientSetup.dressed(seed.toRedisUri(), options, patience));
-    }
-    client = RedisClusterClient.create(resources, uris);
-    ClusterClientOptions.Builder builder =
-        ClusterClientOptions.builder()
-            // Whom the majority has given up is asked nothing, until it is back.
-            .nodeFilter(node -> !node.is(NodeFlag.FAIL) && !node.is(NodeFlag.NOADDR))
-            .topologyRefreshOptions(
-                ClusterTopologyRefreshOptions.builder().dynamicRefreshSources(true).build());
-    ClientSetup.connecting(builder, options);
-    client.setOptions(builder.build());
+    this.periodNanos = periodNanos;
+    this.patienceNanos = patienceNanos;
   }
 
-  /** Asks now, or as soon as it was not asked just before. */
+  /** Asks now, or after the minimum gap since the last request. */
   void refresh() {
+    Round begun;
     synchronized (this) {
       if (closed) {
         return;
       }
-      if (asking) {
+      if (round != null) {
         askAgain = true;
         return;
       }
@@ -93,47 +108,254 @@ final class TopologyWatch {
         later(wait);
         return;
       }
-      asking = true;
       askedNanos = time.nanos();
+      begun = new Round(askedNanos);
+      round = begun;
     }
-    ask();
+    begun.begin();
   }
 
-  private void ask() {
-    CompletionStage<Void> asked;
-    try {
-      asked = client.refreshPartitionsAsync();
-    } catch (RuntimeException e) {
-      done(e);
-      return;
-    }
-    asked.whenComplete((nothing, failure) -> done(failure));
-  }
+  /** One request for the topology, to as many servers as it needs. */
+  private final class Round {
+    private final long sinceNanos;
 
-  private void done(@Nullable Throwable failure) {
-    long since;
-    synchronized (this) {
-      since = askedNanos;
-      if (closed) {
-        quiet.complete(null);
+    // Guarded by this round.
+    private final List<StatefulRedisConnection<byte[], byte[]>> made = new ArrayList<>();
+    private final List<MasterLink> left = new ArrayList<>();
+    private final List<CompletableFuture<Void>> dialling = new ArrayList<>();
+    private int pending;
+    private boolean outside;
+    private boolean over;
+    private Throwable last = new IllegalStateException("no server of the cluster can be reached");
+    private Time.@Nullable Cancellable timer;
+
+    Round(long sinceNanos) {
+      this.sinceNanos = sinceNanos;
+    }
+
+    void begin() {
+      List<MasterLink> connected = new ArrayList<>(cluster.connected());
+      Collections.shuffle(connected);
+      int first = Math.min(AT_FIRST, connected.size());
+      synchronized (this) {
+        left.addAll(connected.subList(first, connected.size()));
+      }
+      if (first == 0) {
+        askOutside();
         return;
       }
+      schedule(this::askAll, HEDGE_NANOS);
+      ask(connected.subList(0, first));
     }
-    boolean news = false;
+
+    private void askAll() {
+      List<MasterLink> all;
+      synchronized (this) {
+        if (over || outside) {
+          return;
+        }
+        all = List.copyOf(left);
+        left.clear();
+      }
+      schedule(this::askOutside, patienceNanos - HEDGE_NANOS);
+      ask(all);
+    }
+
+    private void ask(List<MasterLink> links) {
+      synchronized (this) {
+        pending += links.size();
+      }
+      for (MasterLink link : links) {
+        ask(link::dispatch, link.address(), null);
+      }
+    }
+
+    private void ask(TopologyReader.Sender sender, Address address, @Nullable NodeUri seed) {
+      CompletionStage<Topology> asked;
+      try {
+        asked = TopologyReader.ask(sender, address);
+      } catch (RuntimeException e) { // The connection ended at this moment.
+        answered(null, e, seed);
+        return;
+      }
+      asked.whenComplete((topology, failure) -> answered(topology, failure, seed));
+    }
+
+    private void askOutside() {
+      List<NodeUri> servers;
+      synchronized (this) {
+        if (over || outside) {
+          return;
+        }
+        outside = true;
+        servers = cluster.others(MAX_REPLICAS);
+        pending += servers.size();
+      }
+      schedule(this::giveUp, 4 * patienceNanos);
+      if (servers.isEmpty()) {
+        giveUp();
+      }
+      for (NodeUri server : servers) {
+        connect(server);
+      }
+    }
+
+    private void connect(NodeUri server) {
+      RedisURI uri = cluster.dressed(server);
+      CompletionStage<StatefulRedisConnection<byte[], byte[]>> connecting;
+      try {
+        connecting = cluster.client().connectAsync(ByteArrayCodec.INSTANCE, uri);
+      } catch (RuntimeException e) {
+        answered(null, e, server);
+        return;
+      }
+      CompletionStage<Void> arrived = connecting.handle((connection, failure) -> null);
+      synchronized (this) {
+        dialling.add(arrived.toCompletableFuture());
+      }
+      connecting.whenComplete(
+          (connection, failure) -> {
+            if (connection == null) {
+              answered(null, failure, server);
+              return;
+            }
+            synchronized (this) {
+              if (!over) {
+                made.add(connection);
+              }
+            }
+            if (isOver()) {
+              var unused = connection.closeAsync();
+            } else {
+              ask(sender(connection), new Address(uri.getHost(), uri.getPort()), server);
+            }
+          });
+    }
+
+    private TopologyReader.Sender sender(StatefulRedisConnection<byte[], byte[]> connection) {
+      return new TopologyReader.Sender() {
+        @Override
+        public <T> CompletionStage<T> send(Command<byte[], byte[], T> command) {
+          AsyncCommand<byte[], byte[], T> sent = new AsyncCommand<>(command);
+          connection.dispatch(sent);
+          return sent;
+        }
+      };
+    }
+
+    private boolean isOver() {
+      synchronized (this) {
+        return over;
+      }
+    }
+
+    private void answered(
+        @Nullable Topology topology, @Nullable Throwable failure, @Nullable NodeUri seed) {
+      boolean good = topology != null && !cluster.isOutdated(topology);
+      boolean none;
+      boolean more;
+      synchronized (this) {
+        if (over) {
+          return;
+        }
+        pending--;
+        over = good;
+        if (failure != null) {
+          last = failure;
+        } else if (!good) {
+          last = new IllegalStateException("the servers that answer have an old topology");
+        }
+        none = pending == 0 && !good;
+        more = !left.isEmpty();
+      }
+      if (good) {
+        end(topology, null, seed);
+      } else if (none && more) {
+        askAll();
+      } else if (none) {
+        if (isOutside()) {
+          giveUp();
+        } else {
+          askOutside();
+        }
+      }
+    }
+
+    private boolean isOutside() {
+      synchronized (this) {
+        return outside;
+      }
+    }
+
+    private void giveUp() {
+      Throwable why;
+      synchronized (this) {
+        if (over) {
+          return;
+        }
+        over = true;
+        why = last;
+      }
+      end(null, why, null);
+    }
+
+    /** Keeps one timer: each stage ends the one before. */
+    private void schedule(Runnable task, long delayNanos) {
+      synchronized (this) {
+        if (timer != null) {
+          timer.cancel();
+        }
+        timer = over ? null : time.schedule(task, Math.max(1, delayNanos));
+      }
+    }
+
+    /** Called once. */
+    private void end(
+        @Nullable Topology topology, @Nullable Throwable failure, @Nullable NodeUri seed) {
+      last(drop());
+      done(topology, failure, sinceNanos, seed);
+    }
+
+    /** Ends the round and its connections; completes when none is in the making, never fails. */
+    CompletableFuture<Void> drop() {
+      List<StatefulRedisConnection<byte[], byte[]>> all;
+      CompletableFuture<?>[] waiting;
+      synchronized (this) {
+        over = true;
+        if (timer != null) {
+          timer.cancel();
+        }
+        all = List.copyOf(made);
+        made.clear();
+        waiting = dialling.toArray(CompletableFuture<?>[]::new);
+      }
+      all.forEach(
+          connection -> {
+            var unused = connection.closeAsync();
+          });
+      return CompletableFuture.allOf(waiting);
+    }
+  }
+
+  private void done(
+      @Nullable Topology topology,
+      @Nullable Throwable failure,
+      long sinceNanos,
+      @Nullable NodeUri seed) {
+    boolean changed = false;
+    boolean settled = false;
     try {
-      if (failure == null) {
-        news = onTopology.test(Topology.of(client.getPartitions()), since);
-      } else {
-        onFailure.accept(failure);
+      if (topology != null) {
+        changed = cluster.adopt(topology, sinceNanos, seed);
+        settled = cluster.isSettled();
+      } else if (failure != null) {
+        cluster.unknown(failure);
       }
     } finally {
       synchronized (this) {
-        asking = false;
-        if (closed) {
-          quiet.complete(null);
-        }
-        gapNanos = news ? LEAST_GAP_NANOS : Math.min(MOST_GAP_NANOS, gapNanos * 5 / 4);
-        boolean soon = askAgain || failure != null;
+        round = null;
+        gapNanos = changed ? MIN_GAP_NANOS : Math.min(MAX_GAP_NANOS, gapNanos * 5 / 4);
+        boolean soon = askAgain || !settled;
         askAgain = false;
         if (next != null) {
           next.cancel();
@@ -144,9 +366,9 @@ final class TopologyWatch {
     }
   }
 
-  /** One appointment at a time, the earliest. Called under the lock. */
+  /** Keeps one timer, the earliest. Called under this. */
   private void later(long delayNanos) {
-    if (closed || (next != null && delayNanos > MOST_GAP_NANOS)) {
+    if (closed || (next != null && delayNanos > MAX_GAP_NANOS)) {
       return;
     }
     if (next != null) {
@@ -163,19 +385,30 @@ final class TopologyWatch {
             delayNanos);
   }
 
-  /** Lets a question that is out come to its end first: its connections need their threads. */
+  private void last(CompletableFuture<Void> ended) {
+    synchronized (this) {
+      dialled = CompletableFuture.allOf(dialled, ended);
+      if (dialled.isDone()) {
+        dialled = CompletableFuture.completedFuture(null);
+      }
+    }
+  }
+
+  /** Completes when no connection is in the making, because connecting needs its threads. */
   CompletionStage<Void> close() {
+    Round running;
     synchronized (this) {
       closed = true;
+      running = round;
       if (next != null) {
         next.cancel();
       }
-      if (!asking) {
-        quiet.complete(null);
-      }
     }
-    return quiet
-        .thenCompose(nothing -> client.shutdownAsync(0, 1, TimeUnit.SECONDS))
-        .exceptionally(failure -> null);
+    if (running != null) {
+      last(running.drop());
+    }
+    synchronized (this) {
+      return dialled;
+    }
   }
 }

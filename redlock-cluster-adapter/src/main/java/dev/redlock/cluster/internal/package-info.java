@@ -1,4 +1,4 @@
-/** Masters, slots, redirections, and how releases are told in a cluster. */
+/** Masters, slots, redirections and release hints of one cluster. */
 @NullMarked
 package dev.redlock.cluster.internal;
 

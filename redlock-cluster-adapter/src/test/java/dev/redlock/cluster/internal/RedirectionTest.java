@@ -20,38 +20,48 @@ class RedirectionTest {
     "MOVED 1 redis-2.example:7005, MOVED, redis-2.example, 7005",
     "MOVED 1 2001:db8::1:7006, MOVED, 2001:db8::1, 7006",
   })
-  void redirection_isFollowed_toWhereItSays(String message, Kind kind, String host, int port) {
+  void redirection_namesKindAndAddress(String message, Kind kind, String host, int port) {
     assertThat(Redirection.of(message, FROM))
         .isEqualTo(new Redirection(kind, new Address(host, port)));
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "TRYAGAIN Multiple keys request during rehashing of slot",
-        "CLUSTERDOWN The cluster is down",
-        "CLUSTERDOWN Hash slot not served"
-      })
-  void passingTrouble_isWaitedFor(String message) {
+  @ValueSource(strings = {"CLUSTERDOWN The cluster is down", "CLUSTERDOWN Hash slot not served"})
+  void temporaryError_isRetriedLater(String message) {
     assertThat(Redirection.of(message, FROM).kind()).isEqualTo(Kind.LATER);
   }
 
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "CROSSSLOT Keys in request don't hash to the same slot",
+        "TRYAGAIN Multiple keys request during rehashing of slot",
         "Script attempted to access a non local key in a cluster node",
+        "ERR Script attempted to access a non local key in a cluster node script: 1f, on @user_script:3."
+      })
+  void keysOnTwoMasters_areUsedOneByOne(String message) {
+    assertThat(Redirection.of(message, FROM).kind()).isEqualTo(Kind.SPLIT);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "CROSSSLOT Keys in request don't hash to the same slot",
         "MOVED",
         "MOVED 1",
         "MOVED 1 nowhere",
-        "ASK 1 host:port"
+        "ASK 1 host:port",
+        "MOVED 1 host:65536",
+        "MOVED 1 host:99999999999",
+        "MOVED 1 host:-1",
+        "ASK 1 host:0",
+        "MOVED 1 :"
       })
-  void whatNobodyCanFollow_isTheAnswer(String message) {
+  void otherError_isTheReply(String message) {
     assertThat(Redirection.of(message, FROM).kind()).isEqualTo(Kind.NEVER);
   }
 
   @Test
-  void address_isPrintedAsItIsWritten() {
+  void address_toString_isHostColonPort() {
     assertThat(FROM).hasToString("10.0.0.1:7001");
   }
 }

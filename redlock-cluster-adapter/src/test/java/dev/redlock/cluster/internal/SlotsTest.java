@@ -18,7 +18,7 @@ class SlotsTest {
   }
 
   @Test
-  void allKeysOfOneName_shareASlot_whateverTheName() {
+  void allKeysOfOneName_shareASlot_forEveryName() {
     Random random = new Random(42);
     String alphabet = "ab{}:%\u0001é";
     for (int i = 0; i < 10_000; i++) {
@@ -29,7 +29,9 @@ class SlotsTest {
       LockKeys keys = keys(name.toString());
       int slot = Slots.of(keys, 0);
       assertThat(SlotHash.getSlot(keys.fenceKeyBytes(0))).as(name.toString()).isEqualTo(slot);
-      assertThat(SlotHash.getSlot(keys.lineKeyBytes(0))).as(name.toString()).isEqualTo(slot);
+      assertThat(SlotHash.getSlot(keys.queueKey())).as(name.toString()).isEqualTo(slot);
+      assertThat(SlotHash.getSlot(keys.wakeKey("p"))).as(name.toString()).isEqualTo(slot);
+      assertThat(SlotHash.getSlot(keys.watchKey("p"))).as(name.toString()).isEqualTo(slot);
       assertThat(SlotHash.getSlot(keys.lockKey(0) + ":freed")).as(name.toString()).isEqualTo(slot);
     }
   }
@@ -45,7 +47,7 @@ class SlotsTest {
   }
 
   @Test
-  void severalNames_thatShareNoSlot_areRefusedWithBothNamesAndSlots() {
+  void severalNames_inDifferentSlots_areRejectedWithBothNamesAndSlots() {
     Slots.requireOne(keys("a_{x}", "b_{x}", "x"));
     assertThat(Slots.of(keys("a_{x}", "b_{x}"))).isEqualTo(SlotHash.getSlot("x"));
     assertThatThrownBy(() -> Slots.requireOne(keys("a", "b")))

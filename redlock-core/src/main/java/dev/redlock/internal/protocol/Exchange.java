@@ -1,20 +1,23 @@
 package dev.redlock.internal.protocol;
 
 /**
- * A question put to several nodes, to which their answers are addressed. Answers of different
+ * One request to several nodes, to which their replies are addressed. Replies of different
  * exchanges can never be mistaken for each other.
  */
 public abstract sealed class Exchange
-    permits AcquireRound, ExtendRound, Cleanup.Entry, Survey, PlaceInLine.Again {
+    permits Votes, ExtendRound, PendingRelease, Broadcast, QueueRequest {
 
-  /** Nodes that were asked and have not answered. */
+  /** Nodes that were asked and have not replied. */
   private long open;
+
+  /** When it was sent; for one that is repeated, when it was last sent. */
+  public abstract long sentNanos();
 
   final void asked(long mask) {
     open |= mask;
   }
 
-  /** Notes the answer; false if it was not asked for or has come before. */
+  /** Records the reply; false if the node was not asked or has already replied. */
   final boolean answered(int node) {
     long bit = 1L << node;
     boolean first = (open & bit) != 0;

@@ -7,26 +7,20 @@ import dev.redlock.spi.ReplyCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One question to all nodes to let the lease live on, and its answers. Three-valued to the end: a
- * round without a quorum of either kind has told nothing, and the old deadline stands.
+ * Asks all nodes to extend the lease, and counts their replies. A round without a quorum for or
+ * against the lease has told nothing, and the old deadline stands.
  *
- * <p>It heals as it goes: a node that had lost the key stores it again (REPAIRED). A quarantined
- * node stores it too, but its answer counts only once this client has kept it in quarantine for
- * {@link #QUARANTINE_COUNTS_NANOS}: by then no vote that it may have forgotten can still be counted
- * by anybody, a round lasting a second at most. The failing history (N = 3): A holds n2 and n3; B
- * has a vote of n1 and waits; n1 restarts empty; A's extension repairs n1 and counts it; n2's key
- * expires; B counts n1 and n2. Two owners, unless votes age and young nodes do not count.
+ * <p>An extension also repairs: a node that has lost the key stores it again (REPAIRED). A
+ * quarantined node stores it as well. Its reply counts only after this client has kept it in
+ * quarantine for {@link #QUARANTINE_COUNTS_NANOS}. A round takes one second at most, so by then no
+ * client can still count a vote that the node has forgotten.
+ *
+ * <p>The naive way counts each node that stores the key. It fails in this history (N = 3): A holds
+ * n2 and n3. B has a vote of n1 and waits. n1 restarts without its keys. A's extension repairs n1
+ * and counts it. n2's key expires. B counts n1 and n2. Now two clients own the lock.
  */
 final class ExtendRound extends Exchange {
   static final long QUARANTINE_COUNTS_NANOS = 3_000_000_000L;
-
-  /** What the answers amount to. */
-  enum Verdict {
-    UNDECIDED,
-    RENEWED,
-    LOST,
-    UNKNOWN
-  }
 
   final HeldLease lease;
   final LockRequest.Extend request;
@@ -35,36 +29,40 @@ final class ExtendRound extends Exchange {
   private final long timeoutNanos;
   private final Nodes nodes;
   private final @Nullable NodeReply[] replies;
-  private final boolean heal;
-  private Verdict verdict = Verdict.UNDECIDED;
+  private final boolean repair;
+  private ExtendVerdict verdict = ExtendVerdict.UNDECIDED;
 
   /**
-   * @param heal whether it only brings the lease to nodes that missed it, and decides nothing
+   * @param repair whether it only writes the lease to nodes that missed it, and decides nothing
    */
   ExtendRound(
       Nodes nodes,
       HeldLease lease,
       LockRequest.Extend request,
-      long driftNanos,
-      long timeoutNanos,
-      boolean heal,
+      boolean repair,
       long nowNanos,
       long nowWallMillis) {
     this.nodes = nodes;
     this.lease = lease;
     this.request = request;
-    this.timeoutNanos = timeoutNanos;
-    this.heal = heal;
+    this.repair = repair;
+    timeoutNanos = lease.config().nodeTimeoutNanos();
     startNanos = nowNanos;
-    validity = new Validity(nowNanos, nowWallMillis, request.ttlMillis() * 1_000_000L, driftNanos);
+    validity =
+        new Validity(
+            nowNanos, nowWallMillis, request.ttlMillis() * 1_000_000L, lease.config().driftNanos());
     replies = new NodeReply[nodes.count()];
   }
 
-  /** Which of the nodes can be asked: all with a probed connection, quarantined or not. */
+  /**
+   * Asks those candidates that have a probed connection, quarantined or not; returns them. A node
+   * that errs may extend all the same (a server that is out of memory does), but stores no new key.
+   */
   long begin(long candidates) {
     long mask = 0;
     for (int i = 0; i < replies.length; i++) {
-      if ((candidates & 1L << i) != 0 && nodes.status(i).usable()) {
+      NodeStatus status = nodes.status(i);
+      if ((candidates & 1L << i) != 0 && (repair ? status.works() : status.usable())) {
         mask |= 1L << i;
       }
     }
@@ -72,15 +70,20 @@ final class ExtendRound extends Exchange {
     return mask;
   }
 
-  boolean heals() {
-    return heal;
+  boolean repairs() {
+    return repair;
+  }
+
+  @Override
+  public long sentNanos() {
+    return startNanos;
   }
 
   long deadlineNanos() {
     return startNanos + timeoutNanos;
   }
 
-  Verdict verdict() {
+  ExtendVerdict verdict() {
     return verdict;
   }
 
@@ -88,60 +91,53 @@ final class ExtendRound extends Exchange {
     return replies;
   }
 
-  Verdict onReply(int node, NodeReply reply, long nowNanos, long nowWallMillis) {
+  ExtendVerdict onReply(int node, NodeReply reply, long nowNanos, long nowWallMillis) {
     replies[node] = reply;
-    if (verdict == Verdict.UNDECIDED && !heal) {
-      verdict = judge(nowNanos, nowWallMillis, false);
+    return decide(nowNanos, nowWallMillis, false);
+  }
+
+  ExtendVerdict onTimeout(long nowNanos, long nowWallMillis) {
+    return decide(nowNanos, nowWallMillis, true);
+  }
+
+  private ExtendVerdict decide(long nowNanos, long nowWallMillis, boolean atTimeout) {
+    if (verdict == ExtendVerdict.UNDECIDED && !repair) {
+      verdict = judge(nowNanos, nowWallMillis, atTimeout);
     }
     return verdict;
   }
 
-  Verdict onTimeout(long nowNanos, long nowWallMillis) {
-    if (verdict == Verdict.UNDECIDED && !heal) {
-      verdict = judge(nowNanos, nowWallMillis, true);
-    }
-    return verdict;
-  }
-
-  private Verdict judge(long nowNanos, long nowWallMillis, boolean timedOut) {
+  private ExtendVerdict judge(long nowNanos, long nowWallMillis, boolean atTimeout) {
     boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;
-    int renewed = 0;
-    int lost = 0;
-    int undecided = 0;
+    QuorumTally tally = tally(atTimeout, nowNanos);
+    if (tally.isWon()) {
+      // An extension after the old deadline would revive what others may have acquired by now.
+      boolean inTime = !tooOld && lease.validity().remaining(nowNanos, nowWallMillis) > 0;
+      if (inTime) {
+        return ExtendVerdict.RENEWED;
+      }
+      return tooOld ? ExtendVerdict.TOO_OLD : ExtendVerdict.UNKNOWN;
+    }
+    if (tally.isBlockedBy(tally.held)) {
+      return ExtendVerdict.LOST;
+    }
+    boolean mayBeLost = tally.open > 0 && tally.isBlockedBy(tally.held + tally.open);
+    return tally.mayBeWon() || mayBeLost ? ExtendVerdict.UNDECIDED : ExtendVerdict.UNKNOWN;
+  }
+
+  private QuorumTally tally(boolean atTimeout, long nowNanos) {
+    QuorumTally tally = new QuorumTally(replies.length);
     for (int i = 0; i < replies.length; i++) {
       NodeReply reply = replies[i];
       if (reply == null) {
-        undecided += isOpen(i) && !timedOut && !tooOld ? 1 : 0;
-        continue;
-      }
-      boolean yes = reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED;
-      if (yes && counts(i, reply, nowNanos)) {
-        renewed++;
-      } else if (reply.code() == ReplyCode.LOST && votes(i, reply)) {
-        lost++;
+        tally.open += isOpen(i) && !atTimeout ? 1 : 0;
+      } else if (reply.code() == ReplyCode.LOST) {
+        tally.held += nodes.votes(i, reply) ? 1 : 0;
+      } else if (reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED) {
+        tally.granted += counts(i, reply, nowNanos) ? 1 : 0;
       }
     }
-    int quorum = Quorum.of(replies.length);
-    if (renewed >= quorum) {
-      // An extension that comes after the old deadline would revive what others may have by now.
-      boolean inTime = !tooOld && lease.validity().remaining(nowNanos, nowWallMillis) > 0;
-      return inTime ? Verdict.RENEWED : Verdict.UNKNOWN;
-    }
-    if (lost >= Quorum.blocking(replies.length)) {
-      return Verdict.LOST;
-    }
-    return renewed + undecided >= quorum || (undecided > 0 && lostPossible(lost, undecided))
-        ? Verdict.UNDECIDED
-        : Verdict.UNKNOWN;
-  }
-
-  private boolean lostPossible(int lost, int undecided) {
-    return lost + undecided >= Quorum.blocking(replies.length);
-  }
-
-  private boolean votes(int node, NodeReply reply) {
-    NodeStatus status = nodes.status(node);
-    return status.connection() == reply.connection() && status.state() == NodeStatus.State.VOTING;
+    return tally;
   }
 
   private boolean counts(int node, NodeReply reply, long nowNanos) {
@@ -156,6 +152,7 @@ final class ExtendRound extends Exchange {
     };
   }
 
+  /** How many nodes had lost the lease and store it again. */
   int repaired() {
     int count = 0;
     for (NodeReply reply : replies) {

@@ -1,21 +1,44 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
+import java.util.Arrays;
 
 /** The configured nodes as the protocol sees them. Their number never changes. */
 public interface Nodes {
   /** How many are configured: 1 to 63. */
   int count();
 
-  /** What reports call the node. */
+  /** How many of them are a majority. */
+  default int quorum() {
+    return Quorum.of(count());
+  }
+
+  /** The node's name in reports. */
   String name(int node);
 
   /** The newest known state of its connection. */
   NodeStatus status(int node);
 
-  /** What was learnt about its clock and speed; shared by all locks of a client. */
+  /** Whether the reply is a vote: the node votes, on the connection that the reply came from. */
+  default boolean votes(int node, NodeReply reply) {
+    NodeStatus status = status(node);
+    return status.connection() == reply.connection() && status.state() == NodeStatus.State.VOTING;
+  }
+
+  /** What is known of its clock and speed; shared by all locks of a client. */
   NodeKnowledge knowledge(int node);
 
   /** How many rounds may be under way; shared by all locks of a client. */
-  Pace pace();
+  RoundLimiter limiter();
+
+  /** The usual time of a round: the slowest node of the fastest quorum determines it. */
+  default long roundTripNanos() {
+    long[] latency = new long[count()];
+    for (int i = 0; i < latency.length; i++) {
+      latency[i] = knowledge(i).latencyNanos();
+    }
+    Arrays.sort(latency);
+    return latency[Quorum.of(latency.length) - 1];
+  }
 }

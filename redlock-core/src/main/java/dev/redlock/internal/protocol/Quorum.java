@@ -1,6 +1,6 @@
 package dev.redlock.internal.protocol;
 
-/** Arithmetic of majorities. Always of the <em>configured</em> nodes, reachable or not. */
+/** Arithmetic of majorities: always of the <em>configured</em> nodes, reachable or not. */
 final class Quorum {
   private Quorum() {}
 

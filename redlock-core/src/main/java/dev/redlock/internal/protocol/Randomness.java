@@ -1,6 +1,6 @@
 package dev.redlock.internal.protocol;
 
-/** The only chance in the protocol: passed in, so that a seed repeats a history. */
+/** All randomness of the protocol: passed in, so that a seed repeats a history. */
 public interface Randomness {
   /** Evenly spread in [0, 1). */
   double next();

@@ -4,6 +4,7 @@ import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.AcquireReport.Verdict;
 import dev.redlock.Vote;
+import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -13,11 +14,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Turns what the nodes said into what the user is told. */
+/** Turns the replies of the nodes into the report for the user. */
 final class Reports {
   private Reports() {}
 
-  /** What a round saw, for a waiter that is refused now. */
+  /** The votes of a round, for a waiter that is refused now. */
   static AcquireReport of(
       Nodes nodes,
       LockKeys keys,
@@ -37,7 +38,8 @@ final class Reports {
         Quorum.of(nodes.count()),
         votes,
         Duration.ofNanos(Math.max(0, now - w.submittedNanos)),
-        w.attempts);
+        w.rounds,
+        Duration.ofNanos(round == null ? 0 : round.overdueNanos()));
   }
 
   static Verdict verdict(AcquireRound round) {
@@ -47,11 +49,39 @@ final class Reports {
       case STALE -> Verdict.TOKENS_REFUSED;
       case TOO_SLOW -> Verdict.TOO_SLOW;
       case UNAVAILABLE -> Verdict.UNAVAILABLE;
-      case UNDECIDED, WON -> Verdict.ABANDONED;
+      case UNDECIDED, WON -> Verdict.TIMED_OUT;
     };
   }
 
-  /** What an extension or a release met with: who did as asked voted GRANTED. */
+  /** What the home node replied to a waiter that was to be queued there, and gives up. */
+  static AcquireReport ofQueued(
+      Nodes nodes, LockKeys keys, QueueRequest queued, Waiter w, long now) {
+    List<NodeVote> votes = new ArrayList<>();
+    NodeReply reply = queued.reply;
+    for (int i = 0; i < nodes.count(); i++) {
+      String name = nodes.name(i);
+      NodeStatus status = nodes.status(i);
+      if (i != queued.node) {
+        votes.add(
+            new NodeVote(
+                name, Vote.NOT_ASKED, Duration.ZERO, "only the home node was asked", null, null));
+      } else if (reply != null) {
+        votes.add(vote(name, status, reply, Duration.ZERO));
+      } else {
+        votes.add(unanswered(name, status, Duration.ofNanos(now - queued.startNanos), now));
+      }
+    }
+    return new AcquireReport(
+        keys.names(),
+        reply == null ? Verdict.TIMED_OUT : Verdict.HELD,
+        Quorum.of(nodes.count()),
+        votes,
+        Duration.ofNanos(Math.max(0, now - w.submittedNanos)),
+        w.rounds,
+        Duration.ZERO);
+  }
+
+  /** The replies to an extension or a release: a node that did as asked voted GRANTED. */
   static AcquireReport ofReplies(
       Nodes nodes, LockKeys keys, @Nullable NodeReply[] replies, long sent, long now) {
     List<NodeVote> votes = new ArrayList<>();
@@ -68,7 +98,8 @@ final class Reports {
         Quorum.of(nodes.count()),
         votes,
         Duration.ofNanos(Math.max(0, now - sent)),
-        1);
+        1,
+        Duration.ZERO);
   }
 
   private static NodeVote vote(Nodes nodes, AcquireRound round, int i, long now) {
@@ -77,13 +108,17 @@ final class Reports {
     NodeStatus notAsked = round.notAsked(i);
     if (reply != null) {
       Duration took = Duration.ofNanos(Math.max(0, round.answeredNanos()[i] - round.startNanos));
-      return vote(name, nodes.status(i), reply, took);
+      boolean late = took.toNanos() > round.timeoutNanos;
+      return late && reply.code().definite() && round.verdict() != AcquireVerdict.HELD
+          ? late(name, round, reply, took)
+          : vote(name, nodes.status(i), reply, took);
     }
     if (notAsked != null) {
       return unanswered(name, notAsked, Duration.ZERO, now);
     }
     if (!round.isOpen(i)) {
-      return new NodeVote(name, Vote.SILENT, Duration.ZERO, "not asked", null, null);
+      String why = "too few other nodes could have voted";
+      return new NodeVote(name, Vote.NOT_ASKED, Duration.ZERO, why, null, null);
     }
     return new NodeVote(
         name,
@@ -94,36 +129,51 @@ final class Reports {
         null);
   }
 
+  private static NodeVote late(String name, AcquireRound round, NodeReply reply, Duration took) {
+    return new NodeVote(
+        name,
+        Vote.SILENT,
+        took,
+        NodeError.Kind.TIMEOUT
+            + ": "
+            + reply.code()
+            + " came later than the node timeout of "
+            + round.timeoutNanos / 1_000_000L
+            + " ms",
+        null,
+        null);
+  }
+
   private static NodeVote unanswered(String name, NodeStatus status, Duration took, long now) {
+    if (status.erring() && status.state() == NodeStatus.State.VOTING) {
+      return new NodeVote(name, Vote.SILENT, took, status.cause(), null, null);
+    }
     return switch (status.state()) {
       case QUARANTINED ->
           new NodeVote(name, Vote.QUARANTINED, took, quarantine(status, now), null, null);
       case CONNECTING, PROBING ->
-          new NodeVote(
-              name,
-              Vote.SILENT,
-              took,
-              NodeError.Kind.DISCONNECTED + ": " + status.state() + " " + status.cause(),
-              null,
-              null);
+          new NodeVote(name, Vote.SILENT, took, disconnected(status), null, null);
       case VOTING ->
           new NodeVote(name, Vote.SILENT, took, NodeError.Kind.TIMEOUT + ": no answer", null, null);
     };
   }
 
+  /** The cause of a broken connection begins with its kind already. */
+  private static String disconnected(NodeStatus status) {
+    String kind = NodeError.Kind.DISCONNECTED + ": ";
+    return status.cause().startsWith(kind)
+        ? status.cause()
+        : kind + status.state() + " " + status.cause();
+  }
+
   private static String quarantine(NodeStatus status, long now) {
     long left = status.untilNanos() - now;
-    return left <= 0
-        ? status.cause()
-        : status.cause()
-            + "; votes in "
-            + left / 1_000_000L
-            + " ms, or at once under RestartGuard.off() where nodes are known to be new";
+    return left <= 0 ? status.cause() : status.cause() + "; votes in " + left / 1_000_000L + " ms";
   }
 
   private static NodeVote vote(String name, NodeStatus status, NodeReply reply, Duration took) {
     return switch (reply.code()) {
-      case GRANTED, EXTENDED, REPAIRED, RELEASED, NOT_OWNER ->
+      case GRANTED, ADMITTED, EXTENDED, REPAIRED, RELEASED, NOT_OWNER ->
           status.connection() == reply.connection()
               ? new NodeVote(name, Vote.GRANTED, took, null, null, null)
               : new NodeVote(
@@ -133,15 +183,8 @@ final class Reports {
                   NodeError.Kind.DISCONNECTED + ": the connection broke after the answer",
                   null,
                   null);
-      case HELD, LOST ->
-          new NodeVote(
-              name,
-              Vote.HELD,
-              took,
-              null,
-              reply.mark(),
-              reply.mark() == null ? null : Duration.ofMillis(reply.remainingMillis()));
-      case QUEUED -> new NodeVote(name, Vote.HELD, took, "others stand in line", null, null);
+      case HELD, LOST -> held(name, reply, took);
+      case QUEUED -> new NodeVote(name, Vote.HELD, took, "others are queued before", null, null);
       case STALE ->
           new NodeVote(
               name,
@@ -156,5 +199,15 @@ final class Reports {
             name, Vote.SILENT, took, error == null ? "failed" : error.toString(), null, null);
       }
     };
+  }
+
+  private static NodeVote held(String name, NodeReply reply, Duration took) {
+    String mark = reply.mark();
+    if (mark == null) {
+      return new NodeVote(name, Vote.HELD, took, null, null, null);
+    }
+    HolderMark holder = HolderMark.of(mark);
+    Duration remaining = Duration.ofMillis(reply.remainingMillis());
+    return new NodeVote(name, Vote.HELD, took, null, holder.hash(), remaining, holder.label());
   }
 }

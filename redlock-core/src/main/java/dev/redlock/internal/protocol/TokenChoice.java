@@ -5,15 +5,22 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which fencing token to propose. A client proposes as a Paxos proposer does its ballot: nobody has
- * to agree on the value, it only has to lie above what a quorum has seen, and in the window of
- * their clocks. Taking the maximum of per-node counters instead is not monotone: {10, 1} gives 10,
- * then {2, 1} gives 2.
+ * Which fencing token to propose.
  *
- * <p>Every proposal is a multiple of {@link TokenWindow#PER_GRANT}, so that whoever is granted a
- * token has those up to the next multiple as well.
+ * <p>Tokens must grow from lease to lease. The naive way takes the maximum of counters that the
+ * nodes keep. It fails in this history: the nodes count {10, 1}, and A gets 10. The first node
+ * restarts without its counter. The nodes count {2, 1}, and B gets 2, a lower token for a later
+ * lease.
  *
- * <p>The client's own clock serves only to carry the nodes' forward from their last answers.
+ * <p>So the client proposes a token, as a Paxos proposer does its ballot, and the nodes vote on it.
+ * A node grants a token above its fence, the highest token that it has seen, and in the {@link
+ * TokenWindow} of its clock. The clock takes the place of a fence that was lost. The median of the
+ * nodes' clocks is acceptable to a quorum unless a fence or a wrong clock stands in the way. Then
+ * the replies tell which token is acceptable, and the attempt proposes a second one.
+ *
+ * <p>Every proposal is a multiple of {@link TokenWindow#PER_GRANT}: a granted token includes those
+ * up to the next multiple. The client's own clock only carries the nodes' clocks forward from their
+ * last replies.
  */
 final class TokenChoice {
   /** Room above a binding fence, so that the next proposals need no second round either. */
@@ -27,28 +34,28 @@ final class TokenChoice {
   }
 
   /**
-   * The median of the nodes' clocks, but above every token known for the name. Only for a lease id
-   * that was never asked for.
+   * The median of the nodes' clocks, but above every token known for the name. Only for the first
+   * round of a lease id.
    */
   long propose(long nowNanos) {
     if (highest > medianMicros(nowNanos) + TokenWindow.AHEAD_MICROS) {
-      // What we proposed while a slow answer misled us about the clocks was granted by nobody, and
-      // must not bar what we know better until time has caught up with it.
+      // A slow reply gave a wrong idea of the clocks, and no node granted the token proposed then.
+      // It must not bar better tokens until time has caught up with it.
       highest = 0;
     }
     return proposeAbove(nowNanos);
   }
 
-  /** The same, above all that was proposed before, for the next question of one attempt. */
+  /** The same, above all earlier proposals: for the next round of a lease id. */
   long proposeAbove(long nowNanos) {
     highest = atLeast(Math.max(medianMicros(nowNanos), highest + 1));
     return highest;
   }
 
   /**
-   * After a round in which only tokens stood in the way: the median if no other token is acceptable
-   * to more nodes, else the smallest that is acceptable to the most. Never one that only a clock
-   * far ahead of the others would accept: its node would keep that fence, and refuse what all
+   * After a round in which only the token was the obstacle: the median if no other token is
+   * acceptable to more nodes, else the smallest that is acceptable to the most. Never one that only
+   * a clock far ahead of the others accepts. Its node would keep that fence, and refuse what all
    * others grant until time has caught up with it.
    */
   long proposeAfter(@Nullable NodeReply[] replies, long[] answeredNanos, long nowNanos) {
@@ -127,11 +134,10 @@ final class TokenChoice {
       }
     }
     if (known == 0) {
-      return 1; // No node has ever answered: the first answers say what would have been right.
+      return 1; // No node has replied yet: the first replies say which token is acceptable.
     }
     Arrays.sort(clocks, 0, known);
-    // The lower of the two middle ones: a token that is too low costs a round, as one too high
-    // does.
+    // The lower of the two middle clocks: a token too low costs a round, as one too high does.
     return Math.max(1, clocks[(known - 1) / 2]);
   }
 }

@@ -14,8 +14,8 @@ public final class TokenWindow {
 
   /**
    * How many tokens belong to one grant: the one that the nodes store, a multiple of this, and
-   * those up to the next multiple, which need no question because nobody else ever proposes them.
-   * They go to those of the same process to whom the grant is handed on.
+   * those up to the next multiple. No client proposes the latter, so no node is asked for them.
+   * They go to the leases of one process that get the grant by local hand-off.
    */
   public static final long PER_GRANT = 64;
 

@@ -1,138 +1,92 @@
 package dev.redlock.internal.protocol;
 
-import dev.redlock.LeaseEnd;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
-import org.jspecify.annotations.Nullable;
 
 /**
- * How long this client has been served in a row, and when it is somebody else's turn. Between
- * processes nobody grants turns: whoever has just freed the lock is the first to ask again, and
- * always would be. So it stays back after {@code maxHandOffs} in a row, if others want it.
+ * How many callers this process has served at its turn, and whether other processes want the lock.
  *
- * <p>That others want it, the nodes tell with a grant or a release, once somebody was refused
- * there. All of it may be wrong and costs only time.
+ * <p>The naive way asks all nodes at once for the next caller. It starves others in this history: A
+ * holds the lock, B waits in another process. A releases, and its next caller asks at once. B's
+ * wake-up takes half a round trip, and B's question another half. A is always first. So a process
+ * that knows of others, or that has served {@code maxHandOffs} callers by hand-off, goes to the end
+ * of the queue before it asks.
+ *
+ * <p>The nodes tell whether there are others: in their votes, and in their replies to a release.
+ * Only the home node knows that there is none. In fair mode a process that has seen others queues
+ * for as long as it remembers: a newcomer that asks all nodes in the middle of a hand-over may
+ * overtake the process whose turn it is.
  */
 final class Turn {
   private static final long LINGER_NANOS = 100_000_000;
 
-  private final Nodes nodes;
-  private final Contention contention;
-
-  /** Leases in a row that went to this client, by hand-off or because it was back first. */
-  private int inRow;
-
+  private int handOffs;
+  private boolean full;
   private boolean othersWant;
-  private long lastEndNanos;
-  private boolean stayingBack;
-  private long stayBackNanos;
-
-  /** What was freed after it had been handed on without a question, until the door has answered. */
-  private @Nullable String unheard;
-
-  private int unheardDoor;
-  private long unheardUntilNanos;
-
-  Turn(Nodes nodes, Contention contention) {
-    this.nodes = nodes;
-    this.contention = contention;
-  }
+  private boolean strict;
+  private boolean ended;
+  private long endNanos;
 
   /** Hand-offs in a row up to the lease that is held. */
   int handOffs() {
-    return inRow - 1;
+    return handOffs;
   }
 
-  /** When what is remembered here may be forgotten, or {@link Long#MIN_VALUE} if it is nothing. */
+  /** Until when its state matters; {@link Long#MIN_VALUE} if there is none. */
   long lingersUntilNanos() {
-    return inRow == 0 ? Long.MIN_VALUE : lastEndNanos + LINGER_NANOS;
+    return ended ? endNanos + LINGER_NANOS : Long.MIN_VALUE;
   }
 
   /** A round won. */
-  void granted(AcquireRound r, long now) {
-    boolean follows = r.predecessor != null || now - lastEndNanos <= contention.rowGapNanos();
-    inRow = follows ? inRow + 1 : 1;
-    othersWant = r.othersInLine() > 0 || r.sawHolder() || (follows && othersWant);
-    unheard = null;
+  void granted(AcquireRound r) {
+    handOffs = r.isHandOff() ? handOffs + 1 : 0;
+    full = false;
+    othersWant |= r.othersQueued() > 0 || r.sawHolder();
   }
 
-  /** The next of this process has it without a round. */
-  void passedOn() {
-    inRow++;
+  /** The next waiter of this process has the lock without a round. */
+  void handedOffLocally() {
+    handOffs++;
   }
 
-  /** A node has answered the round that won, or a release. */
+  /** A node has voted. */
   void heard(NodeReply reply) {
-    othersWant |= reply.othersInLine() > 0 || reply.code() == ReplyCode.HELD;
-  }
-
-  /** A node has answered this release, one way or the other. */
-  void released(Cleanup.Entry e, int node, NodeReply reply, long now) {
-    heard(reply);
-    if (node == unheardDoor && e.request.leaseId().equals(unheard)) {
-      unheard = null;
-      lastEndNanos = now; // Waiting for it has made nobody else the one that was served.
-    }
-  }
-
-  /** A lease has ended, and is being freed. */
-  void ended(HeldLease l, LeaseEnd how, long now) {
-    lastEndNanos = now;
-    if (how != LeaseEnd.RELEASED || !l.wasPassedOn()) {
-      return;
-    }
-    unheardDoor = contention.door(false);
-    if (unheardDoor >= 0) {
-      unheard = l.id();
-      long patience = nodes.knowledge(unheardDoor).patience();
-      unheardUntilNanos = now + Math.min(l.terms.nodeTimeoutNanos(), patience);
-    }
-  }
-
-  /** Somebody else has the lock. */
-  void isOthers() {
-    inRow = 0;
+    othersWant |= reply.othersQueued() > 0 || reply.code() == ReplyCode.HELD;
   }
 
   /**
-   * Served often enough in a row while others want it: they come first. Whoever was pushed asks
-   * within a few round trips, and this client was there before them each time.
+   * A node has replied to the release of a lease.
+   *
+   * @param home whether it is the home node, which knows whether there are others
    */
-  boolean staysBack(Terms terms, long now) {
-    if (stayingBack) {
-      stayingBack = stayBackNanos - now > 0;
-      return stayingBack;
-    }
-    boolean often = inRow >= Math.max(1, terms.maxHandOffs());
-    if (often && !othersWant && unheard != null) {
-      if (unheardUntilNanos - now > 0) {
-        return true; // No node was asked for a while: the door's answer will tell.
-      }
-      unheard = null;
-    }
-    if (inRow == 0 || now - lastEndNanos > contention.rowGapNanos()) {
-      return false;
-    }
-    if (othersWant) {
-      contention.expectOthers();
-      stayingBack = often;
-      stayBackNanos = now + contention.stayBackFor();
-    }
-    if (often) { // Also when nobody else wants it: the lock was freed, and the count begins again.
-      inRow = 0;
+  void released(NodeReply reply, boolean home) {
+    heard(reply);
+    if (home && !strict && reply.code().definite() && reply.othersQueued() == 0) {
       othersWant = false;
+      full = false;
     }
-    return stayingBack;
   }
 
-  /** Until when {@link #staysBack} at most, as far as is known; may lie in the past. */
-  void deadlines(NextWake wake) {
-    if (stayingBack && contention.isTime(stayBackNanos)) {
-      wake.at(stayBackNanos);
-    } else if (unheard != null && contention.isTime(unheardUntilNanos)) {
-      wake.at(unheardUntilNanos);
-    } else {
-      contention.deadlines(wake);
-    }
+  /** Whether other processes want the lock, as far as is known here. */
+  boolean othersWant() {
+    return othersWant;
+  }
+
+  /** A lease has ended, and is being released. */
+  void ended(LockConfig config, long now) {
+    ended = true;
+    endNanos = now;
+    strict = config.fair();
+    full = handOffs > 0 && handOffs >= config.maxHandOffs();
+  }
+
+  /** Another process has the lock, or has its turn. */
+  void heldByOthers() {
+    othersWant = true;
+  }
+
+  /** Whether this process enters the queue before it asks for the lock. */
+  boolean queuesFirst(long now) {
+    return othersWant || (full && now - endNanos <= LINGER_NANOS);
   }
 }

@@ -2,7 +2,7 @@ package dev.redlock.internal.protocol;
 
 /**
  * How long a lease may be trusted: {@code lease time − elapsed − drift}, MIN_VALIDITY of the Redis
- * specification. Anchored before the first byte of the winning round, never at its answers.
+ * specification. Anchored before the first byte of the winning round, never at its replies.
  *
  * <p>Elapsed is the larger of what the monotonic and the wall clock say: on many systems the
  * monotonic clock stands still while the machine is suspended, and node clocks do not. A wall clock

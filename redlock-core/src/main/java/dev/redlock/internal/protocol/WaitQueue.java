@@ -4,8 +4,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * First come, first served, with deadlines. A linked list through the waiters, so that one leaves
- * from anywhere at no cost, and a tree of their deadlines.
+ * The waiters of this process, first come, first served, with their deadlines. It is a linked list
+ * through the waiters, from which any of them leaves in constant time, and a tree of deadlines.
  */
 final class WaitQueue {
   private @Nullable Waiter first;
@@ -33,7 +33,7 @@ final class WaitQueue {
     deadlines.add(w);
   }
 
-  /** Takes it out, wherever it stands; false if it was not in. */
+  /** Removes the waiter; false if it was not queued. */
   boolean remove(Waiter w) {
     if (!w.queued) {
       return false;
@@ -66,7 +66,7 @@ final class WaitQueue {
     return length;
   }
 
-  /** Somebody whose deadline has come, or null. */
+  /** A waiter whose deadline has come, or null. */
   @Nullable Waiter overdue(long nowNanos) {
     if (deadlines.isEmpty()) {
       return null;
@@ -75,12 +75,12 @@ final class WaitQueue {
     return w.deadlineNanos - nowNanos <= 0 ? w : null;
   }
 
-  /** When the first of those who wait leaves; somebody has to. */
+  /** The earliest deadline; the queue must not be empty. */
   long nearestDeadline() {
     return deadlines.first().deadlineNanos;
   }
 
-  /** The nearest deadline, if anybody waits. */
+  /** Wakes at the earliest deadline, unless the queue is empty. */
   void deadlines(NextWake wake) {
     if (length > 0) {
       wake.at(deadlines.first().deadlineNanos);

@@ -4,19 +4,23 @@ import dev.redlock.spi.LockKeys;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody who wants the lock. The shell and the simulator extend it with a way to tell them.
- * Confined to the serial queue of its {@link LockMachine}, but for the final fields.
+ * A caller that wants the lock. The shell and the simulator extend it with a way to notify the
+ * caller. Confined to the serial queue of its {@link LockMachine}, except for the final fields.
  */
 public abstract class Waiter {
   final LockKeys keys;
-  final Terms terms;
+  final LockConfig config;
   final long submittedNanos;
   final long deadlineNanos;
-  final boolean once;
+  final boolean singleTry;
 
-  int attempts;
+  /** How many rounds were put for it. */
+  int rounds;
 
-  /** Fair mode: when it came, in the time of the node that was the door then; 0 if not known. */
+  /** The newest round for it that was refused, for the report. */
+  @Nullable AcquireRound refusedBy;
+
+  /** Fair mode: when it came, by the clock of the home node at that time; 0 if not known. */
   long arrivalMicros;
 
   boolean queued;
@@ -26,17 +30,21 @@ public abstract class Waiter {
 
   /**
    * @param submittedNanos when the caller came
-   * @param deadlineNanos when it leaves
-   * @param once whether it tries once only, and is refused while anybody of this process holds or
-   *     waits
+   * @param deadlineNanos when it gives up
+   * @param singleTry whether it asks only once, and is refused if a caller of this process holds
+   *     the lock or waits for it
    */
   protected Waiter(
-      LockKeys keys, Terms terms, long submittedNanos, long deadlineNanos, boolean once) {
+      LockKeys keys,
+      LockConfig config,
+      long submittedNanos,
+      long deadlineNanos,
+      boolean singleTry) {
     this.keys = keys;
-    this.terms = terms;
+    this.config = config;
     this.submittedNanos = submittedNanos;
     this.deadlineNanos = deadlineNanos;
-    this.once = once;
+    this.singleTry = singleTry;
   }
 
   /** What it wants. */
@@ -44,9 +52,14 @@ public abstract class Waiter {
     return keys;
   }
 
-  /** On which terms. */
-  public final Terms terms() {
-    return terms;
+  /** How it wants it. */
+  public final LockConfig config() {
+    return config;
+  }
+
+  /** Whether it may be queued; false for a single try. */
+  public final boolean waits() {
+    return !singleTry;
   }
 
   /** When it came. */

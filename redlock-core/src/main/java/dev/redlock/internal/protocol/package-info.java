@@ -1,6 +1,7 @@
 /**
- * The protocol, pure: votes and time come in, orders come out. No clock, thread, future,
- * randomness, logging or I/O; the same classes run in production and in the simulator.
+ * The protocol as pure code: events and time come in, effects go out. There is no clock, thread,
+ * future, randomness, log or I/O in it. The same classes run in production and in the simulator.
+ * {@link dev.redlock.internal.protocol.LockMachine} is the entry; its parts are listed there.
  */
 @NullMarked
 package dev.redlock.internal.protocol;

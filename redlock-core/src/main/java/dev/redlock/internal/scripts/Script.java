@@ -13,20 +13,30 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** The Lua scripts; each has a file of its own that says what it does and why. */
+/** The Lua scripts. The file of each says what it does and why. */
 public enum Script {
   ACQUIRE(1),
   EXTEND(2),
   RELEASE(4),
   BREAK(8),
   INSPECT(16),
-  /** Reads and sets the node's marker; sent whole once per connection, never by its hash. */
-  MARKER(32);
+  /** Reads or writes the node's marker; always sent as text, never as a hash. */
+  MARKER(32),
+  ENQUEUE(64),
+  /** Lists locks over a connection of its own; always sent as text. */
+  LIST(128),
+  /** One step on the lock key of one name, while its slot of a cluster moves; sent as text. */
+  LOCK_KEY(256),
+  /** One step on the fence key of one name, while its slot of a cluster moves; sent as text. */
+  FENCE_KEY(512);
 
-  /** What a node loads when it is probed. */
-  public static final List<Script> LOADED = List.of(ACQUIRE, EXTEND, RELEASE, BREAK, INSPECT);
+  /** The scripts that a probe loads. */
+  public static final List<Script> LOADED =
+      List.of(ACQUIRE, EXTEND, RELEASE, BREAK, INSPECT, ENQUEUE);
 
-  @SuppressWarnings("ImmutableEnumChecker") // nobody writes to them
+  private static final String INCLUDE = "-- include ";
+
+  @SuppressWarnings("ImmutableEnumChecker") // never written
   private final byte[] text;
 
   @SuppressWarnings("ImmutableEnumChecker")
@@ -40,17 +50,17 @@ public enum Script {
     sha = sha1(text).getBytes(US_ASCII);
   }
 
-  /** The source that is sent, without its comments; not a copy, must not be changed. */
+  /** The source without comments, as it is sent; not a copy, must not be changed. */
   public byte[] text() {
     return text;
   }
 
-  /** What EVALSHA calls it, 40 hex digits; not a copy, must not be changed. */
+  /** The hash for EVALSHA, 40 hex digits; not a copy, must not be changed. */
   public byte[] sha() {
     return sha;
   }
 
-  /** This script in a set of scripts. */
+  /** The bit of this script in a set of scripts. */
   public int bit() {
     return bit;
   }
@@ -62,16 +72,22 @@ public enum Script {
       }
       return new String(in.readAllBytes(), UTF_8);
     } catch (IOException e) {
-      throw new UncheckedIOException("script " + file, e);
+      throw new UncheckedIOException("script " + file + " cannot be read", e);
     }
   }
 
+  /** Also puts the text of another file in place of each line that includes it. */
   private static String withoutComments(String source) {
     return source
         .lines()
         .map(String::strip)
+        .map(line -> line.startsWith(INCLUDE) ? included(line) : line)
         .filter(line -> !line.isEmpty() && !line.startsWith("--"))
         .collect(Collectors.joining("\n"));
+  }
+
+  private static String included(String line) {
+    return withoutComments(read(line.substring(INCLUDE.length())));
   }
 
   private static String sha1(byte[] bytes) {

@@ -1,6 +1,4 @@
-/**
- * What is run on a node: the Lua scripts, how requests become their arguments, what they answer.
- */
+/** The Lua scripts of a node, the encoding of requests as their arguments, and their replies. */
 @NullMarked
 package dev.redlock.internal.scripts;
 

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.function.DoubleSupplier;
 
 /**
- * How long to wait before the next try to connect: full jitter between the shortest pause and a
- * bound that doubles, so that the clients of a node that comes back do not come all at once.
+ * The delay before the next connect: a random time between the shortest delay and a bound that
+ * doubles. So the clients of a node that recovers do not connect all at once. Guarded by its owner.
  */
 final class Backoff {
   private final long shortestNanos;
@@ -26,9 +26,15 @@ final class Backoff {
     return delay;
   }
 
-  /** A connection was usable: begin anew. */
-  void reset() {
-    boundNanos = firstBound();
+  /**
+   * Resets the bound if the last connection was usable for longer than the longest delay. A server
+   * that accepts each connection and soon drops it therefore gets growing delays, like a server
+   * that accepts none.
+   */
+  void usableFor(long nanos) {
+    if (nanos > longestNanos) {
+      boundNanos = firstBound();
+    }
   }
 
   private long firstBound() {

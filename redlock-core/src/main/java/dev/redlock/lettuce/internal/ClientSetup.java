@@ -12,37 +12,42 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the options of a node mean to a client of Lettuce, whatever it is for. */
+/** Translates the options of a node into those of a Lettuce client. */
 public final class ClientSetup {
   private static final Logger log = LoggerFactory.getLogger(ClientSetup.class);
 
   private ClientSetup() {}
 
-  /** For connections that are made by whoever uses them, and never anew by Lettuce itself. */
+  /** Options of a client that never reconnects by itself. */
   public static ClientOptions withoutReconnecting(LettuceOptions options) {
     ClientOptions.Builder builder =
         ClientOptions.builder()
             .autoReconnect(false)
             .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
             .protocolVersion(ProtocolVersion.RESP3)
-            // Each round has its own deadline; Lettuce's has a tick of 100 ms.
+            // Each round has its own deadline. Lettuce's timer has a tick of 100 ms.
             .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build());
     connecting(builder, options);
     return builder.build();
   }
 
-  /** How connections are made, and that nobody stretches their time-outs. */
+  /**
+   * Sets how to connect, and fixed timeouts. New credentials of a provider that streams them are
+   * sent on the connection at once, between two requests: a server that ends connections with old
+   * credentials then ends none.
+   */
   public static void connecting(ClientOptions.Builder builder, LettuceOptions options) {
     Duration timeout = options.connectTimeout();
     SslOptions ssl = options.sslOptions() == null ? SslOptions.create() : options.sslOptions();
     builder
         .socketOptions(SocketOptions.builder().connectTimeout(timeout).tcpNoDelay(true).build())
-        .sslOptions(ssl.mutate().handshakeTimeout(timeout).build());
+        .sslOptions(ssl.mutate().handshakeTimeout(timeout).build())
+        .reauthenticateBehavior(ClientOptions.ReauthenticateBehavior.ON_NEW_CREDENTIALS);
     withoutMaintenanceEvents(builder);
   }
 
-  /** Sets who logs in, and for how long a connection may take from first to last. */
-  public static RedisURI dressed(RedisURI uri, LettuceOptions options, Duration patience) {
+  /** Sets the credentials, and the longest time from connect to login. */
+  public static RedisURI configured(RedisURI uri, LettuceOptions options, Duration patience) {
     uri.setTimeout(patience);
     if (options.credentials() != null) {
       uri.setCredentialsProvider(options.credentials());
@@ -51,9 +56,9 @@ public final class ClientSetup {
   }
 
   /**
-   * Since 7.0 Lettuce stretches time-outs when a Redis service announces maintenance, and asks the
-   * server for such announcements. Ours are the protocol's, and not to be stretched. By reflection,
-   * because 6.x has no such thing.
+   * Switches off that Lettuce extends timeouts during the maintenance of a Redis service, as it
+   * does since 7.0: the timeouts belong to the protocol. By reflection, because 6.x has no such
+   * option.
    */
   private static void withoutMaintenanceEvents(ClientOptions.Builder builder) {
     try {
@@ -67,7 +72,7 @@ public final class ClientSetup {
           .getMethod("maintNotificationsConfig", type)
           .invoke(builder, disabled);
     } catch (ClassNotFoundException | NoSuchMethodException e) {
-      log.debug("this Lettuce has no maintenance events");
+      log.debug("this version of Lettuce has no maintenance events");
     } catch (IllegalAccessException | InvocationTargetException e) {
       log.warn("Lettuce's maintenance events cannot be switched off: {}", e.toString());
     }

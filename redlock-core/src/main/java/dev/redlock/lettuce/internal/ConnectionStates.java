@@ -8,31 +8,42 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where one node's connection stands, and whether the node may vote. Pure: events and the time come
- * in, {@link #status()} comes out. Confined to its owner's lock.
+ * The state of one node's connection, and whether the node may vote. Pure: events and the time are
+ * arguments, {@link #status()} is the result. Guarded by its owner.
  *
- * <p>A Redis that restarted without its keys, or was flushed, would grant a lock that another node
- * quorum still remembers, so it must stay out until every lease it may have forgotten has run out.
- * What it may have forgotten is told by three things, each of which fails in a way the others do
- * not: the uptime (counted by the node's wall clock, in whole seconds, and old for a master that
- * was promoted behind the same address), the run id (known only to a client that was here before),
- * and the marker key (gone after a flush, but also absent when a node is used for the first time).
- * Where the uptime is not to be believed, the whole time is counted on our own monotonic clock.
+ * <p>The problem: a Redis that restarted without its keys, or was flushed, would grant a lock that
+ * another quorum still holds. So it must not vote until every lease that it may have forgotten has
+ * expired. Four signs show what it may have forgotten, and each of them fails in its own way:
  *
- * <p>What is remembered survives reconnects: a run of the server that we have held in quarantine
- * for a while does not begin anew because the connection broke.
+ * <ul>
+ *   <li>The uptime. The node counts it in whole seconds of its wall clock, and a promoted master at
+ *       the same address has an old one. Where it is no proof, the client counts the whole time on
+ *       its own monotonic clock.
+ *   <li>The run id. Only a client that was connected before knows the earlier one.
+ *   <li>The second replication id. A promoted replica keeps it, but it does not show the time of
+ *       the promotion.
+ *   <li>The marker key. A flush deletes it, but a node that is used for the first time has none
+ *       either.
+ * </ul>
+ *
+ * <p>Clients write into the marker what a new client cannot see. First, the node time at which a
+ * client first saw the master's current replication id; it proves how old a promotion is. Second,
+ * that a client knew an earlier marker; it proves a flush. A marker that is only young proves
+ * nothing: on a server with a long uptime it is usually the first one of a new deployment, and a
+ * quarantine would delay each first start by the longest lease time.
+ *
+ * <p>The knowledge survives reconnects: the quarantine of one run of the server does not begin
+ * again with a new connection.
  */
 public final class ConnectionStates {
   private static final Duration SHORTEST_GUARD = Duration.ofSeconds(5);
 
-  /** INFO counts whole seconds, and two of them cover rounding at both ends. */
+  /** INFO reports whole seconds; this covers the rounding at both ends. */
   private static final Duration ROUNDING = Duration.ofSeconds(2);
 
-  /** After so much silence the node is asked for a sign of life. */
-  private static final long SILENCE_NANOS = 2_000_000_000L;
-
-  /** After so much silence with something unanswered the connection is given up. */
-  public static final long DEAD_NANOS = 5_000_000_000L;
+  private static final String RESTARTED = "restarted: its run id changed";
+  private static final String READ_ONLY =
+      "replied like a replica (READONLY): only masters may vote";
 
   private final RestartGuard guard;
   private final long maxLeaseMillis;
@@ -41,110 +52,106 @@ public final class ConnectionStates {
   private State state = State.CONNECTING;
   private long connection = 1;
   private long stateSince;
-  private String cause = "not connected yet";
+  private String cause = "still connecting for the first time";
 
-  /** The run of the server that was last seen, null before the first or where INFO is refused. */
+  /** The last seen run of the server; null before the first, and without permission for INFO. */
   private @Nullable String runId;
 
   private boolean wasReplica;
 
-  /** When the marker was set, as last seen; 0 if never seen. */
+  /** The last seen replication id; empty before the first. */
+  private String replicationId = "";
+
+  /** When the last seen marker was written, in microseconds of node time; 0 if none was seen. */
   private long markerSince;
 
-  /** Since when this run (or what a flush left of it) has been held back, and until when. */
-  private long heldSince;
+  /** The current quarantine, possibly over. */
+  private Hold hold = new Hold(0, 0, "");
 
-  private long heldUntil;
-  private String heldFor = "";
+  /** What {@link #hold} returns to if a flush turns out to be that of another data base. */
+  private Hold holdBeforeFlush = hold;
 
-  /** Kept back for another reason than age, and so without an end. */
+  /** Flushes after which the marker has not been read yet. */
+  private int uncheckedFlushes;
+
+  /** A reason to stay out other than age, which does not end by itself; null if there is none. */
   private @Nullable String refusal;
 
-  /** Flushes seen whose effect on the marker has not been looked at yet. */
-  private int looks;
+  /** The error with which the server replies to every request; null if there is none. */
+  private @Nullable String erring;
 
-  private long savedSince;
-  private long savedUntil;
-  private String savedFor = "";
-
-  /** What it calls for that nothing is heard. */
-  public enum Silence {
-    /** Nothing: it is not long yet, or nothing was asked. */
-    BEAR,
-    /** A question that every server answers at once. */
-    ASK,
-    /** To give the connection up. */
-    GIVE_UP
-  }
-
-  /**
-   * Judges the silence on a connection.
-   *
-   * @param silentNanos the time since the last byte came
-   * @param unanswered whether anything was asked that has not been answered
-   */
-  public static Silence judge(long silentNanos, boolean unanswered) {
-    if (unanswered) {
-      return silentNanos > DEAD_NANOS ? Silence.GIVE_UP : Silence.BEAR;
+  /** A quarantine: its begin and end on the monotonic clock, and its reason. */
+  private record Hold(long sinceNanos, long untilNanos, String why) {
+    boolean lasts(long now) {
+      return untilNanos - now > 0;
     }
-    return silentNanos > SILENCE_NANOS ? Silence.ASK : Silence.BEAR;
   }
 
   public ConnectionStates(RestartGuard guard, Duration maxLeaseTime, long nowNanos) {
     this.guard = guard;
     this.maxLeaseMillis = maxLeaseTime.toMillis();
-    Duration least = maxLeaseTime.compareTo(SHORTEST_GUARD) < 0 ? SHORTEST_GUARD : maxLeaseTime;
-    this.guardNanos = least.plus(ROUNDING).toNanos();
+    Duration time = maxLeaseTime.compareTo(SHORTEST_GUARD) < 0 ? SHORTEST_GUARD : maxLeaseTime;
+    this.guardNanos = time.plus(ROUNDING).toNanos();
     this.stateSince = nowNanos;
   }
 
-  /** The newest state. */
+  /** The current status. */
   public NodeStatus status() {
     return switch (state) {
       case QUARANTINED ->
           new NodeStatus(
               state,
               connection,
-              heldSince,
-              refusal == null ? heldUntil : 0,
-              refusal == null ? heldFor : refusal);
-      case CONNECTING, PROBING, VOTING -> new NodeStatus(state, connection, stateSince, 0, cause);
+              hold.sinceNanos,
+              refusal == null ? hold.untilNanos : 0,
+              refusal == null ? hold.why : refusal,
+              erring != null);
+      case CONNECTING, PROBING -> new NodeStatus(state, connection, stateSince, 0, cause);
+      case VOTING -> {
+        String error = erring;
+        yield new NodeStatus(
+            state, connection, stateSince, 0, error == null ? cause : error, error != null);
+      }
     };
   }
 
-  /**
-   * Whether the node is kept back for a reason that time does not heal, so look again now and then.
-   */
+  /** Whether the node is kept out for a reason that does not end by itself; a probe may end it. */
   public boolean refused() {
     return state == State.QUARANTINED && refusal != null;
   }
 
-  /** A connection was made. */
+  /** A connection was established. */
   public void onConnected(long now) {
-    enter(State.PROBING, "connected, being looked at", now);
+    enter(State.PROBING, "still connecting: the client is probing the server", now);
   }
 
-  /** The connection broke, or could not be made. Earlier answers no longer count. */
+  /** The connection ended or failed. Earlier replies no longer count. */
   public void onLost(String why, long now) {
     if (state != State.CONNECTING) {
       connection++;
-      looks = 0;
+      uncheckedFlushes = 0;
       refusal = null;
+      erring = null;
       enter(State.CONNECTING, why, now);
     } else {
       cause = why;
     }
   }
 
-  /** The server was looked at, on a new connection or once more on the same one. */
+  /** When the last seen marker was written, in microseconds of node time; 0 if none was seen. */
+  public long markerSince() {
+    return markerSince;
+  }
+
+  /** The server was probed, on a new connection or again on the same one. */
   public void onProbed(Probe probe, long now) {
     onProbed(probe, null, now);
   }
 
   /**
-   * The server was looked at.
+   * The server was probed.
    *
-   * @param objection why it may not vote although it is a master of the right age; null if it may
+   * @param objection why it must not vote although it is a master that is old enough; or null
    */
   public void onProbed(Probe probe, @Nullable String objection, long now) {
     NodeIdentity identity = probe.identity();
@@ -152,34 +159,40 @@ public final class ConnectionStates {
     if (guard == RestartGuard.OFF) {
       hold(now, now, "");
     } else if (identity == null) {
-      if (state == State.PROBING) {
+      if (READ_ONLY.equals(refusal)) {
+        hold(now, now + guardNanos, "replied like a replica (READONLY) a moment ago");
+      } else if (state == State.PROBING) {
         hold(
             now,
             now + guardNanos,
-            "may have restarted: this user has no permission for INFO, so every connection counts"
-                + " as a restart");
+            "may have restarted: "
+                + probe.unknownRun()
+                + ", so each connection counts as a restart");
       }
-    } else if (probe.promoted() && (wasReplica || !identity.runId().equals(runId))) {
-      // It took the keys over from the master that it followed; what that costs is told in the
-      // documentation of clusters, and its own age says nothing about it.
+    } else if (probe.clustered()
+        && identity.promoted()
+        && (wasReplica || !identity.runId().equals(runId))) {
+      // The replica has the keys of its former master, whatever its own age. docs/cluster.md says
+      // which of them it may lack.
       hold(now, now, "");
     } else if (runId == null) {
-      long uptime = identity.uptimeSeconds() * 1_000_000_000L;
-      hold(
-          now,
-          now + Math.max(0, guardNanos - uptime),
-          "restarted " + identity.uptimeSeconds() + " s before it was first seen");
+      meet(identity, probe.masterForMicros(), now);
     } else if (!runId.equals(identity.runId())) {
-      hold(now, now + guardNanos, "another run of the server than the one last seen");
+      hold(now, now + guardNanos, RESTARTED);
     } else if (wasReplica && !identity.replica()) {
       hold(now, now + guardNanos, "was a replica a moment ago");
+    } else if (identity.promoted()
+        && !probe.clustered()
+        && !identity.replicationId().equals(replicationId)) {
+      hold(now, now + guardNanos, "was promoted from a replica since the last probe");
     }
     if (guard != RestartGuard.OFF) {
-      lookAtMarker(marker, now);
+      checkMarker(marker, now);
     }
     if (identity != null) {
       runId = identity.runId();
       wasReplica = identity.replica();
+      replicationId = identity.replicationId();
     }
     if (marker != null) {
       markerSince = marker.sinceMicros();
@@ -188,19 +201,60 @@ public final class ConnectionStates {
     settle(now);
   }
 
-  private void lookAtMarker(Probe.@Nullable Marker marker, long now) {
+  /** The client sees this run of the server for the first time. */
+  private void meet(NodeIdentity identity, long masterForMicros, long now) {
+    boolean unknownAge = identity.uptimeSeconds() < 0;
+    long young = guardNanos - Math.max(0, identity.uptimeSeconds()) * 1_000_000_000L;
+    long promoted = identity.promoted() ? guardNanos - masterForMicros * 1_000 : 0;
+    if (promoted > Math.max(0, young)) {
+      hold(
+          now,
+          now + promoted,
+          "was promoted from a replica and has been known as a master for only "
+              + masterForMicros / 1_000_000
+              + " s");
+    } else {
+      hold(
+          now,
+          now + Math.max(0, young),
+          unknownAge
+              ? "may have restarted just before this client first saw it: the server reports no"
+                  + " uptime_in_seconds in INFO"
+              : "restarted "
+                  + identity.uptimeSeconds()
+                  + " s before this client first saw it (a node that is known to be new may vote at"
+                  + " once with RestartGuard.OFF)");
+    }
+  }
+
+  private void checkMarker(Probe.@Nullable Marker marker, long now) {
     if (marker != null && markerSince != 0 && marker.sinceMicros() != markerSince) {
-      hold(now, now + guardNanos, "its marker is a new one: it was flushed or lost its data");
+      // A server that restarts empty loses its marker too: the cause is the restart.
+      boolean restarted = hold.sinceNanos == now && hold.why.equals(RESTARTED);
+      String lost = "its marker changed: it was flushed or lost its data";
+      hold(now, now + guardNanos, restarted ? RESTARTED : lost);
+    }
+    if (marker == null && markerSince != 0 && state == State.PROBING) {
+      // On a connection that lasts, a flush is pushed. A new marker needs a write. So a server that
+      // refuses writes may have lost the marker that this client knew.
+      hold(now, now + guardNanos, "its marker, known before, cannot be read: it may be flushed");
     }
     if (guard == RestartGuard.MARKER) {
-      long remaining = guardNanos;
-      if (marker != null) {
-        long age = (marker.nowMicros() - marker.sinceMicros()) * 1_000;
-        remaining = age < 0 ? guardNanos : Math.max(0, guardNanos - age);
-      }
-      if (now + remaining - heldUntil > 0) {
-        hold(heldUntil - now > 0 ? heldSince : now, now + remaining, "its marker is too young");
-      }
+      holdForAgeOf(marker, "its marker is too young", now);
+    } else if (marker != null && markerSince == 0 && marker.renewed()) {
+      holdForAgeOf(marker, "was flushed or lost its data before this client connected", now);
+    }
+  }
+
+  /** Extends the quarantine until the marker is old enough, unless it already lasts longer. */
+  private void holdForAgeOf(Probe.@Nullable Marker marker, String why, long now) {
+    long remaining = guardNanos;
+    if (marker != null) {
+      long age = (marker.nowMicros() - marker.sinceMicros()) * 1_000;
+      remaining = age < 0 ? guardNanos : Math.max(0, guardNanos - age);
+    }
+    if (now + remaining - hold.untilNanos > 0 && remaining > 0) {
+      hold(hold.lasts(now) ? hold.sinceNanos : now, now + remaining, why);
     }
   }
 
@@ -210,23 +264,35 @@ public final class ConnectionStates {
       return "is a replica (role:" + identity.role() + "): only masters may vote";
     }
     if (marker != null && marker.maxLeaseMillis() != maxLeaseMillis) {
-      return "is used with maxLeaseTime "
+      return "its marker holds maxLeaseTime "
           + marker.maxLeaseMillis()
-          + " ms"
-          + " by others, and "
+          + " ms, and this client uses "
           + maxLeaseMillis
-          + " ms"
-          + " by this client: it must be one value for all";
+          + " ms: all clients must use one value; to change it, stop all clients, wait until their"
+          + " leases are over, and delete the marker redlock:%node (with your key prefix)";
     }
     if (guard == RestartGuard.MARKER && marker == null) {
-      return "its marker can be neither read nor set, which RestartGuard.MARKER needs";
+      return "its marker can be neither read nor written, as RestartGuard.MARKER requires";
     }
     return null;
   }
 
   /**
-   * The node says that a data base was flushed. From here on earlier answers no longer count; the
-   * caller looks for the marker, which tells whether it was ours.
+   * The node replied to a write as only a replica does. It must not vote until the caller has
+   * probed it again. Returns whether this changed the state.
+   */
+  public boolean onReadOnly(long now) {
+    if (refusal != null || (state != State.QUARANTINED && state != State.VOTING)) {
+      return false;
+    }
+    refusal = READ_ONLY;
+    settle(now);
+    return true;
+  }
+
+  /**
+   * The node reported that a data base was flushed. Earlier replies no longer count. The caller
+   * reads the marker, which shows whether the data base of the locks was flushed.
    */
   public void onFlush(long now) {
     if (state != State.QUARANTINED && state != State.VOTING) {
@@ -236,41 +302,48 @@ public final class ConnectionStates {
     if (guard == RestartGuard.OFF) {
       return;
     }
-    if (looks++ == 0) {
-      savedSince = heldSince;
-      savedUntil = heldUntil;
-      savedFor = heldFor;
+    if (uncheckedFlushes++ == 0) {
+      holdBeforeFlush = hold;
     }
-    hold(now, now + guardNanos, "a flush was seen");
+    hold = new Hold(now, now + guardNanos, "a flush was seen");
     settle(now);
   }
 
   /**
-   * The marker was looked for after a flush. Another client may have been faster to set a new one,
-   * so what counts is whether it is still the same.
+   * The marker was read after a flush. Another client may have written a new one already, so the
+   * flush is that of another data base only if the marker is still the same.
    *
-   * @param marker null if it could not be read, which counts as gone
+   * @param marker null if it could not be read, which counts as deleted
    */
   public void onMarker(Probe.@Nullable Marker marker, long now) {
-    if (looks == 0) {
+    if (uncheckedFlushes == 0) {
       return;
     }
     boolean same = marker != null && markerSince != 0 && marker.sinceMicros() == markerSince;
     if (!same) {
-      savedSince = heldSince;
-      savedUntil = heldUntil;
-      savedFor = "was flushed";
+      holdBeforeFlush =
+          new Hold(hold.sinceNanos, hold.untilNanos, "was flushed, or a proxy hid its restart");
     }
     if (marker != null) {
       markerSince = marker.sinceMicros();
     }
-    if (--looks == 0) {
-      hold(savedSince, savedUntil, savedFor);
+    if (--uncheckedFlushes == 0) {
+      hold = holdBeforeFlush;
       settle(now);
     }
   }
 
-  /** Time has passed. */
+  /**
+   * A trial showed that the server replies with errors, or (null) that it executes requests. It
+   * keeps its keys in both cases, so earlier replies still count.
+   */
+  public void onTrial(@Nullable String error) {
+    if (state == State.VOTING || state == State.QUARANTINED) {
+      erring = error;
+    }
+  }
+
+  /** Time passed. */
   public void onTick(long now) {
     if (state == State.QUARANTINED) {
       settle(now);
@@ -278,16 +351,15 @@ public final class ConnectionStates {
   }
 
   private void hold(long since, long until, String why) {
-    heldSince = since;
-    heldUntil = until;
-    heldFor = why;
+    hold = new Hold(since, until, why);
+    holdBeforeFlush = hold;
   }
 
   private void settle(long now) {
-    boolean held = refusal != null || looks > 0 || heldUntil - now > 0;
+    boolean held = refusal != null || uncheckedFlushes > 0 || hold.lasts(now);
     if (held && state != State.QUARANTINED) {
-      if (heldUntil - now <= 0) {
-        heldSince = now;
+      if (!hold.lasts(now)) {
+        hold = new Hold(now, hold.untilNanos, hold.why);
       }
       enter(State.QUARANTINED, "", now);
     } else if (!held && state != State.VOTING) {

@@ -1,6 +1,7 @@
 package dev.redlock.lettuce.internal;
 
 import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.spi.NodeError;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -12,38 +13,89 @@ import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.handler.flush.FlushConsolidationHandler;
+import io.netty.util.Timer;
+import io.netty.util.concurrent.EventExecutorGroup;
+import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes connections to one server, one at a time, and never by itself: Lettuce's own reconnecting
- * would let commands run before the server has been looked at, and would send again what may have
- * been executed.
+ * Makes connections to one server, one at a time and only when called. Lettuce's own reconnect
+ * would run commands before the server is probed and would send again what may have been executed.
  */
 final class Connector {
   private static final int FLUSH_AFTER = 256;
 
+  /** Name resolution, connect, TLS and login: each may take the connect timeout. */
+  private static final int CONNECT_STEPS = 4;
+
   private final RedisURI uri;
+  private final boolean encrypted;
+  private final Time time;
+  private final Duration patience;
   private final ClientResources resources;
   private final RedisClient client;
 
-  /** Written on the channel's thread as it is set up, read when the handshake is through. */
-  private volatile @Nullable PipeHandler newest;
+  /** Written on the channel's thread when it is set up, read after the handshake. */
+  private volatile @Nullable ChannelActivity newest;
+
+  /** Of the newest channel. Written on the channel's thread, read by the timer. */
+  private volatile @Nullable EventExecutorGroup loops;
 
   Connector(NodeUri nodeUri, LettuceOptions options, ClientResources shared, Time time) {
-    uri = ClientSetup.dressed(nodeUri.toRedisUri(), options, options.connectTimeout());
-    resources = derive(shared, customizer(shared.nettyCustomizer(), time));
+    this.time = time;
+    uri = ClientSetup.configured(nodeUri.toRedisUri(), options, options.connectTimeout());
+    encrypted = nodeUri.encrypted();
+    patience = options.connectTimeout().multipliedBy(CONNECT_STEPS);
+    resources =
+        derive(
+            shared,
+            customizer(shared.nettyCustomizer(), time),
+            new HandshakeTimer(shared.timer(), () -> loops));
     client = RedisClient.create(resources, uri);
     client.setOptions(ClientSetup.withoutReconnecting(options));
   }
 
   /** A connection and the head of its channel's pipeline. */
-  record Made(StatefulRedisConnection<byte[], byte[]> connection, PipeHandler channel) {}
+  record Made(StatefulRedisConnection<byte[], byte[]> connection, ChannelActivity channel) {}
 
-  /** Connects and logs in. The stage is completed on an I/O thread. */
+  /**
+   * Connects and logs in. The stage completes in bounded time: connect and handshake have timeouts
+   * in Lettuce, and name resolution, which has none, is bounded here.
+   */
   CompletionStage<Made> connect() {
+    CompletableFuture<Made> result = new CompletableFuture<>();
+    Time.Cancellable deadline =
+        time.schedule(
+            () -> result.completeExceptionally(new IOException("no connection within " + patience)),
+            patience.toNanos());
+    dial()
+        .whenComplete(
+            (made, failure) -> {
+              deadline.cancel();
+              if (failure != null) {
+                result.completeExceptionally(failure);
+              } else if (!result.complete(made)) {
+                var unused = made.connection().closeAsync();
+              }
+            });
+    return result;
+  }
+
+  /** Why {@link #connect} failed. */
+  NodeError error(Throwable failure) {
+    NodeError.Kind kind = Failures.kind(failure);
+    String message = Failures.message(failure);
+    if (encrypted && kind == NodeError.Kind.DISCONNECTED && !message.startsWith(Failures.TLS)) {
+      message += " (" + Failures.TLS + " was tried)"; // A plain port does not reply at all.
+    }
+    return new NodeError(kind, message);
+  }
+
+  private CompletionStage<Made> dial() {
     newest = null;
     CompletionStage<StatefulRedisConnection<byte[], byte[]>> connecting;
     try {
@@ -53,16 +105,16 @@ final class Connector {
     }
     return connecting.thenApply(
         connection -> {
-          PipeHandler channel = newest;
+          ChannelActivity channel = newest;
           if (channel == null) {
             var unused = connection.closeAsync();
-            throw new IllegalStateException("the ClientResources ignore their NettyCustomizer");
+            throw new IllegalStateException("the given ClientResources ignore the NettyCustomizer");
           }
           return new Made(connection, channel);
         });
   }
 
-  /** Ends what the client holds; the threads are others'. Never fails. */
+  /** Closes the Lettuce client, which does not own its threads. Never fails. */
   CompletionStage<Void> close() {
     return client
         .shutdownAsync(0, 0, TimeUnit.SECONDS)
@@ -74,14 +126,15 @@ final class Connector {
   }
 
   /**
-   * The same threads with a customizer of our own. Not by {@code mutate()}: what it makes shuts
-   * down the timer and executor of the original when it is shut down itself.
+   * The same threads with our own customizer and timer. {@code mutate()} does not serve: the
+   * shutdown of its result also shuts down the timer and the executor of the original.
    */
-  private static ClientResources derive(ClientResources shared, NettyCustomizer customizer) {
+  private static ClientResources derive(
+      ClientResources shared, NettyCustomizer customizer, Timer timer) {
     return ClientResources.builder()
         .eventLoopGroupProvider(shared.eventLoopGroupProvider())
         .eventExecutorGroup(shared.eventExecutorGroup())
-        .timer(shared.timer())
+        .timer(timer)
         .eventBus(shared.eventBus())
         .commandLatencyRecorder(shared.commandLatencyRecorder())
         .commandLatencyPublisherOptions(DefaultEventPublisherOptions.disabled())
@@ -92,21 +145,22 @@ final class Connector {
         .build();
   }
 
-  private NettyCustomizer customizer(NettyCustomizer theirs, Time time) {
+  private NettyCustomizer customizer(NettyCustomizer users, Time time) {
     return new NettyCustomizer() {
       @Override
       public void afterBootstrapInitialized(Bootstrap bootstrap) {
-        theirs.afterBootstrapInitialized(bootstrap);
+        users.afterBootstrapInitialized(bootstrap);
       }
 
       @Override
       public void afterChannelInitialized(Channel channel) {
-        theirs.afterChannelInitialized(channel);
-        PipeHandler handler = new PipeHandler(channel, time);
+        users.afterChannelInitialized(channel);
+        ChannelActivity handler = new ChannelActivity(channel, time);
         channel.pipeline().addFirst(handler);
-        // Many callers, one system call. It must come before everything else to see their flushes.
+        // One system call for many callers. It must be first in the pipeline to see all flushes.
         channel.pipeline().addFirst(new FlushConsolidationHandler(FLUSH_AFTER, true));
         newest = handler;
+        loops = channel.eventLoop().parent();
       }
     };
   }

@@ -7,18 +7,18 @@ import io.lettuce.core.RedisException;
 import java.io.IOException;
 import javax.net.ssl.SSLException;
 
-/** What an exception of the client means. */
+/** Translates exceptions of Lettuce and Netty into errors of a node. */
 public final class Failures {
-  /** What the message of a failure of TLS begins with. */
+  /** The first word of a message about a TLS failure. */
   static final String TLS = "TLS";
 
-  private static final int DEEPEST = 12;
+  private static final int MAX_DEPTH = 12;
 
   private Failures() {}
 
-  /** The class of the fault. */
+  /** The class of the error. */
   static NodeError.Kind kind(Throwable failure) {
-    Throwable cause = telling(failure);
+    Throwable cause = mostSpecific(failure);
     if (cause instanceof RedisCommandExecutionException) {
       return ServerErrors.kind(String.valueOf(cause.getMessage()));
     }
@@ -27,9 +27,9 @@ public final class Failures {
         : NodeError.Kind.UNEXPECTED;
   }
 
-  /** A sentence for people, without stack trace or credentials. */
+  /** A sentence for people, without stack trace and without credentials. */
   public static String message(Throwable failure) {
-    Throwable cause = telling(failure);
+    Throwable cause = mostSpecific(failure);
     String text = cause.getMessage();
     if (text == null || text.isBlank()) {
       text = cause.getClass().getSimpleName();
@@ -37,20 +37,20 @@ public final class Failures {
     return ServerErrors.of(cause instanceof SSLException ? ofTls(cause, text) : text).message();
   }
 
-  /** What TLS says is often only that something was invalid; what it was stands at the end. */
+  /** The message of a TLS exception is often general; that of its last cause says more. */
   private static String ofTls(Throwable cause, String text) {
     Throwable root = cause;
-    for (int i = 0; i < DEEPEST && root.getCause() != null; i++) {
+    for (int i = 0; i < MAX_DEPTH && root.getCause() != null; i++) {
       root = root.getCause();
     }
     String why = root.getMessage();
     return TLS + ": " + text + (why == null || text.contains(why) ? "" : " (" + why + ")");
   }
 
-  /** The exception in the chain that says most: what the server said, TLS said, or the last. */
-  private static Throwable telling(Throwable failure) {
+  /** The exception of the chain that says most: of the server, of TLS, or else the last. */
+  private static Throwable mostSpecific(Throwable failure) {
     Throwable at = failure;
-    for (int i = 0; i < DEEPEST && at.getCause() != null; i++) {
+    for (int i = 0; i < MAX_DEPTH && at.getCause() != null; i++) {
       if (at instanceof RedisCommandExecutionException || at instanceof SSLException) {
         return at;
       }

@@ -6,13 +6,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Reads what the server pushes about keys that our scripts have read. */
+/** Reads the invalidations of a server: messages about keys that the scripts have read. */
 final class Invalidations {
   private Invalidations() {}
 
   /**
-   * Reports each lock key, or that anything may have changed. Our scripts read other keys as well,
-   * whose pushes say nothing new.
+   * Reports each lock key, or that all keys may have changed. The scripts read other keys too;
+   * their invalidations add nothing.
    */
   static void read(PushMessage message, String prefix, Consumer<String> onKey, Runnable onAll) {
     List<Object> content = message.getContent();
@@ -24,7 +24,7 @@ final class Invalidations {
     for (Object item : list) {
       if (item instanceof ByteBuffer bytes) {
         String key = StandardCharsets.UTF_8.decode(bytes.duplicate()).toString();
-        if (key.startsWith(prefix) && !key.endsWith(":fence") && !key.endsWith(":line")) {
+        if (key.startsWith(prefix) && !key.endsWith(":fence") && !key.endsWith(":queue")) {
           onKey.accept(key);
         }
       }

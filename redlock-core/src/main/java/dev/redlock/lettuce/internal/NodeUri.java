@@ -2,10 +2,11 @@ package dev.redlock.lettuce.internal;
 
 import com.google.common.net.InetAddresses;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslVerifyMode;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** The address of one node, read from a URI; what is printed of it holds no credentials. */
+/** The address of one node. Its name and its messages contain no credentials. */
 public final class NodeUri {
   private static final Pattern CREDENTIALS = Pattern.compile("(?<=://)[^/]*@");
 
@@ -21,14 +22,14 @@ public final class NodeUri {
    * Reads {@code redis://[user:password@]host[:port][/db]}, {@code rediss://} for TLS, or {@code
    * redis-socket://path}.
    *
-   * @throws IllegalArgumentException naming the URI, without credentials
+   * @throws IllegalArgumentException with the URI, without credentials
    */
   public static NodeUri parse(String text) {
     RedisURI uri;
     try {
       uri = RedisURI.create(text);
     } catch (RuntimeException e) {
-      // Without its cause, whose message quotes the password.
+      // Without the cause, because its message contains the password.
       throw new IllegalArgumentException(
           "unreadable node URI '"
               + mask(text)
@@ -52,7 +53,7 @@ public final class NodeUri {
     return new NodeUri(uri, name(uri));
   }
 
-  /** What a client of a cluster was told of one of its nodes. */
+  /** The address of a node that a cluster reported. */
   public static NodeUri of(RedisURI uri) {
     return new NodeUri(RedisURI.builder(uri).build(), name(uri));
   }
@@ -63,24 +64,24 @@ public final class NodeUri {
     return (bare ? "[" + host + "]" : host.toLowerCase(Locale.ROOT)) + ":" + uri.getPort();
   }
 
-  /** IPv6 addresses alone hold colons; Lettuce takes whatever else does for a host as a whole. */
+  /** Only IPv6 addresses contain colons; Lettuce accepts any host that does. */
   private static boolean isAddress(String host) {
     String bare = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
     int zone = bare.indexOf('%');
     return InetAddresses.isInetAddress(zone < 0 ? bare : bare.substring(0, zone));
   }
 
-  /** The text without what stands before the host. */
+  /** The URI without the part before the host. */
   public static String mask(String text) {
     String masked = CREDENTIALS.matcher(text).replaceFirst("***@");
-    // Without a scheme nothing tells a password from a host: show what follows the last @ only.
+    // Without a scheme a password looks like a host: show only what follows the last @.
     int at = masked.lastIndexOf('@');
     return at >= 0 && !masked.startsWith("***@", Math.max(0, at - 3))
         ? "***" + masked.substring(at)
         : masked;
   }
 
-  /** Host and port, or the path of the socket; equal for equal servers as far as names tell. */
+  /** Host and port, or the path of the socket. */
   public String name() {
     return name;
   }
@@ -90,12 +91,20 @@ public final class NodeUri {
     return uri.isSsl();
   }
 
-  /** Whether the connection is encrypted, but the server's certificate is not checked. */
+  /** Whether the connection is encrypted, but the client does not verify the certificate. */
   public boolean unverified() {
     return uri.isSsl() && !uri.isVerifyPeer();
   }
 
-  /** A copy for a client of its own. */
+  /**
+   * Whether the client verifies the certificate, but not its host name: any server with a
+   * certificate of that authority may answer.
+   */
+  public boolean hostUnverified() {
+    return uri.isSsl() && uri.getVerifyMode() == SslVerifyMode.CA;
+  }
+
+  /** A copy for one Lettuce client. */
   public RedisURI toRedisUri() {
     return RedisURI.builder(uri).build();
   }

@@ -4,27 +4,60 @@ import dev.redlock.spi.NodeIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was learned of a server before it was given to rounds.
+ * What a probe found out about a server.
  *
- * @param identity what {@code INFO} said, or null where the user may not ask
- * @param marker the node's marker, or null where it could not be read
- * @param nowMicros node time when that was asked; 0 if unknown
- * @param promoted a node of a cluster: it is a master that was a replica before, and has the keys
- *     of the master that it followed, whatever its age
+ * @param identity what {@code INFO} reported; null if it says too little
+ * @param infoRefused whether {@code INFO} was refused; otherwise it reported no run id
+ * @param marker the node's marker; null if it could not be read
+ * @param nowMicros node time of the probe, in microseconds; 0 if unknown
+ * @param clustered whether the server is a master of a cluster, where promotions are normal
+ * @param masterForMicros how long a promoted master has proved to be a master since its last
+ *     promotion, in microseconds of node time; 0 without proof
  */
 public record Probe(
-    @Nullable NodeIdentity identity, @Nullable Marker marker, long nowMicros, boolean promoted) {
+    @Nullable NodeIdentity identity,
+    boolean infoRefused,
+    @Nullable Marker marker,
+    long nowMicros,
+    boolean clustered,
+    long masterForMicros) {
 
   public Probe(@Nullable NodeIdentity identity, @Nullable Marker marker) {
-    this(identity, marker, marker == null ? 0 : marker.nowMicros(), false);
+    this(identity, identity == null, marker, marker == null ? 0 : marker.nowMicros(), false, 0);
+  }
+
+  Probe withMasterFor(long micros) {
+    return new Probe(identity, infoRefused, marker, nowMicros, clustered, micros);
+  }
+
+  /** Why the client cannot know whether the server has restarted. */
+  String unknownRun() {
+    return infoRefused
+        ? "this user has no permission for INFO"
+        : "the server reports no run_id in INFO";
+  }
+
+  /** Identifies the marker among those of all servers; empty if there is none. */
+  String markerId() {
+    return marker == null ? "" : marker.id();
   }
 
   /**
-   * The marker, as read or just set.
+   * The marker, as read or as just written.
    *
-   * @param maxLeaseMillis the longest lease time of the deployment that set it
-   * @param sinceMicros node time when it was set
-   * @param nowMicros node time when it was read
+   * @param maxLeaseMillis the longest lease time of the deployment that wrote it, in ms
+   * @param sinceMicros node time when it was written, in microseconds
+   * @param nowMicros node time when it was read, in microseconds
+   * @param renewed whether a client that knew an earlier marker of this server found it missing.
+   *     The server then lost its keys shortly before this marker was written
+   * @param id random, chosen when it was written; empty if unknown
    */
-  public record Marker(long maxLeaseMillis, long sinceMicros, long nowMicros) {}
+  public record Marker(
+      long maxLeaseMillis, long sinceMicros, long nowMicros, boolean renewed, String id) {
+
+    /** The first marker of its server. */
+    public Marker(long maxLeaseMillis, long sinceMicros, long nowMicros) {
+      this(maxLeaseMillis, sinceMicros, nowMicros, false, "");
+    }
+  }
 }

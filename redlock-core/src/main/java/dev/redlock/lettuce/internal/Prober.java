@@ -21,14 +21,17 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
-/** Looks at a server, in one pipeline. */
+/** Probes a server: asks for its identity, age, clock and marker, in one pipeline. */
 final class Prober {
-  /** What the probe found, and what could not be done for lack of permission. */
-  record Result(Probe probe, boolean tracking, boolean scriptsLoaded, List<String> refused) {}
+  /** What the probe found out, and what the server refused or left out. */
+  record Result(Probe probe, boolean tracking, List<String> refused) {}
 
-  /** The server is in no state to be looked at; try again later. */
+  private static final String NO_PERMISSION = "this user has no permission for ";
+
+  /** The server cannot be probed now; try again later. */
   static final class NotReadyException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -37,23 +40,22 @@ final class Prober {
     }
   }
 
-  /** Faults that say nothing about what the user may do, only that the moment is bad. */
-  private static final Set<NodeError.Kind> BAD_MOMENT =
+  /** Errors that pass; they say nothing about the permissions of the user. */
+  private static final Set<NodeError.Kind> PASSING =
       Set.of(
           NodeError.Kind.LOADING,
           NodeError.Kind.BUSY,
           NodeError.Kind.DISCONNECTED,
           NodeError.Kind.NOT_AUTHENTICATED);
 
-  private static final String NO_REPLICATION = "0".repeat(40);
-
   private final byte[] markerKey;
+  private final String newMarkerId = Long.toHexString(ThreadLocalRandom.current().nextLong());
   private final byte[] maxLeaseMillis;
   private final boolean clustered;
 
   /**
-   * @param clustered whether it is one of a cluster's masters, which cannot keep a key of their own
-   *     there: slots move, and the key with them
+   * @param clustered whether the server is a master of a cluster. It then has no marker, because a
+   *     key moves with its slot
    */
   Prober(String keyPrefix, long maxLeaseMillis, boolean clustered) {
     this.clustered = clustered;
@@ -61,155 +63,196 @@ final class Prober {
     this.maxLeaseMillis = Long.toString(maxLeaseMillis).getBytes(US_ASCII);
   }
 
-  /** Everything there is to know of a new connection. */
-  CompletionStage<Result> probe(Pipe pipe) {
-    // An invalidation needs RESP3, which the handshake has made sure of.
-    CompletionStage<Outcome<String>> tracking =
+  /**
+   * Probes a new connection. The stage fails if the server is not ready.
+   *
+   * @param knownSince the time of the last marker that was seen here; 0 if none
+   */
+  CompletionStage<Result> probe(NodeSession session, long knownSince) {
+    // Invalidations need RESP3, which the handshake requires.
+    CompletionStage<Reply<String>> tracking =
         send(
-            pipe,
+            session,
             CommandType.CLIENT,
             new StatusOutput<>(ByteArrayCodec.INSTANCE),
             args("TRACKING", "ON", "NOLOOP"));
-    CompletionStage<Boolean> scripts = pipe.loadScripts();
-    return tracking
-        .thenCombine(scripts, (tracked, loaded) -> new Object[] {tracked.failure() == null, loaded})
+    return session
+        .scripts()
+        .load()
+        .thenCombine(tracking, (loaded, reply) -> reply.failure() == null)
         .thenCombine(
-            look(pipe),
-            (first, looked) -> {
-              boolean tracked = (Boolean) first[0];
-              boolean loaded = (Boolean) first[1];
-              List<String> refused = new ArrayList<>(looked.refused());
+            probeAgain(session, knownSince),
+            (tracked, found) -> {
+              List<String> refused = new ArrayList<>(found.refused());
               if (!tracked) {
-                refused.add("CLIENT TRACKING (waiters will not be told of a release)");
+                refused.add(NO_PERMISSION + "CLIENT TRACKING (waiters receive no invalidations)");
               }
-              return new Result(looked.probe(), tracked, loaded, refused);
+              return new Result(found.probe(), tracked, refused);
             });
   }
 
-  /** Who the server is now, and its marker; for a connection that has been probed before. */
-  CompletionStage<Result> look(Pipe pipe) {
-    CompletionStage<Outcome<byte[]>> info =
+  /** Asks for identity, clock and marker only; for a connection that was probed before. */
+  CompletionStage<Result> probeAgain(NodeSession session, long knownSince) {
+    CompletionStage<Reply<byte[]>> info =
         send(
-            pipe,
+            session,
             CommandType.INFO,
             new ValueOutput<>(ByteArrayCodec.INSTANCE),
             new CommandArgs<>(ByteArrayCodec.INSTANCE));
     return info.thenCombine(
-        clustered ? time(pipe) : marker(pipe),
-        (said, marker) -> {
-          throwIfNotReady(said.failure());
-          throwIfNotReady(marker.failure());
-          List<String> refused = new ArrayList<>();
-          NodeIdentity identity = null;
-          boolean promoted = false;
-          if (said.value() != null) {
-            String text = new String(said.value(), UTF_8);
-            identity = NodeIdentity.parse(text);
-            promoted = identity != null && !identity.replica() && wasPromoted(text);
-          }
-          if (identity == null) {
-            refused.add("INFO (its restarts cannot be told)");
-          }
-          if (clustered) {
-            long now = marker.value() == null ? 0 : marker.value().nowMicros();
-            return new Result(new Probe(identity, null, now, promoted), true, true, refused);
-          }
-          if (marker.value() == null && (identity == null || !identity.replica())) {
-            refused.add("its marker " + new String(markerKey, UTF_8) + " (flushes cannot be told)");
-          }
-          return new Result(new Probe(identity, marker.value()), true, true, refused);
-        });
+            clustered ? time(session) : marker(session, knownSince),
+            (reply, marker) -> {
+              throwIfNotReady(reply.failure());
+              throwIfNotReady(marker.failure());
+              List<String> refused = new ArrayList<>();
+              NodeIdentity identity =
+                  reply.value() == null
+                      ? null
+                      : NodeIdentity.parse(new String(reply.value(), UTF_8));
+              boolean infoRefused = reply.value() == null;
+              if (infoRefused) {
+                refused.add(NO_PERMISSION + "INFO (the client cannot detect restarts)");
+              } else if (identity == null) {
+                refused.add(
+                    "the server reports no run_id in INFO (the client cannot detect restarts)");
+              }
+              if (clustered) {
+                long now = marker.value() == null ? 0 : marker.value().nowMicros();
+                return new Result(
+                    new Probe(identity, infoRefused, null, now, true, 0), true, refused);
+              }
+              if (marker.value() == null && (identity == null || !identity.replica())) {
+                refused.add(
+                    NO_PERMISSION
+                        + "its marker "
+                        + new String(markerKey, UTF_8)
+                        + " (the client cannot detect flushes)");
+              }
+              long now = marker.value() == null ? 0 : marker.value().nowMicros();
+              return new Result(
+                  new Probe(identity, infoRefused, marker.value(), now, false, 0), true, refused);
+            })
+        .thenCompose(result -> withProofOfAge(session, result));
   }
 
-  /** A master keeps the id of the replication that it took over as a replica. */
-  private static boolean wasPromoted(String info) {
-    return info.lines()
-        .filter(line -> line.startsWith("master_replid2:"))
-        .anyMatch(line -> !line.contains(NO_REPLICATION));
+  /**
+   * INFO does not report when a master was promoted. Asks the marker since when the server has been
+   * known as a master: a second round trip, after a promotion only.
+   */
+  private CompletionStage<Result> withProofOfAge(NodeSession session, Result result) {
+    NodeIdentity identity = result.probe().identity();
+    if (clustered || identity == null || !identity.promoted()) {
+      return CompletableFuture.completedStage(result);
+    }
+    return evalMarker(session, 0, identity.replicationId())
+        .thenApply(
+            reply -> {
+              List<Object> numbers = reply.value();
+              long micros = numbers == null ? 0 : (Long) numbers.get(5);
+              return new Result(
+                  result.probe().withMasterFor(micros), result.tracking(), result.refused());
+            });
   }
 
-  /** The node's clock, in the place of a marker. */
-  private CompletionStage<Outcome<Probe.Marker>> time(Pipe pipe) {
+  /** The node's clock, where there is no marker. */
+  private CompletionStage<Reply<Probe.Marker>> time(NodeSession session) {
     return send(
-            pipe,
+            session,
             CommandType.TIME,
             new ValueListOutput<>(ByteArrayCodec.INSTANCE),
             new CommandArgs<>(ByteArrayCodec.INSTANCE))
         .thenApply(
-            outcome -> {
-              List<byte[]> words = outcome.value();
+            reply -> {
+              List<byte[]> words = reply.value();
               if (words == null) {
-                return new Outcome<>(null, outcome.failure());
+                return new Reply<>(null, reply.failure());
               }
               long seconds = Long.parseLong(new String(words.get(0), US_ASCII));
               long micros = Long.parseLong(new String(words.get(1), US_ASCII));
-              return new Outcome<>(new Probe.Marker(0, 0, seconds * 1_000_000 + micros), null);
+              return new Reply<>(new Probe.Marker(0, 0, seconds * 1_000_000 + micros), null);
             });
   }
 
   /**
-   * How the append-only file is synced; empty where this user may not ask, which is as it should be
-   * for the user of an application. So nothing else but a doctor asks.
+   * The sync policy of the append-only file. Empty without permission, which the user of an
+   * application should not have. So only the doctor asks.
    */
-  CompletionStage<String> appendFsync(Pipe pipe) {
+  CompletionStage<String> appendFsync(NodeSession session) {
     return send(
-            pipe,
+            session,
             CommandType.CONFIG,
             new ArrayOutput<>(ByteArrayCodec.INSTANCE),
             args("GET", "appendfsync"))
         .thenApply(
-            outcome -> {
-              List<Object> said = outcome.value();
-              return said != null && said.size() == 2 && said.get(1) instanceof byte[] policy
+            reply -> {
+              List<Object> words = reply.value();
+              return words != null && words.size() == 2 && words.get(1) instanceof byte[] policy
                   ? new String(policy, UTF_8)
                   : "";
             });
   }
 
-  /** Reads the marker, and sets it where there is none; in a cluster there never is one. */
-  CompletionStage<Outcome<Probe.Marker>> marker(Pipe pipe) {
+  /**
+   * Reads the marker and writes one if there is none. A cluster has no markers.
+   *
+   * @param knownSince the time of the last marker that was seen here; 0 if none
+   */
+  CompletionStage<Reply<Probe.Marker>> marker(NodeSession session, long knownSince) {
     if (clustered) {
-      return CompletableFuture.completedStage(new Outcome<>(null, null));
+      return CompletableFuture.completedStage(new Reply<>(null, null));
     }
+    return evalMarker(session, knownSince, "")
+        .thenApply(
+            reply -> {
+              List<Object> numbers = reply.value();
+              if (numbers == null) {
+                return new Reply<>(null, reply.failure());
+              }
+              return new Reply<>(
+                  new Probe.Marker(
+                      (Long) numbers.get(1),
+                      (Long) numbers.get(2),
+                      (Long) numbers.get(3),
+                      (Long) numbers.get(4) == 1,
+                      new String((byte[]) numbers.get(6), UTF_8)),
+                  null);
+            });
+  }
+
+  private CompletionStage<Reply<List<Object>>> evalMarker(
+      NodeSession session, long knownSince, String promotedTo) {
     CommandArgs<byte[], byte[]> args =
         new CommandArgs<>(ByteArrayCodec.INSTANCE)
             .add(Script.MARKER.text())
             .add(1)
             .addKey(markerKey)
-            .add(maxLeaseMillis);
-    return send(pipe, CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), args)
-        .thenApply(
-            outcome -> {
-              List<Object> numbers = outcome.value();
-              if (numbers == null) {
-                return new Outcome<>(null, outcome.failure());
-              }
-              return new Outcome<>(
-                  new Probe.Marker(
-                      (Long) numbers.get(1), (Long) numbers.get(2), (Long) numbers.get(3)),
-                  null);
-            });
+            .add(maxLeaseMillis)
+            .add(knownSince)
+            .add(newMarkerId)
+            .add(promotedTo);
+    return send(session, CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), args);
   }
 
   private static void throwIfNotReady(@Nullable Throwable failure) {
-    if (failure != null && BAD_MOMENT.contains(Failures.kind(failure))) {
+    if (failure != null && PASSING.contains(Failures.kind(failure))) {
       throw new NotReadyException(failure);
     }
   }
 
-  /** A value, or why there is none. */
-  record Outcome<T>(@Nullable T value, @Nullable Throwable failure) {}
+  /** A value, or the reason why there is none. */
+  record Reply<T>(@Nullable T value, @Nullable Throwable failure) {}
 
-  private static <T> CompletionStage<Outcome<T>> send(
-      Pipe pipe,
+  private static <T> CompletionStage<Reply<T>> send(
+      NodeSession session,
       CommandType type,
       CommandOutput<byte[], byte[], T> output,
       CommandArgs<byte[], byte[]> args) {
     try {
-      return pipe.dispatch(new AsyncCommand<>(new Command<>(type, output, args)))
-          .handle(Outcome::new);
+      return session
+          .dispatch(new AsyncCommand<>(new Command<>(type, output, args)))
+          .handle(Reply::new);
     } catch (RuntimeException e) {
-      return CompletableFuture.completedStage(new Outcome<>(null, e));
+      return CompletableFuture.completedStage(new Reply<>(null, e));
     }
   }
 

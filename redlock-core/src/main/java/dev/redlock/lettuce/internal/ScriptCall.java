@@ -1,8 +1,9 @@
 package dev.redlock.lettuce.internal;
 
-import dev.redlock.internal.scripts.Answers;
+import dev.redlock.internal.scripts.EncodedRequest;
+import dev.redlock.internal.scripts.Script;
+import dev.redlock.internal.scripts.ScriptReplies;
 import dev.redlock.internal.scripts.ServerErrors;
-import dev.redlock.internal.scripts.WireRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyHandler;
@@ -19,25 +20,29 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request on its way to one node: Lettuce's command and the place its answer is read into, in
- * one object. The bytes were made when the request was, and the integers of the answer go straight
- * into fields; nothing else is allocated but the reply.
+ * One request to one node: Lettuce's command and the output of its reply in one object. The request
+ * is encoded already, and the decoder writes the integers of the reply into fields, so that only
+ * the reply is allocated.
  */
 final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
     implements RedisCommand<byte[], byte[], NodeReply> {
 
-  private final Pipe pipe;
-  private final WireRequest request;
-  private final byte[] frame;
+  /** A longer reply ends the connection; a shorter one is read to its end. */
+  private static final int MAX_ELEMENTS = 64;
+
+  private final NodeSession session;
+  private final EncodedRequest request;
+  private final byte[] command;
   private final boolean asking;
   private final ReplyHandler handler;
 
-  /** Set by whoever answers first; a broken connection is reported from several sides at once. */
+  /** Set by the first reply or failure; several threads may report the end of a connection. */
   private final AtomicBoolean answered = new AtomicBoolean();
 
-  // Filled by the decoder on the connection's thread.
+  // Written by the decoder on the connection's thread.
   private int position = -1;
   private boolean malformed;
+  private int releasesBefore;
   private long code;
   private long nodeMicros;
   private long third;
@@ -45,23 +50,58 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
   private long others;
   private @Nullable String mark;
 
-  ScriptCall(Pipe pipe, WireRequest request, byte[] frame, boolean asking, ReplyHandler handler) {
+  ScriptCall(
+      NodeSession session,
+      EncodedRequest request,
+      byte[] command,
+      boolean asking,
+      ReplyHandler handler) {
     super(ByteArrayCodec.INSTANCE, null);
-    this.pipe = pipe;
+    this.session = session;
     this.request = request;
-    this.frame = frame;
+    this.command = command;
     this.asking = asking;
     this.handler = handler;
   }
 
-  /** Whether {@code ASKING} goes right before it. */
+  /** Whether {@code ASKING} is sent directly before it. */
   boolean asking() {
     return asking;
   }
 
+  EncodedRequest request() {
+    return request;
+  }
+
+  /** Whether it undoes other requests. */
+  boolean isRelease() {
+    return request.script() == Script.RELEASE;
+  }
+
+  /** Whether a release undoes it. */
+  boolean isUndoable() {
+    return request.script() == Script.ACQUIRE || request.script() == Script.EXTEND;
+  }
+
+  /** The session writes it after this many releases of the same names. */
+  void written(int releases) {
+    releasesBefore = releases;
+  }
+
+  int releasesBefore() {
+    return releasesBefore;
+  }
+
+  /** The same call with the text of the script; null if this call carries it. */
+  @Nullable ScriptCall again() {
+    return command == request.evalSha()
+        ? new ScriptCall(session, request, request.eval(), asking, handler)
+        : null;
+  }
+
   @Override
   public void encode(ByteBuf buf) {
-    buf.writeBytes(frame);
+    buf.writeBytes(command);
   }
 
   @Override
@@ -71,7 +111,7 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
 
   @Override
   @SuppressWarnings(
-      "NullAway") // Lettuce knows commands without arguments, and we have ours encoded.
+      "NullAway") // Lettuce allows commands without arguments; ours are encoded already.
   public CommandArgs<byte[], byte[]> getArgs() {
     return null;
   }
@@ -86,19 +126,37 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
     throw new UnsupportedOperationException();
   }
 
-  // The answer, as it is decoded.
+  // The decoder calls these. None may throw: Lettuce would end the call and take the rest of this
+  // reply for the reply of the next call.
 
   @Override
   public void multi(int count) {
-    if (position >= 0 || count < 3) {
+    if (position >= 0 || count < 3 || count > ScriptReplies.MAX_ELEMENTS) {
       malformed = true;
     }
     position = Math.max(position, 0);
+    if (count > MAX_ELEMENTS) {
+      // The decoder would take further replies of this connection for elements of this one.
+      fail(NodeError.Kind.UNEXPECTED, "a reply with " + count + " elements");
+      session.abort();
+    }
+  }
+
+  @Override
+  public void multiSet(int count) {
+    multi(count);
+    malformed = true; // No script returns a set, nor a map.
+  }
+
+  @Override
+  public void multiMap(int count) {
+    multi(count);
+    malformed = true;
   }
 
   @Override
   public void set(long integer) {
-    switch (position++) {
+    switch (next()) {
       case 0 -> code = integer;
       case 1 -> nodeMicros = integer;
       case 2 -> third = integer;
@@ -110,11 +168,21 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
 
   @Override
   public void set(@Nullable ByteBuffer bytes) {
-    if (position++ == 5 && bytes != null) {
+    if (next() == 5 && bytes != null) {
       mark = StandardCharsets.US_ASCII.decode(bytes).toString();
     } else {
       malformed = true;
     }
+  }
+
+  @Override
+  public void setSingle(@Nullable ByteBuffer bytes) {
+    malformed = true;
+  }
+
+  @Override
+  public void setBigNumber(@Nullable ByteBuffer bytes) {
+    malformed = true;
   }
 
   @Override
@@ -127,31 +195,62 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
     malformed = true;
   }
 
-  // How it ends.
+  @Override
+  public void setError(ByteBuffer error) {
+    if (position < 0) {
+      super.setError(error);
+    } else {
+      malformed = true; // An error among the elements.
+    }
+  }
+
+  /** The position of this element; always −1 outside of an array. */
+  private int next() {
+    return position < 0 || position >= ScriptReplies.MAX_ELEMENTS ? -1 : position++;
+  }
+
+  // The end of the call.
 
   @Override
   public void complete() {
+    if (!answered.compareAndSet(false, true)) {
+      return;
+    }
+    NodeReply reply;
+    try {
+      reply = read();
+    } catch (RuntimeException e) { // The handler must be called in any case.
+      reply = ScriptReplies.unexpected(session.connection(), "a reply that cannot be read: " + e);
+    }
+    if (reply != null) {
+      deliver(reply);
+    }
+  }
+
+  /** The reply; null if the call was sent again and the new call will deliver it. */
+  private @Nullable NodeReply read() {
+    if (malformed || (!hasError() && position < 3)) {
+      return ScriptReplies.unexpected(
+          session.connection(), "a reply that no script of this client returns");
+    }
     if (hasError()) {
       NodeError error = ServerErrors.of(getError());
-      if (answered.compareAndSet(false, true)) {
-        pipe.onErrorReply(error.kind());
-        deliver(NodeReply.failed(pipe.connection(), error.kind(), error.message()));
+      if (error.kind() == NodeError.Kind.NO_SCRIPT && session.sendAgain(this)) {
+        return null;
       }
-    } else if (malformed || position < 3) {
-      fail(NodeError.Kind.UNEXPECTED, "an answer that no script of ours gives");
-    } else if (answered.compareAndSet(false, true)) {
-      deliver(
-          Answers.reply(
-              request,
-              pipe.node(),
-              pipe.connection(),
-              code,
-              nodeMicros,
-              third,
-              remaining,
-              others,
-              mark));
+      session.onErrorReply(error, request.keys());
+      return NodeReply.failed(session.connection(), error);
     }
+    return ScriptReplies.reply(
+        request,
+        session.node(),
+        session.connection(),
+        code,
+        nodeMicros,
+        third,
+        remaining,
+        others,
+        mark);
   }
 
   @Override
@@ -161,25 +260,29 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
 
   @Override
   public void cancel() {
-    fail(NodeError.Kind.DISCONNECTED, "the connection broke before the answer came");
+    fail(NodeError.Kind.DISCONNECTED, "the connection ended before the reply arrived");
   }
 
-  /** Answers without having been sent. */
+  /** Fails the call, which was not sent. */
   void refuse(NodeError.Kind kind, String message) {
-    fail(kind, message);
+    fail(new NodeError(kind, message, true));
   }
 
   private boolean fail(NodeError.Kind kind, String message) {
+    return fail(new NodeError(kind, message));
+  }
+
+  private boolean fail(NodeError error) {
     if (!answered.compareAndSet(false, true)) {
       return false;
     }
-    deliver(NodeReply.failed(pipe.connection(), kind, message));
+    deliver(NodeReply.failed(session.connection(), error));
     return true;
   }
 
   private void deliver(NodeReply reply) {
-    pipe.onAnswered();
-    pipe.hand(reply, handler);
+    session.onAnswered();
+    session.deliver(reply, handler);
   }
 
   @Override

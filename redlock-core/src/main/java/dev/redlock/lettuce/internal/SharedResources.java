@@ -6,26 +6,27 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of some nodes. The user's are left alone; our own are made for the first node that
- * starts and end with the last that closes.
+ * The threads of several nodes. Threads of the user are never closed. Own threads begin with the
+ * first node that starts and end with the last node that closes.
  */
 public final class SharedResources {
-  private final boolean ours;
+  private final boolean own;
 
   // Guarded by this.
   private @Nullable ClientResources resources;
   private int users;
 
   public SharedResources(@Nullable ClientResources given) {
-    this.ours = given == null;
+    this.own = given == null;
     this.resources = given;
   }
 
   public synchronized ClientResources acquire() {
+    NettyVersions.check();
     ClientResources known = resources;
     if (known == null) {
-      // Who wants Lettuce's metrics passes resources of their own; measuring every command twice
-      // costs more than encoding it.
+      // Measuring a command costs more than encoding it. A user who wants Lettuce's metrics passes
+      // ClientResources.
       known =
           ClientResources.builder()
               .commandLatencyRecorder(CommandLatencyRecorder.disabled())
@@ -39,7 +40,7 @@ public final class SharedResources {
   public void release() {
     ClientResources done = null;
     synchronized (this) {
-      if (--users == 0 && ours) {
+      if (--users == 0 && own) {
         done = resources;
         resources = null;
       }

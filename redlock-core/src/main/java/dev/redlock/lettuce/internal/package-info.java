@@ -1,4 +1,4 @@
-/** A probed connection to one Redis server, and the states it goes through. */
+/** The connection to one Redis server: connect, probe, quarantine, send, close. */
 @NullMarked
 package dev.redlock.lettuce.internal;
 

@@ -1,60 +1,89 @@
 -- Grants the lock on all names, or on none.
 --
--- KEYS  lock key and fence key of each name, in turn; then, in fair mode, the line of the first name
+-- KEYS  lock key and fence key of each name, in turn
 -- ARGV  lease id, token, lease time, life of the fence key (both in ms)
---       [, previous lease id or '', its token [, process, arrival, timeout in ms, '1' to stand in line]]
+--       [, previous lease id or '', its token
+--       [, queue key, process, arrival in us or 0, patience in us]]
 --
--- The token must lie above all that was granted before, and within two seconds of this node's clock: a node
--- that lost its keys and stayed out for longer than both together cannot grant below what it granted before.
--- Token arguments are stored as they came: Lua would print sixteen digits as 1.764e+15.
+-- The token must be above every granted token, and within 2 s of this node's clock. So a node that lost its keys,
+-- and then did not vote for longer than a lease and this window, cannot grant below a token that it granted before.
+-- The script stores token arguments unchanged: Lua would print sixteen digits as 1.764e+15.
+--
+-- A lock key contains the lease id; a label of the client may follow it, behind a tilde.
+--
+-- A fence key contains three numbers, 'fence:ended:wanted': the highest granted token, the highest token of a lease
+-- that has ended (or 0), and 1 if others want the lock: a client was refused since the last grant, or processes are
+-- queued on this node.
 local id, token, fenceLife = ARGV[1], ARGV[2], ARGV[4]
 local previous = ARGV[5] ~= '' and ARGV[5] or nil
 local proposed = tonumber(token)
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local inWindow = proposed >= now - 2000000 and proposed <= now + 2000000
-local last = #KEYS - #KEYS % 2
-local fence, remaining, holder, stale, repeated, wanted, unmarked = 0, -1, nil, false, nil, nil, nil
-local endedNow, raiseEnded = previous and tonumber(ARGV[6]), nil
+local last = #KEYS
 
-local function refuse(err, index)
-  if string.find(err.err, 'WRONGTYPE', 1, true) then
-    return {10, now, index}
+-- The usual case in four commands: one name, free, and no other client wants it. This MGET comes after the write of the
+-- lock key, so that the node sends an invalidation if another client changes that key; see the end of the script.
+if last == 2 and not ARGV[5] and inWindow and redis.call('SET', KEYS[1], id, 'NX', 'PX', ARGV[3]) then
+  local stored = redis.call('MGET', KEYS[1], KEYS[2])[2]
+  if stored then
+    local known, ended, want = string.match(stored, '^(%d+):(%d+):([01])$')
+    if want == '0' and tonumber(known) < proposed then
+      redis.call('SET', KEYS[2], token .. ':' .. ended .. ':0', 'PX', fenceLife)
+      return {1, now, proposed}
+    end
+  elseif redis.call('SET', KEYS[2], token .. ':0:0', 'PX', fenceLife, 'NX') then
+    return {1, now, proposed}
   end
-  return err
+  redis.call('DEL', KEYS[1])
 end
 
+local fence, remaining, holder, asked, stale, wanted = 0, -1, nil, 0, false, false
+local repeated, unmarked, ended, raised = nil, nil, {}, nil
+local endedNow = previous and tonumber(ARGV[6])
+
+-- The script uses few commands that read: before 7.2 each of them makes the server remember all KEYS for its
+-- invalidations. With one such command per name the cost would grow with the square of the number of names.
+local values = redis.pcall('MGET', unpack(KEYS, 1, last))
+if values.err then
+  return values
+end
+
+-- include types.lua
+
 for i = 1, last, 2 do
-  local owner = redis.pcall('GET', KEYS[i])
-  if type(owner) == 'table' then
-    return refuse(owner, i)
+  if otherType == i or otherType == i + 1 then
+    return {10, now, otherType}
   end
-  local read = redis.pcall('HMGET', KEYS[i + 1], 'fence', 'wanted', 'ended')
-  if read.err then
-    return refuse(read, i + 1)
-  end
-  local stored = read[1]
-  local known = tonumber(stored or 0)
-  if not known then
-    return {10, now, i + 1}
+  local owner, stored, known, before = values[i], nil, 0, '0'
+  if values[i + 1] then
+    local want
+    stored, before, want = string.match(values[i + 1], '^(%d+):(%d+):([01])$')
+    if not stored then
+      return {10, now, i + 1}
+    end
+    known = tonumber(stored)
+    if want == '1' then
+      wanted = true
+    else
+      unmarked = unmarked or {}
+      unmarked[i + 1] = stored .. ':' .. before .. ':1'
+    end
   end
   if known > fence then
     fence = known
   end
-  if read[2] == '1' then
-    wanted = wanted or {}
-    wanted[i] = true
-  elseif stored then
-    unmarked = unmarked or {}
-    unmarked[#unmarked + 1] = KEYS[i + 1]
+  -- The predecessor has ended, so its extend must not write the key again. Also if an extend of this lease
+  -- overtook this request and has stored the key already. Never raised to the token of this lease itself.
+  ended[i] = before
+  if endedNow and endedNow < proposed and tonumber(before) < endedNow then
+    raised = raised or {}
+    raised[i] = true
+    ended[i] = ARGV[6]
   end
-  -- The predecessor is over, so its extend must not set the key again; never true of this token itself. Also
-  -- where our own extend was faster than this and has stored the key already.
-  if endedNow and endedNow < proposed and (tonumber(read[3] or 0) or 0) < endedNow then
-    raiseEnded = raiseEnded or {}
-    raiseEnded[i] = true
-  end
-  if owner and owner ~= previous then
+  -- PTTL is a command that reads (see above). The script asks for ten keys, and for more only until it has a holder.
+  if owner and owner ~= previous and (asked < 10 or (owner ~= id and not holder)) then
+    asked = asked + 1
     local left = redis.call('PTTL', KEYS[i])
     if left == -1 then
       return {10, now, i}
@@ -78,86 +107,86 @@ elseif stale then
   code = 4
 end
 
--- The line: process -> 'arrival:last seen'. Whoever has not been seen for the timeout has left it.
-local process, others = ARGV[7], 0
-if process then
-  local line, timeout = KEYS[#KEYS], ARGV[9] * 1000
-  local arrival = tonumber(ARGV[8])
-  if arrival == 0 then
-    arrival = now
-  end
-  local entries = redis.pcall('HGETALL', line)
-  if entries.err then
-    return refuse(entries, #KEYS)
-  end
-  local headArrival, head, entered
-  for i = 1, #entries, 2 do
-    local came, seen = string.match(entries[i + 1], '^(%d+):(%d+)$')
-    came, seen = tonumber(came), tonumber(seen)
-    if not seen or math.abs(now - seen) > timeout then
-      redis.call('HDEL', line, entries[i])
-    elseif entries[i] == process then
-      entered = true
-      arrival = math.min(arrival, came)
-    else
-      others = others + 1
-      if not head or came < headArrival or (came == headArrival and entries[i] < head) then
-        headArrival, head = came, entries[i]
+-- The lock is free for this lease, but others want it. The first of the queue was woken and has its turn, unless it
+-- let the patience of this process pass, and its own; see enqueue for that and for the keys of the queue. Then it
+-- loses its place: only single tries may come after a process that died. A process without a place in the queue has
+-- a patience of a second. A hand-off comes before the queue, unless it has a place of its own, as in fair mode.
+-- A node that lost its fence key lost the mark too, but processes are queued there again.
+-- A mark says nothing about others if this process has set it: by entering the queue of this node.
+local process, others, left = ARGV[8], 0, false
+local queue = ARGV[7] or (KEYS[1] .. ':queue')
+if code == 1 and (wanted or process) then
+  local arrival, patience = tonumber(ARGV[9] or '0'), tonumber(ARGV[10] or '1000000')
+  local queued, silent = nil, true
+  while silent do
+    silent = false
+    local head = redis.pcall('ZRANGE', queue, 0, 0, 'WITHSCORES')
+    queued = not head.err and head[1]
+    if
+      queued
+      and queued ~= process
+      and (process or not previous)
+      and (arrival == 0 or tonumber(head[2]) < arrival)
+    then
+      local turn = KEYS[1] .. ':wake:' .. queued
+      local woken = redis.pcall('GET', turn)
+      local own = tonumber(redis.pcall('GET', KEYS[1] .. ':watch:' .. queued)) or 0
+      if not woken then
+        redis.pcall('SET', turn, string.format('%.0f', now), 'PX', 60000)
+        code = 3
+      elseif math.abs(now - (tonumber(woken) or 0)) < math.max(patience, math.min(1000000, own)) then
+        code = 3
+      else
+        redis.call('ZREM', queue, queued)
+        silent = true
       end
     end
   end
-  if code ~= 2 and head and (headArrival < arrival or (headArrival == arrival and head < process)) then
-    code = 3
-  end
-  if code ~= 1 and ARGV[10] == '1' then
-    redis.call('HSET', line, process, string.format('%.0f:%.0f', arrival, now))
-    redis.call('PEXPIRE', line, ARGV[9])
-  elseif code == 1 and entered then
-    redis.call('HDEL', line, process)
+  if queued and code == 1 then
+    if process then
+      left = redis.call('ZREM', queue, process) == 1
+    end
+    others = redis.call('ZCARD', queue)
   end
 end
 
--- Whoever holds it is told with the next grant or release that somebody else wants it too. Only beside a
--- fence, whose time to live it shares; not worth failing for.
+-- Marks the fence keys as wanted: the next grant or release reports to the holder that another client wants the
+-- lock. The mark shares the fence's time to live. An error here does not matter.
 if code == 2 and unmarked then
-  for i = 1, #unmarked do
-    redis.pcall('HSET', unmarked[i], 'wanted', '1')
+  for i, marked in pairs(unmarked) do
+    redis.pcall('SET', KEYS[i], marked, 'KEEPTTL')
   end
 end
 
 if code == 2 then
-  return {2, now, fence, remaining, others, string.sub(redis.sha1hex(holder), 1, 8)}
+  -- include mark.lua
+  return {2, now, fence, remaining, 0, mark}
 elseif code ~= 1 then
-  return {code, now, fence, 0, others}
+  return {code, now, fence}
 end
 
+-- A lock on many names has a queue of its own, so it keeps the marks of the names.
+local written = {}
 for i = 1, last, 2 do
-  local raise = raiseEnded and raiseEnded[i]
-  if repeated and repeated[i] then
-    if raise then
-      redis.call('HSET', KEYS[i + 1], 'ended', ARGV[6])
-    end
-  else
+  local want = others > 0 and '1' or '0'
+  if wanted and values[i + 1] and last > 2 and others == 0 then
+    want = string.sub(values[i + 1], -1)
+  end
+  if not (repeated and repeated[i]) then
     redis.call('SET', KEYS[i], id, 'PX', ARGV[3])
-    if raise then
-      redis.call('HSET', KEYS[i + 1], 'fence', token, 'ended', ARGV[6])
-    else
-      redis.call('HSET', KEYS[i + 1], 'fence', token)
-    end
-    if wanted and wanted[i] then
-      redis.call('HDEL', KEYS[i + 1], 'wanted')
-    end
-    redis.call('PEXPIRE', KEYS[i + 1], fenceLife)
-    -- Our own write has used up this connection's tracking entry; this read makes the node tell us when
-    -- somebody deletes the key under us.
-    redis.call('GET', KEYS[i])
+    redis.call('SET', KEYS[i + 1], token .. ':' .. ended[i] .. ':' .. want, 'PX', fenceLife)
+    written[#written + 1] = KEYS[i]
+  elseif raised and raised[i] then
+    local kept = string.sub(values[i + 1], -1)
+    redis.call('SET', KEYS[i + 1], token .. ':' .. ended[i] .. ':' .. kept, 'KEEPTTL')
   end
 end
--- In fair mode the line tells, and whoever was refused stands in it.
-if wanted and not process then
-  others = 1
+-- The writes above removed this connection's tracking entries. This read adds them again, so that the node sends
+-- an invalidation if another client deletes a key.
+if #written > 0 then
+  redis.call('EXISTS', unpack(written))
 end
-if others == 0 then
+if others == 0 and (left or not wanted) then
   return {1, now, proposed}
 end
-return {1, now, proposed, 0, others}
+return {1, now, proposed, 0, math.max(1, others)}

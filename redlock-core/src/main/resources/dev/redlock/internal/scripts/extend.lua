@@ -1,57 +1,61 @@
--- Lets a lease live for the lease time from now on, on all names or on none, and sets it again where it is gone.
+-- Sets the remaining life of a lease to the lease time, on all names or on none. Writes missing keys again.
 --
 -- KEYS  lock key and fence key of each name, in turn
 -- ARGV  lease id, token, lease time, life of the fence key (both in ms)
 --
--- A key that is gone may be set again only while no later lease has ended: 'ended' is what tells "the node
--- forgot us" from "somebody had the lock after us and has freed it".
+-- A missing key may be written again only while no later lease has ended. 'ended' distinguishes two cases: the node
+-- forgot this lease, or another client had the lock later and has released it.
 local id, token = ARGV[1], ARGV[2]
 local proposed = tonumber(token)
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local code, fence = 5, 0
-local owned, raise = {}, {}
+local owned, raise, asked = {}, {}, 0
 
-local function refuse(err, index)
-  if string.find(err.err, 'WRONGTYPE', 1, true) then
-    return {10, now, index}
-  end
-  return err
+-- Few commands that read; see acquire, also for the format of the keys.
+local values = redis.pcall('MGET', unpack(KEYS))
+if values.err then
+  return values
 end
 
+-- include types.lua
+
 for i = 1, #KEYS, 2 do
-  local owner = redis.pcall('GET', KEYS[i])
-  if type(owner) == 'table' then
-    return refuse(owner, i)
+  if otherType == i or otherType == i + 1 then
+    return {10, now, otherType}
   end
-  local stored = redis.pcall('HMGET', KEYS[i + 1], 'fence', 'ended')
-  if stored.err then
-    return refuse(stored, i + 1)
+  local owner, known, ended, want = values[i], 0, '0', '0'
+  if values[i + 1] then
+    known, ended, want = string.match(values[i + 1], '^(%d+):(%d+):([01])$')
+    known = tonumber(known)
+    if not known then
+      return {10, now, i + 1}
+    end
   end
-  local known, ended = tonumber(stored[1] or 0), tonumber(stored[2] or 0)
-  if not known or not ended then
-    return {10, now, i + 1}
-  end
-  -- No fence further ahead than an acquire could have put it.
+  -- No fence may be further ahead than an acquire could raise it.
   if proposed > known and proposed <= now + 2000000 then
-    raise[i] = true
+    raise[i] = token .. ':' .. ended .. ':' .. want
   end
   if known > fence then
     fence = known
   end
+  local over = tonumber(ended) >= proposed
   if owner == id then
-    -- A minimum hold leaves the key of a lease that has ended.
-    if ended < proposed then
-      owned[i] = true
-    else
+    -- A minimum hold keeps the key of a lease that has ended.
+    if over then
       code = 7
+    else
+      owned[i] = true
     end
   elseif owner then
-    if redis.call('PTTL', KEYS[i]) == -1 then
-      return {10, now, i}
+    if asked < 10 then
+      asked = asked + 1
+      if redis.call('PTTL', KEYS[i]) == -1 then
+        return {10, now, i}
+      end
     end
     code = 7
-  elseif ended >= proposed then
+  elseif over then
     code = 7
   elseif code == 5 then
     code = 6
@@ -61,20 +65,23 @@ if code == 7 then
   return {7, now, fence}
 end
 
+local locks = {}
 for i = 1, #KEYS, 2 do
+  locks[#locks + 1] = KEYS[i]
   if owned[i] then
     redis.call('PEXPIRE', KEYS[i], ARGV[3])
   else
     redis.call('SET', KEYS[i], id, 'PX', ARGV[3])
   end
   if raise[i] then
-    redis.call('HSET', KEYS[i + 1], 'fence', token)
+    redis.call('SET', KEYS[i + 1], raise[i], 'PX', ARGV[4])
     if proposed > fence then
       fence = proposed
     end
+  else
+    redis.call('PEXPIRE', KEYS[i + 1], ARGV[4])
   end
-  redis.call('PEXPIRE', KEYS[i + 1], ARGV[4])
-  -- Tracking is used up by the write above; see acquire.
-  redis.call('GET', KEYS[i])
 end
+-- The writes above removed the tracking entries; see acquire.
+redis.call('EXISTS', unpack(locks))
 return {code, now, fence}

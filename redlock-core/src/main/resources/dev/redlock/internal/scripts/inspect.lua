@@ -1,37 +1,42 @@
--- Says who holds the lock, for how long, and how far the fence is. Changes nothing.
+-- Reports the holder, the remaining life of its key, and the fence. Changes nothing.
 --
 -- KEYS  lock key and fence key of each name, in turn
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local fence, remaining, holder = 0, -1, nil
+local fence, remaining, holder, asked = 0, -1, nil, 0
+
+-- See acquire, also for the format of the keys.
+local values = redis.pcall('MGET', unpack(KEYS))
+if values.err then
+  return values
+end
+
+-- include types.lua
 
 for i = 1, #KEYS, 2 do
-  local owner = redis.pcall('GET', KEYS[i])
-  if type(owner) == 'table' then
-    if string.find(owner.err, 'WRONGTYPE', 1, true) then
-      return {10, now, i}
-    end
-    return owner
+  if otherType == i or otherType == i + 1 then
+    return {10, now, otherType}
   end
-  local stored = redis.pcall('HGET', KEYS[i + 1], 'fence')
-  if type(stored) == 'table' then
-    if string.find(stored.err, 'WRONGTYPE', 1, true) then
+  if values[i + 1] then
+    local known = tonumber(string.match(values[i + 1], '^(%d+):%d+:[01]$'))
+    if not known then
       return {10, now, i + 1}
     end
-    return stored
+    fence = math.max(fence, known)
   end
-  fence = math.max(fence, tonumber(stored or 0) or 0)
-  if owner then
+  if values[i] and asked < 10 then
+    asked = asked + 1
     local left = redis.call('PTTL', KEYS[i])
     if left == -1 then
       return {10, now, i}
     end
     if left > remaining then
-      remaining, holder = left, owner
+      remaining, holder = left, values[i]
     end
   end
 end
 if holder then
-  return {2, now, fence, remaining, 0, string.sub(redis.sha1hex(holder), 1, 8)}
+  -- include mark.lua
+  return {2, now, fence, remaining, 0, mark}
 end
 return {9, now, fence}

@@ -1,16 +1,36 @@
--- Reads the marker that says since when this node has kept its keys, and for which longest lease time it is
--- used; sets it where there is none. The only key without a time to live.
+-- Reads the marker: since when this node has kept its keys, and for which longest lease time it is used. Writes it
+-- if there is none. It is the only key without a time to live.
 --
 -- KEYS  the marker
--- ARGV  longest lease time in ms
+-- ARGV  longest lease time in ms; the time of the marker that this client saw here before, or 0; a random id for a
+--       new marker; the replication id of a promoted master, or empty
 --
--- Answers: 1 if it was set just now, longest lease time in ms, since, now (both microseconds of node time).
+-- A client that knew an earlier marker records that ("renewed"). Later clients could not distinguish the marker of
+-- a server that lost its keys from the first marker of a server that is new to the deployment.
+-- A master gets a new replication id with each promotion. So the node time at which a client first saw the id here
+-- proves how old the last promotion is. The entry of an earlier master came with the replicated data: no proof.
+--
+-- Replies: 1 if the marker was written now, longest lease time in ms, since, now (both microseconds of node time),
+-- 1 if it is not the first marker, how many microseconds a promoted master has proved to be one (0 without proof), id.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local stored = redis.call('HMGET', KEYS[1], 'maxLeaseTime', 'since')
-local longest, since = tonumber(stored[1]), tonumber(stored[2])
-if longest and since then
-  return {0, longest, since, now}
+local stored = redis.call('HMGET', KEYS[1], 'maxLeaseTime', 'since', 'id', 'renewed', 'master', 'masterSince')
+local longest, since, id = tonumber(stored[1]), tonumber(stored[2]), stored[3]
+local set, renewed, masterFor = 0, stored[4] and 1 or 0, 0
+if not (longest and since and id) then
+  longest, since, id, set = tonumber(ARGV[1]), now, ARGV[3], 1
+  redis.call('HSET', KEYS[1], 'maxLeaseTime', ARGV[1], 'since', string.format('%.0f', now), 'id', id)
 end
-redis.call('HSET', KEYS[1], 'maxLeaseTime', ARGV[1], 'since', string.format('%.0f', now))
-return {1, tonumber(ARGV[1]), now, now}
+local known = tonumber(ARGV[2])
+if known ~= 0 and known ~= since and renewed == 0 then
+  renewed = 1
+  redis.call('HSET', KEYS[1], 'renewed', '1')
+end
+if ARGV[4] ~= '' then
+  if stored[5] == ARGV[4] and set == 0 and tonumber(stored[6]) then
+    masterFor = math.max(0, now - tonumber(stored[6]))
+  else
+    redis.call('HSET', KEYS[1], 'master', ARGV[4], 'masterSince', string.format('%.0f', now))
+  end
+end
+return {set, longest, since, now, renewed, masterFor, id}

@@ -1,72 +1,145 @@
--- Frees what is ours, and makes sure that nothing of this lease can come back.
+-- Deletes the keys of a lease, and ensures that a late request of the lease stores nothing.
 --
--- KEYS  lock key and fence key of each name, in turn; then the line of the first name, if the process leaves it
--- ARGV  lease id, token, life of the fence key in ms, '1' if this has been a lease ('0': a roll-back),
---       how long the key may live on in ms (0: delete)
---       [, process that leaves the line or '' [, 'SPUBLISH', 'PUBLISH' or 'XADD']]
+-- KEYS  lock key and fence key of each name, in turn
+-- ARGV  lease id, token, life of the fence key in ms, '1' for a lease or '0' for a roll-back,
+--       how long the key may still live in ms (0: delete)
+--       [, process that leaves the queue or ''
+--       [, 'SPUBLISH', 'PUBLISH' or 'XADD', or ''
+--       [, queue key of a lock on several names]]]
 --
--- The fence is raised even where nothing is ours: a copy of the acquire that arrives after this is refused then.
--- A key of another type is not ours either, and must not keep the other names from being freed.
+-- If others want a name that is free now, or was, wakes the first of its queue and warns the second; see enqueue.
+--
+-- Raises the fence even if the lock key has another lease id: the node then refuses an acquire that arrives later.
+-- A key of another type must not prevent the release of the other names.
 local id, token, hold = ARGV[1], ARGV[2], tonumber(ARGV[5])
 local proposed = tonumber(token)
+local last = #KEYS
+
+-- Reads everything before the first write: a read after a write would make the node send an invalidation to this
+-- connection at the next grant. Few commands that read; see acquire, also for the format of the keys.
+local values = redis.pcall('MGET', unpack(KEYS, 1, last))
+if values.err then
+  return values
+end
+
+-- The usual case in three commands: one name, the key and the fence of this lease, and no other client wants it. This
+-- reply has no clock reading: TIME would cost more than the DEL.
+if
+  last == 2
+  and values[1] == id
+  and values[2]
+  and not ARGV[6]
+  and hold == 0
+  and ARGV[4] == '1'
+  and string.match(values[2], '^(%d+):%d+:0$') == token
+then
+  redis.call('DEL', KEYS[1])
+  redis.call('SET', KEYS[2], token .. ':' .. token .. ':0', 'PX', ARGV[3])
+  return {8, 0, proposed}
+end
+
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
--- No fence further ahead than an acquire could have put it: nobody may lock others out by a release.
+-- No fence may be further ahead than an acquire could raise it: a release must not lock other clients out.
 local storable = proposed <= now + 2000000
-local last = #KEYS - #KEYS % 2
-local code, fence, foreign, wanted = 9, 0, nil, 0
+local code, fence, foreign, wanted, shorten = 9, 0, nil, 0, nil
+local own = ARGV[8] or (KEYS[1] .. ':queue')
+if ARGV[6] and ARGV[6] ~= '' then
+  redis.pcall('ZREM', own, ARGV[6])
+end
+local free, queues = {}, {}
+for i = 1, last, 2 do
+  if string.match(values[i + 1] or '', '^%d+:%d+:1$') then
+    wanted = 1
+    if ARGV[4] == '1' or not values[i] or values[i] == id then
+      free[#free + 1] = KEYS[i]
+      queues[#queues + 1] = KEYS[i] .. ':queue'
+    end
+  end
+end
+if ARGV[8] and #queues > 0 then
+  free[#free + 1] = KEYS[1]
+  queues[#queues + 1] = ARGV[8]
+end
+-- With several names there is mostly no queue but the own one.
+local left = #queues
+if left > 1 then
+  left = redis.call('EXISTS', unpack(queues))
+end
+local firsts = {}
+for i = 1, #queues do
+  if left > 0 then
+    firsts[i] = redis.pcall('ZRANGE', queues[i], 0, 1)
+    if firsts[i].err or firsts[i][1] then
+      left = left - 1
+    end
+  end
+end
 
 for i = 1, last, 2 do
-  -- Both reads come before the writes: a read behind them would make the node push to this connection when
-  -- the next one comes.
-  local owner = redis.pcall('GET', KEYS[i])
-  local stored = redis.pcall('HMGET', KEYS[i + 1], 'fence', 'ended', 'wanted')
-  if owner == id then
+  if values[i] == id then
     code = 8
     if hold == 0 then
       redis.call('DEL', KEYS[i])
     else
-      local left = redis.call('PTTL', KEYS[i])
-      if left == -1 or left > hold then
+      -- A lease writes all its keys at once, so the first key stands for all.
+      if shorten == nil then
+        local left = redis.call('PTTL', KEYS[i])
+        shorten = left == -1 or left > hold
+      end
+      if shorten then
         redis.call('PEXPIRE', KEYS[i], ARGV[5])
       end
     end
-  elseif type(owner) == 'table' and not string.find(owner.err, 'WRONGTYPE', 1, true) then
-    return owner
   end
-  if stored.err then
-    if not string.find(stored.err, 'WRONGTYPE', 1, true) then
-      return stored
-    end
+  local known, ended, want, missing = 0, '0', '0', not values[i + 1]
+  if not missing then
+    known, ended, want = string.match(values[i + 1], '^(%d+):(%d+):([01])$')
+    known = tonumber(known)
+  end
+  if not known then
     foreign = i + 1
   else
-    if stored[3] == '1' then
-      wanted = 1
-    end
-    local known, ended = tonumber(stored[1] or 0) or 0, tonumber(stored[2] or 0) or 0
-    local raiseEnded = storable and ARGV[4] == '1' and proposed > ended
-    if storable and proposed > known then
-      known = proposed
-      if raiseEnded then
-        redis.call('HSET', KEYS[i + 1], 'fence', token, 'ended', token)
-      else
-        redis.call('HSET', KEYS[i + 1], 'fence', token)
+    local raise = storable and proposed > known
+    local raiseEnded = storable and ARGV[4] == '1' and proposed > tonumber(ended)
+    if raise or raiseEnded then
+      local raised = (raise and token or string.match(values[i + 1], '^%d+'))
+        .. ':' .. (raiseEnded and token or ended) .. ':' .. want
+      if not missing then
+        redis.call('SET', KEYS[i + 1], raised, 'PX', ARGV[3])
+      elseif not redis.call('SET', KEYS[i + 1], raised, 'PX', ARGV[3], 'NX') then
+        -- The key has another type, and MGET returned nothing.
+        foreign = i + 1
       end
-    elseif raiseEnded then
-      redis.call('HSET', KEYS[i + 1], 'ended', token)
+      if raise and foreign ~= i + 1 then
+        known = proposed
+      end
+    else
+      redis.call('PEXPIRE', KEYS[i + 1], ARGV[3])
     end
-    redis.call('PEXPIRE', KEYS[i + 1], ARGV[3])
     if known > fence then
       fence = known
     end
   end
 end
-if ARGV[6] and ARGV[6] ~= '' then
-  redis.pcall('HDEL', KEYS[#KEYS], ARGV[6])
+-- These keys are not declared. A master whose slot is being moved refuses to write those that it does not have.
+for i, first in ipairs(firsts) do
+  if not first.err and first[1] then
+    local second = first[1]
+    if hold == 0 then
+      redis.pcall('SET', free[i] .. ':wake:' .. first[1], string.format('%.0f', now), 'PX', 60000, 'NX')
+      second = first[2]
+    end
+    if second then
+      -- Its value stays; see enqueue.
+      redis.pcall('PEXPIRE', free[i] .. ':watch:' .. second, ARGV[3])
+    end
+  end
 end
--- Those who wait are told where they asked for it; only a hint, so no error of it may undo what was done.
--- The stream is no declared key: while a slot moves, a script is refused for any declared key that is not there.
-if ARGV[7] and code == 8 then
+-- Publishes a release hint if the client asked for it. An error here must not fail the release.
+-- The stream is not a declared key: while a slot moves, Redis rejects a script with a declared key that is missing. A
+-- client never sends this script to a master that imports the slot, so the stream is not made there beside an old one.
+if ARGV[7] and ARGV[7] ~= '' and code == 8 then
   for i = 1, last, 2 do
     local to = KEYS[i] .. ':freed'
     if ARGV[7] == 'XADD' then

@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every ballot in every order of arrival, for one to five nodes. After each answer the verdict is
- * compared with what the rules say, put as which sets of nodes are a quorum, and not as the sums
- * that the protocol works with: what it says, that it is said no earlier and no later, and that it
- * stands from then on.
+ * Every ballot in every order of arrival, for one to five nodes. After each reply the test compares
+ * the verdict with the rules. The rules name the sets of nodes that are a quorum; the protocol
+ * counts votes. The verdict must be the same, must come neither earlier nor later, and must not
+ * change afterwards.
  */
 class BallotsTest {
-  private static final Terms TERMS = Terms.of(LockOptions.defaults());
+  private static final LockConfig CONFIG = LockConfig.of(LockOptions.defaults());
   private static final LockKeys KEYS = LockKeys.of("t", List.of("x"));
 
   /** The connection that is current; what came on another does not count any more. */
@@ -32,14 +32,14 @@ class BallotsTest {
   private static final long NOW = 10_000_000_000L;
   private static final NodeStatus VOTING = status(State.VOTING, 0);
 
-  /** Held back for exactly as long as it takes until its answers to an extension count. */
+  /** Quarantined exactly long enough for its replies to an extension to count. */
   private static final NodeStatus OLD =
       status(State.QUARANTINED, NOW - ExtendRound.QUARANTINE_COUNTS_NANOS);
 
   private static final NodeStatus YOUNG =
       status(State.QUARANTINED, NOW - ExtendRound.QUARANTINE_COUNTS_NANOS + 1);
 
-  /** What becomes of one node's vote; the answer is null if none comes. */
+  /** One possible vote of a node; the reply is null if none comes. */
   private static final class Kind {
     private final String name;
     private final NodeStatus status;
@@ -97,7 +97,7 @@ class BallotsTest {
   private static final List<Kind> YES = List.of(EXTENDED, REPAIRED_OLD);
 
   /**
-   * The verdict of the rules, once all have come that are not {@code open}; null if there is none.
+   * The verdict of the rules when all replies except those of {@code open} have come; null if none.
    */
   private static @Nullable String acquired(Kind[] votes, int open) {
     int n = votes.length;
@@ -158,7 +158,7 @@ class BallotsTest {
 
   /** A round of either kind. */
   private interface Round {
-    /** What it says before anything has come. */
+    /** The verdict before the first reply. */
     Object begin();
 
     Object onReply(int node, NodeReply reply);
@@ -173,12 +173,11 @@ class BallotsTest {
 
     Acquiring(Kind[] votes) {
       LockRequest.Acquire request = new LockRequest.Acquire(KEYS, "id", 5, 30_000, null, 0, null);
-      round = new AcquireRound(nodes(votes), request, TERMS, false, null, NOW, 0);
+      round = new AcquireRound(nodes(votes), request, CONFIG, null, false, -1, NOW, 0);
     }
 
     @Override
     public Object begin() {
-      round.begin(Quorum.all(round.replies().length));
       return round.atOnce(NOW, 0);
     }
 
@@ -206,16 +205,12 @@ class BallotsTest {
       LockRequest.Acquire won = new LockRequest.Acquire(KEYS, "id", 5, 30_000, null, 0, null);
       HeldLease lease =
           new HeldLease(
-              new AcquireRound(nodes, won, TERMS, false, null, NOW, 0),
-              0,
-              TERMS,
+              new Grant(new AcquireRound(nodes, won, CONFIG, null, false, -1, NOW, 0), CONFIG),
               nodes,
               List.of(),
               0);
       LockRequest.Extend request = new LockRequest.Extend(KEYS, "id", 5, 30_000);
-      round =
-          new ExtendRound(
-              nodes, lease, request, TERMS.driftNanos(), TERMS.nodeTimeoutNanos(), false, NOW, 0);
+      round = new ExtendRound(nodes, lease, request, false, NOW, 0);
     }
 
     @Override
@@ -266,12 +261,12 @@ class BallotsTest {
             votes[i] = kinds.get(rest % kinds.size());
             come |= votes[i].reply() == null ? 0 : 1 << i;
           }
-          orders(ballot, votes, new int[n], 0, come);
+          arrive(ballot, votes, new int[n], 0, come);
         }
       }
     }
 
-    private void orders(int ballot, Kind[] votes, int[] order, int placed, int left) {
+    private void arrive(int ballot, Kind[] votes, int[] order, int placed, int left) {
       if (left == 0) {
         check(ballot, votes, order, placed);
         return;
@@ -279,7 +274,7 @@ class BallotsTest {
       for (int i = 0; i < votes.length; i++) {
         if (is(left, i)) {
           order[placed] = i;
-          orders(ballot, votes, order, placed + 1, left & ~(1 << i));
+          arrive(ballot, votes, order, placed + 1, left & ~(1 << i));
         }
       }
     }
@@ -298,7 +293,7 @@ class BallotsTest {
         int node = order[at];
         open &= ~(1 << node);
         boolean first = round.exchange().answered(node);
-        assertTrue(first && !round.exchange().answered(node), "a copy is told from an answer");
+        assertTrue(first && !round.exchange().answered(node), "a copy is not taken for a reply");
         verdict = round.onReply(node, votes[node].reply());
         if (decided == null) {
           decided = rules(ballot, votes, open);
@@ -306,7 +301,7 @@ class BallotsTest {
         require(verdict, decided, votes, order, at + 1);
       }
       if (decided == null) {
-        // Who has not answered is silent: with nobody left to wait for there is a verdict.
+        // A node that has not replied is silent: with no reply to wait for there is a verdict.
         Kind[] late = votes.clone();
         for (int i = 0; i < late.length; i++) {
           late[i] = is(open, i) ? FAILED : late[i];
@@ -424,8 +419,8 @@ class BallotsTest {
       }
 
       @Override
-      public Pace pace() {
-        return new Pace();
+      public RoundLimiter limiter() {
+        return new RoundLimiter();
       }
     };
   }

@@ -11,7 +11,7 @@ class BackoffTest {
   private static final Duration LONGEST = Duration.ofMillis(500);
 
   @Test
-  void pauses_growToTheLongest_andBeginAnewAfterSuccess() {
+  void pauses_growToTheLongest_andBeginAnewAfterAConnectionThatLasted() {
     Backoff backoff = new Backoff(SHORTEST, LONGEST, () -> 1);
     assertThat(millis(backoff)).isEqualTo(40);
     assertThat(millis(backoff)).isEqualTo(80);
@@ -19,7 +19,7 @@ class BackoffTest {
     assertThat(millis(backoff)).isEqualTo(320);
     assertThat(millis(backoff)).isEqualTo(500);
     assertThat(millis(backoff)).isEqualTo(500);
-    backoff.reset();
+    backoff.usableFor(LONGEST.toNanos() + 1);
     assertThat(millis(backoff)).isEqualTo(40);
   }
 
@@ -28,6 +28,15 @@ class BackoffTest {
     Backoff backoff = new Backoff(SHORTEST, LONGEST, () -> 0);
     for (int i = 0; i < 10; i++) {
       assertThat(millis(backoff)).isEqualTo(20);
+    }
+  }
+
+  @Test
+  void pauses_ofAServerThatAcceptsAndDrops_growLikeThoseOfOneThatDoesNotAccept() {
+    Backoff backoff = new Backoff(SHORTEST, LONGEST, () -> 1);
+    for (long expected : new long[] {40, 80, 160, 320, 500, 500}) {
+      backoff.usableFor(LONGEST.toNanos());
+      assertThat(millis(backoff)).isEqualTo(expected);
     }
   }
 

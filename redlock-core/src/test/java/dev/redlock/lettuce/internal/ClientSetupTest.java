@@ -26,9 +26,11 @@ class ClientSetupTest {
     assertThat(options.getSocketOptions().getConnectTimeout()).isEqualTo(TIMEOUT);
     assertThat(options.getSslOptions().getHandshakeTimeout()).isEqualTo(TIMEOUT);
     assertThat(listensToMaintenance(options)).isFalse();
+    assertThat(options.getReauthenticateBehaviour())
+        .isEqualTo(ClientOptions.ReauthenticateBehavior.ON_NEW_CREDENTIALS);
   }
 
-  /** Lettuce 6 cannot. */
+  /** Lettuce 6 has no such option. */
   private static boolean listensToMaintenance(ClientOptions options) {
     for (Method method : ClientOptions.class.getMethods()) {
       if (method.getName().equals("getMaintNotificationsConfig")) {

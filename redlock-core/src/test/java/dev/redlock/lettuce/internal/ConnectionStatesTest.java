@@ -2,7 +2,6 @@ package dev.redlock.lettuce.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.lettuce.internal.ConnectionStates.Silence;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
@@ -17,7 +16,7 @@ class ConnectionStatesTest {
   private static final long GUARD = TimeUnit.SECONDS.toNanos(32);
   private static final long OLD = 10_000;
 
-  /** Near the overflow, as a monotonic clock may be. */
+  /** Near the overflow; a monotonic clock may start anywhere. */
   private long now = Long.MAX_VALUE - TimeUnit.SECONDS.toNanos(20);
 
   private ConnectionStates states = machine(RestartGuard.UPTIME);
@@ -120,7 +119,7 @@ class ConnectionStatesTest {
     connect(probe("a", OLD));
     states.onLost("broke", now);
     pass(seconds(1));
-    connect(probe("a", 1)); // its wall clock stepped back; it is the same run all the same
+    connect(probe("a", 1)); // its wall clock stepped back; it is the same run
     assertVoting();
   }
 
@@ -216,10 +215,10 @@ class ConnectionStatesTest {
   }
 
   @Test
-  void flush_isNoticed_evenIfAnotherClientSetTheMarkerFirst() {
+  void flush_isDetected_evenIfAnotherClientSetTheMarkerFirst() {
     connect(probe("a", OLD));
     states.onFlush(now);
-    states.onMarker(marker(2), now); // present, but not the one we knew
+    states.onMarker(marker(2), now); // another marker than the known one
     assertQuarantined(now, now + GUARD);
   }
 
@@ -232,15 +231,15 @@ class ConnectionStatesTest {
   }
 
   @Test
-  void secondFlush_whileTheFirstIsLookedInto_isNotForgottenByTheFirstAnswer() {
+  void secondFlush_whileTheFirstIsChecked_isNotForgottenByTheFirstReply() {
     connect(probe("a", OLD));
     states.onFlush(now);
     pass(seconds(1));
     states.onFlush(now);
     long second = now;
-    states.onMarker(marker(50), now); // gone, set anew by our own look
+    states.onMarker(marker(50), now); // deleted; our own read wrote a new one
     assertThat(states.status().state()).isEqualTo(State.QUARANTINED);
-    states.onMarker(marker(50), now); // the second look finds what the first has set
+    states.onMarker(marker(50), now); // the second read finds what the first one wrote
     assertQuarantined(second, second + GUARD);
   }
 
@@ -254,7 +253,27 @@ class ConnectionStatesTest {
   }
 
   @Test
-  void lookThatIsAnsweredAfterALoss_isIgnored() {
+  void restartWithoutItsKeys_namesTheRestart_notTheMarkerThatItLost() {
+    connect(probe("a", OLD));
+    states.onLost("broke", now);
+    pass(seconds(1));
+    connect(new Probe(identity("b", 0, "master"), marker(7)));
+    assertQuarantined(now, now + GUARD);
+    assertThat(states.status().cause()).isEqualTo("restarted: its run id changed");
+  }
+
+  /** A full server replies with an error to the script that records the flush. */
+  @Test
+  void knownMarkerThatCannotBeReadAfterAReconnect_countsAsGone() {
+    connect(oldServer(marker(1)));
+    assertVoting();
+    states.onLost("broke", now);
+    connect(oldServer(null));
+    assertQuarantined(now, now + GUARD);
+  }
+
+  @Test
+  void probeThatIsAnsweredAfterALoss_isIgnored() {
     connect(probe("a", OLD));
     states.onFlush(now);
     states.onLost("broke", now);
@@ -345,12 +364,139 @@ class ConnectionStatesTest {
     return null;
   }
 
+  private static NodeIdentity promoted(String runId, long uptime, String replication) {
+    return new NodeIdentity(
+        runId,
+        "redis",
+        "7.0.15",
+        uptime,
+        "master",
+        false,
+        "noeviction",
+        replication,
+        0,
+        false,
+        "",
+        0,
+        "",
+        true,
+        0,
+        0);
+  }
+
+  private static Probe promotedFor(long seconds) {
+    return new Probe(promoted("a", OLD, "new"), marker(1)).withMasterFor(seconds * 1_000_000);
+  }
+
   @Test
-  void silence_unansweredForFiveSeconds_endsTheConnection() {
-    assertThat(ConnectionStates.judge(seconds(2), false)).isEqualTo(Silence.BEAR);
-    assertThat(ConnectionStates.judge(seconds(2) + 1, false)).isEqualTo(Silence.ASK);
-    assertThat(ConnectionStates.judge(seconds(60), false)).isEqualTo(Silence.ASK);
-    assertThat(ConnectionStates.judge(seconds(5), true)).isEqualTo(Silence.BEAR);
-    assertThat(ConnectionStates.judge(seconds(5) + 1, true)).isEqualTo(Silence.GIVE_UP);
+  void promotedMaster_metForTheFirstTime_isHeldForTheWholeGuard_whateverItsUptime() {
+    connect(promotedFor(0));
+    assertQuarantined(now, now + GUARD);
+    assertThat(states.status().cause()).contains("promoted");
+    pass(GUARD);
+    assertVoting();
+    states.onLost("broke", now);
+    connect(promotedFor(0));
+    assertVoting();
+  }
+
+  @Test
+  void promotedMaster_knownAsAMasterForAWhile_isHeldForTheRest_andForLonger_votesAtOnce() {
+    connect(promotedFor(10));
+    assertQuarantined(now, now + GUARD - seconds(10));
+    states = machine(RestartGuard.UPTIME);
+    connect(promotedFor(32));
+    assertVoting();
+  }
+
+  @Test
+  void promotedMaster_youngAsAServer_isHeldForTheLongerOfBoth() {
+    connect(
+        new Probe(promoted("a", 3, "new"), marker(1)).withMasterFor(TimeUnit.SECONDS.toMicros(20)));
+    assertQuarantined(now, now + GUARD - seconds(3));
+    assertThat(states.status().cause()).contains("restarted");
+  }
+
+  @Test
+  void sameRun_promotedSinceItWasLastSeen_isHeldForTheWholeGuard() {
+    connect(new Probe(promoted("a", OLD, "first"), marker(1)).withMasterFor(99_000_000));
+    assertVoting();
+    states.onLost("broke", now);
+    connect(new Probe(promoted("a", OLD, "second"), marker(1)).withMasterFor(99_000_000));
+    assertQuarantined(now, now + GUARD);
+  }
+
+  @Test
+  void promotedMaster_ofACluster_votesAtOnce() {
+    connect(new Probe(promoted("a", 1, "new"), false, null, 1, true, 0));
+    assertVoting();
+  }
+
+  @Test
+  void promotedMaster_underTheMarkerGuard_isHeldAsWell() {
+    states = machine(RestartGuard.MARKER);
+    connect(promotedFor(0));
+    assertQuarantined(now, now + GUARD);
+  }
+
+  private static Probe oldServer(Probe.Marker marker) {
+    return new Probe(identity("a", OLD, "master"), marker);
+  }
+
+  private static Probe.Marker renewed(long age) {
+    return new Probe.Marker(MAX_LEASE.toMillis(), 100_000_000, (100 + age) * 1_000_000, true, "m");
+  }
+
+  @Test
+  void flushBeforeThisClientCame_thatAnotherSaw_isHeldUntilTheMarkerIsOldEnough() {
+    connect(oldServer(renewed(5)));
+    assertQuarantined(now, now + GUARD - seconds(5));
+    assertThat(states.status().cause()).contains("flushed");
+    states = machine(RestartGuard.UPTIME);
+    connect(oldServer(renewed(32)));
+    assertVoting();
+  }
+
+  @Test
+  void firstMarkerOfANewDeployment_onAnOldServer_holdsNothingUp() {
+    connect(oldServer(marker(100, 100)));
+    assertVoting();
+  }
+
+  @Test
+  void probeThatFindsTheNewMarkerFirst_isNotForgottenWhenTheFlushIsChecked() {
+    connect(probe("a", OLD));
+    states.onFlush(now);
+    long flushed = now;
+    pass(seconds(1));
+    states.onProbed(
+        new Probe(identity("a", OLD, "master"), marker(50)), now); // the probe of a doctor
+    states.onMarker(marker(50), now); // the known marker by now
+    assertQuarantined(flushed + seconds(1), flushed + seconds(1) + GUARD);
+  }
+
+  @Test
+  void readOnlyReply_endsTheVoteAtOnce_untilAProbeFindsAMaster() {
+    connect(probe("a", OLD));
+    assertThat(states.onReadOnly(now)).isTrue();
+    assertQuarantined(now, 0);
+    assertThat(states.status().cause()).contains("READONLY");
+    assertThat(states.refused()).isTrue();
+    assertThat(states.onReadOnly(now)).as("no news").isFalse();
+    pass(10 * GUARD);
+    assertThat(states.status().state()).isEqualTo(State.QUARANTINED);
+
+    states.onProbed(probe("a", OLD), now);
+    assertVoting();
+  }
+
+  @Test
+  void readOnlyReply_whereInfoIsRefused_holdsForTheWholeGuard() {
+    connect(new Probe(null, marker(1)));
+    pass(GUARD);
+    assertVoting();
+    states.onReadOnly(now);
+    states.onProbed(new Probe(null, marker(1)), now);
+    assertQuarantined(now, now + GUARD);
   }
 }

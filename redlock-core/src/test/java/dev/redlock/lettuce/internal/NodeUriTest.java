@@ -29,9 +29,9 @@ class NodeUriTest {
   }
 
   @Test
-  void name_ofWhatAClusterTold_isLikeThatOfTheSameUri() {
-    RedisURI told = RedisURI.create("::1", 7000);
-    assertThat(NodeUri.of(told).name()).isEqualTo("[::1]:7000");
+  void name_ofWhatAClusterReports_isLikeThatOfTheSameUri() {
+    RedisURI reported = RedisURI.create("::1", 7000);
+    assertThat(NodeUri.of(reported).name()).isEqualTo("[::1]:7000");
   }
 
   @ParameterizedTest
@@ -67,7 +67,7 @@ class NodeUriTest {
     "app:secret@host, ***@host",
     "host, host"
   })
-  void mask_hidesWhatStandsBeforeTheHost(String uri, String masked) {
+  void mask_hidesWhatPrecedesTheHost(String uri, String masked) {
     assertThat(NodeUri.mask(uri)).isEqualTo(masked);
   }
 
@@ -76,6 +76,13 @@ class NodeUriTest {
     assertThat(NodeUri.parse("rediss://host").unverified()).isFalse();
     assertThat(NodeUri.parse("redis://host").unverified()).isFalse();
     assertThat(NodeUri.parse("rediss://host?verifyPeer=NONE").unverified()).isTrue();
+  }
+
+  @Test
+  void verificationOfTheHost_isOnUnlessOnlyTheAuthorityCounts() {
+    assertThat(NodeUri.parse("rediss://host").hostUnverified()).isFalse();
+    assertThat(NodeUri.parse("redis://host?verifyPeer=CA").hostUnverified()).isFalse();
+    assertThat(NodeUri.parse("rediss://host?verifyPeer=CA").hostUnverified()).isTrue();
   }
 
   @Test

@@ -8,7 +8,7 @@ import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** A node that the client objects to stays out, whatever its age and the guard. */
+/** A node with an objection must not vote, whatever its age and the guard. */
 class ObjectionTest {
   private static final NodeIdentity OLD_MASTER =
       new NodeIdentity(

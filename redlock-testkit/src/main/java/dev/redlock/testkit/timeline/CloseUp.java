@@ -11,11 +11,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses what to magnify: thousands of holds in one picture are a grey strip, so a few are shown
- * one by one.
+ * Chooses the stretch to magnify. Thousands of holds in one picture are a grey strip, so the page
+ * shows a few of them one by one.
  */
 public final class CloseUp {
-  /** At most how many times longer than the median stretch the chosen one may be. */
+  /** How many times longer than the median stretch the chosen one may be, at most. */
   private static final int LONGEST = 2;
 
   private CloseUp() {}
@@ -23,8 +23,8 @@ public final class CloseUp {
   private record Turn(int lane, Hold hold) {}
 
   /**
-   * The stretch of {@code count} holds in a row in which the lock changed hands between lanes most
-   * often; among equals the shortest. Null if there are fewer holds than that.
+   * Returns the stretch of {@code count} consecutive holds with the most changes between lanes; of
+   * equal stretches the shortest. Null if there are fewer than {@code count} holds.
    */
   public static @Nullable Window liveliest(List<HolderLane> lanes, int count) {
     List<Turn> turns = turns(lanes);
@@ -70,7 +70,7 @@ public final class CloseUp {
     return turns.get(first + count - 1).hold().toNanos() - turns.get(first).hold().fromNanos();
   }
 
-  /** Changes of lane, and as many points for each lane that takes part at all. */
+  /** The number of changes between lanes, plus the same number for each lane that takes part. */
   private static int changes(List<Turn> turns, int first, int count) {
     int changes = 0;
     Set<Integer> lanes = new HashSet<>();

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Merges holds too short to be seen: each bin says what share of its time was held, how often, and
- * with which tokens.
+ * Merges holds that are too short to be visible. Each bin has the held share of its time, the
+ * number of holds and their tokens.
  */
 final class HoldBins {
   private HoldBins() {}
@@ -14,8 +14,8 @@ final class HoldBins {
   /**
    * One bin.
    *
-   * @param share how much of its time was held, at most 1
-   * @param holds how many holds touch it
+   * @param share the held share of its time, 0 to 1
+   * @param holds the number of holds that touch it
    */
   record Bin(
       long fromNanos, long toNanos, double share, int holds, long firstToken, long lastToken) {}

@@ -7,7 +7,10 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Finds when at least two held at once: one sweep over all beginnings and ends. */
+/**
+ * Finds the times at which at least two holders held the lock, by one sweep over all starts and
+ * ends.
+ */
 final class Overlaps {
   private Overlaps() {}
 
@@ -23,7 +26,7 @@ final class Overlaps {
         }
       }
     }
-    // Ends first at equal times: one that begins where the other ends does not share.
+    // Ends come first at equal times: a hold that starts where another ends does not overlap it.
     edges.sort(Comparator.comparingLong(Edge::atNanos).thenComparingInt(Edge::change));
     List<Window> overlaps = new ArrayList<>();
     int holding = 0;

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Where a time lies on the page, and how it is written. */
+/** Maps a time to its position on the page, and formats it. */
 record Scale(long fromNanos, long toNanos, double left, double width) {
 
   double x(long atNanos) {
@@ -16,7 +16,7 @@ record Scale(long fromNanos, long toNanos, double left, double width) {
     return left + width;
   }
 
-  /** Round times, a readable distance apart. */
+  /** Round times at a readable distance. */
   List<Long> ticks() {
     long step = step((toNanos - fromNanos) / 16);
     List<Long> ticks = new ArrayList<>();
@@ -26,7 +26,7 @@ record Scale(long fromNanos, long toNanos, double left, double width) {
     return ticks;
   }
 
-  /** The smallest of 1, 2, 5, 10, 20, … that is no smaller. */
+  /** The smallest of 1, 2, 5, 10, 20, … that is at least this large. */
   private static long step(long atLeast) {
     long power = 1;
     while (power * 10 < atLeast) {
@@ -40,7 +40,10 @@ record Scale(long fromNanos, long toNanos, double left, double width) {
     return power * 10;
   }
 
-  /** The same unit for all times on one scale, with as many digits as its ticks need. */
+  /**
+   * Formats a time. All times of one scale have the same unit, and as many digits as the ticks
+   * need.
+   */
   String label(long atNanos) {
     long step = step((toNanos - fromNanos) / 16);
     if (toNanos >= 1_000_000_000L && step >= 1_000_000L) {
@@ -60,7 +63,7 @@ record Scale(long fromNanos, long toNanos, double left, double width) {
     return String.format(Locale.ROOT, "%." + digits + "f %s", (double) atNanos / unit, name);
   }
 
-  /** A length of time for people: three digits or so. */
+  /** Formats a duration with about three digits. */
   static String length(long nanos) {
     if (nanos >= 1_000_000_000L) {
       return String.format(Locale.ROOT, "%.1f s", nanos / 1e9);
@@ -71,7 +74,7 @@ record Scale(long fromNanos, long toNanos, double left, double width) {
     return String.format(Locale.ROOT, "%.0f µs", nanos / 1e3);
   }
 
-  /** A time of the run for people, to the millisecond. */
+  /** Formats a time of the run, to the millisecond. */
   static String time(long nanos) {
     return String.format(Locale.ROOT, "%.3f s", nanos / 1e9);
   }

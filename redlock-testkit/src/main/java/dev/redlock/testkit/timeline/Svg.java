@@ -3,7 +3,7 @@ package dev.redlock.testkit.timeline;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 
-/** Writes SVG elements one after another. Not a general writer: what the picture needs. */
+/** Writes SVG elements. Supports only what the picture needs. */
 final class Svg {
   private final StringBuilder out = new StringBuilder(1 << 16);
 
@@ -68,7 +68,10 @@ final class Svg {
     return rounded.signum() == 0 ? "0" : rounded.toPlainString();
   }
 
-  /** Safe in text and in attributes; control characters, which XML forbids, become spaces. */
+  /**
+   * Escapes a text for content and attributes. Control characters, which XML forbids, become
+   * spaces.
+   */
   static String escape(String text) {
     StringBuilder safe = new StringBuilder(text.length() + 16);
     for (int i = 0; i < text.length(); i++) {

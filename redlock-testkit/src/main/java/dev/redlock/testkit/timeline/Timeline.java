@@ -7,19 +7,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happened in a run. All times are nanoseconds since its start, on one clock.
+ * The events of a run. All times are nanoseconds since its start, on one clock.
  *
- * @param title what was run
- * @param verdict how it ended, in a line
- * @param passed whether that is good
- * @param lengthNanos how long it took
- * @param facts figures worth reading first
- * @param holdersLabel what the lanes of holders show
- * @param holders who could hold the lock, and when each did
- * @param nodes the nodes, and what each was doing
- * @param faults what was done to them, in order of time
+ * @param title the name of the run
+ * @param verdict the result, in one line
+ * @param passed whether the result is good
+ * @param lengthNanos the duration of the run
+ * @param facts the most important figures
+ * @param holdersLabel the heading of the lanes of holders
+ * @param holders the holders, and when each held the lock
+ * @param nodes the nodes and their states
+ * @param faults the injected faults, in order of time
  * @param rate a figure over time; null for none
- * @param closeUp a stretch to be shown magnified; null for none
+ * @param closeUp the stretch that is shown magnified; null for none
  * @param notes sentences for the foot of the page
  */
 public record Timeline(
@@ -50,19 +50,20 @@ public record Timeline(
     notes = List.copyOf(notes);
   }
 
-  /** Begins a timeline that shows nothing yet. */
+  /** Returns a builder for an empty timeline. */
   public static Builder builder(String title, long lengthNanos) {
     return new Builder(title, lengthNanos);
   }
 
   /**
-   * When at least two held at the same time; empty if nobody ever shared. Touching is no overlap.
+   * Returns when at least two holders held the lock at the same time; empty if that never happened.
+   * Holds that only touch do not overlap.
    */
   public List<Window> overlaps() {
     return Overlaps.of(holders);
   }
 
-  /** A figure worth reading first, such as {@code sold} and {@code 7,412}. */
+  /** An important figure, such as {@code sold} and {@code 7,412}. */
   public record Fact(String label, String value) {}
 
   /** A stretch of time. */
@@ -73,11 +74,11 @@ public record Timeline(
   }
 
   /**
-   * One who could hold the lock.
+   * One holder of the lock.
    *
-   * @param name what to call it
-   * @param holds when it did, in any order
-   * @param phases when it was not simply running: {@link State#PAUSED}, {@link State#DEAD}
+   * @param name its name
+   * @param holds its holds, in any order
+   * @param phases when it was not running normally: {@link State#PAUSED}, {@link State#DEAD}
    */
   public record HolderLane(String name, List<Hold> holds, List<Phase> phases) {
     public HolderLane {
@@ -90,12 +91,12 @@ public record Timeline(
   /**
    * One hold of the lock.
    *
-   * @param fromNanos since when the holder could act
-   * @param toNanos until when it could: its release, or the end of its validity
-   * @param keptUntilNanos until when the nodes may have kept it for a holder that never released;
-   *     otherwise the same as {@code toNanos}
-   * @param token its fencing token; 0 if it had none
-   * @param note more about it, for the tooltip; may be empty
+   * @param fromNanos the time from which the holder could act
+   * @param toNanos the time until which it could act: its release, or the end of its validity
+   * @param keptUntilNanos until when the nodes may have kept the lease of a holder that never
+   *     released it; otherwise the same as {@code toNanos}
+   * @param token its fencing token; 0 if there is none
+   * @param note additional text for the tooltip; may be empty
    */
   public record Hold(long fromNanos, long toNanos, long keptUntilNanos, long token, String note) {
     public Hold {
@@ -110,7 +111,7 @@ public record Timeline(
     }
   }
 
-  /** One node. Times that no phase covers are drawn empty: nothing is known of them. */
+  /** One node. Times without a phase are drawn empty: the state is unknown. */
   public record NodeLane(String name, List<Phase> phases) {
     public NodeLane {
       requireNonNull(name, "name");
@@ -118,7 +119,7 @@ public record Timeline(
     }
   }
 
-  /** What a node, or a holder's process, was doing from one time to another. */
+  /** The state of a node, or of a holder's process, during a stretch of time. */
   public record Phase(State state, long fromNanos, long toNanos) {
     public Phase {
       requireNonNull(state, "state");
@@ -126,15 +127,15 @@ public record Timeline(
     }
   }
 
-  /** What a node, or a holder's process, can be doing. */
+  /** The states of a node or of a holder's process. */
   public enum State {
     /** Its votes count. */
     VOTING("voting"),
-    /** It answers, but may have forgotten: its votes do not count yet. */
+    /** It replies, but it may have forgotten leases: its votes do not count yet. */
     QUARANTINED("quarantined"),
-    /** Reachable by nobody, though nothing is known to be wrong with it. */
+    /** No client can reach it, and no fault of it is known. */
     CONNECTING("connecting"),
-    /** Stopped without being dead: connections stay open, nothing answers. */
+    /** Stopped, but not dead: connections stay open without replies. */
     PAUSED("paused"),
     /** Killed. */
     DEAD("dead");
@@ -151,11 +152,11 @@ public record Timeline(
   }
 
   /**
-   * Something that was done to the system.
+   * A fault that the test injected.
    *
-   * @param atNanos when
-   * @param text what, in a few words
-   * @param lane the name of the lane it hit; null if none
+   * @param atNanos its time
+   * @param text its description, in a few words
+   * @param lane the name of the affected lane; null if none
    */
   public record Fault(long atNanos, String text, @Nullable String lane) {
     public Fault {
@@ -167,7 +168,7 @@ public record Timeline(
    * A figure over time.
    *
    * @param label its name and unit
-   * @param bucketNanos how long each value stands for
+   * @param bucketNanos the duration that each value covers
    * @param values one per bucket, from the start of the run
    */
   public record Rate(String label, long bucketNanos, List<Double> values) {
@@ -186,7 +187,7 @@ public record Timeline(
     }
   }
 
-  /** Collects a timeline. Every adder returns this builder. Not safe for concurrent use. */
+  /** Builds a timeline. Every method returns this builder. Not safe for use by several threads. */
   public static final class Builder {
     private final String title;
     private final long lengthNanos;
@@ -196,7 +197,7 @@ public record Timeline(
     private final List<Fault> faults = new ArrayList<>();
     private final List<String> notes = new ArrayList<>();
     private String verdict = "";
-    private String holdersLabel = "who holds the lock";
+    private String holdersLabel = "holders of the lock";
     private boolean passed = true;
     private @Nullable Rate rate;
     private @Nullable Window closeUp;
@@ -206,7 +207,7 @@ public record Timeline(
       this.lengthNanos = lengthNanos;
     }
 
-    /** How the run ended. */
+    /** Sets the result of the run. */
     public Builder verdict(boolean passed, String verdict) {
       this.passed = passed;
       this.verdict = verdict;
@@ -219,13 +220,13 @@ public record Timeline(
       return this;
     }
 
-    /** What the lanes of holders show; usually who holds the lock. */
+    /** Sets the heading of the lanes of holders. Default: "holders of the lock". */
     public Builder holdersLabel(String holdersLabel) {
       this.holdersLabel = holdersLabel;
       return this;
     }
 
-    /** Adds those who could hold. */
+    /** Adds holders. */
     public Builder holders(List<HolderLane> lanes) {
       holders.addAll(lanes);
       return this;
@@ -249,7 +250,7 @@ public record Timeline(
       return this;
     }
 
-    /** Sets what is shown magnified. */
+    /** Sets the stretch that is shown magnified. */
     public Builder closeUp(@Nullable Window closeUp) {
       this.closeUp = closeUp;
       return this;
@@ -261,7 +262,7 @@ public record Timeline(
       return this;
     }
 
-    /** Makes the timeline. */
+    /** Returns the timeline. */
     public Timeline build() {
       return new Timeline(
           title,

@@ -15,14 +15,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A {@link Timeline} as lines of text, for programs that do not depend on this kit. Fields are
- * separated by tabs, times are nanoseconds since the start:
+ * Reads a {@link Timeline} from lines of text, which programs without this kit can write. Fields
+ * are separated by tabs. Times are nanoseconds since the start:
  *
  * <pre>
  * title    TEXT   LENGTH
  * verdict  true|false   TEXT
  * fact     LABEL  VALUE
- * holder   LANE                                 declares a lane, also one that stays empty
+ * holder   LANE                                 declares a lane, which may stay empty
  * hold     LANE   FROM  TO  TOKEN  NOTE
  * node     LANE   STATE FROM  TO                a {@link Timeline.State}
  * fault    AT     LANE|-  TEXT
@@ -33,13 +33,14 @@ public final class TimelineFile {
   private TimelineFile() {}
 
   /**
-   * Reads a timeline.
+   * Parses a timeline.
    *
-   * @throws IllegalArgumentException with the line that makes no sense
+   * @throws IllegalArgumentException if a line is invalid; the message contains it
    */
   public static Timeline parse(List<String> lines) {
     if (lines.isEmpty() || !lines.get(0).startsWith("title\t")) {
-      throw new IllegalArgumentException("A timeline begins with its title, not with " + lines);
+      throw new IllegalArgumentException(
+          "The first line of a timeline must be its title, was " + lines);
     }
     String[] title = fields(lines.get(0), 3);
     Timeline.Builder timeline = Timeline.builder(title[1], Long.parseLong(title[2]));
@@ -76,7 +77,7 @@ public final class TimelineFile {
           faults.add(new Fault(Long.parseLong(f[1]), f[3], f[2].equals("-") ? null : f[2]));
         }
         case "note" -> timeline.note(fields(line, 2)[1]);
-        default -> throw new IllegalArgumentException("Not a line of a timeline: " + line);
+        default -> throw new IllegalArgumentException("Invalid line of a timeline: " + line);
       }
     }
     List<HolderLane> lanes = new ArrayList<>();
@@ -100,7 +101,7 @@ public final class TimelineFile {
     return fields;
   }
 
-  /** Reads the first file, and writes the page to the second. */
+  /** Reads the timeline from the first file and writes the page to the second. */
   public static void main(String[] args) throws IOException {
     if (args.length != 2) {
       throw new IllegalArgumentException("Usage: TimelineFile INPUT OUTPUT.html");

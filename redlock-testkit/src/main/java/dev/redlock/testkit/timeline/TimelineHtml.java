@@ -6,14 +6,14 @@ import dev.redlock.testkit.timeline.Timeline.Fact;
 import dev.redlock.testkit.timeline.Timeline.Fault;
 
 /**
- * Turns a {@link Timeline} into one HTML page with one inline SVG. The page refers to nothing
- * outside itself, runs no script, and follows the reader's light or dark setting. The same timeline
- * gives the same page.
+ * Renders a {@link Timeline} as one HTML page with one inline SVG. The page has no external
+ * references and no script, and follows the light or dark setting of the browser. Equal timelines
+ * give equal pages.
  */
 public final class TimelineHtml {
   private TimelineHtml() {}
 
-  /** The page. */
+  /** Returns the page. */
   public static String render(Timeline timeline) {
     StringBuilder page = new StringBuilder(1 << 17);
     page.append("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -46,7 +46,7 @@ public final class TimelineHtml {
 
   private static void foot(StringBuilder page, Timeline timeline) {
     if (!timeline.faults().isEmpty()) {
-      page.append("<h2>What was done to it</h2>\n<ol class=\"faults\">\n");
+      page.append("<h2>Faults</h2>\n<ol class=\"faults\">\n");
       for (Fault fault : timeline.faults()) {
         page.append("<li><time>").append(Scale.length(fault.atNanos())).append("</time> ");
         page.append(escape(fault.text())).append("</li>\n");

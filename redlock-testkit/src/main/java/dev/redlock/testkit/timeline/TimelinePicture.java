@@ -16,8 +16,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Draws one timeline, from top to bottom: faults, the rate, the holders, the nodes, the time, and a
- * few holds magnified. One use only.
+ * Draws one timeline, from top to bottom: faults, rate, holders, nodes, time axis, and a few
+ * magnified holds. For one use.
  */
 final class TimelinePicture {
   private static final double WIDTH = 1240;
@@ -25,7 +25,7 @@ final class TimelinePicture {
   private static final double RIGHT = 1216;
   private static final double BIN_WIDTH = 3;
 
-  /** A hold at least this wide is drawn by itself; shorter ones are merged into bins. */
+  /** A hold of at least this width is drawn separately; shorter ones are merged into bins. */
   private static final double OWN_WIDTH = 5;
 
   private static final double RATE_HEIGHT = 104;
@@ -34,7 +34,7 @@ final class TimelinePicture {
   private static final double CLOSE_HEIGHT = 24;
   private static final double CLOSE_ROW_HEIGHT = 11;
 
-  /** Stands for "the whole phase has room for words". */
+  /** Means that a text may use the whole phase. */
   private static final long NOT_A_HOLDER = Long.MIN_VALUE;
 
   private final Timeline timeline;
@@ -79,7 +79,7 @@ final class TimelinePicture {
         + "</svg>\n";
   }
 
-  /** Rows for the numbered badges above the picture, so that none covers another. */
+  /** Assigns rows to the numbered badges above the picture, so that no badge covers another. */
   private List<Double> placeBadges() {
     List<Double> rows = new ArrayList<>();
     List<Double> rowEnds = new ArrayList<>();
@@ -104,7 +104,7 @@ final class TimelinePicture {
     y += 26;
     front.text("section", LEFT, y - 8, title);
     if (!hint.isEmpty()) {
-      // Widths of letters differ with the reader's fonts; this leaves enough room for any.
+      // Letter widths depend on the fonts of the browser; this leaves enough room for all of them.
       front.text("hint", LEFT + 14 + 7.2 * title.length(), y - 8, hint);
     }
   }
@@ -152,7 +152,8 @@ final class TimelinePicture {
       return;
     }
     section(
-        timeline.holdersLabel(), "height of a bar: share of the time; point at it for its tokens");
+        timeline.holdersLabel(),
+        "height of a bar: held share of the time; its tooltip shows the tokens");
     List<Window> overlaps = timeline.overlaps();
     if (!overlaps.isEmpty()) {
       front.text("name", LEFT - 12, y + 9, "two at once");
@@ -206,7 +207,7 @@ final class TimelinePicture {
     front.rect(colour + " hold", x, top, width, height, Wording.describe(name, hold));
     double keptWidth = on.x(hold.keptUntilNanos()) - x - width;
     if (keptWidth > 0) {
-      String title = name + " never released it; the nodes kept it until its lease time ran out";
+      String title = name + " never released it; the nodes kept it until the lease time expired";
       front.rect(colour + " kept", x + width, top, keptWidth, height, title);
       front.path("hatched", box(x + width, top, keptWidth, height));
     }
@@ -220,7 +221,7 @@ final class TimelinePicture {
     if (timeline.nodes().isEmpty()) {
       return;
     }
-    section("what the nodes do", "");
+    section("states of the nodes", "");
     nodeLegend(y - 8);
     for (NodeLane lane : timeline.nodes()) {
       middles.put(lane.name(), y + NODE_HEIGHT / 2);
@@ -233,7 +234,9 @@ final class TimelinePicture {
     }
   }
 
-  /** Where a phase of a holder has room for words: behind the holds that reach into it. */
+  /**
+   * The time from which a holder's phase has room for a text: after the holds that extend into it.
+   */
   private static long freeFrom(Phase phase, List<Hold> holds) {
     return holds.stream()
         .mapToLong(Hold::keptUntilNanos)
@@ -289,7 +292,7 @@ final class TimelinePicture {
     }
   }
 
-  /** The states that occur, right of the nodes' heading. */
+  /** Draws the legend of the states that occur, to the right of the nodes' heading. */
   private void nodeLegend(double at) {
     double x = LEFT + 170;
     for (State state : State.values()) {
@@ -345,7 +348,10 @@ final class TimelinePicture {
     y += 20;
   }
 
-  /** One lane magnified; holds that overlap, as they should not, go below one another. */
+  /**
+   * Draws one magnified lane. Overlapping holds, which should not occur, are drawn below one
+   * another.
+   */
   private void closeLane(HolderLane lane, String colour, Scale near) {
     List<Hold> holds =
         lane.holds().stream()
@@ -378,7 +384,10 @@ final class TimelinePicture {
     y += height + 4;
   }
 
-  /** Neighbours closer than a pixel become one, or a page without a lock would be all tooltips. */
+  /**
+   * Merges windows that are closer than one pixel, because a run without a lock would produce too
+   * many tooltips.
+   */
   private List<Window> merge(List<Window> windows) {
     long gapNanos = (long) (timeline.lengthNanos() / (RIGHT - LEFT));
     List<Window> merged = new ArrayList<>();

@@ -1,10 +1,10 @@
 package dev.redlock.testkit.timeline;
 
-/** The page's style sheet. Colours stand in variables, once for light and once for dark. */
+/** The style sheet of the page. Colours are variables, with one set for light and one for dark. */
 final class TimelineStyle {
   private TimelineStyle() {}
 
-  /** How many colours holders have before they repeat. */
+  /** The number of colours of holders before they repeat. */
   static final int HOLDER_COLOURS = 6;
 
   static final String CSS =

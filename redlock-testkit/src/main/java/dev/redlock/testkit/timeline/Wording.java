@@ -4,7 +4,7 @@ import dev.redlock.testkit.timeline.Timeline.Hold;
 import dev.redlock.testkit.timeline.Timeline.Window;
 import java.util.Locale;
 
-/** How the picture puts things: tooltips, tokens and amounts. */
+/** The texts of the picture: tooltips, tokens and amounts. */
 final class Wording {
   private Wording() {}
 
@@ -40,7 +40,9 @@ final class Wording {
     return Scale.time(window.fromNanos()) + " to " + Scale.time(window.toNanos());
   }
 
-  /** Tokens are microseconds of some clock; their ends tell them apart. */
+  /**
+   * Shortens a token. Tokens are clock times in microseconds, so the last digits distinguish them.
+   */
   static String shortToken(long token) {
     String digits = Long.toString(token);
     if (token == 0) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class TimelineFileTest {
 
   @Test
-  void lines_areTheTimelineThatTheyTell() {
+  void lines_becomeTheTimeline() {
     Timeline timeline =
         TimelineFile.parse(
             List.of(
@@ -41,7 +41,7 @@ class TimelineFileTest {
   }
 
   @Test
-  void line_thatMakesNoSense_isToldWhole() {
+  void line_invalid_isRejectedWithItsText() {
     assertThatThrownBy(() -> TimelineFile.parse(List.of("title\tt\t10", "hold\tA\t1")))
         .hasMessageContaining("hold\tA\t1");
     assertThatThrownBy(() -> TimelineFile.parse(List.of("title\tt\t10", "what\tA")))

@@ -11,18 +11,24 @@ import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.List;
 
-/** Publishes what happens to leases, for dashboards and other verticles. Never a lease id. */
+/**
+ * Publishes the life-cycle events of leases, for dashboards and other verticles. Never publishes a
+ * lease id.
+ */
 public final class BusEvents implements RedlockListener {
   private final Bus bus;
   private final String address;
+  private final String member;
 
   public BusEvents(Vertx vertx, RedlockOptions options) {
     bus = new Bus(vertx, options);
     String given = options.getEventAddress();
     if (given == null) {
-      throw new IllegalArgumentException("eventAddress is null: nowhere to publish events");
+      throw new IllegalArgumentException("eventAddress must not be null: events need an address");
     }
     address = given;
+    String name = options.getMemberName();
+    member = name != null ? name : bus.id();
   }
 
   @Override
@@ -53,14 +59,15 @@ public final class BusEvents implements RedlockListener {
             .put("report", report.sentence()));
   }
 
-  private static JsonObject event(String type, Lease lease) {
+  private JsonObject event(String type, Lease lease) {
     return event(type, lease.names()).put("token", lease.fencingToken().value());
   }
 
-  private static JsonObject event(String type, List<String> names) {
+  private JsonObject event(String type, List<String> names) {
     return new JsonObject()
         .put("v", 1)
         .put("type", type)
+        .put("member", member)
         .put("names", new JsonArray(names))
         .put("at", System.currentTimeMillis());
   }

@@ -1,244 +1,153 @@
 package dev.redlock.vertx.internal;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.redlock.spi.ReleaseHints;
 import dev.redlock.vertx.RedlockOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.Message;
-import io.vertx.core.eventbus.MessageConsumer;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The event bus as a carrier of release notices.
+ * The event bus as a carrier of release hints.
  *
- * <p>Both ways are bounded per name, whatever others send: outgoing notices of one name are merged
- * within {@value #MERGE_MILLIS} ms; incoming ones wake at once, {@value #BURST} in a row, then once
- * in {@value #REFILL_MILLIS} ms, and the last of a flood is never dropped. A name nobody here waits
- * for costs one look into a map.
+ * <p><b>Problem.</b> A release that no client waits for must cost nothing, but only the nodes know
+ * who waits. If every release is published to all members, they handle thousands of useless
+ * messages a second. If each name has an address, the release has to ask the cluster manager
+ * whether the address has a consumer, which with Hazelcast is a request to another member.
+ *
+ * <p><b>Way.</b> A client whose caller was refused by a node, and which no node notifies, publishes
+ * that it waits for the name, and repeats that every {@value #REPEAT_MILLIS} ms while it waits. All
+ * clients remember it for {@value #FORGET_MILLIS} ms. A release looks the name up in this table; if
+ * it is there, the release sends one message to each waiting client, after the release itself and
+ * on another thread. A client that receives a hint for a name that it no longer waits for says so.
+ *
+ * <p>The work per name is bounded in both directions, whatever other members send. Outgoing hints
+ * of one name are merged within {@value #MERGE_MILLIS} ms; incoming hints are limited by {@link
+ * WakeUps}.
  */
 public final class BusHints implements ReleaseHints {
   private static final long MERGE_MILLIS = 5;
-  private static final int BURST = 20;
-  private static final long REFILL_MILLIS = 10;
-
-  /**
-   * A notice may overtake the release on its way to a node, and then wakes for a refusal. Where the
-   * nodes push, the next push mends that; for those who have nothing but the bus, the last notice
-   * of a name wakes again twice.
-   */
-  private static final int SECOND_WAKE_TICKS = 5;
-
-  private static final int LAST_WAKE_TICKS = 40;
-
-  /** An address per name is registered only for those who wait longer than a round trip or two. */
-  private static final long REGISTER_AFTER_MILLIS = 20;
-
-  private static final long UNREGISTER_AFTER_MILLIS = 5_000;
+  private static final long REPEAT_MILLIS = 3_000;
+  private static final long FORGET_MILLIS = 10_000;
 
   private final Bus bus;
-  private final String address;
-  private final boolean addressPerName;
+  private final String shared;
+  private final String own;
+  private final boolean always;
   private final boolean bridging;
 
-  /** How many wait for a name here. Changed by lock queues, read by the event loop and nodes. */
+  /**
+   * Name to the number of local queues that wait for it. Written by lock queues, read by the event
+   * loop.
+   */
   private final Map<String, Integer> waiting = new ConcurrentHashMap<>();
 
+  private final Interests interests = new Interests();
+
   // Confined to the event loop.
-  private final Map<String, Outgoing> outgoing = new HashMap<>();
-  private final Map<String, Incoming> incoming = new HashMap<>();
-  private final Map<String, MessageConsumer<Object>> consumers = new HashMap<>();
+
+  /** Names for which other clients know that this one waits. */
+  private final Set<String> announced = new HashSet<>();
+
+  /** Name to the hint that is not sent yet; null while the name only pauses. */
+  private final Map<String, @Nullable BusHint> outgoing = new HashMap<>();
+
+  private final Map<String, WakeUps> wakeUps = new HashMap<>();
+  private boolean sweeping;
   private @Nullable Receiver receiver;
   private boolean closed;
 
-  /** What is not told yet. */
-  private static final class Outgoing {
-    private @Nullable Notice pending;
-  }
-
-  /** How many wake-ups a name may still have now, and how long it has been quiet. */
-  private static final class Incoming {
-    private int budget = BURST;
-    private boolean pending;
-    private int quietTicks;
-  }
-
   public BusHints(Vertx vertx, RedlockOptions options) {
     bus = new Bus(vertx, options);
-    String given = options.getReleaseAddress();
-    if (given == null) {
-      throw new IllegalArgumentException("releaseAddress is null: nothing to carry hints");
-    }
-    address = given;
-    addressPerName = options.isAddressPerName();
+    shared = options.getReleaseAddress();
+    own = shared + "." + bus.id();
+    always = options.getReleaseHints().equals("always");
     bridging = options.isBridgeRedisHints();
   }
 
   @Override
   public void start(Receiver to) {
-    bus.run(
-        () -> {
-          receiver = to;
-          if (!addressPerName && !closed) {
-            listen(address);
-          }
-        });
+    bus.run(() -> receiver = to);
+    bus.consume(shared, this::onAnnouncement);
+    bus.consume(own, this::onHint);
   }
 
-  // Others are told.
-
-  @Override
-  public void ended(Ended ended) {
-    Notice.Type type =
-        switch (ended.reason()) {
-          case RELEASED -> Notice.Type.RELEASED;
-          case HANDED_OFF -> Notice.Type.HANDED_OFF;
-          case LOST -> Notice.Type.LOST;
-        };
-    for (String name : ended.names()) {
-      tell(new Notice(type, name, ended.token()));
-    }
-  }
-
-  @Override
-  public void pushed(String name) {
-    if (bridging && waiting.containsKey(name)) {
-      tell(new Notice(Notice.Type.HINT, name, 0));
-    }
-  }
-
-  private void tell(Notice notice) {
-    bus.run(
-        () -> {
-          Outgoing out = outgoing.get(notice.name());
-          if (out != null) {
-            Notice pending = out.pending;
-            out.pending = pending == null ? notice : pending.and(notice);
-          } else if (!closed) {
-            out = new Outgoing();
-            outgoing.put(notice.name(), out);
-            publish(notice);
-            mergeWith(notice.name(), out);
-          }
-        });
-  }
-
-  private void mergeWith(String name, Outgoing out) {
-    bus.later(
-        MERGE_MILLIS,
-        () -> {
-          Notice pending = out.pending;
-          out.pending = null;
-          if (pending == null || closed) {
-            outgoing.remove(name);
-          } else {
-            publish(pending);
-            mergeWith(name, out);
-          }
-        });
-  }
-
-  private void publish(Notice notice) {
-    String to = addressPerName ? addressOf(notice.name()) : address;
-    bus.publish(to, notice.toJson(System.currentTimeMillis()));
-  }
-
-  private String addressOf(String name) {
-    return address + "." + name;
-  }
-
-  // Others tell us.
+  // This client waits.
 
   @Override
   public void waiting(String name) {
-    int count = requireNonNull(waiting.merge(name, 1, Integer::sum));
-    if (addressPerName && count == 1) {
-      bus.run(() -> bus.later(REGISTER_AFTER_MILLIS, () -> listenIfWaiting(name)));
-    }
+    waiting.merge(name, 1, Integer::sum);
   }
 
   @Override
   public void idle(String name) {
-    Integer left = waiting.computeIfPresent(name, (n, count) -> count == 1 ? null : count - 1);
-    if (left != null) {
-      return;
-    }
-    if (addressPerName) {
-      bus.run(
-          () -> {
-            if (consumers.containsKey(addressOf(name))) { // Few wait long enough to have one.
-              bus.later(UNREGISTER_AFTER_MILLIS, () -> deafIfIdle(name));
-            }
-          });
+    waiting.computeIfPresent(name, (n, count) -> count == 1 ? null : count - 1);
+  }
+
+  @Override
+  public void refused(String name, boolean notified) {
+    if (always || !notified) {
+      bus.run(() -> announce(name));
     }
   }
 
-  private void listenIfWaiting(String name) {
-    if (!closed && waiting.containsKey(name) && !consumers.containsKey(addressOf(name))) {
-      listen(addressOf(name));
-    }
-  }
-
-  private void deafIfIdle(String name) {
-    if (!waiting.containsKey(name)) {
-      MessageConsumer<Object> consumer = consumers.remove(addressOf(name));
-      if (consumer != null) {
-        consumer.unregister();
+  private void announce(String name) {
+    if (!closed && waiting.containsKey(name)) {
+      if (announced.add(name)) {
+        publish(BusHint.Type.WAITING, name);
+        sweepLater();
       }
+      // The release may come before the announcement has arrived: ask again a little later.
+      expectWakeUps(name);
     }
   }
 
-  private void listen(String at) {
-    consumers.put(at, bus.consumer(at, this::heard));
+  private void publish(BusHint.Type type, String name) {
+    bus.publish(shared, new BusHint(type, name, 0, own).toJson(System.currentTimeMillis()));
   }
 
-  private void heard(Message<Object> message) {
-    Notice notice = Notice.parse(message.body());
-    if (notice == null
-        || !notice.type().wakes()
-        || !waiting.containsKey(notice.name())
-        || bus.isOwn(message)) {
+  private void onHint(Message<Object> message) {
+    BusHint hint = BusHint.parse(message.body());
+    if (hint == null || hint.type().compareTo(BusHint.Type.HINT) < 0) {
       return;
     }
-    String name = notice.name();
-    Incoming in = incoming.get(name);
-    if (in == null) {
-      in = new Incoming();
-      incoming.put(name, in);
-      refillLater(name, in);
-    }
-    in.quietTicks = 0;
-    if (in.budget > 0) {
-      in.budget--;
-      wake(name);
-    } else {
-      in.pending = true;
+    String name = hint.name();
+    if (waiting.containsKey(name)) {
+      if (expectWakeUps(name).hint()) {
+        wake(name);
+      }
+    } else if (announced.remove(name)) {
+      publish(BusHint.Type.IDLE, name);
     }
   }
 
-  private void refillLater(String name, Incoming in) {
+  private WakeUps expectWakeUps(String name) {
+    WakeUps known = wakeUps.get(name);
+    if (known == null) {
+      known = new WakeUps();
+      wakeUps.put(name, known);
+      tickLater(name, known);
+    }
+    known.restart();
+    return known;
+  }
+
+  private void tickLater(String name, WakeUps ups) {
     bus.later(
-        REFILL_MILLIS,
+        WakeUps.TICK_MILLIS,
         () -> {
-          in.quietTicks++;
-          if (in.pending) {
-            in.pending = false;
+          if (ups.tick()) {
             wake(name);
+          }
+          if (ups.isOver() || closed || !waiting.containsKey(name)) {
+            wakeUps.remove(name);
           } else {
-            in.budget = Math.min(BURST, in.budget + 1);
-            if (in.quietTicks == SECOND_WAKE_TICKS || in.quietTicks == LAST_WAKE_TICKS) {
-              wake(name);
-            }
+            tickLater(name, ups);
           }
-          boolean over = in.quietTicks >= LAST_WAKE_TICKS && in.budget == BURST;
-          if (over || closed || !waiting.containsKey(name)) {
-            incoming.remove(name);
-            return;
-          }
-          refillLater(name, in);
         });
   }
 
@@ -249,13 +158,103 @@ public final class BusHints implements ReleaseHints {
     }
   }
 
+  // Others wait.
+
+  private void onAnnouncement(Message<Object> message) {
+    BusHint said = BusHint.parse(message.body());
+    // A forged address must not make this client send messages to other consumers.
+    if (said == null || !said.to().startsWith(shared + ".") || said.to().equals(own)) {
+      return;
+    }
+    if (said.type() == BusHint.Type.WAITING) {
+      interests.add(said.name(), said.to(), nowMillis() + FORGET_MILLIS);
+      sweepLater();
+    } else if (said.type() == BusHint.Type.IDLE) {
+      interests.remove(said.name(), said.to());
+    }
+  }
+
   @Override
-  public void close() {
+  public void ended(Ended ended) {
+    if (ended.reason() == Reason.HANDED_OFF) {
+      return; // The lock is not free.
+    }
+    BusHint.Type type = ended.reason() == Reason.LOST ? BusHint.Type.LOST : BusHint.Type.RELEASED;
+    for (String name : ended.names()) {
+      if (interests.contains(name)) {
+        send(BusHint.ended(type, name, ended.token()));
+      }
+    }
+  }
+
+  @Override
+  public void invalidated(String name) {
+    if (bridging && interests.contains(name)) {
+      send(BusHint.ended(BusHint.Type.HINT, name, 0));
+    }
+  }
+
+  private void send(BusHint hint) {
     bus.run(
         () -> {
-          closed = true;
-          consumers.values().forEach(MessageConsumer::unregister);
-          consumers.clear();
+          if (outgoing.containsKey(hint.name())) {
+            BusHint pending = outgoing.get(hint.name());
+            outgoing.put(hint.name(), pending == null ? hint : pending.and(hint));
+          } else if (!closed) {
+            sendNow(hint);
+          }
         });
+  }
+
+  private void sendNow(BusHint hint) {
+    String name = hint.name();
+    for (String to : interests.of(name)) {
+      bus.send(to, hint.toJson(System.currentTimeMillis()));
+    }
+    outgoing.put(name, null);
+    bus.later(
+        MERGE_MILLIS,
+        () -> {
+          BusHint pending = outgoing.remove(name);
+          if (pending != null && !closed) {
+            sendNow(pending);
+          }
+        });
+  }
+
+  // Both: what is over is forgotten, what lasts is repeated.
+
+  private void sweepLater() {
+    if (!sweeping) {
+      sweeping = true;
+      bus.later(REPEAT_MILLIS, this::sweep);
+    }
+  }
+
+  private void sweep() {
+    sweeping = false;
+    if (closed) {
+      return;
+    }
+    interests.expire(nowMillis());
+    announced.removeIf(
+        name -> {
+          boolean over = !waiting.containsKey(name);
+          publish(over ? BusHint.Type.IDLE : BusHint.Type.WAITING, name);
+          return over;
+        });
+    if (!announced.isEmpty() || !interests.isEmpty()) {
+      sweepLater();
+    }
+  }
+
+  private static long nowMillis() {
+    return System.nanoTime() / 1_000_000;
+  }
+
+  @Override
+  public void close() {
+    bus.run(() -> closed = true);
+    bus.close();
   }
 }

@@ -7,9 +7,9 @@ import io.vertx.core.shareddata.Lock;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/** Shapes of SharedData over a client. */
+/** The methods of SharedData on top of a client. */
 final class DefaultSharedLocks implements RedlockSharedLocks {
-  /** That of {@code SharedData}. */
+  /** The default of {@code SharedData}. */
   private static final long DEFAULT_TIMEOUT_MILLIS = 10_000;
 
   private final VertxRedlock redlock;

@@ -9,15 +9,27 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A lease whose results come on the context of whoever asks. */
+/** A lease whose results arrive on the context of the caller. */
 final class DefaultVertxLease implements VertxLease {
   private final Vertx vertx;
   private final Lease lease;
 
-  /** Written by whoever releases, read when a body ends: released by its holder, not lost. */
+  /**
+   * Whether the holder released the lease while it was valid. Written by the caller that releases,
+   * read when a body ends.
+   */
   private volatile boolean releasedInTime;
+
+  /**
+   * Whether the client released the lease because its owner was undeployed or the client was
+   * closed. Written by the scope, read when a body ends.
+   */
+  private final AtomicBoolean takenAway = new AtomicBoolean();
 
   DefaultVertxLease(Vertx vertx, Lease lease) {
     this.vertx = vertx;
@@ -51,7 +63,7 @@ final class DefaultVertxLease implements VertxLease {
 
   @Override
   public Future<Void> extend() {
-    return Future.fromCompletionStage(lease.extendAsync(), vertx.getOrCreateContext());
+    return Inside.onCaller(vertx, lease.extendAsync(), Function.identity());
   }
 
   @Override
@@ -59,12 +71,12 @@ final class DefaultVertxLease implements VertxLease {
     if (lease.isValid()) {
       releasedInTime = true;
     }
-    return Future.fromCompletionStage(lease.releaseAsync(), vertx.getOrCreateContext());
+    return Inside.onCaller(vertx, lease.releaseAsync(), Function.identity());
   }
 
   @Override
   public Future<LeaseEnd> whenEnded() {
-    return Future.fromCompletionStage(lease.whenEnded(), vertx.getOrCreateContext());
+    return Inside.onCaller(vertx, lease.whenEnded(), Function.identity());
   }
 
   @Override
@@ -72,10 +84,21 @@ final class DefaultVertxLease implements VertxLease {
     return lease;
   }
 
-  /** How the lease was lost, if it was, while its holder still counted on it. */
+  /** Set when the client takes the lease away from its owner. */
+  AtomicBoolean takenAway() {
+    return takenAway;
+  }
+
+  /** How the lease was lost; null if it is valid or its holder released it in time. */
   @Nullable LeaseLostException loss() {
     if (releasedInTime || lease.isValid()) {
       return null;
+    }
+    if (takenAway.get()) {
+      LeaseLostException loss = new LeaseLostException(names(), fencingToken(), LeaseEnd.RELEASED);
+      loss.initCause(
+          new CancellationException("its verticle was undeployed, or the client was closed"));
+      return loss;
     }
     LeaseEnd end = lease.whenEnded().toCompletableFuture().getNow(null);
     if (end != null && end.byHolder()) {

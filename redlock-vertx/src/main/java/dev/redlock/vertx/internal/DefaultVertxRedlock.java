@@ -24,100 +24,229 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Brings the core's futures onto contexts, and ties what is held to whoever holds it. */
+/**
+ * Completes the futures of the core on Vert.x contexts, and ties each lease to the verticle that
+ * acquired it.
+ */
 public final class DefaultVertxRedlock implements VertxRedlock {
-  private final Vertx vertx;
-  private final Redlock redlock;
+  private static final Logger log = LoggerFactory.getLogger(VertxRedlock.class);
 
-  /** The thread of a client of our own; null for a client of somebody else's. */
-  private final @Nullable LoopTime time;
+  /** What calls without a way to give up pass. */
+  private static final Future<?> NEVER = Promise.promise().future();
+
+  private final Vertx vertx;
+  private final CompletableFuture<Clients.Built> building;
+  private final ColdStart cold;
+
+  /**
+   * The client, once its first call was answered: its classes are loaded, so that calls may run on
+   * event loops. Written by the cold thread, read by every call.
+   */
+  private volatile @Nullable Redlock warm;
 
   private final Map<Inside.Owner, Scope> scopes = new ConcurrentHashMap<>();
 
-  /** Set once, by the first who closes. */
+  /** Set once, by the first call of close. */
   private final AtomicReference<@Nullable Promise<Void>> closing = new AtomicReference<>();
-
-  DefaultVertxRedlock(Vertx vertx, Redlock redlock, @Nullable LoopTime time) {
-    this.vertx = vertx;
-    this.redlock = redlock;
-    this.time = time;
-  }
 
   private final Inside.Hook withVertx = new Inside.Hook(() -> closeOnce().toCompletionStage());
 
+  DefaultVertxRedlock(Vertx vertx, CompletableFuture<Clients.Built> building, ColdStart cold) {
+    this.vertx = vertx;
+    this.building = building;
+    this.cold = cold;
+    building.exceptionally(
+        failure -> {
+          log.error("the lock client could not be built; all its calls fail", cause(failure));
+          return null;
+        });
+  }
+
   void closeWithVertx() {
-    Inside.closeWith(vertx, withVertx);
+    if (Inside.isClosing(vertx)) {
+      closeOnce();
+    } else {
+      Inside.addCloseHook(vertx, withVertx);
+    }
+  }
+
+  @Override
+  public Future<Void> ready() {
+    if (closing.get() != null) {
+      return Inside.failed(vertx, new RedlockClosedException());
+    }
+    return Inside.onCaller(
+        vertx,
+        building.thenComposeAsync(built -> built.redlock().ready(), cold),
+        DefaultVertxRedlock::cause);
   }
 
   @Override
   public Future<VertxLease> acquire(String name, Duration wait) {
-    return acquire(wait, () -> redlock.lock(name));
+    return acquire(wait, NEVER, client -> client.lock(given(name, "name")));
   }
 
   @Override
   public Future<VertxLease> acquire(List<String> names, Duration wait) {
-    return acquire(wait, () -> redlock.lock(names));
+    return acquire(wait, NEVER, client -> client.lock(given(names, "names")));
   }
 
   @Override
   public Future<VertxLease> acquire(List<String> names, LockOptions options, Duration wait) {
-    return acquire(wait, () -> redlock.lock(names, options));
+    return acquire(names, options, wait, NEVER);
   }
 
-  private Future<VertxLease> acquire(Duration wait, Supplier<DistributedLock> lock) {
-    return ask(() -> lock.get().acquireAsync(wait), Optional::of).map(Optional::orElseThrow);
+  @Override
+  public Future<VertxLease> acquire(
+      List<String> names, LockOptions options, Duration wait, Future<?> giveUp) {
+    return acquire(
+        wait, giveUp, client -> client.lock(given(names, "names"), given(options, "options")));
+  }
+
+  private Future<VertxLease> acquire(
+      Duration wait, Future<?> giveUp, Function<Redlock, DistributedLock> lock) {
+    long asked = System.nanoTime();
+    return ask(
+            giveUp,
+            client -> {
+              Duration patience = given(wait, "wait");
+              if (warm == null && !patience.isNegative()) { // Building the client took its time.
+                Duration left = patience.minusNanos(System.nanoTime() - asked);
+                patience = left.isNegative() ? Duration.ZERO : left;
+              }
+              return lock.apply(client).acquireAsync(patience);
+            },
+            Optional::of)
+        .map(Optional::orElseThrow);
   }
 
   @Override
   public Future<Optional<VertxLease>> tryAcquire(String name) {
-    return ask(() -> redlock.lock(name).tryAcquireAsync(), lease -> lease);
+    return ask(NEVER, client -> client.lock(given(name, "name")).tryAcquireAsync(), lease -> lease);
+  }
+
+  private static <T> T given(@Nullable T argument, String what) {
+    if (argument == null) {
+      throw new IllegalArgumentException(what + " must not be null");
+    }
+    return argument;
   }
 
   private <A> Future<Optional<VertxLease>> ask(
-      Supplier<CompletableFuture<A>> question, Function<A, Optional<Lease>> answer) {
-    Context context = vertx.getOrCreateContext();
+      Future<?> giveUp,
+      Function<Redlock, CompletableFuture<A>> question,
+      Function<A, Optional<Lease>> answer) {
     if (closing.get() != null) {
-      return Inside.failed(context, new RedlockClosedException());
+      return Inside.failed(vertx, new RedlockClosedException());
     }
+    Context context = vertx.getOrCreateContext();
     Scope scope = scope(context);
     if (scope.isClosed()) {
-      return Inside.failed(context, undeployed());
+      return Inside.failed(vertx, undeployed());
     }
     CompletableFuture<A> asked;
     try {
-      asked = question.get();
-    } catch (IllegalArgumentException e) {
-      return Inside.failed(context, e);
+      given(giveUp, "giveUp");
+      asked = submit(question, answer);
+    } catch (RuntimeException e) {
+      return Inside.failed(vertx, e);
     }
     Promise<Optional<VertxLease>> promise = Inside.promise(context);
-    Runnable giveUp = () -> asked.cancel(false);
-    scope.ask(giveUp);
+    Runnable cancel = () -> asked.cancel(false);
+    scope.ask(cancel);
+    if (giveUp != NEVER) {
+      giveUp.onComplete(given -> asked.cancel(false));
+    }
     asked.whenComplete(
         (result, failure) -> {
-          scope.answered(giveUp);
-          if (failure != null) {
-            promise.fail(cause(failure));
+          scope.answered(cancel);
+          if (failure == null) {
+            deliver(scope, context, promise, giveUp, answer.apply(result));
+          } else if (failure instanceof CancellationException && giveUp.isComplete()) {
+            promise.fail(gaveUp());
           } else {
-            deliver(scope, promise, answer.apply(result));
+            promise.fail(cause(failure));
           }
         });
     return promise.future();
   }
 
+  /** Asks at once, or on the cold thread when the client is built. */
+  private <A> CompletableFuture<A> submit(
+      Function<Redlock, CompletableFuture<A>> question, Function<A, Optional<Lease>> answer) {
+    Redlock client = warm;
+    if (client != null) {
+      return question.apply(client);
+    }
+    CompletableFuture<A> asked = new CompletableFuture<>();
+    building.whenCompleteAsync(
+        (built, failure) -> {
+          if (failure != null) {
+            asked.completeExceptionally(failure);
+          } else if (!asked.isDone()) {
+            try {
+              pass(question.apply(built.redlock()), asked, answer);
+            } catch (RuntimeException e) {
+              asked.completeExceptionally(e);
+            }
+          }
+        },
+        cold);
+    return asked;
+  }
+
+  /** Passes the answer on, and a cancellation back. */
+  private <A> void pass(
+      CompletableFuture<A> inner, CompletableFuture<A> asked, Function<A, Optional<Lease>> answer) {
+    inner.whenComplete(
+        (result, failure) -> {
+          if (failure != null) {
+            asked.completeExceptionally(failure);
+          } else {
+            cold.execute(() -> warm = building.join().redlock());
+            if (!asked.complete(result)) {
+              answer.apply(result).ifPresent(Lease::releaseAsync);
+            }
+          }
+        });
+    asked.whenComplete(
+        (result, failure) -> {
+          if (asked.isCancelled()) {
+            inner.cancel(false);
+          }
+        });
+  }
+
   private void deliver(
-      Scope scope, Promise<Optional<VertxLease>> promise, Optional<Lease> granted) {
+      Scope scope,
+      Context context,
+      Promise<Optional<VertxLease>> promise,
+      Future<?> giveUp,
+      Optional<Lease> granted) {
     if (granted.isEmpty()) {
       promise.complete(Optional.empty());
       return;
     }
-    Lease lease = granted.get();
-    if (scope.hold(lease)) {
-      promise.complete(Optional.of(new DefaultVertxLease(vertx, lease)));
-    } else {
+    DefaultVertxLease lease = new DefaultVertxLease(vertx, granted.get());
+    if (!scope.hold(lease)) {
       promise.fail(undeployed());
+    } else if (giveUp == NEVER) {
+      promise.complete(Optional.of(lease));
+    } else {
+      // Decided on the context of the caller: what it gave up before is never delivered.
+      context.runOnContext(
+          nothing -> {
+            if (giveUp.isComplete()) {
+              lease.unwrap().releaseAsync();
+              promise.fail(gaveUp());
+            } else {
+              promise.complete(Optional.of(lease));
+            }
+          });
     }
   }
 
@@ -131,11 +260,18 @@ public final class DefaultVertxRedlock implements VertxRedlock {
 
   private static CancellationException undeployed() {
     return new CancellationException(
-        "given up: the verticle that asked was undeployed, or the client closed");
+        "cancelled: the calling verticle was undeployed, or the client was closed");
+  }
+
+  private static CancellationException gaveUp() {
+    return new CancellationException("cancelled: the caller gave up");
   }
 
   @Override
   public <T> Future<T> withLock(String name, Duration wait, Function<VertxLease, Future<T>> body) {
+    if (body == null) {
+      return Inside.failed(vertx, new IllegalArgumentException("body must not be null"));
+    }
     return acquire(name, wait).compose(lease -> run((DefaultVertxLease) lease, body));
   }
 
@@ -143,15 +279,20 @@ public final class DefaultVertxRedlock implements VertxRedlock {
     Future<T> running;
     try {
       running = body.apply(lease);
-    } catch (RuntimeException | Error e) {
+      if (running == null) {
+        running = Future.failedFuture(new NullPointerException("the body returned no future"));
+      }
+    } catch (
+        Throwable e) { // Checked ones too: Kotlin, Lombok and generics can throw them undeclared.
       running = Future.failedFuture(e);
     }
     return running.transform(
         result -> {
-          LeaseLostException loss = lease.loss(); // Before the release, which ends it too.
-          Future<T> outcome;
+          LeaseLostException loss =
+              lease.loss(); // Read before the release, which also ends the lease.
+          Future<T> after;
           if (loss == null) {
-            outcome =
+            after =
                 result.succeeded()
                     ? Future.succeededFuture(result.result())
                     : Future.failedFuture(result.cause());
@@ -159,26 +300,26 @@ public final class DefaultVertxRedlock implements VertxRedlock {
             if (result.failed()) {
               loss.addSuppressed(result.cause());
             }
-            outcome = Future.failedFuture(loss);
+            after = Future.failedFuture(loss);
           }
-          return lease.release().transform(released -> outcome);
+          return lease.release().transform(released -> after);
         });
   }
 
-  /** What belongs to the caller's verticle. */
+  /** Returns the scope of the caller's verticle. */
   private Scope scope(Context context) {
     Inside.Owner owner = Inside.ownerOf(context);
     Scope known = scopes.get(owner);
     if (known != null) {
       return known;
     }
-    Scope fresh = new Scope(owner.deploymentId(), () -> scopes.remove(owner));
+    Scope fresh = new Scope(owner.deploymentId(), cold, () -> scopes.remove(owner));
     known = scopes.putIfAbsent(owner, fresh);
     if (known != null) {
       return known;
     }
     if (!owner.add(fresh.hook())) {
-      fresh.close(); // Undeployed already.
+      fresh.close(); // The verticle is undeployed already.
     }
     return fresh;
   }
@@ -200,18 +341,41 @@ public final class DefaultVertxRedlock implements VertxRedlock {
 
   @Override
   public Redlock redlock() {
-    return redlock;
+    if (!building.isDone() && Context.isOnEventLoopThread()) {
+      throw new IllegalStateException(
+          "the client is being built, and an event loop must not wait for it: use ready()");
+    }
+    try {
+      return building.join().redlock();
+    } catch (CompletionException e) {
+      throw cause(e) instanceof RuntimeException failure ? failure : e;
+    }
+  }
+
+  /** The client itself; empty while it is being built, or if that failed. */
+  public Optional<Redlock> built() {
+    return building.isDone() && !building.isCompletedExceptionally()
+        ? Optional.of(building.join().redlock())
+        : Optional.empty();
+  }
+
+  /**
+   * Runs the task on a thread that may load classes and block for a moment, when the client is
+   * built.
+   */
+  public <T> CompletableFuture<T> whenBuilt(Function<Redlock, T> task) {
+    return building.thenApplyAsync(built -> task.apply(built.redlock()), cold);
   }
 
   @Override
   public Future<Void> close() {
     Future<Void> closed = closeOnce();
     if (Inside.isClosing(vertx)) {
-      return closed; // Contexts may tell nothing any more.
+      return closed; // Contexts may no longer complete futures.
     }
-    Promise<Void> told = Inside.promise(vertx.getOrCreateContext());
-    closed.onComplete(told);
-    return told.future();
+    Promise<Void> onCaller = Inside.promise(vertx.getOrCreateContext());
+    closed.onComplete(onCaller);
+    return onCaller.future();
   }
 
   private Future<Void> closeOnce() {
@@ -235,13 +399,13 @@ public final class DefaultVertxRedlock implements VertxRedlock {
   }
 
   /**
-   * Vert.x runs its close hooks before it undeploys: without this, verticles would lose their
-   * leases while they still work.
+   * Undeploys the verticles that hold leases. Vert.x runs its close hooks before it undeploys
+   * verticles; without this step, verticles would lose their leases while they still work.
    */
   private Future<?> undeployHolders() {
     if (!Inside.isClosing(vertx)) {
-      Inside.closeWithNoMore(vertx, withVertx);
-      return Future.succeededFuture(); // Closed by the user, whose verticles live on.
+      Inside.removeCloseHook(vertx, withVertx);
+      return Future.succeededFuture(); // The user closed the client; the verticles stay deployed.
     }
     List<Future<?>> gone = new ArrayList<>();
     for (Scope scope : List.copyOf(scopes.values())) {
@@ -254,24 +418,26 @@ public final class DefaultVertxRedlock implements VertxRedlock {
   }
 
   private void closeClient(Promise<Void> done) {
-    LoopTime own = time;
-    if (own == null) {
+    building.whenComplete(
+        (built, failure) -> {
+          LoopTime own = failure == null ? built.time() : null;
+          if (own == null) {
+            done.complete();
+          } else {
+            // close() blocks until the nodes have confirmed, at most one node timeout, so it must
+            // not run on an event loop.
+            ColdStart.daemon(() -> close(built.redlock(), own, done), "redlock-vertx-close")
+                .start();
+          }
+        });
+  }
+
+  private static void close(Redlock redlock, LoopTime own, Promise<Void> done) {
+    try {
+      redlock.close();
+    } finally {
       done.complete();
-      return;
+      own.close();
     }
-    // It waits for the nodes to confirm, at most one node timeout: not on an event loop.
-    Thread closer =
-        new Thread(
-            () -> {
-              try {
-                redlock.close();
-              } finally {
-                done.complete();
-                own.close();
-              }
-            },
-            "redlock-vertx-close");
-    closer.setDaemon(true);
-    closer.start();
   }
 }

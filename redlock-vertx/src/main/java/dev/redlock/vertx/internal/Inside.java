@@ -6,41 +6,74 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.internal.CloseFuture;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is used of Vert.x beyond its public API. It is here together because it has another shape in
- * 4.5: {@code -Pvertx4} compiles the class of this name in {@code src/vertx4} instead.
+ * The internal API of Vert.x that this module uses. Vert.x 4.5 has a different one: {@code
+ * -Pvertx4} compiles the class of this name in {@code src/vertx4} instead.
  */
 final class Inside {
   private Inside() {}
 
-  /** An event loop that belongs to no verticle. */
+  /** Returns the context of an event loop that belongs to no verticle. */
   static Context eventLoopContext(Vertx vertx) {
     return ((VertxInternal) vertx).createEventLoopContext();
   }
 
-  /** A promise whose future tells on this context. */
+  /** Returns a promise whose future completes on this context. */
   static <T> Promise<T> promise(Context context) {
     return ((ContextInternal) context).promise();
   }
 
-  /** A failure that is told on this context. */
-  static <T> Future<T> failed(Context context, Throwable failure) {
-    return ((ContextInternal) context).failedFuture(failure);
+  /** Returns a future that failed, on the context of the caller if its event loop still runs. */
+  static <T> Future<T> failed(Vertx vertx, Throwable failure) {
+    ContextInternal context = alive(vertx);
+    return context == null ? Future.failedFuture(failure) : context.failedFuture(failure);
+  }
+
+  /** Completes as the stage does, on the context of the caller if its event loop still runs. */
+  static <T> Future<T> onCaller(
+      Vertx vertx, CompletionStage<T> stage, Function<Throwable, Throwable> failures) {
+    ContextInternal context = alive(vertx);
+    Promise<T> promise = context == null ? Promise.promise() : context.promise();
+    stage.whenComplete(
+        (result, failure) -> {
+          if (failure == null) {
+            promise.complete(result);
+          } else {
+            promise.fail(failures.apply(failure));
+          }
+        });
+    return promise.future();
+  }
+
+  /** The context of the caller; null after Vert.x has closed, when it would run no handler. */
+  private static @Nullable ContextInternal alive(Vertx vertx) {
+    if (isClosing(vertx) && Vertx.currentContext() == null) {
+      return null;
+    }
+    ContextInternal context = (ContextInternal) vertx.getOrCreateContext();
+    return context.nettyEventLoop().isShuttingDown() ? null : context;
+  }
+
+  /** Completes when the consumer is registered in the whole cluster. */
+  static Future<Void> registered(MessageConsumer<?> consumer) {
+    return consumer.completion();
   }
 
   /** Runs the hook when Vert.x closes, before it undeploys verticles. */
-  static void closeWith(Vertx vertx, Hook hook) {
+  static void addCloseHook(Vertx vertx, Hook hook) {
     ((VertxInternal) vertx).addCloseHook(hook);
   }
 
-  static void closeWithNoMore(Vertx vertx, Hook hook) {
+  static void removeCloseHook(Vertx vertx, Hook hook) {
     ((VertxInternal) vertx).removeCloseHook(hook);
   }
 
@@ -54,10 +87,10 @@ final class Inside {
     return new Owner(own.closeFuture(), own.deploymentID());
   }
 
-  /** Whoever something belongs to; equal for contexts of one verticle. */
+  /** The owner of a lease or a call; equal for contexts of one verticle. */
   record Owner(CloseFuture closeFuture, @Nullable String deploymentId) {
 
-    /** Runs the hook when the owner goes; false if it has gone. */
+    /** Runs the hook when the owner closes; false if it has closed already. */
     boolean add(Hook hook) {
       return closeFuture.add(hook);
     }
@@ -67,7 +100,7 @@ final class Inside {
     }
   }
 
-  /** What is to be done when an owner goes. */
+  /** A task that runs when an owner closes. */
   static final class Hook implements Closeable {
     private final Supplier<? extends CompletionStage<Void>> task;
 

@@ -8,30 +8,30 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.util.concurrent.Future;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One thread for the timers and completions of a client, in place of the core's own, which take a
- * lock to schedule and to queue: an event loop that asks for a timer must not be parked for it.
- * Everything it runs here is short, since results are handed to the callers' contexts. It is not
- * one of Vert.x's event loops: a verticle that blocks its own must not keep leases from being
- * extended.
+ * One thread for the timers of a client and one for its completions. They replace the executors of
+ * the core, which take a lock to schedule and to queue: an event loop that sets a timer must not be
+ * parked on a lock. Completions are short, because results continue on the callers' contexts. But a
+ * user of {@link VertxRedlock#redlock} may block in a completion, and that must not delay the
+ * extension of leases; so completions have a thread of their own. For the same reason these threads
+ * are not event loops of Vert.x.
  */
 final class LoopTime implements Time, Executor, AutoCloseable {
   private final EventLoopGroup group;
-  private final EventLoop loop;
+  private final EventLoop timers;
+  private final EventLoop completions;
 
   LoopTime() {
     group =
         new MultiThreadIoEventLoopGroup(
-            1,
-            task -> {
-              Thread thread = new Thread(task, "redlock-vertx");
-              thread.setDaemon(true);
-              return thread;
-            },
+            2,
+            (ThreadFactory) task -> ColdStart.daemon(task, "redlock-vertx"),
             NioIoHandler.newFactory());
-    loop = group.next();
+    timers = group.next();
+    completions = group.next();
   }
 
   @Override
@@ -47,20 +47,20 @@ final class LoopTime implements Time, Executor, AutoCloseable {
   @Override
   public Cancellable schedule(Runnable task, long delayNanos) {
     try {
-      Future<?> scheduled = loop.schedule(task, Math.max(0, delayNanos), TimeUnit.NANOSECONDS);
+      Future<?> scheduled = timers.schedule(task, Math.max(0, delayNanos), TimeUnit.NANOSECONDS);
       return () -> scheduled.cancel(false);
     } catch (RejectedExecutionException e) {
-      return () -> {}; // Closed: nothing is waited for any more.
+      return () -> {}; // Closed: no timer is needed any more.
     }
   }
 
+  /**
+   * @throws RejectedExecutionException if this is closed; the core then runs the task on another
+   *     thread
+   */
   @Override
   public void execute(Runnable task) {
-    try {
-      loop.execute(task);
-    } catch (RejectedExecutionException e) {
-      task.run(); // Closed; the few that still wait for an answer must get it.
-    }
+    completions.execute(task);
   }
 
   @Override

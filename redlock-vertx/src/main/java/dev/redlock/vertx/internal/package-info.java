@@ -1,4 +1,4 @@
-/** What {@code dev.redlock.vertx} is made of. */
+/** The implementation of {@code dev.redlock.vertx}. */
 @NullMarked
 package dev.redlock.vertx.internal;
 

@@ -1,0 +1,5 @@
+/** The coupon shop as a Spring Boot application. {@code ./shop} starts it. */
+@NullMarked
+package dev.redlock.examples.shop;
+
+import org.jspecify.annotations.NullMarked;

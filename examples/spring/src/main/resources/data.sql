@@ -1,0 +1,1 @@
+MERGE INTO coupon (name, remaining) KEY (name) VALUES ('spring', 100);

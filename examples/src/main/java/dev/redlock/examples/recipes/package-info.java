@@ -1,0 +1,5 @@
+/** The recipes of {@code docs/recipes.md}. Each one runs with {@code ./recipe NAME}. */
+@NullMarked
+package dev.redlock.examples.recipes;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** The programs of {@code docs/tutorial.md}. Each step runs with {@code ./tutorial NUMBER}. */
+@NullMarked
+package dev.redlock.examples.tutorial;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,93 @@
+package dev.redlock.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.Lease;
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisTest;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Pending releases are counted per node, and only while they are pending. */
+@RedisTest(nodes = 3)
+class CleanupBacklogIT {
+  private static final int LOCKS = 50;
+
+  private final RedisNodes nodes;
+  private Redlock redlock;
+
+  CleanupBacklogIT(RedisNodes nodes) {
+    this.nodes = nodes;
+  }
+
+  @BeforeEach
+  void connect() {
+    redlock = Clients.start(nodes);
+  }
+
+  @AfterEach
+  void disconnect() {
+    redlock.close();
+  }
+
+  private int owedBy(int node) {
+    return redlock.nodes().get(node).pendingCleanups();
+  }
+
+  /** One attempt each, also on a slow machine: a second attempt would add a pending release. */
+  private static LockOptions patient(Duration leaseTime) {
+    return LockOptions.builder().leaseTime(leaseTime).nodeTimeout(Duration.ofSeconds(1)).build();
+  }
+
+  private void lockAndRelease(LockOptions options) {
+    for (int i = 0; i < LOCKS; i++) {
+      try (Lease lease = redlock.lock("owed:" + i, options).acquire(Duration.ofSeconds(2))) {
+        assertThat(lease.isValid()).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void nodeThatHangs_hasEachReleasePending_untilItRuns() throws Exception {
+    nodes.get(2).pause();
+    lockAndRelease(patient(Duration.ofSeconds(30)));
+
+    assertThat(owedBy(2)).isEqualTo(LOCKS);
+    Eventually.holds(() -> owedBy(0) == 0 && owedBy(1) == 0, nodes);
+    assertThat(redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).toString())
+        .contains(LOCKS + " releases pending");
+
+    nodes.get(2).resume();
+    Eventually.holds(() -> owedBy(2) == 0, nodes);
+    assertThat(nodes.get(2).keys()).noneMatch(key -> key.name().endsWith("}"));
+  }
+
+  @Test
+  void nodeThatWasKilledInBetween_hasPendingReleasesUntilItIsBack() {
+    nodes.get(1).pause();
+    lockAndRelease(patient(Duration.ofSeconds(30)));
+    nodes.get(1).kill();
+    assertThat(owedBy(1)).isEqualTo(LOCKS);
+
+    nodes.get(1).restart();
+    Eventually.holds(() -> owedBy(1) == 0, nodes);
+  }
+
+  @Tag("thorough")
+  @Test
+  void nodeThatStaysDown_hasPendingReleasesUntilItsKeysExpire() {
+    nodes.get(0).pause();
+    lockAndRelease(patient(Duration.ofSeconds(3)));
+    nodes.get(0).kill();
+    assertThat(owedBy(0)).isPositive();
+
+    Eventually.holds(() -> owedBy(0) == 0, Duration.ofSeconds(15), nodes);
+    assertThat(nodes.get(0).state()).hasToString("DEAD");
+  }
+}

@@ -1,0 +1,185 @@
+package dev.redlock.it;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server on a socket that answers what it is told to, and like an idle Redis that has been up for
+ * long to the rest.
+ */
+@SuppressWarnings("StringConcatToTextBlock") // Lines of the protocol end with CR LF.
+final class FakeServer implements AutoCloseable {
+  /** What is answered instead of a Redis's answer. */
+  interface Answers {
+    /**
+     * The bytes to send.
+     *
+     * @return null for a Redis's answer, {@link #HANG_UP} to close the connection
+     */
+    @Nullable String to(List<String> command);
+  }
+
+  /** The connection is closed instead of an answer. */
+  static final String HANG_UP = "(hang up)";
+
+  private static final String HELLO =
+      "%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n$5\r\nproto\r\n:3\r\n"
+          + "$2\r\nid\r\n:1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n"
+          + "$7\r\nmodules\r\n*0\r\n";
+
+  private final ServerSocket listening;
+  private final String runId = Integer.toHexString(System.identityHashCode(this));
+  private final AtomicInteger connections = new AtomicInteger();
+  private volatile Answers answers = command -> null;
+
+  FakeServer() throws IOException {
+    listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    daemon(this::accept);
+  }
+
+  String uri() {
+    return "redis://127.0.0.1:" + listening.getLocalPort();
+  }
+
+  void answer(Answers next) {
+    answers = next;
+  }
+
+  /** What was told last. */
+  Answers answers() {
+    return answers;
+  }
+
+  /** How often a client has connected. */
+  int connections() {
+    return connections.get();
+  }
+
+  private static void daemon(Runnable task) {
+    Thread thread = new Thread(task, "fake server");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void accept() {
+    while (!listening.isClosed()) {
+      try {
+        Socket client = listening.accept();
+        connections.incrementAndGet();
+        daemon(() -> serve(client));
+      } catch (IOException e) {
+        return; // Closed.
+      }
+    }
+  }
+
+  private void serve(Socket client) {
+    try (client) {
+      client.setTcpNoDelay(true);
+      InputStream in = new BufferedInputStream(client.getInputStream());
+      OutputStream out = client.getOutputStream();
+      for (List<String> command = read(in); command != null; command = read(in)) {
+        String told = answers.to(command);
+        String answer = told == null ? likeRedis(command) : told;
+        if (answer.equals(HANG_UP)) {
+          return;
+        }
+        out.write(answer.getBytes(ISO_8859_1));
+        out.flush();
+      }
+    } catch (IOException e) {
+      // The client went away.
+    }
+  }
+
+  private static @Nullable List<String> read(InputStream in) throws IOException {
+    String head = line(in);
+    if (head == null) {
+      return null;
+    }
+    List<String> words = new ArrayList<>();
+    for (int n = Integer.parseInt(head.substring(1)); n > 0; n--) {
+      String length = line(in);
+      if (length == null) {
+        return null;
+      }
+      words.add(new String(in.readNBytes(Integer.parseInt(length.substring(1))), ISO_8859_1));
+      line(in);
+    }
+    words.set(0, words.get(0).toUpperCase(Locale.ROOT));
+    return words;
+  }
+
+  private static @Nullable String line(InputStream in) throws IOException {
+    StringBuilder line = new StringBuilder();
+    for (int b = in.read(); b != '\n'; b = in.read()) {
+      if (b < 0) {
+        return null;
+      }
+      if (b != '\r') {
+        line.append((char) b);
+      }
+    }
+    return line.toString();
+  }
+
+  /** Whether it is the script that reads and sets the node's marker. */
+  static boolean isMarker(List<String> command) {
+    return command.get(0).equals("EVAL") && command.get(3).endsWith("%node");
+  }
+
+  private static boolean isTrial(List<String> command) {
+    return command.size() > 3 && command.get(3).contains("redlock.trial");
+  }
+
+  private String likeRedis(List<String> command) {
+    long now = System.currentTimeMillis() * 1000;
+    return switch (command.get(0)) {
+      case "HELLO" -> HELLO;
+      case "INFO" ->
+          bulk(
+              "run_id:"
+                  + runId
+                  + "\r\nredis_version:7.0.15\r\nuptime_in_seconds:100000\r\nrole:master\r\n"
+                  + "maxmemory_policy:noeviction\r\n");
+      case "SCRIPT" -> bulk("0".repeat(40));
+      case "EVAL", "EVALSHA" ->
+          isMarker(command)
+              ? "*7\r\n:0\r\n:"
+                  + command.get(4)
+                  + "\r\n:1000\r\n:"
+                  + now
+                  + "\r\n:0\r\n:0\r\n"
+                  + bulk("id" + runId)
+              : "*3\r\n:" + (isTrial(command) ? 6 : 9) + "\r\n:" + now + "\r\n:0\r\n";
+      case "PING" -> "+PONG\r\n";
+      default -> "+OK\r\n";
+    };
+  }
+
+  private static String bulk(String text) {
+    return "$" + text.length() + "\r\n" + text + "\r\n";
+  }
+
+  @Override
+  public void close() {
+    try {
+      listening.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

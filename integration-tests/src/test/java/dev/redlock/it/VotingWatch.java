@@ -1,0 +1,50 @@
+package dev.redlock.it;
+
+import dev.redlock.Redlock.NodeState;
+import dev.redlock.RedlockListener;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+
+/**
+ * Notes each node that stops voting once {@link #awaitVoting} has returned. A client tells its
+ * listener later than {@code Redlock.nodes()} shows a state: the states before the first vote may
+ * still be on their way when the nodes already vote.
+ */
+public final class VotingWatch implements RedlockListener {
+  private final Map<String, NodeState.State> last = new HashMap<>();
+  private final List<String> left = new ArrayList<>();
+
+  @Override
+  public synchronized void onNode(NodeState node) {
+    last.put(node.node(), node.state());
+    if (node.state() != NodeState.State.VOTING) {
+      left.add(node.toString());
+    }
+  }
+
+  /** Waits until the client has told that these many nodes vote. */
+  public void awaitVoting(int nodes) {
+    Awaitility.await("told that " + nodes + " nodes vote")
+        .atMost(Duration.ofSeconds(10))
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> isToldOf(nodes));
+  }
+
+  private synchronized boolean isToldOf(int nodes) {
+    boolean told =
+        last.values().stream().filter(state -> state == NodeState.State.VOTING).count() == nodes;
+    if (told) {
+      left.clear();
+    }
+    return told;
+  }
+
+  /** Each state other than VOTING that a node has had since then. */
+  public synchronized List<String> left() {
+    return List.copyOf(left);
+  }
+}

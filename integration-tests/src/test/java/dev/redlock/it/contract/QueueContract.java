@@ -1,0 +1,399 @@
+package dev.redlock.it.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.redlock.it.contract.NodeUnderTest.Feature;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.LockRequest.QueueEntry;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The queue of a name: one process after the other has its turn, and only it is woken. */
+abstract class QueueContract extends NodeContract {
+  /** So long that no pause of the machine lets a turn pass. */
+  private static final long PATIENCE_MICROS = 30_000_000;
+
+  private LockKeys keys;
+  private long token;
+
+  @BeforeEach
+  void freshName_() {
+    keys = fresh();
+    token = client.now();
+  }
+
+  private static QueueEntry entry(LockKeys keys, String process, long arrival, long patience) {
+    return new QueueEntry(keys.member(process), arrival, patience);
+  }
+
+  private NodeReply enqueue(TestClient by, String process) {
+    return by.ask(new LockRequest.Enqueue(keys, entry(keys, process, 0, PATIENCE_MICROS), 0));
+  }
+
+  private NodeReply enqueueAfter(String process, long afterToken) {
+    QueueEntry entry = entry(keys, process, 0, PATIENCE_MICROS);
+    return client.ask(new LockRequest.Enqueue(keys, entry, afterToken));
+  }
+
+  private NodeReply enqueueArrived(String process, long arrival) {
+    QueueEntry entry = entry(keys, process, arrival, PATIENCE_MICROS);
+    return client.ask(new LockRequest.Enqueue(keys, entry, 0));
+  }
+
+  /** Acquires with the place in the queue. */
+  private NodeReply take(String process) {
+    return take(process, 0);
+  }
+
+  private NodeReply take(String process, long arrival) {
+    return client.ask(
+        LockRequest.Acquire.of(keys, "lease of " + process, ++token, TTL)
+            .withQueueEntry(entry(keys, process, arrival, PATIENCE_MICROS)));
+  }
+
+  /** Acquires as a client that has no place in the queue. */
+  private NodeReply newcomer() {
+    return client.acquire(keys, "lease of a newcomer", ++token, TTL);
+  }
+
+  private void hold() {
+    assertCode(client.acquire(keys, "lease of holder", ++token, TTL), ReplyCode.GRANTED);
+  }
+
+  private NodeReply free(String process) {
+    NodeReply reply = client.release(keys, "lease of " + process, token);
+    assertCode(reply, ReplyCode.RELEASED);
+    return reply;
+  }
+
+  private static void awaitKey(TestClient told, String key) {
+    await("invalidation of " + key)
+        .atMost(Duration.ofSeconds(3))
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> told.invalidated.contains(key));
+  }
+
+  /** The turns that the client was told of. A reply on its connection comes after all of them. */
+  private static List<String> turns(TestClient of) {
+    of.inspect(fresh());
+    return of.invalidated.stream().filter(k -> k.contains(":wa")).toList();
+  }
+
+  @Test
+  void freeName_isAdmittedAtOnce_andTheGrantTakesThePlace() {
+    NodeReply reply = enqueue(client, "p");
+    assertCode(reply, ReplyCode.ADMITTED);
+    assertThat(reply.othersQueued()).isZero();
+    assertThat(server().ttlMillis(keys.queueKey())).isPositive();
+    assertCode(take("p"), ReplyCode.GRANTED);
+    assertThat(server().ttlMillis(keys.queueKey())).isEqualTo(-2);
+    assertThat(enqueue(client, "q").othersQueued()).as("ahead of the next").isZero();
+  }
+
+  @Test
+  void processes_areServedInTheOrderOfArrival_andNewcomersLast() {
+    hold();
+    NodeReply first = enqueue(client, "first");
+    assertCode(first, ReplyCode.HELD);
+    assertThat(first.othersQueued()).isZero();
+    assertThat(first.mark()).isEqualTo(mark("lease of holder"));
+    assertThat(first.remainingMillis()).isBetween(1L, TTL);
+    NodeReply second = enqueue(client, "second");
+    assertCode(second, ReplyCode.HELD);
+    assertThat(second.othersQueued()).isEqualTo(1);
+    assertThat(enqueue(client, "first").othersQueued()).as("keeps its place").isZero();
+    assertThat(free("holder").othersQueued()).isEqualTo(1);
+
+    assertCode(take("second"), ReplyCode.QUEUED);
+    assertCode(newcomer(), ReplyCode.QUEUED);
+    NodeReply early = enqueue(client, "second");
+    assertCode(early, ReplyCode.QUEUED);
+    assertThat(early.othersQueued()).isEqualTo(1);
+    assertFree(keys);
+    NodeReply granted = take("first");
+    assertCode(granted, ReplyCode.GRANTED);
+    assertThat(granted.othersQueued()).isEqualTo(1);
+    assertThat(free("first").othersQueued()).isEqualTo(1);
+    assertCode(newcomer(), ReplyCode.QUEUED);
+    assertCode(take("second"), ReplyCode.GRANTED);
+    assertThat(free("second").othersQueued()).as("no process is left").isZero();
+    assertCode(newcomer(), ReplyCode.GRANTED);
+  }
+
+  @Test
+  void givenArrival_decidesThePlace_alsoOfOneThatComesLater() {
+    hold();
+    long now = client.now();
+    enqueueArrived("late", now);
+    NodeReply early = enqueueArrived("early", now - 1_000_000);
+    assertThat(early.othersQueued()).isZero();
+    free("holder");
+
+    assertCode(take("late", now), ReplyCode.QUEUED);
+    assertCode(take("earlier still", now - 2_000_000), ReplyCode.GRANTED);
+    free("earlier still");
+    assertCode(take("early", now - 1_000_000), ReplyCode.GRANTED);
+  }
+
+  @Test
+  void equalArrivals_areOrderedByProcess() {
+    hold();
+    long now = client.now();
+    enqueueArrived("b", now);
+    enqueueArrived("a", now);
+    free("holder");
+
+    assertCode(take("b", now + 1), ReplyCode.QUEUED);
+    assertCode(take("a", now), ReplyCode.GRANTED);
+  }
+
+  @Test
+  void release_wakesTheFirstAndWarnsTheSecond_andNobodyElseHears() {
+    needs(Feature.INVALIDATIONS);
+    TestClient first = another();
+    TestClient second = another();
+    TestClient third = another();
+    hold();
+    enqueue(first, "first");
+    enqueue(second, "second");
+    enqueue(third, "third");
+    free("holder");
+
+    awaitKey(first, keys.wakeKey("first"));
+    awaitKey(second, keys.watchKey("second"));
+    assertThat(turns(first)).containsExactly(keys.wakeKey("first"));
+    assertThat(turns(second)).containsExactly(keys.watchKey("second"));
+    assertThat(turns(third)).isEmpty();
+    assertCode(enqueue(first, "first"), ReplyCode.ADMITTED);
+    assertCode(take("first"), ReplyCode.GRANTED);
+    free("first");
+
+    awaitKey(second, keys.watchKey("second"));
+    assertCode(enqueue(second, "second"), ReplyCode.ADMITTED);
+    awaitKey(third, keys.watchKey("third"));
+    assertThat(turns(third)).containsExactly(keys.watchKey("third"));
+    assertThat(turns(first)).containsExactly(keys.wakeKey("first"));
+  }
+
+  @Test
+  void releaseWithMinimumHold_warnsTheFirst_andWakesNobody() {
+    needs(Feature.INVALIDATIONS);
+    TestClient first = another();
+    TestClient second = another();
+    hold();
+    enqueue(first, "first");
+    enqueue(second, "second");
+    client.ask(LockRequest.Release.of(keys, "lease of holder", token).keeping(5_000));
+
+    awaitKey(first, keys.watchKey("first"));
+    assertThat(turns(first)).containsExactly(keys.watchKey("first"));
+    assertThat(turns(second)).isEmpty();
+    NodeReply again = enqueue(first, "first");
+    assertCode(again, ReplyCode.HELD);
+    assertThat(again.remainingMillis()).isBetween(1L, 5_000L);
+  }
+
+  @Test
+  void expiredHolder_wokeNobody_soTheNextThatAsksWakesTheFirst() {
+    needs(Feature.INVALIDATIONS);
+    TestClient first = another();
+    assertCode(client.acquire(keys, "lease of holder", ++token, 200), ReplyCode.GRANTED);
+    enqueue(first, "first");
+    await().atMost(Duration.ofSeconds(5)).until(() -> client.inspect(keys).mark() == null);
+
+    assertThat(turns(first)).isEmpty();
+    assertCode(newcomer(), ReplyCode.QUEUED);
+    awaitKey(first, keys.wakeKey("first"));
+    assertCode(enqueue(first, "first"), ReplyCode.ADMITTED);
+  }
+
+  @Test
+  void killedFirst_costsTheOthersThePatience_andLosesItsPlace() {
+    long patience = 500_000;
+    QueueEntry next = entry(keys, "patient", 0, patience);
+    TestClient dying = another();
+    hold();
+    enqueue(dying, "dying");
+    dying.close();
+    assertThat(client.ask(new LockRequest.Enqueue(keys, next, 0)).othersQueued()).isEqualTo(1);
+    long before = client.now();
+    free("holder");
+
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .until(
+            () -> {
+              NodeReply reply = client.ask(new LockRequest.Enqueue(keys, next, 0));
+              if (reply.code() == ReplyCode.QUEUED) {
+                return false;
+              }
+              assertCode(reply, ReplyCode.ADMITTED);
+              assertThat(reply.nodeMicros()).isGreaterThanOrEqualTo(before + patience);
+              return true;
+            });
+    NodeReply granted = take("patient");
+    assertCode(granted, ReplyCode.GRANTED);
+    assertThat(enqueue(client, "another").othersQueued()).as("places that are left").isZero();
+  }
+
+  @Test
+  void leaver_isNotWaitedFor() {
+    hold();
+    enqueue(client, "leaver");
+    enqueue(client, "patient");
+    free("holder");
+
+    client.ask(LockRequest.Release.rollBack(keys, "no lease", 1).leavingQueue("leaver"));
+    NodeReply admitted = enqueue(client, "patient");
+    assertCode(admitted, ReplyCode.ADMITTED);
+    assertCode(take("patient"), ReplyCode.GRANTED);
+  }
+
+  @Test
+  void handOff_withoutAPlaceComesBeforeTheQueue_andWithOneItWaits() {
+    hold();
+    enqueue(client, "patient");
+    long before = token;
+    LockRequest.Acquire handOff =
+        LockRequest.Acquire.of(keys, "successor", ++token, TTL)
+            .successorOf("lease of holder", before);
+    long late = client.now() + 1_000_000;
+    assertCode(
+        client.ask(handOff.withQueueEntry(entry(keys, "holder", late, PATIENCE_MICROS))),
+        ReplyCode.QUEUED);
+    NodeReply handed = client.ask(handOff);
+    assertCode(handed, ReplyCode.GRANTED);
+    assertThat(handed.othersQueued()).isEqualTo(1);
+    assertHolder(keys, "successor");
+  }
+
+  @Test
+  void afterToken_leaseNotKnownToHaveEnded_countsAsHeld() {
+    hold();
+    long held = token;
+    assertCode(client.rollBack(keys, "lease of holder", held), ReplyCode.RELEASED);
+
+    assertCode(enqueueAfter("p", held), ReplyCode.HELD);
+    assertCode(client.release(keys, "lease of holder", held), ReplyCode.NOT_OWNER);
+    NodeReply admitted = enqueueAfter("p", held);
+    assertCode(admitted, ReplyCode.ADMITTED);
+    assertThat(admitted.fence()).as("token of the last lease that has ended").isEqualTo(held);
+    assertCode(enqueueAfter("p", held + 1), ReplyCode.HELD);
+  }
+
+  @Test
+  void admission_tellsTheLastLeaseThatHasEnded_notTheFenceOfALaterOne() {
+    hold();
+    long ended = token;
+    free("holder");
+    assertCode(newcomer(), ReplyCode.GRANTED);
+    assertCode(client.rollBack(keys, "lease of a newcomer", token), ReplyCode.RELEASED);
+
+    NodeReply admitted = enqueue(client, "p");
+    assertCode(admitted, ReplyCode.ADMITTED);
+    assertThat(admitted.fence()).isEqualTo(ended).isLessThan(token);
+  }
+
+  @Test
+  void refusal_isReportedWithTheReleaseAndTheNextGrant() {
+    assertThat(client.acquire(keys, ME, ++token, TTL).othersQueued()).isZero();
+    assertThat(client.extend(keys, ME, token, TTL).othersQueued()).isZero();
+    assertCode(client.acquire(keys, OTHER, token + 1, TTL), ReplyCode.HELD);
+    assertThat(client.release(keys, ME, token).othersQueued()).isEqualTo(1);
+    assertThat(client.acquire(keys, OTHER, ++token, TTL).othersQueued()).isEqualTo(1);
+    assertThat(client.release(keys, OTHER, token).othersQueued()).isZero();
+  }
+
+  @Test
+  void held_andStale_winOverQueued() {
+    hold();
+    enqueue(client, "first");
+    assertCode(newcomer(), ReplyCode.HELD);
+    free("holder");
+    token -= 10;
+    assertCode(newcomer(), ReplyCode.STALE);
+    assertCode(take("first"), ReplyCode.STALE);
+    token += 100;
+    assertCode(newcomer(), ReplyCode.QUEUED);
+    assertCode(take("first"), ReplyCode.GRANTED);
+  }
+
+  @Test
+  void severalNames_waitInAQueueOfTheirOwn_andHearOfEachName() {
+    needs(Feature.INVALIDATIONS);
+    String one = freshName();
+    LockKeys both = TestClient.keys(one, one + "{" + one + "}");
+    keys = TestClient.keys(one);
+    TestClient many = another();
+    hold();
+    LockRequest.Enqueue request =
+        new LockRequest.Enqueue(both, entry(both, "many", 0, PATIENCE_MICROS), 0);
+    assertCode(many.ask(request), ReplyCode.HELD);
+    assertThat(enqueue(client, "single").othersQueued()).isZero();
+    free("holder");
+    awaitKey(many, keys.lockKey(0));
+    assertCode(take("single"), ReplyCode.GRANTED);
+    assertCode(many.ask(request), ReplyCode.HELD);
+    free("single");
+    awaitKey(many, keys.lockKey(0));
+    assertCode(many.ask(request), ReplyCode.ADMITTED);
+
+    // Its release wakes the queues of its names.
+    LockRequest.Acquire all =
+        LockRequest.Acquire.of(both, "all", ++token, TTL)
+            .withQueueEntry(entry(both, "many", 0, PATIENCE_MICROS));
+    assertCode(many.ask(all), ReplyCode.GRANTED);
+    TestClient next = another();
+    assertCode(enqueue(next, "next"), ReplyCode.HELD);
+    assertCode(many.release(both, "all", token), ReplyCode.RELEASED);
+    awaitKey(next, keys.wakeKey("next"));
+    assertCode(enqueue(next, "next"), ReplyCode.ADMITTED);
+  }
+
+  @Test
+  void foreignDataUnderTheKeysOfTheQueue_breaksNoVote() {
+    needs(Feature.FOREIGN_TYPES);
+    server().putList(keys.queueKey());
+    hold();
+    assertCode(newcomer(), ReplyCode.HELD);
+    NodeReply refused = enqueue(client, "p");
+    assertThat(refused.code()).isEqualTo(ReplyCode.FAILED);
+    assertThat(refused.error().kind()).isEqualTo(NodeError.Kind.FOREIGN_KEY);
+    assertThat(refused.error().message()).contains(server().stored(keys.queueKey()));
+    free("holder");
+    assertCode(take("p"), ReplyCode.GRANTED);
+    free("p");
+    assertCode(newcomer(), ReplyCode.GRANTED);
+    client.ask(LockRequest.Release.of(keys, "lease of a newcomer", token).leavingQueue("p"));
+    server().delete(keys.queueKey());
+    assertFree(keys);
+  }
+
+  @Test
+  void foreignDataUnderWakeAndWatchKeys_breaksNoVote_andTheQueueGoesOn() {
+    needs(Feature.FOREIGN_TYPES);
+    hold();
+    enqueue(client, "first");
+    enqueue(client, "second");
+    server().putList(keys.wakeKey("first"));
+    server().delete(keys.watchKey("second")); // It contains the patience.
+    server().putList(keys.watchKey("second"));
+    free("holder");
+    // The first seems to have been woken long ago: others pass it over.
+    assertCode(take("second"), ReplyCode.GRANTED);
+    free("second");
+    assertCode(enqueue(client, "first"), ReplyCode.ADMITTED);
+    assertCode(enqueue(client, "second"), ReplyCode.QUEUED);
+    server().put(keys.wakeKey("first"), "text", 0);
+    assertCode(enqueue(client, "second"), ReplyCode.ADMITTED);
+    assertCode(take("second"), ReplyCode.GRANTED);
+    server().delete(keys.wakeKey("first"));
+  }
+}

@@ -1,0 +1,410 @@
+package dev.redlock.cluster.internal;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.redlock.internal.scripts.EncodedRequest;
+import dev.redlock.internal.scripts.Script;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request in steps of one key each, while its slot is being moved.
+ *
+ * <p><b>Problem.</b> Lock key and fence key of a name move one after another; with many keys in the
+ * slot, seconds apart. Meanwhile no master has both, and Redis refuses the scripts of {@code
+ * acquire}, {@code extend} and {@code release}, which declare both. A holder could not extend.
+ *
+ * <p><b>Chosen way.</b> Redis executes a script with one key at all times: a key that the source
+ * does not have belongs to the target. So the request becomes one step per key. An acquire takes
+ * the lock key first, and raises the fence second, as its holder: two requests cannot both pass the
+ * first step, and the later one raises the fence above the earlier one. If the fence refuses the
+ * token, the lock key is given back. A release and an extend use the fence first. If a release
+ * overtakes the acquire that it undoes, the raised fence refuses the second step of the acquire; if
+ * it falls between the two steps, it also deletes the lock key that the first one took. The time to
+ * live of the lock key begins after the request was sent, as ever, so the validity that the client
+ * computes ends before it.
+ *
+ * <p>What steps do not do: enter the queue or keep its order, and write a lock key that is missing
+ * again (the fence on the other master could change in between). Both wait for the end of the move.
+ * No step touches an undeclared key, so nothing is written on the target that the source still has.
+ */
+final class Steps {
+  private final Masters masters;
+  private final ClusterReplies answers;
+  private final LockRequest request;
+  private final LockKeys keys;
+  private final ClusterWire wire;
+  private final long deadlineNanos;
+  private final long patienceNanos;
+  private final RoutedRequest whole;
+
+  /** One step that a master executed. */
+  record Done(int name, Script script, MasterLink link, boolean asked, NodeReply reply) {
+    ReplyCode code() {
+      return reply.code();
+    }
+  }
+
+  Steps(
+      Masters masters,
+      ClusterReplies answers,
+      LockRequest request,
+      ClusterWire wire,
+      long deadlineNanos,
+      long patienceNanos,
+      RoutedRequest whole) {
+    this.masters = masters;
+    this.answers = answers;
+    this.request = request;
+    this.keys = request.keys();
+    this.wire = wire;
+    this.deadlineNanos = deadlineNanos;
+    this.patienceNanos = patienceNanos;
+    this.whole = whole;
+  }
+
+  void begin() {
+    if (request instanceof LockRequest.Acquire acquire) {
+      acquire(acquire);
+    } else if (request instanceof LockRequest.Extend extend) {
+      extend(extend);
+    } else if (request instanceof LockRequest.Release release) {
+      release(release);
+    } else if (request instanceof LockRequest.Break broken) {
+      breakLock(broken);
+    } else {
+      inspect();
+    }
+  }
+
+  private void acquire(LockRequest.Acquire acquire) {
+    String previous = acquire.previousLeaseId() == null ? "" : acquire.previousLeaseId();
+    String ttl = Long.toString(acquire.ttlMillis());
+    lockKeys(
+        i -> new String[] {"take", acquire.leaseId(), ttl, previous},
+        locks -> {
+          NodeReply held = longest(locks);
+          if (held != null) {
+            giveBack(acquire, locks, () -> end(locks, held));
+          } else {
+            raise(acquire, locks);
+          }
+        });
+  }
+
+  private void raise(LockRequest.Acquire acquire, List<Done> locks) {
+    String token = Long.toString(acquire.token());
+    String previous = Long.toString(acquire.previousToken());
+    fenceKeys(
+        i -> {
+          boolean owned = locks.get(i).code() == ReplyCode.EXTENDED;
+          return new String[] {"raise", token, fenceLife(), previous, owned ? "1" : "0"};
+        },
+        fences -> {
+          Done stale = highest(fences, ReplyCode.STALE);
+          if (stale != null) {
+            giveBack(acquire, locks, () -> end(fences, stale.reply()));
+          } else {
+            end(both(locks, fences), combined(ReplyCode.GRANTED, fences));
+          }
+        });
+  }
+
+  /** Deletes the lock keys that this request took, not those that it found taken by its lease. */
+  private void giveBack(LockRequest.Acquire acquire, List<Done> locks, Runnable then) {
+    every(
+        i -> locks.get(i).code() == ReplyCode.GRANTED,
+        Script.LOCK_KEY,
+        i -> new String[] {"release", acquire.leaseId(), "0"},
+        undone -> then.run());
+  }
+
+  private void extend(LockRequest.Extend extend) {
+    String token = Long.toString(extend.token());
+    String ttl = Long.toString(extend.ttlMillis());
+    fenceKeys(
+        i -> new String[] {"extend", token, fenceLife()},
+        fences -> {
+          if (highest(fences, ReplyCode.LOST) != null) {
+            end(fences, combined(ReplyCode.LOST, fences));
+            return;
+          }
+          lockKeys(
+              i -> new String[] {"extend", extend.leaseId(), ttl},
+              locks -> {
+                List<Done> all = both(locks, fences);
+                if (highest(locks, ReplyCode.LOST) != null) {
+                  end(all, combined(ReplyCode.LOST, all));
+                } else if (highest(locks, ReplyCode.NOT_OWNER) != null) {
+                  whole.failed(
+                      answers.failure(
+                          NodeError.Kind.CLUSTER,
+                          "slot "
+                              + wire.slot()
+                              + " is being moved, and a lock key is missing: it can be written"
+                              + " again after the move"));
+                } else {
+                  end(all, combined(ReplyCode.EXTENDED, all));
+                }
+              });
+        });
+  }
+
+  private void release(LockRequest.Release release) {
+    String token = Long.toString(release.token());
+    String keep = Long.toString(release.keepMillis());
+    fenceKeys(
+        i -> new String[] {"release", token, fenceLife(), release.ended() ? "1" : "0"},
+        fences ->
+            lockKeys(
+                i -> new String[] {"release", release.leaseId(), keep},
+                locks -> {
+                  Done released = highest(locks, ReplyCode.RELEASED);
+                  wake(release, locks, fences);
+                  end(
+                      fences,
+                      combined(
+                          released == null ? ReplyCode.NOT_OWNER : ReplyCode.RELEASED, fences));
+                }));
+  }
+
+  /** Tells the processes that wait; see {@link WakeUps}. */
+  private void wake(LockRequest.Release release, List<Done> locks, List<Done> fences) {
+    WakeUps wakeUps = new WakeUps(masters, wire.slot());
+    if (release.leaveQueue() != null) {
+      wakeUps.leave(keys.queueKey(), release.leaveQueue());
+    }
+    for (int i = 0; i < keys.size(); i++) {
+      if (locks.get(i).code() == ReplyCode.RELEASED) {
+        wakeUps.publish(keys.lockKey(i), release.token());
+        if (fences.get(i).reply().othersQueued() > 0) {
+          wakeUps.wakeFirst(keys.lockKey(i), fenceLife());
+        }
+      }
+    }
+  }
+
+  private void breakLock(LockRequest.Break broken) {
+    String token = Long.toString(broken.token());
+    fenceKeys(
+        i -> new String[] {"break", token, fenceLife()},
+        fences -> {
+          Done stale = highest(fences, ReplyCode.STALE);
+          if (stale != null) {
+            end(fences, stale.reply());
+            return;
+          }
+          lockKeys(
+              i -> new String[] {"break"},
+              locks -> {
+                Done broke = highest(locks, ReplyCode.RELEASED);
+                ReplyCode code = broke == null ? ReplyCode.NOT_OWNER : ReplyCode.RELEASED;
+                end(fences, combined(code, fences));
+              });
+        });
+  }
+
+  private void inspect() {
+    lockKeys(
+        i -> new String[] {"read"},
+        locks ->
+            fenceKeys(
+                i -> new String[] {"read"},
+                fences -> {
+                  NodeReply held = longest(locks);
+                  NodeReply free = combined(ReplyCode.NOT_OWNER, fences);
+                  end(
+                      fences,
+                      held == null
+                          ? free
+                          : NodeReply.held(
+                              0,
+                              held.nodeMicros(),
+                              free.fence(),
+                              held.remainingMillis(),
+                              requireNonNull(held.mark())));
+                }));
+  }
+
+  private String fenceLife() {
+    return Long.toString(wire.fenceLifeMillis());
+  }
+
+  // One step for each name.
+
+  private void lockKeys(IntFunction<String[]> arguments, Consumer<List<Done>> then) {
+    every(i -> true, Script.LOCK_KEY, arguments, then);
+  }
+
+  private void fenceKeys(IntFunction<String[]> arguments, Consumer<List<Done>> then) {
+    every(i -> true, Script.FENCE_KEY, arguments, then);
+  }
+
+  /** Executes the step for each of these names, then continues; ends the request if one fails. */
+  private void every(
+      IntPredicate which,
+      Script script,
+      IntFunction<String[]> arguments,
+      Consumer<List<Done>> then) {
+    List<Integer> names = new ArrayList<>();
+    for (int i = 0; i < keys.size(); i++) {
+      if (which.test(i)) {
+        names.add(i);
+      }
+    }
+    if (names.isEmpty()) {
+      then.accept(List.of());
+      return;
+    }
+    Gathering gathering = new Gathering(names.size(), then);
+    for (int place = 0; place < names.size(); place++) {
+      int name = names.get(place);
+      step(script, name, arguments.apply(name), gathering, place);
+    }
+  }
+
+  private void step(Script script, int name, String[] arguments, Gathering gathering, int place) {
+    boolean grants = request instanceof LockRequest.Acquire && !arguments[0].equals("release");
+    new Route(
+            masters,
+            answers,
+            EncodedRequest.step(script, request, name, arguments),
+            wire.slot(),
+            grants,
+            Route.Moving.FOLLOW,
+            deadlineNanos,
+            patienceNanos,
+            new Route.Destination() {
+              @Override
+              public void reached(MasterLink link, boolean asked, NodeReply reply) {
+                gathering.done(place, new Done(name, script, link, asked, reply));
+              }
+
+              @Override
+              public void failed(NodeReply failure) {
+                gathering.failed(failure);
+              }
+
+              @Override
+              public void moving() {
+                throw new IllegalStateException("a command with one key follows ASK");
+              }
+            })
+        .begin();
+  }
+
+  /** Collects the replies of the steps of all names, which may arrive on several threads. */
+  private final class Gathering {
+    private final @Nullable Done[] done;
+    private final AtomicInteger left;
+    private final Consumer<List<Done>> then;
+
+    /** Written before the count falls, read after it reached zero. */
+    private volatile @Nullable NodeReply failure;
+
+    Gathering(int count, Consumer<List<Done>> then) {
+      this.done = new @Nullable Done[count];
+      this.left = new AtomicInteger(count);
+      this.then = then;
+    }
+
+    void done(int place, Done one) {
+      done[place] = one;
+      countDown();
+    }
+
+    void failed(NodeReply reply) {
+      failure = reply;
+      countDown();
+    }
+
+    private void countDown() {
+      if (left.decrementAndGet() > 0) {
+        return;
+      }
+      NodeReply failed = failure;
+      if (failed != null) {
+        whole.failed(answers.afterSteps(failed));
+        return;
+      }
+      List<Done> all = new ArrayList<>();
+      for (Done one : done) {
+        all.add(requireNonNull(one));
+      }
+      then.accept(all);
+    }
+  }
+
+  // The reply of the whole request.
+
+  private void end(List<Done> steps, NodeReply reply) {
+    List<ReplicaConfirmation.Write> writes = new ArrayList<>();
+    for (Done step : steps) {
+      writes.add(
+          step.script() == Script.FENCE_KEY
+              ? ReplicaConfirmation.Write.ofFence(step.link(), step.asked(), keys, step.name())
+              : ReplicaConfirmation.Write.ofLock(
+                  step.link(), step.asked(), keys, step.name(), leaseId()));
+    }
+    whole.reached(writes, answers.definite(request, steps, reply));
+  }
+
+  private String leaseId() {
+    return request instanceof LockRequest.Acquire acquire
+        ? acquire.leaseId()
+        : request instanceof LockRequest.Extend extend ? extend.leaseId() : "";
+  }
+
+  private static List<Done> both(List<Done> locks, List<Done> fences) {
+    List<Done> all = new ArrayList<>(locks);
+    all.addAll(fences);
+    return all;
+  }
+
+  /** The reply of the key that another lease has for the longest time; null if there is none. */
+  private static @Nullable NodeReply longest(List<Done> locks) {
+    NodeReply longest = null;
+    for (Done one : locks) {
+      if (one.code() == ReplyCode.HELD
+          && (longest == null || one.reply().remainingMillis() > longest.remainingMillis())) {
+        longest = one.reply();
+      }
+    }
+    return longest;
+  }
+
+  /** The step with this code and the highest fence; null if there is none. */
+  private static @Nullable Done highest(List<Done> steps, ReplyCode code) {
+    Done highest = null;
+    for (Done one : steps) {
+      if (one.code() == code
+          && (highest == null || one.reply().fence() > highest.reply().fence())) {
+        highest = one;
+      }
+    }
+    return highest;
+  }
+
+  /** A reply with the latest clock, the highest fence and all others that were reported. */
+  private static NodeReply combined(ReplyCode code, List<Done> steps) {
+    long clock = 0;
+    long fence = 0;
+    int others = 0;
+    for (Done one : steps) {
+      clock = Math.max(clock, one.reply().nodeMicros());
+      fence = Math.max(fence, one.reply().fence());
+      others = Math.max(others, one.reply().othersQueued());
+    }
+    return new NodeReply(code, 0, clock, fence, 0, null, others, null);
+  }
+}

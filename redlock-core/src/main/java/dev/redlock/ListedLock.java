@@ -1,0 +1,60 @@
+package dev.redlock;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.redlock.spi.Printable;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock that was held when it was listed; see {@link Redlock#list}.
+ *
+ * @param name its name
+ * @param holder a short hash of the holder's lease id, as in an {@link AcquireReport}
+ * @param holderLabel the {@linkplain RedlockBuilder#label label} of the holder's client, a hint;
+ *     null if it has none
+ * @param remaining when the lock is free unless its lease is extended: the time after which fewer
+ *     nodes than a quorum store it
+ * @param fence the highest fencing token of the name that a node knows; 0 if none. After a local
+ *     hand-off the token of the holder is up to 63 higher
+ * @param storedBy how many of the nodes that replied store the lease
+ * @param waiting how many processes wait in the queue of each node, by the name of the node; nodes
+ *     with an empty queue are left out
+ */
+public record ListedLock(
+    String name,
+    String holder,
+    @Nullable String holderLabel,
+    Duration remaining,
+    long fence,
+    int storedBy,
+    Map<String, Integer> waiting) {
+  public ListedLock {
+    requireNonNull(name, "name");
+    requireNonNull(holder, "holder");
+    requireNonNull(remaining, "remaining");
+    waiting = Map.copyOf(waiting);
+  }
+
+  /** All of it, printable: names may contain control characters. */
+  @Override
+  public String toString() {
+    return Printable.of(
+        "ListedLock[name="
+            + name
+            + ", holder="
+            + holder
+            + ", holderLabel="
+            + holderLabel
+            + ", remaining="
+            + remaining
+            + ", fence="
+            + fence
+            + ", storedBy="
+            + storedBy
+            + ", waiting="
+            + waiting
+            + "]");
+  }
+}

@@ -1,0 +1,25 @@
+package dev.redlock;
+
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * A listing of the locks that are held, page by page; see {@link Redlock#list}. It keeps some
+ * hundred locks in memory, and reads on only when the next page is asked for. Safe from any thread.
+ */
+public interface LockListing extends AutoCloseable {
+
+  /**
+   * The next page, in no order: 100 locks, fewer at the end, none if the listing is over. Calls are
+   * answered one after another. Completes on the callback executor.
+   *
+   * <p>Fails with {@link QuorumUnavailableException} if fewer nodes than a quorum could be read,
+   * with {@link RedlockClosedException} if the client is closed meanwhile, and with {@link
+   * IllegalStateException} after {@link #close()}.
+   */
+  CompletionStage<List<ListedLock>> next();
+
+  /** Ends the listing and closes its connections. Idempotent. */
+  @Override
+  void close();
+}

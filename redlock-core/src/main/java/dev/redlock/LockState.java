@@ -1,0 +1,33 @@
+package dev.redlock;
+
+import static java.util.Objects.requireNonNull;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state of a lock, as a client that does not want it sees it; see {@link Redlock#watch}.
+ *
+ * @param name its name
+ * @param status whether it is held
+ * @param holder a short hash of the holder's lease id; null unless held
+ * @param holderLabel the {@linkplain RedlockBuilder#label label} of the holder's client, a hint;
+ *     null if it has none, or the lock is not held
+ * @param fence the highest fencing token of the name that a node knows; 0 if none
+ */
+public record LockState(
+    String name, Status status, @Nullable String holder, @Nullable String holderLabel, long fence) {
+  public LockState {
+    requireNonNull(name, "name");
+    requireNonNull(status, "status");
+  }
+
+  /** Whether a lock is held. */
+  public enum Status {
+    /** A quorum of nodes stores one lease. */
+    HELD,
+    /** A quorum of nodes stores no lease. */
+    FREE,
+    /** Neither: too few nodes replied, or a lease begins or ends at this moment. */
+    UNKNOWN
+  }
+}

@@ -1,0 +1,86 @@
+package dev.redlock.internal;
+
+import dev.redlock.Redlock;
+import dev.redlock.internal.protocol.Broadcast;
+import dev.redlock.internal.protocol.Randomness;
+import dev.redlock.spi.HolderMark;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.Time;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What the parts of one client share. All of it is safe from any thread. */
+final class ClientContext {
+  final Logger log = LoggerFactory.getLogger(Redlock.class);
+  final Platform platform;
+  final FailureLog failures;
+  final Randomness randomness;
+
+  /** Names this client in the queues of the nodes. */
+  final String processName;
+
+  /** The broadcasts in progress, and what the queue runs when one is over. */
+  final Map<Broadcast, Runnable> broadcasts = new ConcurrentHashMap<>();
+
+  final LockWatches watches = new LockWatches();
+
+  /** The listings that are open. */
+  final Set<Listing> listings = ConcurrentHashMap.newKeySet();
+
+  final SystemTime systemTime = new SystemTime();
+  final Time time;
+  final Blocking blocking;
+  final NodeSet nodes;
+  final long nodeTimeoutNanos;
+  final CallbackThreads callbackThreads;
+  final Executor callbacks;
+  final Events events;
+
+  /** Null if the client has no listener. */
+  final @Nullable NodeRequestCounts nodeRequests;
+
+  final HintCarriers hints;
+  final CleanupBacklog cleanups;
+  final LateTimers lateTimers;
+  final LeakDetector leaks;
+
+  ClientContext(Assembly.Parts parts, Platform platform) {
+    this.platform = platform;
+    failures = platform.failures(log);
+    randomness = platform.randomness(HolderMark.suffix(parts.label()));
+    processName = randomness.leaseId().substring(0, 12);
+    Time given = parts.time();
+    time = given == null ? systemTime : new GuardedTime(given, systemTime, failures);
+    blocking = new Blocking(platform, time);
+    nodes = new NodeSet(parts.nodes(), failures);
+    nodeTimeoutNanos = parts.defaults().nodeTimeout().toNanos();
+    callbackThreads = new CallbackThreads(platform.callbackThreads(), time, failures);
+    callbacks = callbackThreads.preferring(parts.callbackExecutor());
+    events = new Events(parts.listeners(), callbacks, time, failures);
+    nodeRequests = events.areUnheard() ? null : new NodeRequestCounts(this);
+    hints = new HintCarriers(parts.hints(), failures);
+    cleanups = new CleanupBacklog(nodes.count(), CleanupBacklog.LIMIT, log);
+    lateTimers = new LateTimers(nodes, time, log);
+    leaks = new LeakDetector(parts.traceLeaks(), log);
+  }
+
+  Redlock.NodeState nodeState(int index) {
+    NodeStatus status = nodes.status(index);
+    long left =
+        status.state() == NodeStatus.State.QUARANTINED ? status.untilNanos() - time.nanos() : 0;
+    return new Redlock.NodeState(
+        nodes.name(index),
+        status.state() == NodeStatus.State.VOTING && status.erring()
+            ? Redlock.NodeState.State.ERRING
+            : Redlock.NodeState.State.valueOf(status.state().name()),
+        Duration.ofNanos(Math.max(0, left)),
+        status.cause(),
+        cleanups.of(index));
+  }
+}

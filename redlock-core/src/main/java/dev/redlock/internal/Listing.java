@@ -1,0 +1,319 @@
+package dev.redlock.internal;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.redlock.AcquireReport;
+import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.ListedLock;
+import dev.redlock.LockListing;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.RedlockClosedException;
+import dev.redlock.Vote;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockReader;
+import dev.redlock.spi.LockReader.StoredLock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists the locks that a quorum of nodes stores.
+ *
+ * <p>Nodes scan their keys in different orders. To merge whole scans would need the memory of all
+ * names. Instead one node is scanned at a time, and the other nodes are asked for the names of each
+ * page. A lock that a quorum stores is missing on at most N − quorum nodes, so N − quorum + 1 scans
+ * find it. A later scan leaves out what a node that was scanned before stores as well: that was
+ * listed already. So only what one step found is kept.
+ *
+ * <p>After each step the listing pauses for as long as the step took, so that the nodes serve
+ * others for most of the time.
+ */
+final class Listing implements LockListing {
+  /** A script that looks at so many keys takes one or two milliseconds. */
+  private static final int KEYS_PER_STEP = 800;
+
+  private static final int PAGE = 100;
+  private static final long MIN_PAUSE_NANOS = 3_000_000;
+  private static final long MAX_PAUSE_NANOS = 200_000_000;
+
+  private final ClientContext context;
+  private final NamePattern pattern;
+  private final String keyPrefix;
+  private final int quorum;
+
+  /** At the index of the node; null if it cannot be read. Closed readers stay. */
+  private final @Nullable LockReader[] readers;
+
+  /** Why a node could not be read last. Written between steps. */
+  private final @Nullable String[] errors;
+
+  // Confined to the step in progress; the chain of futures orders steps.
+  private final List<Integer> scanned = new CopyOnWriteArrayList<>();
+  private int scanning = -1;
+  private String cursor = "0";
+  private final List<Integer> failed = new CopyOnWriteArrayList<>();
+
+  /** What the steps found and no page has had yet: the matches of one step and a page at most. */
+  private final List<ListedLock> found = new ArrayList<>();
+
+  /** When the next step may begin. */
+  private long notBeforeNanos;
+
+  // Guarded by this.
+  private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
+
+  /** The page that is asked for. Written by its first step, read by the end. */
+  private volatile @Nullable CompletableFuture<List<ListedLock>> current;
+
+  /** Why it is over; null while it is open. Written under the lock, read by any step. */
+  private volatile @Nullable RuntimeException end;
+
+  Listing(ClientContext context, String keyPrefix, String pattern) {
+    this.context = context;
+    this.keyPrefix = keyPrefix;
+    this.pattern = new NamePattern(pattern);
+    int n = context.nodes.count();
+    quorum = context.nodes.quorum();
+    readers = new LockReader[n];
+    errors = new String[n];
+    notBeforeNanos = context.time.nanos();
+    for (int i = 0; i < n; i++) {
+      try {
+        readers[i] = context.nodes.node(i).reader();
+      } catch (RuntimeException e) {
+        errors[i] = String.valueOf(e.getMessage());
+        failed.add(i);
+      }
+    }
+  }
+
+  @Override
+  public CompletionStage<List<ListedLock>> next() {
+    CompletableFuture<List<ListedLock>> result = new CompletableFuture<>();
+    CompletableFuture<?> before;
+    synchronized (this) {
+      before = last;
+      last = result.handle((done, failure) -> null);
+    }
+    before.whenComplete((done, failure) -> begin(result));
+    return result.minimalCompletionStage();
+  }
+
+  private void begin(CompletableFuture<List<ListedLock>> result) {
+    current = result;
+    proceed(result);
+  }
+
+  private void proceed(CompletableFuture<List<ListedLock>> result) {
+    RuntimeException over = end;
+    if (over != null) {
+      fail(result, over);
+    } else if (found.size() >= PAGE || isDone()) {
+      if (isDone()) {
+        closeReaders();
+      }
+      List<ListedLock> next = found.subList(0, Math.min(PAGE, found.size()));
+      List<ListedLock> page = List.copyOf(next);
+      next.clear();
+      context.callbacks.execute(() -> result.complete(page));
+    } else if (readable() < quorum) {
+      fail(result, unavailable());
+    } else {
+      long pause = notBeforeNanos - context.time.nanos();
+      if (pause > 0) {
+        context.time.schedule(() -> step(result), pause);
+      } else {
+        step(result);
+      }
+    }
+  }
+
+  private boolean isDone() {
+    return scanned.size() >= readers.length - quorum + 1;
+  }
+
+  private int readable() {
+    return readers.length - failed.size();
+  }
+
+  private void fail(CompletableFuture<List<ListedLock>> result, RuntimeException why) {
+    context.callbacks.execute(() -> result.completeExceptionally(why));
+  }
+
+  /** One step of the scan of a node, then what the other nodes store for the same names. */
+  private void step(CompletableFuture<List<ListedLock>> result) {
+    if (scanning < 0) {
+      scanning = nextToScan();
+      cursor = "0";
+    }
+    int node = scanning;
+    long begun = context.time.nanos();
+    reading(node, reader -> reader.scan(keyPrefix, cursor, KEYS_PER_STEP))
+        .thenCompose(page -> page == null ? none() : merge(node, page))
+        .whenComplete(
+            (done, failure) -> {
+              long took = context.time.nanos() - begun;
+              long pause = Math.max(MIN_PAUSE_NANOS, took);
+              notBeforeNanos = begun + took + Math.min(MAX_PAUSE_NANOS, pause);
+              if (failure != null) {
+                context.failures.report("a step of a listing", failure);
+                fail(result, new CompletionException(failure));
+              } else {
+                proceed(result);
+              }
+            });
+  }
+
+  private int nextToScan() {
+    for (int i = 0; i < readers.length; i++) {
+      if (!scanned.contains(i) && !failed.contains(i)) {
+        return i;
+      }
+    }
+    throw new IllegalStateException("no node to scan"); // At least a quorum can be read.
+  }
+
+  private static CompletionStage<@Nullable Void> none() {
+    return CompletableFuture.completedStage(null);
+  }
+
+  private interface Question {
+    CompletionStage<LockReader.Page> ask(LockReader reader);
+  }
+
+  /** The node's reply; null if there is none, and the node is not read again. */
+  private CompletionStage<LockReader.@Nullable Page> reading(int node, Question question) {
+    CompletionStage<LockReader.Page> asked;
+    try {
+      asked = question.ask(requireNonNull(readers[node]));
+    } catch (RuntimeException e) {
+      asked = CompletableFuture.failedStage(e);
+    }
+    return asked.handle(
+        (reply, failure) -> {
+          if (failure != null) {
+            onFailure(node, failure);
+            return null;
+          }
+          return reply;
+        });
+  }
+
+  private synchronized void onFailure(int node, Throwable failure) {
+    Throwable cause = failure.getCause();
+    errors[node] = String.valueOf(cause == null ? failure : cause);
+    if (!failed.contains(node)) {
+      failed.add(node);
+    }
+    scanned.remove((Integer) node);
+    if (scanning == node) {
+      scanning = -1;
+    }
+  }
+
+  private CompletionStage<@Nullable Void> merge(int node, LockReader.Page step) {
+    List<StoredLock> matching = new ArrayList<>();
+    List<String> keys = new ArrayList<>();
+    for (StoredLock lock : step.locks()) {
+      if (LockKeys.nameOf(keyPrefix, lock.lockKey()).filter(pattern::matches).isPresent()) {
+        matching.add(lock);
+        keys.add(lock.lockKey());
+      }
+    }
+    List<CompletableFuture<LockReader.@Nullable Page>> others = new ArrayList<>();
+    PageMerge merge = new PageMerge(context.nodes, keyPrefix, quorum);
+    merge.add(node, matching);
+    for (int i = 0; i < readers.length; i++) {
+      int other = i;
+      if (i != node && !failed.contains(i) && !keys.isEmpty()) {
+        others.add(
+            reading(i, reader -> reader.look(keys))
+                .thenApply(
+                    reply -> {
+                      if (reply != null) {
+                        merge.add(other, reply.locks());
+                      }
+                      return reply;
+                    })
+                .toCompletableFuture());
+      }
+    }
+    return CompletableFuture.allOf(others.toArray(CompletableFuture[]::new))
+        .thenAccept(
+            done -> {
+              found.addAll(merge.locks(matching, List.copyOf(scanned), readable()));
+              cursor = step.cursor();
+              if (step.isLast() && scanning == node) {
+                scanned.add(node);
+                scanning = -1;
+              }
+            });
+  }
+
+  private QuorumUnavailableException unavailable() {
+    List<NodeVote> votes = new ArrayList<>();
+    for (int i = 0; i < readers.length; i++) {
+      String error = errors[i];
+      votes.add(
+          new NodeVote(
+              context.nodes.name(i),
+              error == null ? Vote.NOT_ASKED : Vote.SILENT,
+              Duration.ZERO,
+              error,
+              null,
+              null));
+    }
+    AcquireReport report =
+        new AcquireReport(
+            List.of(pattern.pattern()),
+            AcquireReport.Verdict.UNAVAILABLE,
+            quorum,
+            votes,
+            Duration.ZERO,
+            1,
+            Duration.ZERO);
+    return new QuorumUnavailableException("locks not listed", report);
+  }
+
+  @Override
+  public void close() {
+    end(new IllegalStateException("the listing is closed"));
+  }
+
+  /** The client is closed. */
+  void clientClosed() {
+    end(new RedlockClosedException());
+  }
+
+  private void end(RuntimeException why) {
+    synchronized (this) {
+      if (end != null) {
+        return;
+      }
+      end = why;
+    }
+    CompletableFuture<List<ListedLock>> waiting = current;
+    if (waiting != null) { // Its step may wait for a timer of a client that is closed.
+      fail(waiting, why);
+    }
+    closeReaders();
+  }
+
+  private void closeReaders() {
+    context.listings.remove(this);
+    for (LockReader reader : readers) {
+      if (reader != null) {
+        try {
+          reader.close();
+        } catch (RuntimeException e) {
+          context.failures.report("closing a listing", e);
+        }
+      }
+    }
+  }
+}

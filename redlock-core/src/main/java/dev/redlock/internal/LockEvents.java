@@ -1,0 +1,86 @@
+package dev.redlock.internal;
+
+import dev.redlock.LeaseEnd;
+import dev.redlock.RedlockListener.HandOff;
+import dev.redlock.RedlockListener.WakeUp;
+import dev.redlock.internal.protocol.Effect;
+import dev.redlock.internal.protocol.HeldLease;
+import dev.redlock.internal.protocol.LockMachine;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Derives the events of one lock from the effects of its machine, so that the protocol needs no
+ * code for them. Exists only if the client has a listener. Confined to the queue of the lock.
+ */
+final class LockEvents {
+  private final Events events;
+  private final LockKeys keys;
+
+  /** The lease that was handed off, until its successor is granted. */
+  private @Nullable HeldLease predecessor;
+
+  /** Whether a node refused the waiter because another client holds the lock or comes first. */
+  private boolean heldElsewhere;
+
+  /** Whether a hint woke the waiter, and the result of its attempt is not known yet. */
+  private boolean hinted;
+
+  LockEvents(Events events, LockKeys keys) {
+    this.events = events;
+    this.keys = keys;
+  }
+
+  void onReply(LockRequest request, NodeReply reply, LockMachine machine) {
+    boolean refusal = reply.code() == ReplyCode.HELD || reply.code() == ReplyCode.QUEUED;
+    if (refusal && !(request instanceof LockRequest.Inspect) && machine.lease() == null) {
+      heldElsewhere |= machine.waiting() > 0;
+    }
+  }
+
+  /** Called before the effect is carried out. */
+  void before(Effect effect, @Nullable LeaseCore held) {
+    if (effect instanceof Effect.Granted grant) {
+      granted(grant.lease());
+    } else if (effect instanceof Effect.End end) {
+      predecessor = end.end() == LeaseEnd.HANDED_OFF ? end.lease() : null;
+    } else if (effect instanceof Effect.Woken woken) {
+      hintWas(false); // The attempt after the previous hint was in vain.
+      hinted = woken.cause() == WakeUp.HINT;
+      events.woken(keys, woken.cause());
+    } else {
+      events.observe(keys, effect, held);
+    }
+  }
+
+  private void granted(HeldLease lease) {
+    HeldLease before = predecessor;
+    predecessor = null;
+    if (before != null) {
+      boolean local = before.grantToken() == lease.grantToken();
+      events.handOff(keys, local ? HandOff.LOCAL : HandOff.ROUND);
+    } else if (heldElsewhere) {
+      events.handOff(keys, HandOff.PROCESS);
+    }
+    hintWas(true);
+    heldElsewhere = false;
+  }
+
+  /** Called after each event of the queue, with the number of callers that wait. */
+  void after(int waiting) {
+    if (waiting == 0) {
+      hintWas(false);
+      heldElsewhere = false;
+    }
+  }
+
+  private void hintWas(boolean useful) {
+    if (hinted) {
+      hinted = false;
+      events.hint(keys, useful);
+    }
+  }
+}

@@ -1,0 +1,177 @@
+package dev.redlock.internal;
+
+import dev.redlock.AcquireReport;
+import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.LockInspection;
+import dev.redlock.LockInspection.NodeView;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.Redlock;
+import dev.redlock.Vote;
+import dev.redlock.internal.protocol.Broadcast;
+import dev.redlock.internal.protocol.LockMachine;
+import dev.redlock.spi.HolderMark;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Shows what every node stores for a name, and breaks locks, for an operator. */
+final class LockInspector {
+  private final ClientContext context;
+  private final Locks locks;
+
+  LockInspector(ClientContext context, Locks locks) {
+    this.context = context;
+    this.locks = locks;
+  }
+
+  CompletableFuture<LockInspection> inspect(LockKeys keys) {
+    CompletableFuture<LockInspection> result = new CompletableFuture<>();
+    broadcast(
+        keys,
+        LockMachine::inspect,
+        seen -> context.callbacks.execute(() -> result.complete(inspection(keys, seen))));
+    return result;
+  }
+
+  CompletableFuture<LockInspection> breakLock(LockKeys keys) {
+    CompletableFuture<LockInspection> result = new CompletableFuture<>();
+    broadcast(
+        keys,
+        LockMachine::inspect,
+        seen -> {
+          LockInspection before = inspection(keys, seen);
+          broadcast(
+              keys,
+              LockMachine::breakLock,
+              done -> {
+                hintOthers(keys, done);
+                context.callbacks.execute(() -> complete(result, keys, before, done));
+              });
+        });
+    return result;
+  }
+
+  private interface Question {
+    Broadcast begin(LockMachine machine, long timeoutNanos, long nowNanos);
+  }
+
+  /**
+   * @param taker called by the queue of these names when the broadcast is over
+   */
+  private void broadcast(LockKeys keys, Question question, Consumer<Broadcast> taker) {
+    locks.post(
+        keys,
+        (machine, now, wall) -> {
+          Broadcast b = question.begin(machine, context.nodeTimeoutNanos, now);
+          context.broadcasts.put(b, () -> taker.accept(b));
+        });
+  }
+
+  /**
+   * Hints other queues of this client that share a name. Nodes send no invalidation of what this
+   * client's own connection has written, and the machine that broke the lock knows its own lease
+   * only.
+   */
+  private void hintOthers(LockKeys keys, Broadcast done) {
+    for (int i = 0; i < keys.size(); i++) {
+      for (LockActor other : locks.of(keys.lockKey(i))) {
+        if (other.keys().equals(keys)) {
+          continue;
+        }
+        for (int n = 0; n < context.nodes.count(); n++) {
+          NodeReply reply = done.reply(n);
+          if (reply != null && reply.code().definite()) {
+            int node = n;
+            other.post(
+                (machine, now, wall) -> machine.onInvalidation(node, keys.lockKey(0), now, wall));
+          }
+        }
+      }
+    }
+  }
+
+  private void complete(
+      CompletableFuture<LockInspection> result,
+      LockKeys keys,
+      LockInspection before,
+      Broadcast done) {
+    if (done.isBroken()) {
+      result.complete(before);
+      return;
+    }
+    List<NodeVote> votes = new ArrayList<>();
+    for (int i = 0; i < context.nodes.count(); i++) {
+      boolean broken = done.isBroken(i);
+      votes.add(
+          new NodeVote(
+              context.nodes.name(i),
+              broken ? Vote.GRANTED : Vote.SILENT,
+              Duration.ZERO,
+              broken ? null : why(i, done.reply(i)),
+              null,
+              null));
+    }
+    AcquireReport report =
+        new AcquireReport(
+            keys.names(),
+            AcquireReport.Verdict.UNAVAILABLE,
+            before.quorum(),
+            votes,
+            Duration.ZERO,
+            1,
+            Duration.ZERO);
+    result.completeExceptionally(new QuorumUnavailableException("lock not broken", report));
+  }
+
+  private LockInspection inspection(LockKeys keys, Broadcast broadcast) {
+    List<NodeView> views = new ArrayList<>();
+    int n = context.nodes.count();
+    for (int i = 0; i < n; i++) {
+      views.add(view(i, broadcast.reply(i)));
+    }
+    return new LockInspection(keys.names().get(0), context.nodes.quorum(), views);
+  }
+
+  private NodeView view(int node, @Nullable NodeReply reply) {
+    Redlock.NodeState state = context.nodeState(node);
+    String stateText =
+        state.remaining().isZero()
+            ? state.state().name()
+            : state.state() + " for " + state.remaining().toMillis() + " ms";
+    if (reply == null || !reply.code().definite()) {
+      return new NodeView(state.node(), stateText, null, null, 0, why(node, reply));
+    }
+    String mark = reply.code() == ReplyCode.HELD ? reply.mark() : null;
+    HolderMark holder = mark == null ? null : HolderMark.of(mark);
+    return new NodeView(
+        state.node(),
+        stateText,
+        holder == null ? null : holder.hash(),
+        holder == null ? null : Duration.ofMillis(reply.remainingMillis()),
+        reply.fence(),
+        null,
+        holder == null ? null : holder.label());
+  }
+
+  private String why(int node, @Nullable NodeReply reply) {
+    if (reply != null) {
+      NodeError error = reply.error();
+      return error == null ? reply.code().toString() : error.toString();
+    }
+    NodeStatus status = context.nodes.status(node);
+    if (status.usable()) {
+      return NodeError.Kind.TIMEOUT + ": no reply in time";
+    }
+    // The cause of a broken connection begins with its kind already.
+    String kind = NodeError.Kind.DISCONNECTED + ": ";
+    return status.cause().startsWith(kind) ? status.cause() : kind + status.cause();
+  }
+}

@@ -1,0 +1,252 @@
+package dev.redlock.internal;
+
+import com.google.common.util.concurrent.MoreExecutors;
+import dev.redlock.LockInspection;
+import dev.redlock.LockInspection.NodeView;
+import dev.redlock.LockState;
+import dev.redlock.LockState.Status;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.Time;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Flow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One subscription to the state of a lock. It inspects the lock at first, after each invalidation,
+ * after each change by this client, and once per poll interval; an inspection makes the nodes send
+ * the next invalidation. It keeps the newest state only: a slow subscriber misses states in
+ * between, and never the last one.
+ */
+final class LockWatch implements Flow.Subscription {
+  /** The shortest time between two inspections: a busy lock changes a thousand times a second. */
+  private static final long MIN_GAP_NANOS = 20_000_000;
+
+  private final ClientContext context;
+  private final LockInspector inspector;
+  private final LockKeys keys;
+  private final Flow.Subscriber<? super LockState> subscriber;
+  private final long pollNanos;
+
+  /** Runs what touches the subscriber, one after another. */
+  private final Executor inOrder;
+
+  // Guarded by this.
+  private long demand;
+  private @Nullable LockState newest;
+  private @Nullable LockState delivered;
+  private boolean inspecting;
+  private boolean changed;
+  private boolean ended;
+
+  /** Whether a delivery waits for its turn: one is enough, however slow the subscriber is. */
+  private boolean deliveryWaits;
+
+  private long notBeforeNanos;
+  private Time.@Nullable Cancellable timer;
+
+  LockWatch(
+      ClientContext context,
+      LockInspector inspector,
+      LockKeys keys,
+      long pollNanos,
+      Flow.Subscriber<? super LockState> subscriber) {
+    this.context = context;
+    this.inspector = inspector;
+    this.keys = keys;
+    this.pollNanos = pollNanos;
+    this.subscriber = subscriber;
+    inOrder = MoreExecutors.newSequentialExecutor(context.callbacks);
+    notBeforeNanos = context.time.nanos();
+  }
+
+  void start() {
+    context.watches.add(keys.lockKey(0), this);
+    inOrder.execute(
+        () -> {
+          try {
+            subscriber.onSubscribe(this);
+          } catch (Throwable e) {
+            failed(e);
+          }
+        });
+    look();
+  }
+
+  /** The lock may have changed. Called on any thread, also in the queue of the lock. */
+  void onChange() {
+    look();
+  }
+
+  private void look() {
+    long wait;
+    synchronized (this) {
+      if (ended) {
+        return;
+      }
+      if (inspecting) {
+        changed = true;
+        return;
+      }
+      inspecting = true;
+      changed = false;
+      wait = notBeforeNanos - context.time.nanos();
+      cancelTimer();
+    }
+    if (wait > 0) {
+      context.time.schedule(this::inspect, wait);
+    } else {
+      inspect();
+    }
+  }
+
+  private void inspect() {
+    synchronized (this) {
+      if (ended) {
+        return;
+      }
+      changed = false;
+    }
+    inspector.inspect(keys).whenComplete((seen, failure) -> seen(seen));
+  }
+
+  private void seen(@Nullable LockInspection inspection) {
+    boolean again;
+    synchronized (this) {
+      inspecting = false;
+      notBeforeNanos = context.time.nanos() + MIN_GAP_NANOS;
+      if (ended) {
+        return;
+      }
+      if (inspection != null) {
+        newest = state(inspection);
+      }
+      again = changed;
+      if (!again) {
+        cancelTimer();
+        timer = context.time.schedule(this::look, pollNanos);
+      }
+    }
+    deliverSoon();
+    if (again) {
+      look();
+    }
+  }
+
+  private static LockState state(LockInspection inspection) {
+    Map<String, Integer> votes = new HashMap<>();
+    int free = 0;
+    long fence = 0;
+    for (NodeView view : inspection.nodes()) {
+      String holder = view.holder();
+      fence = Math.max(fence, view.fence());
+      if (holder != null) {
+        votes.merge(holder, 1, Integer::sum);
+      } else if (view.error() == null) {
+        free++;
+      }
+    }
+    for (NodeView view : inspection.nodes()) {
+      String holder = view.holder();
+      if (holder != null && votes.getOrDefault(holder, 0) >= inspection.quorum()) {
+        return new LockState(inspection.name(), Status.HELD, holder, view.holderLabel(), fence);
+      }
+    }
+    Status status = free >= inspection.quorum() ? Status.FREE : Status.UNKNOWN;
+    return new LockState(inspection.name(), status, null, null, fence);
+  }
+
+  private void deliverSoon() {
+    synchronized (this) {
+      if (deliveryWaits || ended) {
+        return;
+      }
+      deliveryWaits = true;
+    }
+    inOrder.execute(this::deliver);
+  }
+
+  /** Delivers the newest state, if it is another one and the subscriber wants it. */
+  private void deliver() {
+    LockState next;
+    synchronized (this) {
+      deliveryWaits = false;
+      next = newest;
+      if (ended || demand == 0 || next == null || next.equals(delivered)) {
+        return;
+      }
+      demand--;
+      delivered = next;
+    }
+    try {
+      subscriber.onNext(next);
+    } catch (Throwable e) {
+      failed(e);
+    }
+  }
+
+  private void failed(Throwable e) {
+    cancel();
+    context.failures.report("the subscriber " + subscriber.getClass().getName(), e);
+  }
+
+  @Override
+  public void request(long n) {
+    if (n <= 0) {
+      if (end()) {
+        RuntimeException e = new IllegalArgumentException("request of " + n + " must be positive");
+        finish(() -> subscriber.onError(e));
+      }
+      return;
+    }
+    synchronized (this) {
+      demand = demand + n < 0 ? Long.MAX_VALUE : demand + n;
+    }
+    deliverSoon();
+  }
+
+  @Override
+  public void cancel() {
+    end();
+  }
+
+  /** The client is closed. */
+  void clientClosed() {
+    if (end()) {
+      finish(subscriber::onComplete);
+    }
+  }
+
+  private void finish(Runnable last) {
+    inOrder.execute(
+        () -> {
+          try {
+            last.run();
+          } catch (Throwable e) {
+            context.failures.report("the subscriber " + subscriber.getClass().getName(), e);
+          }
+        });
+  }
+
+  private boolean end() {
+    synchronized (this) {
+      if (ended) {
+        return false;
+      }
+      ended = true;
+      cancelTimer();
+    }
+    context.watches.remove(keys.lockKey(0), this);
+    return true;
+  }
+
+  /** Called with the lock held. */
+  private void cancelTimer() {
+    Time.Cancellable armed = timer;
+    timer = null;
+    if (armed != null) {
+      armed.cancel();
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package dev.redlock.internal;
+
+import dev.redlock.Redlock;
+import dev.redlock.internal.recording.Recorder;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeListener;
+import dev.redlock.spi.ReleaseHints;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.jspecify.annotations.Nullable;
+
+/** Brings what nodes and carriers of release hints report to the parts that it concerns. */
+final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
+  private final ClientContext context;
+  private final Locks locks;
+  private final Doctor doctor;
+  private final Readiness readiness;
+  private final IndependenceCheck independence;
+  private final String keyPrefix;
+
+  /** For each node, the changes of its state that the listeners have not been told of. */
+  private final AtomicIntegerArray untold;
+
+  NodeEvents(
+      ClientContext context, Locks locks, Doctor doctor, Readiness readiness, String keyPrefix) {
+    this.context = context;
+    this.locks = locks;
+    this.doctor = doctor;
+    this.readiness = readiness;
+    this.keyPrefix = keyPrefix;
+    untold = new AtomicIntegerArray(context.nodes.count());
+    independence = new IndependenceCheck(context.nodes);
+  }
+
+  @Override
+  public void onStatus(LockNode node) {
+    int index = context.nodes.indexOf(node);
+    tellState(index);
+    readiness.review();
+    for (LockActor actor : locks.all()) {
+      actor.post((machine, now, wall) -> machine.onNodeStatus(index, now, wall));
+    }
+  }
+
+  /**
+   * Several threads may report changes of one node at the same time. One of them tells the states
+   * for all of them, so that the listener receives them in the order in which they were, and the
+   * last is the one that holds.
+   */
+  private void tellState(int index) {
+    int changes = untold.incrementAndGet(index);
+    if (changes > 1) {
+      return; // The thread that is telling reads the state again.
+    }
+    do {
+      Redlock.NodeState state = context.nodeState(index);
+      context.events.node(state);
+      Recorder.node(state);
+      changes = untold.addAndGet(index, -changes);
+    } while (changes > 0);
+  }
+
+  @Override
+  public void onClock(LockNode node, long nodeMicros, long sentNanos, long answeredNanos) {
+    int index = context.nodes.indexOf(node);
+    context.nodes.knowledge(index).observe(sentNanos, answeredNanos, nodeMicros);
+    doctor.clockRead(index);
+  }
+
+  @Override
+  public @Nullable String objection(
+      LockNode node, @Nullable NodeIdentity identity, String markerId) {
+    return independence.check(context.nodes.indexOf(node), identity, markerId);
+  }
+
+  @Override
+  public void onInvalidated(LockNode node, String key) {
+    locks.invalidated(key, context.nodes.indexOf(node));
+    context.watches.changed(key);
+    forward(key);
+  }
+
+  @Override
+  public void onReleaseHint(LockNode node, String key) {
+    locks.mayBeFree(key);
+    context.watches.changed(key);
+    forward(key);
+  }
+
+  /** Hints of carriers are not forwarded: the carriers would send them to each other for ever. */
+  private void forward(String key) {
+    if (!context.hints.isEmpty()) {
+      locks.nameOf(key).ifPresent(context.hints::invalidated);
+    }
+  }
+
+  @Override
+  public void onAllInvalidated(LockNode node) {
+    int index = context.nodes.indexOf(node);
+    context.watches.allChanged();
+    for (LockActor actor : locks.all()) {
+      actor.post(
+          (machine, now, wall) ->
+              machine.onInvalidation(index, actor.keys().lockKey(0), now, wall));
+    }
+  }
+
+  @Override
+  public void mayBeFree(String name) {
+    String key = LockKeys.of(keyPrefix, List.of(name)).lockKey(0);
+    locks.mayBeFree(key);
+    context.watches.changed(key);
+  }
+}

@@ -1,0 +1,96 @@
+package dev.redlock.internal;
+
+import dev.redlock.ListedLock;
+import dev.redlock.spi.HolderMark;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockReader.StoredLock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What the nodes store for the names of one page. */
+final class PageMerge {
+  private final NodeSet nodes;
+  private final String keyPrefix;
+  private final int quorum;
+
+  /** By lock key, then by node. Guarded by this: replies come on several threads. */
+  private final Map<String, Map<Integer, StoredLock>> stored = new HashMap<>();
+
+  PageMerge(NodeSet nodes, String keyPrefix, int quorum) {
+    this.nodes = nodes;
+    this.keyPrefix = keyPrefix;
+    this.quorum = quorum;
+  }
+
+  synchronized void add(int node, List<StoredLock> locks) {
+    for (StoredLock lock : locks) {
+      stored.computeIfAbsent(lock.lockKey(), key -> new HashMap<>()).put(node, lock);
+    }
+  }
+
+  /**
+   * The locks that are held.
+   *
+   * @param scanned nodes whose locks were listed before
+   * @param replied how many nodes were asked; the others may store any of the locks
+   */
+  synchronized List<ListedLock> locks(List<StoredLock> found, List<Integer> scanned, int replied) {
+    List<ListedLock> locks = new ArrayList<>();
+    int unknown = nodes.count() - replied;
+    for (StoredLock lock : found) {
+      Map<Integer, StoredLock> byNode = stored.get(lock.lockKey());
+      if (byNode == null || scanned.stream().anyMatch(byNode::containsKey)) {
+        continue;
+      }
+      HolderMark holder = holderOf(byNode);
+      List<Long> remaining = new ArrayList<>();
+      Map<String, Integer> waiting = new HashMap<>();
+      long fence = 0;
+      for (Map.Entry<Integer, StoredLock> of : byNode.entrySet()) {
+        StoredLock seen = of.getValue();
+        fence = Math.max(fence, seen.fence());
+        if (seen.waiting() > 0) {
+          waiting.put(nodes.name(of.getKey()), seen.waiting());
+        }
+        if (seen.holder().hash().equals(holder.hash())) {
+          remaining.add(seen.remainingMillis());
+        }
+      }
+      if (remaining.size() + unknown >= quorum) {
+        locks.add(
+            new ListedLock(
+                LockKeys.nameOf(keyPrefix, lock.lockKey()).orElseThrow(),
+                holder.hash(),
+                holder.label(),
+                Duration.ofMillis(decisive(remaining)),
+                fence,
+                remaining.size(),
+                waiting));
+      }
+    }
+    return locks;
+  }
+
+  /** The holder that most nodes store. */
+  private static HolderMark holderOf(Map<Integer, StoredLock> byNode) {
+    Map<String, Integer> votes = new HashMap<>();
+    byNode.values().forEach(lock -> votes.merge(lock.holder().hash(), 1, Integer::sum));
+    HolderMark most = byNode.values().iterator().next().holder();
+    for (StoredLock lock : byNode.values()) {
+      if (votes.getOrDefault(lock.holder().hash(), 0) > votes.getOrDefault(most.hash(), 0)) {
+        most = lock.holder();
+      }
+    }
+    return most;
+  }
+
+  /** After this time fewer nodes than a quorum store the lease. */
+  private long decisive(List<Long> remaining) {
+    remaining.sort(Collections.reverseOrder());
+    return remaining.get(Math.min(quorum, remaining.size()) - 1);
+  }
+}

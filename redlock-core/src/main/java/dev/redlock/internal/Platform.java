@@ -1,0 +1,63 @@
+package dev.redlock.internal;
+
+import dev.redlock.internal.protocol.Randomness;
+import dev.redlock.spi.LockKeys;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+
+/**
+ * What a client takes from the JVM beside its clocks and timers: threads, waiting, random numbers,
+ * the log of foreign failures. The simulator replaces it, so that a seed decides all of it.
+ */
+class Platform {
+  static final Platform JVM = new Platform();
+
+  /**
+   * @param suffix what follows each lease id
+   */
+  Randomness randomness(String suffix) {
+    return new SecureRandomness(suffix);
+  }
+
+  FailureLog failures(Logger log) {
+    return new FailureLog(log);
+  }
+
+  /** The threads that continue with the queue of a lock. */
+  ThreadPoolExecutor queueThreads() {
+    return DaemonThreads.few(DaemonThreads.platform("redlock-queue-"));
+  }
+
+  /** The threads for user code. */
+  ThreadPoolExecutor callbackThreads() {
+    return DaemonThreads.few(DaemonThreads.lightest("redlock-callback-"));
+  }
+
+  /** A thread that closes a client; the caller starts it. */
+  Thread closingThread(Runnable task) {
+    return DaemonThreads.platform("redlock-close-").newThread(task);
+  }
+
+  /** The queue of these names. */
+  LockActor queue(ClientContext context, Locks locks, LockKeys keys) {
+    return new LockActor(context, locks, keys);
+  }
+
+  /** Parks the current thread until it is unparked or interrupted; may return earlier. */
+  void park(Completion<?> until) {
+    LockSupport.park(until);
+  }
+
+  /** The same, for this time at most. */
+  void park(Completion<?> until, long nanos) {
+    LockSupport.parkNanos(until, nanos);
+  }
+
+  /** Runs a short task after this time, also if all clients are closed. */
+  void runLater(Runnable task, long nanos) {
+    CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
+  }
+}

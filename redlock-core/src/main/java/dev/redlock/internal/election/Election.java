@@ -1,0 +1,545 @@
+package dev.redlock.internal.election;
+
+import com.google.common.util.concurrent.MoreExecutors;
+import dev.redlock.DistributedLock;
+import dev.redlock.LeaderElection;
+import dev.redlock.Lease;
+import dev.redlock.LeaseEnd;
+import dev.redlock.Redlock;
+import dev.redlock.RedlockClosedException;
+import dev.redlock.spi.Printable;
+import dev.redlock.spi.Time;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The state machine of an election. All events run in one serial queue, on the thread that brings
+ * one; user code never runs in the queue.
+ *
+ * <p>Every tenure ends in this order: work is told to stop, work has stopped, the lease is
+ * released. If the lease were released first, the successor could start while the old work still
+ * runs. If the instance campaigned again while its old work hangs, it could work twice at a time.
+ */
+public final class Election implements LeaderElection {
+  private static final Logger LOG = LoggerFactory.getLogger(Redlock.class);
+  private static final Duration FOREVER = Duration.ofDays(36_500);
+  private static final int MAX_PAUSES = 30;
+
+  private final ElectionClient client;
+  private final Time time;
+  private final DistributedLock lock;
+  private final ElectionConfig config;
+  private final Work work;
+  private final Listener listener;
+  private final Executor user;
+  private final Executor listeners;
+  private final Executor queue =
+      MoreExecutors.newSequentialExecutor(MoreExecutors.directExecutor());
+  private final long leaseNanos;
+  private final long marginNanos;
+
+  // Confined to the serial queue.
+  private boolean wanted;
+  private boolean paused;
+  private int failures;
+  private @Nullable CompletableFuture<?> acquiring;
+  private @Nullable Tenure tenure;
+
+  /** The last tenure, if its work did not stop in time and has not stopped yet. */
+  private @Nullable Tenure stuck;
+
+  private Time.@Nullable Cancellable timer;
+  private final List<CompletableFuture<Void>> leaving = new ArrayList<>();
+
+  // Written in the serial queue, read by any thread.
+  private volatile State state = State.IDLE;
+  private volatile @Nullable Lease lease;
+
+  private Election(
+      ElectionClient client,
+      ElectionConfig config,
+      Work work,
+      Listener listener,
+      @Nullable Executor executor) {
+    this.client = client;
+    this.config = config;
+    this.work = work;
+    this.listener = listener;
+    time = client.time();
+    lock = client.lock(config.name(), config.options());
+    user = client.executor(executor);
+    listeners = MoreExecutors.newSequentialExecutor(user);
+    leaseNanos = config.options().leaseTime().toNanos();
+    marginNanos = config.stopMargin().toNanos();
+  }
+
+  /** Makes an election that is not started. */
+  public static LeaderElection create(
+      Redlock redlock,
+      ElectionConfig config,
+      Work work,
+      Listener listener,
+      @Nullable Executor executor) {
+    if (!(redlock instanceof ElectionClient client)) {
+      throw new IllegalArgumentException(
+          "an election needs a client made by Redlock.builder(), was " + redlock.getClass());
+    }
+    return new Election(client, config, work, listener, executor);
+  }
+
+  // What a user calls.
+
+  @Override
+  public void start() {
+    serially(
+        () -> {
+          if (!wanted) {
+            wanted = true;
+            paused = false;
+            failures = 0;
+            campaignFirst();
+          }
+        });
+  }
+
+  @Override
+  public CompletionStage<Void> stop() {
+    return leave(
+        StopReason.STOPPED,
+        () -> {
+          wanted = false;
+          return true;
+        });
+  }
+
+  @Override
+  public CompletionStage<Void> pause() {
+    return leave(
+        StopReason.PAUSED,
+        () -> {
+          paused = wanted;
+          return wanted;
+        });
+  }
+
+  @Override
+  public CompletionStage<Void> resign() {
+    return leave(StopReason.RESIGNED, () -> tenure != null);
+  }
+
+  @Override
+  public void resume() {
+    serially(
+        () -> {
+          if (paused) {
+            paused = false;
+            campaignFirst();
+          }
+        });
+  }
+
+  @Override
+  public State state() {
+    return state;
+  }
+
+  @Override
+  public @Nullable Lease lease() {
+    return lease;
+  }
+
+  @Override
+  public void close() {
+    client.await(stop(), config.stopTimeout().toNanos());
+  }
+
+  /**
+   * @param decision sets what is wanted from now on; false if there is nothing to leave
+   */
+  private CompletionStage<Void> leave(StopReason reason, BooleanSupplier decision) {
+    CompletableFuture<Void> left = new CompletableFuture<>();
+    serially(
+        () -> {
+          if (!decision.getAsBoolean()) {
+            left.complete(null);
+            return;
+          }
+          Tenure t = tenure;
+          if (t != null) {
+            leaving.add(left);
+            end(t, reason);
+          } else {
+            stopAcquiring();
+            rest();
+            left.complete(null);
+          }
+        });
+    return left.minimalCompletionStage();
+  }
+
+  // Campaigning.
+
+  private boolean mayCampaign() {
+    return wanted && !paused && tenure == null && stuck == null && acquiring == null;
+  }
+
+  private void campaignFirst() {
+    if (!mayCampaign()) {
+      return;
+    }
+    disarm();
+    become(State.ACQUIRING);
+    acquire(lock.tryAcquireAsync(), got -> got, true);
+  }
+
+  private void waitForTurn() {
+    if (mayCampaign()) {
+      become(State.WAITING);
+      acquire(lock.acquireAsync(FOREVER), Optional::of, false);
+    }
+  }
+
+  private <T> void acquire(
+      CompletableFuture<T> future, Function<T, Optional<Lease>> granted, boolean first) {
+    acquiring = future;
+    future.whenComplete(
+        (answer, failure) -> {
+          Optional<Lease> got = failure == null ? granted.apply(answer) : Optional.empty();
+          serially(() -> acquired(future, got, failure, first));
+        });
+  }
+
+  private void acquired(
+      CompletableFuture<?> future,
+      Optional<Lease> got,
+      @Nullable Throwable failure,
+      boolean first) {
+    if (acquiring != future) {
+      got.ifPresent(Lease::releaseAsync); // Given up meanwhile.
+      return;
+    }
+    acquiring = null;
+    if (failure != null) {
+      refused(failure, first);
+    } else {
+      got.ifPresentOrElse(this::granted, this::waitForTurn);
+    }
+  }
+
+  private void refused(Throwable failure, boolean first) {
+    Throwable cause = unwrap(failure);
+    if (cause instanceof RedlockClosedException) {
+      wanted = false;
+      rest();
+    } else if (first) {
+      waitForTurn(); // It keeps trying while too few nodes answer.
+    } else {
+      report(cause);
+      waitAfterFailure();
+    }
+  }
+
+  private void waitAfterFailure() {
+    failures++;
+    waitFor(
+        config.retryPause().multipliedBy(Math.min(MAX_PAUSES, 1L << Math.min(failures - 1, 5))));
+  }
+
+  private void waitFor(Duration pause) {
+    become(State.WAITING);
+    arm(pause.toNanos(), this::waitForTurn);
+  }
+
+  private void stopAcquiring() {
+    disarm();
+    CompletableFuture<?> future = acquiring;
+    acquiring = null;
+    if (future != null) {
+      future.cancel(false);
+    }
+  }
+
+  // A tenure.
+
+  private void granted(Lease got) {
+    if (!mayCampaign()) {
+      got.releaseAsync();
+      return;
+    }
+    Tenure t = new Tenure(got);
+    tenure = t;
+    lease = got;
+    become(State.WORKING);
+    // Not by whenEnded: its dependents wait for each other, and work may block in one of its own.
+    client.onEnd(got, end -> serially(() -> onEnded(t, end)));
+    user.execute(
+        () -> {
+          if (t.begin()) {
+            call(() -> work.startWork(got), failure -> onStarted(t, failure));
+          }
+        });
+    watch(t);
+  }
+
+  private void onStarted(Tenure t, @Nullable Throwable failure) {
+    if (failure == null) {
+      failures = 0;
+      return;
+    }
+    report(failure);
+    if (t == tenure && t.reason == null) {
+      end(t, StopReason.WORK_FAILED);
+    }
+  }
+
+  private void onEnded(Tenure t, LeaseEnd end) {
+    if (t == tenure && t.reason == null) {
+      end(t, StopReason.LEASE_LOST);
+    } else if (t == tenure && !t.releasing) {
+      report(
+          new TimeoutException(
+              "work on " + config.name() + " had not stopped when its lease ended: " + end));
+      if (client.isClosed()) {
+        // Replaces the timer of the client, which ends with it.
+        arm(config.stopTimeout().toNanos(), () -> stopTimedOut(t));
+      }
+    }
+  }
+
+  /** Checks the validity: below half of the lease time an extension is overdue. */
+  private void watch(Tenure t) {
+    if (t != tenure || t.reason != null) {
+      return;
+    }
+    long left = t.lease.remainingValidity().toNanos();
+    Supplier<? extends CompletionStage<?>> liveness = config.liveness();
+    if (left <= marginNanos) {
+      end(t, left <= 0 ? StopReason.LEASE_LOST : StopReason.LEASE_ENDING);
+    } else if (liveness != null) {
+      become(left <= leaseNanos / 2 ? State.RENEWING : State.WORKING);
+      boolean due = left <= leaseNanos * 2 / 3;
+      if (due) {
+        probe(t, liveness);
+      }
+      arm(
+          due ? Math.min(left - marginNanos, leaseNanos / 20) : left - leaseNanos * 2 / 3,
+          () -> watch(t));
+    } else if (left <= leaseNanos / 2 && config.options().autoExtend()) {
+      become(State.RENEWING);
+      t.lease.extendAsync(); // The lease is extended automatically too; either will do.
+      arm(Math.min(left - marginNanos, leaseNanos / 20), () -> watch(t));
+    } else {
+      become(State.WORKING);
+      long until = config.options().autoExtend() ? leaseNanos / 2 : marginNanos;
+      arm(left - until, () -> watch(t));
+    }
+  }
+
+  /**
+   * Extends the lease if the work completes a probe. One probe at a time: a hung work must not
+   * collect them.
+   */
+  private void probe(Tenure t, Supplier<? extends CompletionStage<?>> liveness) {
+    if (t.probing) {
+      return;
+    }
+    t.probing = true;
+    user.execute(
+        () ->
+            call(
+                liveness::get,
+                failure -> {
+                  t.probing = false;
+                  if (failure != null) {
+                    report(failure);
+                  } else if (t == tenure && t.reason == null) {
+                    t.lease.extendAsync();
+                  }
+                }));
+  }
+
+  private void end(Tenure t, StopReason reason) {
+    if (t.reason != null) {
+      return; // It is ending already.
+    }
+    boolean called = t.stop(reason);
+    become(State.RELEASING);
+    if (!called) {
+      release(t);
+      return;
+    }
+    arm(config.stopTimeout().toNanos(), () -> stopTimedOut(t));
+    user.execute(
+        () ->
+            call(
+                () -> work.stopWork(reason),
+                failure -> {
+                  if (failure != null) {
+                    report(failure);
+                  }
+                  stopped(t);
+                }));
+  }
+
+  private void stopTimedOut(Tenure t) {
+    if (t != tenure || t.releasing) {
+      return;
+    }
+    report(
+        new TimeoutException(
+            "work on " + config.name() + " has not stopped within " + config.stopTimeout()));
+    stuck = t;
+    release(t);
+  }
+
+  private void stopped(Tenure t) {
+    if (stuck == t) {
+      stuck = null;
+      if (tenure == null) {
+        next(t);
+      }
+    } else {
+      release(t);
+    }
+  }
+
+  private void release(Tenure t) {
+    if (t.releasing) {
+      return;
+    }
+    t.releasing = true;
+    disarm();
+    t.lease.releaseAsync().whenComplete((done, failure) -> serially(() -> released(t)));
+  }
+
+  private void released(Tenure t) {
+    tenure = null;
+    lease = null;
+    List<CompletableFuture<Void>> gone = List.copyOf(leaving);
+    leaving.clear();
+    if (stuck == null) {
+      next(t);
+    }
+    user.execute(() -> gone.forEach(left -> left.complete(null)));
+  }
+
+  private void next(Tenure over) {
+    if (!wanted || paused) {
+      rest();
+    } else if (over.reason == StopReason.WORK_FAILED) {
+      waitAfterFailure();
+    } else if (over.reason == StopReason.RESIGNED) {
+      waitFor(config.retryPause()); // Other instances come first.
+    } else {
+      waitForTurn();
+    }
+  }
+
+  private void rest() {
+    if (tenure == null && stuck == null) {
+      become(!wanted ? State.IDLE : paused ? State.PAUSED : state);
+    }
+  }
+
+  // Callbacks, timers.
+
+  private interface Call {
+    @Nullable CompletionStage<?> run() throws Exception;
+  }
+
+  /** Calls user code, and handles its result in the queue. */
+  private void call(Call callback, Consumer<@Nullable Throwable> then) {
+    CompletionStage<?> stage;
+    try {
+      stage = callback.run();
+    } catch (Throwable e) {
+      serially(() -> then.accept(e));
+      return;
+    }
+    if (stage == null) {
+      serially(() -> then.accept(new NullPointerException("the callback returned null")));
+    } else {
+      stage.whenComplete(
+          (done, failure) -> serially(() -> then.accept(failure == null ? null : unwrap(failure))));
+    }
+  }
+
+  private void become(State to) {
+    State from = state;
+    if (from != to) {
+      state = to;
+      tell(l -> l.onState(from, to));
+    }
+  }
+
+  private void report(Throwable failure) {
+    LOG.warn("the election on {} failed", Printable.of(config.name()), failure);
+    tell(l -> l.onFailure(failure));
+  }
+
+  private void tell(Consumer<Listener> event) {
+    listeners.execute(
+        () -> {
+          try {
+            event.accept(listener);
+          } catch (Throwable e) {
+            client.report("a listener of an election", Printable.of(config.name()), e);
+          }
+        });
+  }
+
+  private void arm(long delayNanos, Runnable task) {
+    disarm();
+    long delay = Math.max(0, delayNanos);
+    if (client.isClosed()) {
+      // The client's timers end with the client, but work may still have to stop.
+      client.runLater(() -> serially(task), delay);
+    } else {
+      timer = time.schedule(() -> serially(task), delay);
+    }
+  }
+
+  private void serially(Runnable event) {
+    queue.execute(() -> guarded(event));
+  }
+
+  private void guarded(Runnable event) {
+    try {
+      event.run();
+    } catch (Throwable e) {
+      client.report("an event of an election", Printable.of(config.name()), e);
+    }
+  }
+
+  private void disarm() {
+    Time.Cancellable armed = timer;
+    timer = null;
+    if (armed != null) {
+      armed.cancel();
+    }
+  }
+
+  private static Throwable unwrap(Throwable failure) {
+    Throwable cause = failure.getCause();
+    return failure instanceof CompletionException && cause != null ? cause : failure;
+  }
+
+  @Override
+  public String toString() {
+    return "LeaderElection[" + Printable.of(config.name()) + ", " + state + "]";
+  }
+}

@@ -1,0 +1,398 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.RedlockListener.WakeUp;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Serves the head of the local queue: puts the rounds of its {@link Attempt}, and rolls them back.
+ * An uncontended attempt is one round. A contended one first enters the queue of the home node; see
+ * {@link WaitPolicy}.
+ *
+ * <p>Methods that ask or judge return the round that ended the attempt's lease id, won or refused;
+ * or null while the nodes are being asked, or the process sleeps.
+ */
+final class Acquirer {
+  private final LockKeys keys;
+  private final Nodes nodes;
+  private final Randomness random;
+  private final List<Effect> effects;
+  private final TokenChoice tokens;
+  private final WaitPolicy waitPolicy;
+  private final Turn turn;
+  private final QueuePlaces places;
+  private final PendingReleases pendingReleases;
+  private @Nullable Attempt attempt;
+
+  /** The request to be queued that is under way, or null. */
+  private @Nullable QueueRequest queueing;
+
+  /**
+   * Fair mode: the place that this process has taken for its next caller while it holds the lock.
+   * Without that, the release wakes the first of the others, although that caller came before it.
+   */
+  private @Nullable QueueRequest early;
+
+  /** The newest reply to such a request, for the report. */
+  private @Nullable QueueRequest queued;
+
+  Acquirer(
+      LockKeys keys,
+      Nodes nodes,
+      Randomness random,
+      List<Effect> effects,
+      WaitPolicy waitPolicy,
+      Turn turn,
+      QueuePlaces places,
+      PendingReleases pendingReleases) {
+    this.keys = keys;
+    this.nodes = nodes;
+    this.random = random;
+    this.effects = effects;
+    tokens = new TokenChoice(nodes);
+    this.waitPolicy = waitPolicy;
+    this.turn = turn;
+    this.places = places;
+    this.pendingReleases = pendingReleases;
+  }
+
+  TokenChoice tokens() {
+    return tokens;
+  }
+
+  /** The round under way, or null. */
+  @Nullable AcquireRound round() {
+    Attempt a = attempt;
+    return a == null ? null : a.round();
+  }
+
+  /** Whether a round or a request to be queued is under way. */
+  boolean isAsking() {
+    return queueing != null || round() != null;
+  }
+
+  /** The newest round that was put for the waiter, or null. */
+  @Nullable AcquireRound seenBy(Waiter w) {
+    Attempt a = attempt;
+    return a == null || !a.isFor(w) ? null : a.newest();
+  }
+
+  /** The newest request to be queued that was sent for the waiter, or null. */
+  @Nullable QueueRequest queuedFor(Waiter w) {
+    Attempt a = attempt;
+    if (a == null || !a.isFor(w)) {
+      return null;
+    }
+    return queued != null ? queued : queueing;
+  }
+
+  boolean isNewest(AcquireRound r) {
+    Attempt a = attempt;
+    return a != null && a.newest() == r;
+  }
+
+  /** The next attempt begins without a history of refusals. */
+  void reset() {
+    attempt = null;
+    queueing = null;
+    queued = null;
+    early = null;
+    waitPolicy.reset();
+  }
+
+  void deadlines(NextWake wake) {
+    QueueRequest q = queueing;
+    AcquireRound r = round();
+    if (q != null) {
+      wake.at(q.deadlineNanos);
+    } else if (r != null) {
+      wake.at(r.wakeNanos());
+    }
+  }
+
+  // Asking.
+
+  /** Enters the queue of the home node if others want the lock, else asks all nodes. */
+  @Nullable AcquireRound ask(Waiter head, long now, long wall) {
+    WakeUp cause = waitPolicy.wake();
+    if (cause != null) {
+      effects.add(new Effect.Woken(cause));
+    }
+    // A single try asks all nodes: a leftover key on the home node must not refuse what a quorum
+    // would grant.
+    Attempt a = attempt(head);
+    waitPolicy.asked(head.config);
+    boolean turnCame = waitPolicy.isAtTurn();
+    int home = head.singleTry ? -1 : waitPolicy.nodeToQueueAt(turn.queuesFirst(now));
+    QueueRequest place = earlyFor(head);
+    early = null;
+    if (home < 0) {
+      return begin(a, turnCame, now, wall);
+    }
+    if (place == null) {
+      enqueue(a, home, now);
+      return null;
+    }
+    queueing = place;
+    NodeReply reply = place.reply;
+    return reply == null ? null : onQueueReply(place, reply, now, wall);
+  }
+
+  /** Asks all nodes under a new lease id. */
+  private @Nullable AcquireRound begin(Attempt a, boolean atTurn, long now, long wall) {
+    String leaseId = random.leaseId();
+    return acquire(a, leaseId, tokens.propose(now), null, atTurn, now, wall);
+  }
+
+  /** Asks all nodes to pass the keys of the predecessor on to the head. */
+  @Nullable AcquireRound handOff(Waiter head, HeldLease predecessor, long now, long wall) {
+    waitPolicy.asked(head.config);
+    long token = tokens.proposeAbove(now);
+    return acquire(attempt(head), random.leaseId(), token, predecessor, false, now, wall);
+  }
+
+  private Attempt attempt(Waiter head) {
+    Attempt a = attempt;
+    if (a == null || !a.isFor(head)) {
+      a = new Attempt(head, a);
+      attempt = a;
+    }
+    return a;
+  }
+
+  private void enqueue(Attempt a, int home, long now) {
+    Waiter w = a.waiter();
+    long deadline = now + waitPolicy.patienceWith(home);
+    QueueRequest q = new QueueRequest(home, now, deadline);
+    queueing = q;
+    effects.add(new Effect.Attempted(true));
+    LockRequest request = places.enqueue(w, home, waitPolicy.takeAfterToken(), now);
+    effects.add(new Effect.Send(q, request, 1L << home));
+  }
+
+  /** Fair mode: queues this process for its next caller while it holds the lock. */
+  void queueEarly(Waiter next, long now) {
+    int home = waitPolicy.home();
+    if (earlyFor(next) != null || home < 0) {
+      return;
+    }
+    QueueRequest q = new QueueRequest(home, now, now + waitPolicy.patienceWith(home), next);
+    early = q;
+    effects.add(new Effect.Send(q, places.enqueue(next, home, 0, now), 1L << home));
+  }
+
+  /** Fair mode: whether no caller of another process came before this one, as far as is known. */
+  boolean isFirst(Waiter next) {
+    QueueRequest place = earlyFor(next);
+    return place != null && place.isFirstAfterOwnLease();
+  }
+
+  private @Nullable QueueRequest earlyFor(Waiter w) {
+    QueueRequest q = early;
+    return q != null && q.early == w ? q : null;
+  }
+
+  private @Nullable AcquireRound acquire(
+      Attempt a,
+      String leaseId,
+      long token,
+      @Nullable HeldLease predecessor,
+      boolean atTurn,
+      long now,
+      long wall) {
+    Waiter w = a.waiter();
+    LockConfig config = w.config;
+    boolean fair = config.fair();
+    int home = waitPolicy.home();
+    LockRequest.QueueEntry entry =
+        home >= 0 && (fair || atTurn || (predecessor == null && places.isQueued()))
+            ? places.entry(w, home, now)
+            : null;
+    LockRequest.Acquire request =
+        new LockRequest.Acquire(
+            keys,
+            leaseId,
+            token,
+            config.ttlMillis(),
+            predecessor == null ? null : predecessor.id(),
+            predecessor == null ? 0 : predecessor.grantToken(),
+            entry);
+    boolean homeAgrees = atTurn || (predecessor != null && !fair);
+    int queueHome = homeAgrees ? -1 : home;
+    nodes.limiter().began();
+    AcquireRound r =
+        new AcquireRound(nodes, request, config, predecessor, atTurn, queueHome, now, wall);
+    return put(a, r, now, wall);
+  }
+
+  private @Nullable AcquireRound put(Attempt a, AcquireRound r, long now, long wall) {
+    a.begin(r);
+    effects.add(new Effect.Attempted(false));
+    if (r.atOnce(now, wall) != AcquireVerdict.UNDECIDED) {
+      r.neverSent();
+      return judged(r, now, wall);
+    }
+    effects.add(new Effect.Send(r, r.request, r.sentMask()));
+    return null;
+  }
+
+  // The queue.
+
+  /**
+   * After a refusal, before the roll-back. If the home node has granted, the roll-back frees the
+   * lock there and wakes the first of the queue. This process takes its place before that: else it
+   * would be overtaken by those behind it.
+   */
+  void keepPlace(AcquireRound r, long now) {
+    Waiter head = attemptOf(r).waiter();
+    int home = waitPolicy.home();
+    if (home >= 0 && !head.singleTry && !r.isHandOff() && r.mayBeGranted(home)) {
+      QueueRequest place = new QueueRequest(home, now, now);
+      effects.add(new Effect.Send(place, places.enqueue(head, home, 0, now), 1L << home));
+    }
+  }
+
+  /** The home node has replied to a request to be queued. */
+  @Nullable AcquireRound onQueueReply(QueueRequest q, NodeReply reply, long now, long wall) {
+    q.reply = reply;
+    Attempt a = attempt;
+    if (q != queueing || a == null) {
+      return null; // Early, or given up; or the reply of the node that is listened to.
+    }
+    queueing = null;
+    Waiter w = a.waiter();
+    switch (reply.code()) {
+      case ADMITTED -> {
+        waitPolicy.admitted(q, reply);
+        return begin(a, true, now, wall);
+      }
+      case HELD, QUEUED -> {
+        if (q.isFirstAfterOwnLease()) {
+          waitPolicy.admitted(q, reply); // Held by this process, which has released it since.
+          return begin(a, true, now, wall);
+        }
+        queued = q;
+        turn.heldByOthers();
+        boolean first = waitPolicy.queued(q, reply, w.config, now);
+        if (a.suspectsLeftoverAt(q.node, nodes.count())) {
+          waitPolicy.expectLeftover(now);
+        } else if (first) {
+          listenElsewhere(q.node, now);
+        }
+        return null;
+      }
+      default -> {
+        waitPolicy.notQueued(q, now);
+        return null;
+      }
+    }
+  }
+
+  /**
+   * The first of the queue waits for the holder's release. If the home node hangs meanwhile, the
+   * invalidation of the lock key by another node tells of it.
+   */
+  private void listenElsewhere(int home, long now) {
+    for (int i = 1; i < nodes.count(); i++) {
+      int node = (home + i) % nodes.count(); // Any other node will do.
+      if (nodes.status(node).votes() && !nodes.knowledge(node).hung()) {
+        QueueRequest listen = new QueueRequest(node, now, now);
+        effects.add(new Effect.Send(listen, new LockRequest.Inspect(keys), 1L << node));
+        return;
+      }
+    }
+  }
+
+  // Judging.
+
+  /** A vote came for the round under way. */
+  @Nullable AcquireRound onReply(AcquireRound r, int node, NodeReply reply, long now, long wall) {
+    r.onReply(node, reply, now, wall);
+    return judged(r, now, wall);
+  }
+
+  @Nullable AcquireRound onTimer(long now, long wall) {
+    QueueRequest q = queueing;
+    if (q != null && q.deadlineNanos - now <= 0) {
+      queueing = null;
+      waitPolicy.noReply(q);
+    }
+    AcquireRound r = round();
+    if (r == null) {
+      return null;
+    }
+    r.onTimer(now, wall);
+    return judged(r, now, wall);
+  }
+
+  private @Nullable AcquireRound judged(AcquireRound r, long now, long wall) {
+    Attempt a = attemptOf(r);
+    switch (r.verdict()) {
+      case UNDECIDED -> {
+        return null;
+      }
+      case WON -> end(r, now);
+      case STALE -> {
+        if (!r.isHandOff() && a.takesSecondToken()) {
+          end(r, now);
+          long token = tokens.proposeAfter(r.replies(), r.answeredNanos(), now);
+          return acquire(a, r.request.leaseId(), token, null, r.atTurn, now, wall);
+        }
+      }
+      default -> {}
+    }
+    return r;
+  }
+
+  private Attempt attemptOf(AcquireRound r) {
+    Attempt a = attempt;
+    if (a == null || a.newest() != r) {
+      throw new IllegalStateException("no attempt for a round on " + keys);
+    }
+    return a;
+  }
+
+  /** The waiter of the round has the lock. */
+  void served(AcquireRound r) {
+    attemptOf(r).served();
+    queued = null;
+  }
+
+  /** The round is over. */
+  void end(AcquireRound r, long now) {
+    attemptOf(r).end();
+    nodes.limiter().ended(r, nodes, now);
+  }
+
+  // Refusals.
+
+  void rollBack(AcquireRound r, long now) {
+    pendingReleases.rollBack(r, now);
+  }
+
+  /**
+   * The head was refused: decides when it asks again.
+   *
+   * @return false if it does not, because it tried once
+   */
+  boolean refused(AcquireRound r, long now) {
+    Attempt a = attemptOf(r);
+    if (r.isHandOff()) {
+      // The hand-off failed. No node has refused an ordinary attempt of this waiter yet.
+      a.forgetVotes();
+      waitPolicy.reset();
+      if (r.verdict() == AcquireVerdict.HELD) {
+        waitPolicy.expectOthers(); // Fair mode: others are queued.
+      }
+      return true;
+    }
+    if (!a.goesOn(r)) {
+      return false;
+    }
+    waitPolicy.refused(r, now);
+    return true;
+  }
+}

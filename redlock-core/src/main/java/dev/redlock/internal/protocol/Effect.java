@@ -1,0 +1,64 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.AcquireReport;
+import dev.redlock.LeaseEnd;
+import dev.redlock.RedlockListener;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.ReleaseHints;
+import org.jspecify.annotations.Nullable;
+
+/** What the protocol wants done. The shell, or the simulator, carries effects out in order. */
+public sealed interface Effect {
+
+  /** Send the request to each node of the mask; replies go to the exchange. */
+  record Send(Exchange exchange, LockRequest request, long mask) implements Effect {}
+
+  /** The waiter has the lock. */
+  record Granted(Waiter waiter, HeldLease lease) implements Effect {}
+
+  /** The waiter does not get the lock. */
+  record Refuse(Waiter waiter, AcquireReport report) implements Effect {}
+
+  /** The waiter found the queue full. */
+  record TurnAway(Waiter waiter, int length) implements Effect {}
+
+  /** The lease has ended; exactly once for each lease. */
+  record End(HeldLease lease, LeaseEnd end) implements Effect {}
+
+  /** An extension, a release or a broadcast is done, or could not be done. */
+  record Settle(Ack ack, Result result) implements Effect {}
+
+  /** The names may be free now: hint other locks of this process, and other processes. */
+  record ReleaseHint(HeldLease lease, ReleaseHints.Reason reason) implements Effect {}
+
+  /** A caller joined the queue, which has this length now. */
+  record Queued(int length) implements Effect {}
+
+  /** The head of the queue wakes up. */
+  record Woken(RedlockListener.WakeUp cause) implements Effect {}
+
+  /** A round begins; or the home node alone is asked to queue this process. */
+  record Attempted(boolean homeOnly) implements Effect {}
+
+  /** An extension succeeded; this many nodes had lost the lease and store it again. */
+  record Extended(HeldLease lease, int repaired) implements Effect {}
+
+  /** An extension got no quorum. */
+  record ExtendFailed(HeldLease lease, long remainingNanos) implements Effect {}
+
+  /** Identifies a caller that waits for an extension or a release; made by the shell. */
+  interface Ack {}
+
+  /** Done if both are null; else the failure, or how the lease ended before. */
+  record Result(@Nullable AcquireReport failure, @Nullable LeaseEnd ended) {
+    static final Result DONE = new Result(null, null);
+
+    static Result failed(AcquireReport report) {
+      return new Result(report, null);
+    }
+
+    static Result over(LeaseEnd end) {
+      return new Result(null, end);
+    }
+  }
+}

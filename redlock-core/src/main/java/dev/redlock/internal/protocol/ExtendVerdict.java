@@ -1,0 +1,15 @@
+package dev.redlock.internal.protocol;
+
+/** What the replies to an {@link ExtendRound} amount to. */
+enum ExtendVerdict {
+  /** Replies are still to come that can decide. */
+  UNDECIDED,
+  /** A quorum extended the lease in time. */
+  RENEWED,
+  /** So many nodes have lost the lease that no quorum is left for it. */
+  LOST,
+  /** A quorum did as asked, but this client processed its replies after the node timeout. */
+  TOO_OLD,
+  /** Neither: the old deadline stands. */
+  UNKNOWN
+}

@@ -1,0 +1,87 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+
+/**
+ * What the nodes store for a lease: a lease id and a token, for a time. A lease that is handed off
+ * locally passes its grant on, and nothing on the nodes changes. So one grant serves up to {@link
+ * TokenWindow#PER_GRANT} leases, one after another, each with a fencing token of its own.
+ */
+final class Grant {
+  final LockKeys keys;
+  final String id;
+
+  /** The token that the nodes store; also the fencing token of the grant's first lease. */
+  final long token;
+
+  final LockConfig config;
+
+  /** The round that won it. */
+  final AcquireRound votes;
+
+  /** Written by the machine's queue; read by any thread that asks whether a lease is valid. */
+  private volatile Validity validity;
+
+  /** The nodes that it was sent to besides its round. */
+  private long alsoSent;
+
+  Grant(AcquireRound won, LockConfig config) {
+    votes = won;
+    keys = won.request.keys();
+    id = won.request.leaseId();
+    token = won.request.token();
+    validity = won.validity;
+    this.config = config;
+  }
+
+  /** Whether the vote that this round has just received is one of its own, and in time. */
+  boolean awaits(AcquireRound round) {
+    return votes == round && !votes.isClosed();
+  }
+
+  /** The nodes whose votes are still to come. */
+  long awaited() {
+    return votes.isClosed() ? 0 : votes.open();
+  }
+
+  Validity validity() {
+    return validity;
+  }
+
+  /** An extension succeeded; the deadline never moves backwards. */
+  void renew(Validity renewed) {
+    if (renewed.deadlineNanos() - validity.deadlineNanos() > 0) {
+      validity = renewed;
+    }
+  }
+
+  /**
+   * The nodes that it must be released on: not a node that was down all the time, nor one that
+   * refused the round before it wrote anything.
+   */
+  long written() {
+    return votes.writtenMask() | alsoSent;
+  }
+
+  /** It is sent to further nodes. */
+  void writeTo(long mask) {
+    alsoSent |= mask;
+  }
+
+  /** For how long its keys can live after they were last written. */
+  long lifeNanos() {
+    return config.ttlNanos() + config.driftNanos() + config.nodeTimeoutNanos();
+  }
+
+  LockRequest.Extend extend(long ttlMillis) {
+    return new LockRequest.Extend(keys, id, token, ttlMillis);
+  }
+
+  /**
+   * @param keepMillis for how long the keys stay, for a minimum hold
+   */
+  LockRequest.Release release(long keepMillis) {
+    return new LockRequest.Release(keys, id, token, true, keepMillis, null);
+  }
+}

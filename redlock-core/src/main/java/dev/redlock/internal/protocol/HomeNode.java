@@ -1,0 +1,61 @@
+package dev.redlock.internal.protocol;
+
+import static java.util.Comparator.comparingLong;
+
+import dev.redlock.spi.LockKeys;
+import java.util.stream.IntStream;
+
+/**
+ * The one node of a name that keeps the queue of waiting processes. The rendezvous hash of name and
+ * node makes it the same for all clients. A node that is down, quarantined, erring or seems to hang
+ * is passed over. Clients may disagree on that for a moment, which costs time and never safety.
+ */
+final class HomeNode {
+  private final Nodes nodes;
+  private final String name;
+  private int[] order = {};
+
+  HomeNode(Nodes nodes, LockKeys keys) {
+    this.nodes = nodes;
+    name = keys.lockKey(0);
+  }
+
+  /**
+   * The node whose queue to enter; −1 if all are passed over. A client that goes to another node
+   * overtakes that queue: in fair mode a whole node timeout has to pass before that.
+   */
+  int pick(boolean fair) {
+    for (int node : order()) {
+      NodeKnowledge known = nodes.knowledge(node);
+      if (nodes.status(node).votes() && !(fair ? known.silent() : known.hung())) {
+        return node;
+      }
+    }
+    return -1;
+  }
+
+  private int[] order() {
+    if (order.length == 0) {
+      order =
+          IntStream.range(0, nodes.count())
+              .boxed()
+              .sorted(comparingLong((Integer i) -> hash(name, nodes.name(i))).reversed())
+              .mapToInt(Integer::intValue)
+              .toArray();
+    }
+    return order;
+  }
+
+  /** FNV-1a over both, finished as in MurmurHash3 so that similar names spread over all nodes. */
+  static long hash(String name, String node) {
+    long h = 0xcbf29ce484222325L;
+    for (String part : new String[] {name, "\n", node}) {
+      for (int i = 0; i < part.length(); i++) {
+        h = (h ^ part.charAt(i)) * 0x100000001b3L;
+      }
+    }
+    h = (h ^ h >>> 33) * 0xff51afd7ed558ccdL;
+    h = (h ^ h >>> 33) * 0xc4ceb9fe1a85ec53L;
+    return h ^ h >>> 33;
+  }
+}

@@ -1,0 +1,333 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.LeaseEnd;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps a {@link Grant} alive on the nodes: extends it each third of the lease time, writes it to
+ * nodes that missed it, and probes when a node tells of a change. It stays with the grant when that
+ * is handed off locally.
+ *
+ * <p>Why nodes are repaired: a lease on no more than a quorum is one lost key away from a second
+ * owner. A repair never moves the deadline, because too few nodes take part in it.
+ *
+ * <p>Why a probe: a node sends an invalidation when the key is deleted, written or has expired. The
+ * naive way takes that for a loss. But invalidations are lost, late, or follow this client's own
+ * commands. A probe is an extension round, and its votes decide. The naive probe, one for each
+ * invalidation, fails in this history: an operator's break reaches the home node alone. A waiter is
+ * admitted there, loses its round and rolls back. The node tells the holder, which probes: once for
+ * each attempt of any waiter, for as long as the lease lives. So probes that find the key lost on a
+ * node follow each other at growing intervals.
+ */
+final class LeaseExtender {
+  private static final long PROBE_INTERVAL_NANOS = 20_000_000;
+  private static final long MIN_RETRY_NANOS = 5_000_000;
+
+  /** Of the probe interval, while other leases come and go on a node: up to 640 ms. */
+  private static final int MAX_DOUBLINGS = 5;
+
+  private final Grant grant;
+  private final LockConfig config;
+  private final Nodes nodes;
+  private final List<Effect> effects;
+  private final List<Effect.Ack> acks = new ArrayList<>(0);
+
+  /** The lease that has the grant now. */
+  private HeldLease lease;
+
+  private @Nullable ExtendRound round;
+  private long nextExtendNanos;
+  private long lastSentNanos;
+  private boolean probeDue;
+  private boolean abandoned;
+
+  /** Nodes that a repair was sent to, and that have not replied. */
+  private long repairing;
+
+  /** Nodes that missed the grant after the release was asked for: a local hand-off repairs them. */
+  private long unrepaired;
+
+  /** Nodes that have replied to an extension that they store another lease. */
+  private long lostAt;
+
+  /** How many such replies came in a row. */
+  private int probesInVain;
+
+  LeaseExtender(HeldLease lease, Nodes nodes, List<Effect> effects) {
+    this.lease = lease;
+    this.nodes = nodes;
+    this.effects = effects;
+    grant = lease.grant;
+    config = grant.config;
+    lastSentNanos = grant.votes.startNanos;
+    nextExtendNanos = lastSentNanos + config.ttlNanos() / 3;
+  }
+
+  /** The lease begins: nodes that were not asked, or missed the round, get the grant as well. */
+  void begin(long nowNanos, long nowWallMillis) {
+    long missed = 0;
+    AcquireRound votes = grant.votes;
+    for (int i = 0; i < nodes.count(); i++) {
+      // A node may have been freed after its refusal; its invalidation came before the lease.
+      if (votes.notAsked(i) != null || isMissed(votes.reply(i)) || votes.mayBeFreeSince(i)) {
+        missed |= 1L << i;
+      }
+    }
+    repair(missed, nowNanos, nowWallMillis);
+  }
+
+  /** The successor goes on with the grant, and repairs what its predecessor could not. */
+  void resume(HeldLease successor, long nowNanos, long nowWallMillis) {
+    lease = successor;
+    long missed = unrepaired | repairing;
+    unrepaired = 0;
+    repairing = 0;
+    repair(missed, nowNanos, nowWallMillis);
+  }
+
+  /** The lease can no longer be released by its holder: it is left to expire. */
+  void stop() {
+    abandoned = true;
+  }
+
+  private boolean extendsItself() {
+    return config.autoExtend() && !abandoned;
+  }
+
+  /** Whether nothing has cast doubt on the votes that won the grant. */
+  boolean isWithoutDoubt() {
+    return extendsItself() && round == null && !probeDue && lostAt == 0;
+  }
+
+  // Repair.
+
+  /**
+   * Whether the node failed, or refused only the token. Roll-backs of others raise the fence of a
+   * node by a little more than the estimates of its clock agree. No other lease is stored there.
+   */
+  private static boolean isMissed(@Nullable NodeReply reply) {
+    NodeError error = reply == null ? null : reply.error();
+    if (error != null && error.kind() == NodeError.Kind.NO_PERMISSION) {
+      return false; // A permission that is missing now is missing a moment later.
+    }
+    return reply != null && (reply.code() == ReplyCode.FAILED || reply.code() == ReplyCode.STALE);
+  }
+
+  private void repair(long missed, long nowNanos, long nowWallMillis) {
+    if (lease.isReleaseAsked()) {
+      unrepaired |= missed;
+      return;
+    }
+    if (missed == 0) {
+      return;
+    }
+    ExtendRound r =
+        new ExtendRound(
+            nodes, lease, grant.extend(config.ttlMillis()), true, nowNanos, nowWallMillis);
+    long mask = r.begin(missed & ~repairing);
+    repairing |= mask;
+    send(r, mask);
+  }
+
+  private void send(ExtendRound r, long mask) {
+    if (mask != 0) {
+      grant.writeTo(mask);
+      effects.add(new Effect.Send(r, r.request, mask));
+    }
+  }
+
+  /** A vote that came after the winning one; it never moves the deadline. */
+  void onLateVote(int node, NodeReply reply, long nowNanos, long nowWallMillis) {
+    if (isMissed(reply)) {
+      repair(1L << node, nowNanos, nowWallMillis);
+    }
+  }
+
+  /** The node has a new connection, and may have lost its keys. */
+  void onUsable(int node, long nowNanos, long nowWallMillis) {
+    repairing &= ~(1L << node);
+    repair(1L << node, nowNanos, nowWallMillis);
+  }
+
+  // Extension.
+
+  /** Extends now, or shares the round under way; the ack is settled by its verdict. */
+  void extendNow(Effect.Ack ack, long nowNanos, long nowWallMillis) {
+    acks.add(ack);
+    if (round == null) {
+      startRound(nowNanos, nowWallMillis);
+    }
+  }
+
+  private void startRound(long nowNanos, long nowWallMillis) {
+    // The cap shortens the last extension, so that validity ends there.
+    long toCapMillis = (lease.capNanos - nowNanos + config.driftNanos()) / 1_000_000L;
+    long ttlMillis = Math.min(config.ttlMillis(), toCapMillis);
+    if (!isUseful(ttlMillis, nowNanos)) {
+      nextExtendNanos = deadlineNanos();
+      if (!probeDue && acks.isEmpty()) {
+        return;
+      }
+      // The cap is reached, or this is only a probe: the nodes keep what is left of the lease time.
+      // A caller that asked learns whether they confirm it, because the lease has not ended.
+      ttlMillis = Math.max(1, (deadlineNanos() + config.driftNanos() - nowNanos) / 1_000_000L);
+    }
+    probeDue = false;
+    lastSentNanos = nowNanos;
+    ExtendRound r =
+        new ExtendRound(nodes, lease, grant.extend(ttlMillis), false, nowNanos, nowWallMillis);
+    round = r;
+    send(r, r.begin(Quorum.all(nodes.count())));
+  }
+
+  /** Whether an extension is wanted, and moves the deadline. */
+  private boolean isUseful(long ttlMillis, long nowNanos) {
+    return (extendsItself() || !acks.isEmpty())
+        && ttlMillis > 0
+        && nowNanos + ttlMillis * 1_000_000L - config.driftNanos() - deadlineNanos() > 0;
+  }
+
+  private long deadlineNanos() {
+    return grant.validity().deadlineNanos();
+  }
+
+  /** Returns how the lease ends, or null if it does not. */
+  @Nullable LeaseEnd onReply(
+      ExtendRound r, int node, NodeReply reply, long nowNanos, long nowWallMillis) {
+    if (reply.code() == ReplyCode.LOST) {
+      lostAt |= 1L << node;
+      probesInVain++;
+    } else if (reply.code().definite()) {
+      lostAt &= ~(1L << node);
+      probesInVain = lostAt == 0 ? 0 : probesInVain;
+    }
+    if (r.repairs()) {
+      repairing &= ~(1L << node);
+    }
+    return settle(r, r.onReply(node, reply, nowNanos, nowWallMillis), nowNanos, nowWallMillis);
+  }
+
+  private @Nullable LeaseEnd settle(
+      ExtendRound r, ExtendVerdict verdict, long nowNanos, long nowWallMillis) {
+    if (round != r || verdict == ExtendVerdict.UNDECIDED) {
+      return null;
+    }
+    round = null;
+    switch (verdict) {
+      case RENEWED -> {
+        grant.renew(r.validity);
+        nextExtendNanos = r.startNanos + config.ttlNanos() / 3;
+        settleAcks(Effect.Result.DONE);
+        effects.add(new Effect.Extended(lease, r.repaired()));
+      }
+      case LOST -> {
+        return LeaseEnd.LOST;
+      }
+      case TOO_OLD -> {
+        // This client was paused, the nodes were not. It asks again, for the callers as well.
+        nextExtendNanos = nowNanos;
+        startRound(nowNanos, nowWallMillis);
+        return null;
+      }
+      default -> retry(r, nowNanos, nowWallMillis);
+    }
+    // An invalidation came behind a reply that this round has counted, or could not use.
+    if (probeDue) {
+      probeAfter(longInterval(), nowNanos);
+    }
+    return null;
+  }
+
+  private void retry(ExtendRound r, long nowNanos, long nowWallMillis) {
+    long left = grant.validity().remaining(nowNanos, nowWallMillis);
+    long soon = Math.min(config.ttlNanos() / 10, left / 4);
+    nextExtendNanos = nowNanos + Math.max(MIN_RETRY_NANOS, soon);
+    settleAcks(
+        Effect.Result.failed(
+            Reports.ofReplies(nodes, grant.keys, r.replies(), r.startNanos, nowNanos)));
+    effects.add(new Effect.ExtendFailed(lease, left));
+  }
+
+  void settleAcks(Effect.Result result) {
+    for (Effect.Ack ack : acks) {
+      effects.add(new Effect.Settle(ack, result));
+    }
+    acks.clear();
+  }
+
+  // Probes.
+
+  /** A node tells that the key was written or deleted, or has expired. */
+  void onInvalidation(int node, long nowNanos) {
+    ExtendRound e = round;
+    boolean ownCommand =
+        (grant.awaited() & 1L << node) != 0
+            || (e != null && e.isOpen(node))
+            || (repairing & 1L << node) != 0;
+    if (ownCommand) {
+      return; // The node executes the command after the change, and its reply will tell.
+    }
+    probeDue = true;
+    // Other leases come and go on a node that lost the key. A probe would wake their waiters each
+    // time.
+    boolean lost = (lostAt & 1L << node) != 0;
+    probeAfter(lost ? longInterval() : PROBE_INTERVAL_NANOS, nowNanos);
+  }
+
+  private long longInterval() {
+    return PROBE_INTERVAL_NANOS << Math.min(MAX_DOUBLINGS, probesInVain);
+  }
+
+  private void probeAfter(long intervalNanos, long nowNanos) {
+    long at = lastSentNanos + intervalNanos;
+    if (at - nowNanos < 0) {
+      at = nowNanos;
+    }
+    if (at - nextExtendNanos < 0) {
+      nextExtendNanos = at;
+    }
+  }
+
+  // Time.
+
+  /** Returns how the lease ends, or null if it does not. */
+  @Nullable LeaseEnd onTimer(long nowNanos, long nowWallMillis) {
+    AcquireRound votes = grant.votes;
+    if (grant.awaited() != 0 && votes.deadlineNanos() - nowNanos <= 0) {
+      votes.blameSilentNodes(nowNanos);
+      votes.close();
+    }
+    ExtendRound r = round;
+    if (r != null && r.deadlineNanos() - nowNanos < 0) {
+      LeaseEnd over = settle(r, r.onTimeout(nowNanos, nowWallMillis), nowNanos, nowWallMillis);
+      if (over != null) {
+        return over;
+      }
+    }
+    if (isRoundDue() && nextExtendNanos - nowNanos <= 0) {
+      startRound(nowNanos, nowWallMillis);
+    }
+    return null;
+  }
+
+  private boolean isRoundDue() {
+    return round == null && (extendsItself() || probeDue);
+  }
+
+  void deadlines(NextWake wake) {
+    if (grant.awaited() != 0) {
+      wake.at(grant.votes.deadlineNanos());
+    }
+    ExtendRound r = round;
+    if (r != null) {
+      wake.at(r.deadlineNanos() + 1);
+    } else if (isRoundDue()) {
+      wake.at(nextExtendNanos);
+    }
+  }
+}

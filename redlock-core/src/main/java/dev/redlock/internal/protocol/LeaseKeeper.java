@@ -1,0 +1,155 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.LeaseEnd;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReleaseHints;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lease that this client holds, if it holds one: how it begins, changes hands and ends. A lease
+ * that ends is released on all nodes that may store it, which is step 5 of the Redis specification.
+ */
+final class LeaseKeeper {
+  private final Nodes nodes;
+  private final List<Effect> effects;
+  private final PendingReleases pendingReleases;
+  private final WaitPolicy waitPolicy;
+  private final Turn turn;
+  private @Nullable HeldLease lease;
+
+  LeaseKeeper(
+      Nodes nodes,
+      List<Effect> effects,
+      PendingReleases pendingReleases,
+      WaitPolicy waitPolicy,
+      Turn turn) {
+    this.nodes = nodes;
+    this.effects = effects;
+    this.pendingReleases = pendingReleases;
+    this.waitPolicy = waitPolicy;
+    this.turn = turn;
+  }
+
+  @Nullable HeldLease lease() {
+    return lease;
+  }
+
+  void deadlines(NextWake wake) {
+    HeldLease l = lease;
+    if (l != null) {
+      l.deadlines(wake);
+    }
+  }
+
+  // Begin.
+
+  /** The round has won the lock for the waiter. */
+  HeldLease grant(Waiter w, AcquireRound won, long now) {
+    turn.granted(won);
+    HeldLease l = new HeldLease(new Grant(won, w.config), nodes, effects, turn.handOffs());
+    lease = l;
+    HeldLease before = won.predecessor;
+    if (before != null) {
+      handedOff(before);
+      pendingReleases.addBehind(
+          before.grant.release(0),
+          before.grant.written() & ~won.grantedMask(),
+          won.open(),
+          before.grant.lifeNanos(),
+          won.deadlineNanos(),
+          now);
+    }
+    effects.add(new Effect.Granted(w, l));
+    return l;
+  }
+
+  /** The next waiter has the lock by the same grant; no node is asked. */
+  void handOffLocally(HeldLease l, Waiter next, long now, long wall) {
+    turn.handedOffLocally();
+    HeldLease successor = l.handOffLocally(turn.handOffs(), now);
+    lease = successor;
+    handedOff(l);
+    effects.add(new Effect.Granted(next, successor));
+    successor.extender.resume(successor, now, wall);
+  }
+
+  /** A round decides whether the next waiter has the lock: the holder has released it. */
+  void handOffByRound() {
+    lease = null;
+  }
+
+  private void handedOff(HeldLease l) {
+    l.finish(LeaseEnd.HANDED_OFF);
+    effects.add(new Effect.End(l, LeaseEnd.HANDED_OFF));
+    effects.add(new Effect.ReleaseHint(l, ReleaseHints.Reason.HANDED_OFF));
+  }
+
+  // Events.
+
+  void onReply(ExtendRound r, int node, NodeReply reply, long now, long wall) {
+    if (r.lease != lease) {
+      return; // The lease has ended. Its successor asks for what it needs to know.
+    }
+    endIf(r.lease, r.lease.extender.onReply(r, node, reply, now, wall), now);
+  }
+
+  void onTimer(long now, long wall) {
+    endIfOverdue(now, wall);
+    HeldLease l = lease;
+    if (l != null) {
+      endIf(l, l.extender.onTimer(now, wall), now);
+    }
+  }
+
+  void endIfOverdue(long now, long wall) {
+    HeldLease l = lease;
+    if (l != null) {
+      endIf(l, l.overdue(now, wall), now);
+    }
+  }
+
+  private void endIf(HeldLease l, @Nullable LeaseEnd how, long now) {
+    if (how != null) {
+      end(l, how, null, now);
+    }
+  }
+
+  // End.
+
+  /** Ends the lease: as released by its holder if it was still valid. */
+  void release(HeldLease l, Effect.@Nullable Ack ack, long now, long wall) {
+    boolean valid = l.validity().remaining(now, wall) > 0;
+    end(l, valid ? LeaseEnd.RELEASED : LeaseEnd.EXPIRED, ack, now);
+  }
+
+  /** Ends the lease here, then on the nodes; the ack is settled when a quorum has confirmed. */
+  void end(HeldLease l, LeaseEnd how, Effect.@Nullable Ack ack, long now) {
+    if (lease == l) {
+      lease = null;
+    }
+    l.finish(how);
+    effects.add(new Effect.End(l, how));
+    LockConfig config = l.grant.config;
+    long keepMillis = 0;
+    if (how == LeaseEnd.RELEASED) {
+      long keepNanos = l.grantedNanos + config.minimumHoldNanos() - now;
+      keepMillis = keepNanos > 0 ? keepNanos / 1_000_000L + 1 : 0;
+    }
+    pendingReleases.add(
+        l.grant.release(keepMillis),
+        l.grant.written(),
+        l.grant.lifeNanos(),
+        ack == null
+            ? null
+            : new PendingReleases.PendingAck(ack, l, now + config.nodeTimeoutNanos()),
+        now);
+    effects.add(
+        new Effect.ReleaseHint(
+            l, how.byHolder() ? ReleaseHints.Reason.RELEASED : ReleaseHints.Reason.LOST));
+    if (keepMillis > 0) {
+      waitPolicy.pauseUntil(now + keepMillis * 1_000_000L);
+    }
+    turn.ended(config, now);
+  }
+}

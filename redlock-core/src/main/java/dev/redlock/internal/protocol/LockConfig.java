@@ -1,0 +1,44 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.LockOptions;
+import java.time.Duration;
+
+/** {@link LockOptions} in the units of the protocol: converted once, when a lock is made. */
+public record LockConfig(
+    long ttlMillis,
+    long driftNanos,
+    long nodeTimeoutNanos,
+    boolean autoExtend,
+    long capNanos,
+    long minimumHoldNanos,
+    int queueBound,
+    int maxHandOffs,
+    boolean fair,
+    long pollNanos) {
+
+  /** About 73 years: as good as no cap, and sums do not overflow. */
+  private static final Duration NO_CAP = Duration.ofNanos(Long.MAX_VALUE / 4);
+
+  /** Converts validated options; the lease time is cut to whole milliseconds, as nodes keep it. */
+  public static LockConfig of(LockOptions options) {
+    return new LockConfig(
+        options.leaseTime().toMillis(),
+        options.drift().toNanos(),
+        options.nodeTimeout().toNanos(),
+        options.autoExtend(),
+        capNanos(options.holdCap()),
+        options.minimumHold().toNanos(),
+        options.queueBound(),
+        options.maxHandOffs(),
+        options.fair(),
+        options.pollInterval().toNanos());
+  }
+
+  private static long capNanos(Duration holdCap) {
+    return holdCap.compareTo(NO_CAP) >= 0 ? NO_CAP.toNanos() : holdCap.toNanos();
+  }
+
+  long ttlNanos() {
+    return ttlMillis * 1_000_000L;
+  }
+}

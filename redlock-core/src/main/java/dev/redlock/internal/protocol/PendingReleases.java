@@ -1,0 +1,368 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The releases that nodes have not confirmed. None is forgotten: each node is asked until it has
+ * replied, or until the keys have expired. This is step 5 of the Redis specification, for all
+ * nodes, also for those that the client believes not locked.
+ *
+ * <p>On one connection a release is executed after the acquire that it undoes. So the client
+ * repeats nothing while the connection lasts. It sends a release again on a new connection, after
+ * an error (see {@link FailedReleases}), and when a grant arrives late. The token of the release
+ * raises the node's fence: a copy of the acquire that another connection delivers later is refused.
+ */
+final class PendingReleases {
+  /** The caller that waits for a quorum to confirm, and until when. */
+  record PendingAck(Effect.Ack ack, HeldLease lease, long deadlineNanos) {}
+
+  /** A release has something to do at this time, if it still has this deadline. */
+  private record Due(long nanos, PendingRelease entry) {
+    boolean stands() {
+      return (entry.ack != null && entry.ackDeadlineNanos == nanos)
+          || (entry.behind != 0 && entry.behindUntilNanos == nanos);
+    }
+  }
+
+  private final Nodes nodes;
+  private final List<Effect> effects;
+
+  /**
+   * By lease id, oldest first. A hung node leaves thousands of them, so no event that comes with
+   * each reply may visit all of them.
+   */
+  private final Map<String, PendingRelease> entries = new LinkedHashMap<>(4);
+
+  /** Those whose keys may still live, oldest first. */
+  private final Set<PendingRelease> alive = new LinkedHashSet<>(4);
+
+  /** Acks and hand-offs by their deadlines; differences, for the clock's origin is arbitrary. */
+  private final PriorityQueue<Due> due =
+      new PriorityQueue<>(4, (a, b) -> Long.signum(a.nanos - b.nanos));
+
+  private final FailedReleases failed;
+
+  /** By node: the change of its pending releases since the last call of takeNews. */
+  private int[] changes;
+
+  private int[] told;
+  private boolean news;
+  private int pending;
+
+  PendingReleases(Nodes nodes, List<Effect> effects) {
+    this.nodes = nodes;
+    changes = new int[nodes.count()];
+    told = new int[nodes.count()];
+    failed = new FailedReleases(nodes, (e, node, now) -> send(e, e.todo & 1L << node, now));
+    this.effects = effects;
+  }
+
+  boolean isEmpty() {
+    return entries.isEmpty();
+  }
+
+  /** Releases that nodes have not confirmed, over all nodes. */
+  int pending() {
+    return pending;
+  }
+
+  /** Whether what is pending has changed since {@link #takeNews}. */
+  boolean hasNews() {
+    return news;
+  }
+
+  /** How many more each node has than at the last call; valid until the next call. */
+  int[] takeNews() {
+    int[] taken = changes;
+    changes = told;
+    Arrays.fill(changes, 0);
+    told = taken;
+    news = false;
+    return taken;
+  }
+
+  /**
+   * Releases on these nodes.
+   *
+   * @param lifeNanos how long their keys can live at most from now on
+   */
+  void add(
+      LockRequest.Release request,
+      long mask,
+      long lifeNanos,
+      @Nullable PendingAck ack,
+      long nowNanos) {
+    if (mask == 0 && ack == null) {
+      return;
+    }
+    PendingRelease e = entry(request, mask, nowNanos + lifeNanos);
+    if (ack != null) {
+      e.ack = ack;
+      e.ackDeadlineNanos = ack.deadlineNanos();
+      due.add(new Due(e.ackDeadlineNanos, e));
+    }
+    send(e, mask, nowNanos);
+  }
+
+  /** Undoes a refused round, and all that earlier rounds of its lease id left. */
+  void rollBack(AcquireRound r, long now) {
+    // A node that was asked once, and has refused, stores nothing. Rolling it back would raise its
+    // fence above the next token of the holder, and spoil the holder's hand-off.
+    long mask = r.isRefusedForSure() ? 0 : r.writtenMask();
+    LockRequest.Acquire q = r.request;
+    LockRequest.Release undo = LockRequest.Release.rollBack(q.keys(), q.leaseId(), q.token());
+    add(undo, mask, q.ttlMillis() * 1_010_000L + 1_000_000_000L, null, now);
+  }
+
+  /** The release of this lease id: a new one, or one more reason for the old one. */
+  private PendingRelease entry(LockRequest.Release request, long mask, long untilNanos) {
+    PendingRelease e = entries.get(request.leaseId());
+    if (e == null) {
+      e = new PendingRelease(request, nodes.count(), untilNanos);
+      entries.put(request.leaseId(), e);
+    } else {
+      e.untilNanos = untilNanos;
+    }
+    alive.add(e);
+    todo(e, e.todo | mask);
+    return e;
+  }
+
+  private void todo(PendingRelease e, long mask) {
+    long changed = mask ^ e.todo;
+    if (changed == 0) {
+      return;
+    }
+    news = true;
+    for (long bits = changed; bits != 0; bits &= bits - 1) {
+      int node = Long.numberOfTrailingZeros(bits);
+      changes[node] += (mask & 1L << node) != 0 ? 1 : -1;
+    }
+    pending += Long.bitCount(mask) - Long.bitCount(e.todo);
+    e.todo = mask;
+  }
+
+  /**
+   * After a hand-off: the predecessor may be stored on nodes that did not grant to its successor. A
+   * node that has not replied yet has until {@code untilNanos} to do so.
+   */
+  void addBehind(
+      LockRequest.Release request,
+      long notGranted,
+      long unanswered,
+      long lifeNanos,
+      long untilNanos,
+      long nowNanos) {
+    if (notGranted == 0) {
+      return;
+    }
+    PendingRelease e = entry(request, notGranted, nowNanos + lifeNanos);
+    send(e, notGranted & ~unanswered, nowNanos);
+    e.behind = unanswered;
+    if (unanswered != 0) {
+      e.behindUntilNanos = untilNanos;
+      due.add(new Due(untilNanos, e));
+    }
+  }
+
+  /** A node replied late to the hand-off: it granted and dropped the predecessor, or it did not. */
+  void onSuccessor(String predecessorId, int node, boolean granted, long nowNanos) {
+    long bit = 1L << node;
+    PendingRelease e = entries.get(predecessorId);
+    if (e == null || (e.todo & bit) == 0) {
+      return;
+    }
+    e.behind &= ~bit;
+    if (!granted) {
+      send(e, bit, nowNanos);
+    } else if (!e.isOpen(node)) {
+      todo(e, e.todo & ~bit);
+      removeIfDone(e);
+    }
+  }
+
+  private void send(PendingRelease e, long mask, long nowNanos) {
+    long now = 0;
+    for (int i = 0; i < nodes.count(); i++) {
+      if ((mask & 1L << i) != 0 && !e.isOpen(i) && nodes.status(i).usable()) {
+        now |= 1L << i;
+      }
+    }
+    if (now != 0) {
+      e.asked(now);
+      e.sentNanos = nowNanos;
+      effects.add(new Effect.Send(e, e.request, now));
+    }
+  }
+
+  void onReply(PendingRelease e, int node, NodeReply reply, long nowNanos) {
+    e.replies[node] = reply;
+    long bit = 1L << node;
+    if (reply.code().definite()) {
+      todo(e, e.todo & ~bit);
+      settleIfConfirmed(e);
+      removeIfDone(e);
+      failed.onConfirmed(node, nowNanos);
+      return;
+    }
+    if (!alive.contains(e)) {
+      removeIfDone(e);
+      return;
+    }
+    NodeError error = reply.error();
+    if (error != null && error.kind() == NodeError.Kind.CLOSED) {
+      todo(e, e.todo & ~bit); // The client is closed: the key expires.
+    } else if (nodes.status(node).usable()
+        && nodes.status(node).connection() != reply.connection()) {
+      send(e, bit, nowNanos); // A new connection is there already.
+    } else if (error == null || error.kind() != NodeError.Kind.DISCONNECTED) {
+      failed.add(e, node, nowNanos);
+    } // else: the next connection will carry it.
+  }
+
+  /**
+   * While a release is on its way its entry stays, even past the end of the keys: a grant that
+   * comes late is recognised by it.
+   */
+  private void removeIfDone(PendingRelease e) {
+    if (e.ack == null && (e.todo == 0 || (!alive.contains(e) && e.open() == 0))) {
+      forget(e);
+    }
+  }
+
+  private void forget(PendingRelease e) {
+    todo(e, 0);
+    failed.forget(e);
+    alive.remove(e);
+    entries.remove(e.request.leaseId(), e);
+  }
+
+  private void settleIfConfirmed(PendingRelease e) {
+    PendingAck ack = e.ack;
+    if (ack == null) {
+      return;
+    }
+    if (e.confirmed() >= Quorum.of(nodes.count())) {
+      e.ack = null;
+      effects.add(new Effect.Settle(ack.ack(), Effect.Result.DONE));
+    }
+  }
+
+  /**
+   * A grant came for something that is already being undone, or was.
+   *
+   * @param lease whether it has been a lease: then it is released, never rolled back, because a
+   *     copy of its extend may be under way as well
+   */
+  void onLateGrant(LockRequest.Acquire request, boolean lease, int node, long nowNanos) {
+    long bit = 1L << node;
+    PendingRelease e = entries.get(request.leaseId());
+    if (e != null) {
+      if (!e.isOpen(node) && (e.behind & bit) == 0) {
+        todo(e, e.todo | bit);
+        send(e, bit, nowNanos);
+      }
+      return; // An open one, or a hand-off, is behind the acquire on the same connection.
+    }
+    LockRequest.Release undo =
+        new LockRequest.Release(request.keys(), request.leaseId(), request.token(), lease, 0, null);
+    add(undo, bit, request.ttlMillis() * 1_000_000L, null, nowNanos);
+  }
+
+  /** The node has executed nothing of this lease id: there is nothing to release on it. */
+  void onNotExecuted(String leaseId, int node) {
+    PendingRelease e = entries.get(leaseId);
+    if (e != null) {
+      todo(e, e.todo & ~(1L << node));
+      removeIfDone(e);
+    }
+  }
+
+  /** The node has a new connection, or executes again: all that it has not confirmed is sent. */
+  void onWorks(int node, long nowNanos) {
+    failed.forgetNode(node);
+    for (PendingRelease e : alive) {
+      if ((e.todo & 1L << node) != 0) {
+        send(e, 1L << node, nowNanos);
+      }
+    }
+  }
+
+  void onTimer(long nowNanos) {
+    for (Due next = due.peek(); next != null && next.nanos - nowNanos <= 0; next = due.peek()) {
+      due.remove();
+      onDue(next.entry, nowNanos);
+    }
+    failed.onTimer(nowNanos);
+    PendingRelease oldest = oldestAlive();
+    while (oldest != null && oldest.untilNanos - nowNanos <= 0) {
+      alive.remove(oldest);
+      failed.forget(oldest);
+      removeIfDone(oldest);
+      oldest = oldestAlive();
+    }
+  }
+
+  private void onDue(PendingRelease e, long nowNanos) {
+    PendingAck ack = e.ack;
+    if (ack != null && e.ackDeadlineNanos - nowNanos <= 0) {
+      e.ack = null;
+      effects.add(
+          new Effect.Settle(
+              ack.ack(),
+              Effect.Result.failed(
+                  Reports.ofReplies(nodes, e.request.keys(), e.replies, e.sentNanos, nowNanos))));
+    }
+    if (e.behind != 0 && e.behindUntilNanos - nowNanos <= 0) {
+      e.behind = 0;
+      send(e, e.todo, nowNanos);
+    }
+    removeIfDone(e);
+  }
+
+  /** One with a shorter life than those before it is kept only a little longer. */
+  private @Nullable PendingRelease oldestAlive() {
+    return alive.isEmpty() ? null : alive.iterator().next();
+  }
+
+  /** Gives up the oldest one. */
+  void forgetOldest() {
+    for (PendingRelease e : entries.values()) {
+      if (e.ack == null) {
+        forget(e);
+        return;
+      }
+    }
+  }
+
+  /** Calls the consumer with every instant at which {@link #onTimer} has something to do. */
+  void deadlines(NextWake wake) {
+    if (entries.isEmpty()) {
+      due.clear();
+      return; // As during an acquire: this is called with each reply.
+    }
+    Due next = due.peek();
+    while (next != null && !next.stands()) {
+      due.remove();
+      next = due.peek();
+    }
+    if (next != null) {
+      wake.at(next.nanos);
+    }
+    failed.deadlines(wake);
+    PendingRelease oldest = oldestAlive();
+    if (oldest != null) {
+      wake.at(oldest.untilNanos);
+    }
+  }
+}

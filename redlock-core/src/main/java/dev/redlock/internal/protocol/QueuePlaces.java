@@ -1,0 +1,117 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+
+/**
+ * The places of this process in the queues of the nodes. It is queued at the home node, and for a
+ * while also at a node that was the home node before.
+ *
+ * <p>A place that nothing waits in any more costs the others a wait: the release of the lock wakes
+ * this process, and the next one passes it over after a while. So the process leaves each queue
+ * that it does not need.
+ */
+final class QueuePlaces {
+  /** For how long to repeat that this process leaves a queue: later, it was passed over. */
+  private static final long STAY_NANOS = 10_000_000_000L;
+
+  private final LockKeys keys;
+  private final Nodes nodes;
+  private final Randomness random;
+  private final PendingReleases pendingReleases;
+  private final String member;
+  private long queuedAt;
+  private long newestNanos;
+
+  /** Since when the process waits for its turn, by the clocks of the nodes; 0 if not known. */
+  private long arrivalMicros;
+
+  QueuePlaces(
+      LockKeys keys,
+      Nodes nodes,
+      Randomness random,
+      PendingReleases pendingReleases,
+      String process) {
+    this.keys = keys;
+    this.nodes = nodes;
+    this.random = random;
+    this.pendingReleases = pendingReleases;
+    member = keys.member(process);
+  }
+
+  boolean isWakeKey(String key) {
+    return key.length() > keys.lockKey(0).length() && key.equals(keys.wakeKey(member));
+  }
+
+  boolean isWatchKey(String key) {
+    return key.length() > keys.lockKey(0).length() && key.equals(keys.watchKey(member));
+  }
+
+  /** The request that enters the queue of the node, or keeps the place there. */
+  LockRequest.Enqueue enqueue(Waiter w, int node, long afterToken, long now) {
+    queuedAt |= 1L << node;
+    newestNanos = now;
+    return new LockRequest.Enqueue(keys, entry(w, node, now), afterToken);
+  }
+
+  /**
+   * The place, for a round. Without one, the process counts as a newcomer: it comes after all that
+   * are queued.
+   */
+  LockRequest.QueueEntry entry(Waiter w, int node, long now) {
+    return new LockRequest.QueueEntry(member, arrival(w, node, now), patienceMicros(w, node));
+  }
+
+  /** Whether the process has a place anywhere. */
+  boolean isQueued() {
+    return queuedAt != 0;
+  }
+
+  /**
+   * Fair mode: when the caller came. Otherwise: since when the process waits for its turn. Computed
+   * once: the estimate of the clock changes with each reply, and a process that came with another
+   * arrival each time would overtake and be overtaken without end.
+   */
+  private long arrival(Waiter w, int node, long now) {
+    NodeKnowledge known = nodes.knowledge(node);
+    if (w.config.fair()) {
+      if (w.arrivalMicros == 0 && known.clockKnown()) {
+        w.arrivalMicros = Math.max(1, known.estimateMicros(w.submittedNanos));
+      }
+      return w.arrivalMicros;
+    }
+    if (arrivalMicros == 0 && known.clockKnown()) {
+      arrivalMicros = Math.max(1, known.estimateMicros(now));
+    }
+    return arrivalMicros;
+  }
+
+  private long patienceMicros(Waiter w, int node) {
+    return nodes.knowledge(node).turnPatience(w.config.fair()) / 1_000;
+  }
+
+  /**
+   * The process has its turn, and the next one begins at the end of the queue. Those of these nodes
+   * that have granted have removed it from their queues, unless it was queued again since.
+   */
+  void served(AcquireRound won, long mask) {
+    arrivalMicros = 0;
+    if (won.request.queueEntry() != null && newestNanos - won.startNanos <= 0) {
+      queuedAt &= ~(won.grantedMask() & mask);
+    }
+  }
+
+  /** No waiter of this process needs the queues of these nodes any more. */
+  void leave(long mask, long nowNanos) {
+    long left = queuedAt & mask;
+    queuedAt &= ~mask;
+    if (queuedAt == 0) {
+      arrivalMicros = 0; // Who comes back begins at the end.
+    }
+    if (left != 0) {
+      LockRequest.Release leave =
+          LockRequest.Release.rollBack(keys, random.leaseId(), 1).leavingQueue(member);
+      pendingReleases.add(leave, left, STAY_NANOS, null, nowNanos);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks one node to queue this process, or to send an invalidation when a lock key changes there. No
+ * vote: nothing but waiting depends on its reply.
+ */
+final class QueueRequest extends Exchange {
+  final int node;
+  final long startNanos;
+
+  /** When the node counts as hung. */
+  final long deadlineNanos;
+
+  /** Fair mode: the next caller, if it was sent while this process held the lock; or null. */
+  final @Nullable Waiter early;
+
+  /** What the node replied. */
+  @Nullable NodeReply reply;
+
+  QueueRequest(int node, long startNanos, long deadlineNanos) {
+    this(node, startNanos, deadlineNanos, null);
+  }
+
+  QueueRequest(int node, long startNanos, long deadlineNanos, @Nullable Waiter early) {
+    this.node = node;
+    this.early = early;
+    this.startNanos = startNanos;
+    this.deadlineNanos = deadlineNanos;
+    asked(1L << node);
+  }
+
+  /**
+   * Whether it was sent while this process held the lock, and the node has replied that no process
+   * was queued before it.
+   */
+  boolean isFirstAfterOwnLease() {
+    NodeReply r = reply;
+    return early != null && r != null && r.code() == ReplyCode.HELD && r.othersQueued() == 0;
+  }
+
+  @Override
+  public long sentNanos() {
+    return startNanos;
+  }
+}

@@ -1,0 +1,129 @@
+package dev.redlock.internal.protocol;
+
+/**
+ * How many rounds one client may have under way, over all its locks.
+ *
+ * <p>Without a limit, a client that starts more rounds than the nodes answer within a node timeout
+ * gets nothing done: each round times out, is rolled back and is started again, which is more work
+ * than to answer it. So the limit falls when votes come too late to be useful, and rises while they
+ * come in time and the limit is reached. This is additive increase, multiplicative decrease, as in
+ * TCP.
+ *
+ * <p>It sees the rounds of this client only. It is a guess, on which nothing but speed depends.
+ *
+ * <p>It is synchronized although this package is pure otherwise: the machines of all locks share
+ * it, and each runs on a queue of its own. A port would only move the monitor into the shell and
+ * the arithmetic with it, out of the simulator's reach. The monitor is held for a few instructions,
+ * and no user code runs inside.
+ */
+public final class RoundLimiter {
+  private static final int FIRST_LIMIT = 256;
+  private static final int MIN_LIMIT = 16;
+  private static final int MAX_LIMIT = 1 << 16;
+
+  private static final double DECREASE = 0.7;
+
+  /** Longest backoff of an attempt that the limit rejected, in rounds. */
+  private static final double MAX_BACKOFF = 8;
+
+  // Calibrated for about five rejected attempts per started round.
+  private static final double LONGER = 1.002;
+  private static final double SHORTER = 1.01;
+
+  private final int minLimit;
+  private int underWay;
+  private double limit;
+  private double backoff = 1;
+  private boolean lowered;
+  private long loweredNanos;
+
+  /** The duration of the fastest round: what a round takes without our load. 0 before the first. */
+  private long fastestNanos;
+
+  /** With the usual limits. */
+  public RoundLimiter() {
+    this(FIRST_LIMIT, MIN_LIMIT);
+  }
+
+  /**
+   * With other limits.
+   *
+   * @param firstLimit how many rounds may be under way at first
+   * @param minLimit how many may always be under way
+   */
+  public RoundLimiter(int firstLimit, int minLimit) {
+    limit = firstLimit;
+    this.minLimit = minLimit;
+  }
+
+  /** How many are under way now. */
+  public synchronized int underWay() {
+    return underWay;
+  }
+
+  /** How many may be under way. */
+  synchronized int limit() {
+    return (int) limit;
+  }
+
+  /** For how many rounds to wait before the next may start; 0 if it may start now. */
+  synchronized double backoff() {
+    if (underWay < (int) limit) {
+      return 0;
+    }
+    backoff = Math.min(MAX_BACKOFF, backoff * LONGER);
+    return backoff;
+  }
+
+  synchronized void began() {
+    underWay++;
+    backoff = Math.max(1, backoff / SHORTER);
+  }
+
+  /** A round has ended: won, refused or given up. */
+  synchronized void ended(AcquireRound r, Nodes nodes, long nowNanos) {
+    boolean reached = underWay >= (int) limit;
+    underWay--;
+    long took = nowNanos - r.startNanos;
+    boolean tooLate = took > r.timeoutNanos / 2 && took > 2 * fastestNanos;
+    switch (r.verdict()) {
+      case WON -> {
+        if (tooLate) {
+          lower(r, took, nowNanos);
+        } else if (reached && limit < MAX_LIMIT) {
+          // Twice as many per round while rounds are fast, then one more per round.
+          limit += took < r.timeoutNanos / 4 ? 1 : 1 / limit;
+        }
+        fastestNanos = fastestNanos == 0 ? took : Math.min(fastestNanos, took);
+      }
+      case UNAVAILABLE, TOO_SLOW -> {
+        // Nodes that hang or are down do not reply any faster if they are asked less.
+        if (tooLate && quorumHeardSince(nowNanos - r.timeoutNanos, nodes)) {
+          lower(r, took, nowNanos);
+        }
+      }
+      default -> {}
+    }
+  }
+
+  /** By three tenths, but once for all rounds that were under way together. */
+  private void lower(AcquireRound r, long took, long nowNanos) {
+    if (lowered && r.startNanos - loweredNanos < 0) {
+      return;
+    }
+    lowered = true;
+    loweredNanos = nowNanos;
+    if (limit <= minLimit) {
+      fastestNanos = took; // As slow with the least load: the nodes are that far away now.
+    }
+    limit = Math.max(minLimit, limit * DECREASE);
+  }
+
+  private static boolean quorumHeardSince(long sinceNanos, Nodes nodes) {
+    int heard = 0;
+    for (int i = 0; i < nodes.count(); i++) {
+      heard += nodes.knowledge(i).heardNanos() - sinceNanos >= 0 ? 1 : 0;
+    }
+    return heard >= Quorum.of(nodes.count());
+  }
+}

@@ -1,0 +1,288 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.AcquireReport;
+import dev.redlock.LeaseEnd;
+import dev.redlock.spi.LockKeys;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The callers of this process that wait for the lock. Only the head of their queue asks the nodes:
+ * one client asks for a lock once, however many of its callers wait. On release the lock goes to
+ * the next of them, by a round or without.
+ */
+final class Waiters {
+  private final LockKeys keys;
+  private final Nodes nodes;
+  private final List<Effect> effects;
+  private final WaitQueue queue = new WaitQueue();
+  private final WaitPolicy waitPolicy;
+  private final Turn turn;
+  private final QueuePlaces places;
+  private final Acquirer acquirer;
+  private final LeaseKeeper leases;
+  private boolean closed;
+
+  Waiters(
+      LockKeys keys,
+      Nodes nodes,
+      List<Effect> effects,
+      WaitPolicy waitPolicy,
+      Turn turn,
+      QueuePlaces places,
+      Acquirer acquirer,
+      LeaseKeeper leases) {
+    this.keys = keys;
+    this.nodes = nodes;
+    this.effects = effects;
+    this.waitPolicy = waitPolicy;
+    this.turn = turn;
+    this.places = places;
+    this.acquirer = acquirer;
+    this.leases = leases;
+  }
+
+  boolean isEmpty() {
+    return queue.head() == null;
+  }
+
+  int length() {
+    return queue.length();
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /** The next one to have the lock; null if there is none, or it is to have none any more. */
+  @Nullable Waiter next() {
+    return closed ? null : queue.head();
+  }
+
+  void deadlines(NextWake wake) {
+    queue.deadlines(wake);
+    if (acquirer.isAsking()) {
+      acquirer.deadlines(wake);
+    } else if (queue.head() != null && leases.lease() == null) {
+      waitPolicy.deadlines(wake);
+    }
+  }
+
+  // Events.
+
+  /** Queues the caller; false if it was refused. */
+  boolean submit(Waiter w, long now) {
+    int length = queue.length();
+    boolean busy = length > 0 || leases.lease() != null;
+    if (closed) {
+      refuse(w, AcquireReport.Verdict.CLOSED, null, now);
+      return false;
+    }
+    if (w.singleTry && busy) {
+      refuse(w, AcquireReport.Verdict.HELD_LOCALLY, null, now);
+      return false;
+    }
+    if (length >= w.config.queueBound()) {
+      effects.add(new Effect.TurnAway(w, length));
+      return false;
+    }
+    queue.add(w);
+    if (busy) {
+      effects.add(new Effect.Queued(length + 1));
+    }
+    return true;
+  }
+
+  /** The caller gives up; false if it does not wait here. */
+  boolean cancel(Waiter w, long now) {
+    boolean head = queue.head() == w;
+    if (!queue.remove(w)) {
+      return false;
+    }
+    if (head) {
+      abandon(w, now);
+    }
+    leaveQueues(now);
+    return true;
+  }
+
+  /** Waiters whose patience is at its end leave. */
+  void onTimer(long now, long wall) {
+    for (Waiter w = queue.overdue(now); w != null; w = queue.overdue(now)) {
+      leave(w, now);
+    }
+    conclude(acquirer.onTimer(now, wall), now, wall);
+  }
+
+  private void leave(Waiter w, long now) {
+    boolean head = queue.head() == w;
+    AcquireRound seen = acquirer.seenBy(w);
+    QueueRequest queued = acquirer.queuedFor(w);
+    queue.remove(w);
+    if (head) {
+      if (seen != null && seen == acquirer.round() && w.refusedBy != null) {
+        seen = w.refusedBy; // The round under way has decided nothing; its nodes may be well.
+      }
+      abandon(w, now);
+      leaveQueues(now);
+    }
+    if (seen == null && queued != null) {
+      effects.add(new Effect.Refuse(w, Reports.ofQueued(nodes, keys, queued, w, now)));
+      return;
+    }
+    AcquireReport.Verdict verdict =
+        seen == null ? AcquireReport.Verdict.HELD_LOCALLY : Reports.verdict(seen);
+    refuse(w, verdict, seen, now);
+  }
+
+  /** Refuses all. */
+  void close(long now) {
+    closed = true;
+    for (Waiter w = queue.head(); w != null; w = queue.head()) {
+      boolean served = acquirer.isAsking();
+      AcquireRound seen = acquirer.seenBy(w);
+      queue.remove(w);
+      if (served) {
+        abandon(w, now);
+      }
+      refuse(w, AcquireReport.Verdict.CLOSED, seen, now);
+    }
+    leaveQueues(now);
+  }
+
+  /** A node reports that a lock key was written, deleted or has expired. */
+  void onInvalidation(int node, long now) {
+    AcquireRound r = acquirer.round();
+    if (r != null) {
+      r.onInvalidation(node);
+    } else {
+      waitPolicy.onLockKey(keys.size() > 1, now);
+    }
+  }
+
+  // Serving the head.
+
+  /** Asks for the head, if nothing is held or under way and it is time. */
+  void proceed(long now, long wall) {
+    // Each pass puts a round, refuses a waiter, or finds that it is not time yet.
+    while (!closed && leases.lease() == null && !acquirer.isAsking()) {
+      Waiter head = queue.head();
+      if (head == null) {
+        acquirer.reset();
+        return;
+      }
+      if (!waitPolicy.isTime(now) || (!head.singleTry && isToWait(head, now))) {
+        return;
+      }
+      conclude(acquirer.ask(head, now, wall), now, wall);
+    }
+    Waiter next = next();
+    if (leases.lease() != null && next != null && next.config.fair() && turn.othersWant()) {
+      acquirer.queueEarly(next, now);
+    }
+  }
+
+  /** Fair mode: whether the caller came before those of other processes, as far as is known. */
+  boolean comesBeforeOthers(Waiter next) {
+    return !next.config.fair() || !turn.othersWant() || acquirer.isFirst(next);
+  }
+
+  private boolean isToWait(Waiter head, long now) {
+    return !waitPolicy.isAtTurn() && waitPolicy.backsOff(head.config, queue, now);
+  }
+
+  /** The holder has released: the next waiter gets the lock, without a round if possible. */
+  void handOff(HeldLease l, Waiter next, long now, long wall) {
+    if (l.mayHandOffLocally(next, now, wall)) {
+      queue.remove(next);
+      leases.handOffLocally(l, next, now, wall);
+      return;
+    }
+    leases.handOffByRound();
+    acquirer.reset();
+    conclude(acquirer.handOff(next, l, now, wall), now, wall);
+  }
+
+  /** What comes of a round that the {@link Acquirer} returned. */
+  void conclude(@Nullable AcquireRound r, long now, long wall) {
+    if (r == null) {
+      return;
+    }
+    if (r.verdict() == AcquireVerdict.WON) {
+      grant(r, now, wall);
+    } else {
+      refused(r, now);
+    }
+  }
+
+  private void grant(AcquireRound r, long now, long wall) {
+    Waiter w = head();
+    queue.remove(w);
+    waitPolicy.reset();
+    acquirer.served(r);
+    HeldLease l = leases.grant(w, r, now);
+    places.served(r, Quorum.all(nodes.count()));
+    places.leave(~r.open(), now);
+    l.extender.begin(now, wall);
+  }
+
+  private Waiter head() {
+    Waiter head = queue.head();
+    if (head == null) {
+      throw new IllegalStateException("no waiter to serve on " + keys);
+    }
+    return head;
+  }
+
+  /** The round got no quorum: undoes it on all nodes; the head waits for the right time. */
+  private void refused(AcquireRound r, long now) {
+    Waiter head = head();
+    head.refusedBy = r;
+    end(r, now);
+    if (!r.isHandOff() && r.verdict() == AcquireVerdict.HELD) {
+      turn.heldByOthers();
+    }
+    acquirer.keepPlace(r, now);
+    acquirer.rollBack(r, now);
+    if (acquirer.refused(r, now)) {
+      return;
+    }
+    queue.remove(head);
+    leaveQueues(now);
+    refuse(head, Reports.verdict(r), r, now);
+    acquirer.reset();
+  }
+
+  /** The round is over, and so is the lease whose keys it would have taken over. */
+  private void end(AcquireRound r, long now) {
+    acquirer.end(r, now);
+    if (r.predecessor != null) {
+      leases.end(r.predecessor, LeaseEnd.RELEASED, null, now);
+    }
+  }
+
+  /** The head has left the queue, whatever is under way for it. */
+  private void abandon(Waiter w, long now) {
+    AcquireRound r = acquirer.round();
+    Waiter next = queue.head();
+    if (!acquirer.isAsking() && next != null && next.config.equals(w.config) && !w.config.fair()) {
+      return; // The next waiter sleeps on: what is known of other clients has not changed.
+    }
+    if (r != null) {
+      end(r, now);
+      acquirer.rollBack(r, now);
+    }
+    acquirer.reset();
+  }
+
+  private void leaveQueues(long now) {
+    if (queue.head() == null) {
+      places.leave(Quorum.all(nodes.count()), now);
+    }
+  }
+
+  private void refuse(
+      Waiter w, AcquireReport.Verdict verdict, @Nullable AcquireRound seen, long now) {
+    effects.add(new Effect.Refuse(w, Reports.of(nodes, keys, seen, verdict, w, now)));
+  }
+}

@@ -1,0 +1,68 @@
+package dev.redlock.lettuce.internal;
+
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeListener;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Calls the listener. An exception of the listener must not end a connection or a timer. */
+public final class GuardedListener {
+  private static final Logger log = LoggerFactory.getLogger(GuardedListener.class);
+
+  private final LockNode node;
+  private final NodeListener listener;
+
+  public GuardedListener(LockNode node, NodeListener listener) {
+    this.node = node;
+    this.listener = listener;
+  }
+
+  public void onStatus() {
+    call(to -> to.onStatus(node));
+  }
+
+  public void onClock(long nodeMicros, long sentNanos, long answeredNanos) {
+    call(to -> to.onClock(node, nodeMicros, sentNanos, answeredNanos));
+  }
+
+  public void onInvalidated(String key) {
+    call(to -> to.onInvalidated(node, key));
+  }
+
+  public void onAllInvalidated() {
+    call(to -> to.onAllInvalidated(node));
+  }
+
+  public void onReleaseHint(String key) {
+    call(to -> to.onReleaseHint(node, key));
+  }
+
+  /** What the client has against this server; null also if the listener failed. */
+  public @Nullable String objection(@Nullable NodeIdentity identity, String markerId) {
+    try {
+      return listener.objection(node, identity, markerId);
+    } catch (RuntimeException | Error e) {
+      logFailure(e);
+      return null;
+    }
+  }
+
+  @Nullable String objection(Probe probe) {
+    return objection(probe.identity(), probe.markerId());
+  }
+
+  private void call(Consumer<NodeListener> event) {
+    try {
+      event.accept(listener);
+    } catch (RuntimeException | Error e) {
+      logFailure(e);
+    }
+  }
+
+  private void logFailure(Throwable failure) {
+    log.error("node {}: the listener failed with an exception", node.name(), failure);
+  }
+}

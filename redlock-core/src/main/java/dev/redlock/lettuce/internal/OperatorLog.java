@@ -1,0 +1,129 @@
+package dev.redlock.lettuce.internal;
+
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.NodeStatus.State;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the operator of one node should know: its changes of state, and what makes it unsafe. Owns
+ * what was logged already, so that each fact is logged once, not with every retry.
+ */
+final class OperatorLog {
+  private static final Logger log = LoggerFactory.getLogger(NodeConnection.class);
+
+  private final NodeUri uri;
+  private final boolean clustered;
+
+  // Guarded by this.
+  private boolean lost;
+  private boolean erring;
+  private String reportedRun = "";
+
+  OperatorLog(NodeUri uri, boolean clustered) {
+    this.uri = uri;
+    this.clustered = clustered;
+  }
+
+  void onStart() {
+    if (uri.unverified()) {
+      log.warn(
+          "node {}: the client does not verify the server's certificate; any server may answer",
+          uri);
+    } else if (uri.hostUnverified()) {
+      log.warn(
+          "node {}: the client verifies the server's certificate, but not its host name"
+              + " (verifyPeer=CA): any server with a certificate of that authority may answer",
+          uri);
+    }
+  }
+
+  void onLost(NodeError why) {
+    synchronized (this) {
+      erring = false; // A new connection begins without errors.
+      if (lost) {
+        return;
+      }
+      lost = true;
+    }
+    if (why.equals(ConnectionLoop.OLD)) {
+      log.info("node {}: {}", uri, why.message());
+    } else {
+      log.warn("node {}: {}; the client tries to connect until it succeeds", uri, why);
+    }
+  }
+
+  /** Logs the end of a loss, and once for each run of the server what it is and lacks. */
+  void onProbed(Prober.Result result) {
+    NodeIdentity known = result.probe().identity();
+    String run = known == null ? "unknown" : known.runId();
+    boolean recovered;
+    boolean reported;
+    synchronized (this) {
+      recovered = lost;
+      lost = false;
+      reported = reportedRun.equals(run);
+      reportedRun = run;
+    }
+    if (!reported) {
+      result.refused().forEach(refused -> log.warn("node {}: {}", uri, refused));
+      if (known != null) {
+        report(known);
+      }
+    }
+    if (recovered) {
+      log.info("node {}: connected again", uri);
+    }
+  }
+
+  private void report(NodeIdentity known) {
+    log.info(
+        "node {}: {} {}, up for {}",
+        uri,
+        known.product(),
+        known.version(),
+        known.uptimeSeconds() < 0 ? "an unknown time" : known.uptimeSeconds() + " s");
+    if (!known.maxmemoryPolicy().equals("noeviction")) {
+      log.warn(
+          "node {}: maxmemory-policy is {}: the server may evict locks; set noeviction",
+          uri,
+          known.maxmemoryPolicy());
+    }
+    if (known.connectedReplicas() > 0 && !clustered) {
+      log.warn(
+          "node {}: {} replicas are attached: after a promotion locks may be granted twice",
+          uri,
+          known.connectedReplicas());
+    }
+  }
+
+  void onTrial(@Nullable String error) {
+    synchronized (this) {
+      if (erring == (error != null)) {
+        return;
+      }
+      erring = error != null;
+    }
+    if (error != null) {
+      log.warn("node {}: the server replies with errors: {}", uri, error);
+    } else {
+      log.info("node {}: the server executes requests again", uri);
+    }
+  }
+
+  void onStatus(NodeStatus before, NodeStatus now, long leftNanos) {
+    if (now.state() == State.QUARANTINED) {
+      String left =
+          now.untilNanos() == 0
+              ? "until that changes"
+              : "for another " + TimeUnit.NANOSECONDS.toMillis(leftNanos) + " ms";
+      log.info("node {}: does not vote {}: {}", uri, left, now.cause());
+    } else if (now.state() == State.VOTING && before.state() == State.QUARANTINED) {
+      log.info("node {}: votes again", uri);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package dev.redlock.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Reads which locks a node stores, apart from its votes: over a connection of its own, so that a
+ * long listing neither delays requests nor makes the node send invalidations. Calls come one after
+ * another. A stage completes exceptionally if the node cannot be read; a later call tries again.
+ */
+public interface LockReader extends AutoCloseable {
+
+  /**
+   * One step of a scan of all lock keys. A lock that is held during the whole scan is reported at
+   * least once.
+   *
+   * @param prefix the key prefix
+   * @param cursor {@code 0} at first, then that of the page before
+   * @param count about how many keys the node is to look at; bounds how long it works
+   */
+  CompletionStage<Page> scan(String prefix, String cursor, int count);
+
+  /** Which of these lock keys the node stores; those that it does not store are left out. */
+  CompletionStage<Page> look(List<String> lockKeys);
+
+  /** Closes the connection. Calls without a reply fail. Idempotent. */
+  @Override
+  void close();
+
+  /**
+   * One step of a scan.
+   *
+   * @param cursor for the next step; {@code 0} if this was the last one
+   * @param locks the locks that are held; may be empty also before the last step
+   */
+  record Page(String cursor, List<StoredLock> locks) {
+    public Page {
+      requireNonNull(cursor, "cursor");
+      locks = List.copyOf(locks);
+    }
+
+    /** Whether the scan is over. */
+    public boolean isLast() {
+      return cursor.equals("0");
+    }
+  }
+
+  /**
+   * What a node stores for one lock.
+   *
+   * @param lockKey the key
+   * @param remainingMillis the remaining life of the key
+   * @param fence the highest token that was granted there; 0 if none is known
+   * @param waiting how many processes are in the queue of this node
+   * @param holder who holds the lock
+   */
+  record StoredLock(
+      String lockKey, long remainingMillis, long fence, int waiting, HolderMark holder) {
+    public StoredLock {
+      requireNonNull(lockKey, "lockKey");
+      requireNonNull(holder, "holder");
+    }
+
+    /** The same under another key, for nodes that store a lock under a key of their own. */
+    public StoredLock withLockKey(String key) {
+      return new StoredLock(key, remainingMillis, fence, waiting, holder);
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class HeldLeaseTest {
+  private static final long MILLI = TestNodes.MILLI;
+  private static final long START = 10_000 * MILLI;
+
+  private final TestNodes nodes = new TestNodes(3);
+  private final List<Effect> effects = new ArrayList<>();
+
+  private HeldLease lease(LockOptions.Builder options) {
+    LockConfig config = LockConfig.of(options.build());
+    AcquireRound won = nodes.round(config, START, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2);
+    assertThat(won.verdict()).isEqualTo(AcquireVerdict.WON);
+    return new HeldLease(new Grant(won, config), nodes, effects, 0);
+  }
+
+  private static boolean handsOff(HeldLease l, long now) {
+    Waiter next = new TestNodes.Caller(l.config(), now, MILLI, false);
+    return l.mayHandOffLocally(next, now, now / MILLI);
+  }
+
+  private static long remaining(HeldLease l, long now) {
+    return l.remainingNanos(now, now / MILLI);
+  }
+
+  @Test
+  void remaining_startsBeforeTheFirstSendAndLeavesOutTheDrift() {
+    HeldLease l = lease(TestNodes.options());
+    long drift = l.config().driftNanos();
+    assertThat(remaining(l, START + 10 * MILLI)).isEqualTo(990 * MILLI - drift);
+    assertThat(remaining(l, START + 1000 * MILLI)).isZero();
+  }
+
+  @Test
+  void remaining_onceReleaseIsAsked_isZero() {
+    HeldLease l = lease(TestNodes.options());
+    l.askRelease();
+    assertThat(remaining(l, START)).isZero();
+    assertThat(l.end()).as("its end is for the queue to say").isNull();
+  }
+
+  @Test
+  void remaining_onceEnded_isZero() {
+    HeldLease l = lease(TestNodes.options());
+    l.finish(LeaseEnd.LOST);
+    assertThat(remaining(l, START)).isZero();
+  }
+
+  @Test
+  void overdue_comesBeforeTheDeadline() {
+    HeldLease l = lease(TestNodes.options());
+    long deadline = l.validity().deadlineNanos();
+    assertThat(l.overdue(deadline - 11 * MILLI, deadline / MILLI - 11)).isNull();
+    assertThat(l.overdue(deadline - MILLI, deadline / MILLI - 1)).isEqualTo(LeaseEnd.EXPIRED);
+  }
+
+  @Test
+  void overdue_atTheCap_saysSo() {
+    HeldLease l = lease(TestNodes.options().holdCap(Duration.ofSeconds(1)));
+    long late = START + 2000 * MILLI;
+    l.grant.renew(new Validity(START + 100 * MILLI, START / MILLI, 1000 * MILLI, 0));
+    assertThat(l.overdue(late, late / MILLI)).isEqualTo(LeaseEnd.CAP_REACHED);
+  }
+
+  @Test
+  void localHandOff_givesTheNextTokenOfTheSameGrant() {
+    HeldLease l = lease(TestNodes.options());
+    HeldLease next = l.handOffLocally(1, START + MILLI);
+    assertThat(next.id()).isEqualTo(l.id());
+    assertThat(next.grantToken()).isEqualTo(l.grantToken());
+    assertThat(next.token()).isEqualTo(l.token() + 1);
+    assertThat(next.validity()).as("it is not trusted for longer").isSameAs(l.validity());
+    l.askRelease();
+    assertThat(remaining(next, START + MILLI)).as("its own release").isPositive();
+  }
+
+  @Test
+  void localHandOff_ofFreshVotes_isAllowedForANodeTimeout() {
+    HeldLease l = lease(TestNodes.options());
+    assertThat(handsOff(l, START + 100 * MILLI)).isTrue();
+    assertThat(handsOff(l, START + 101 * MILLI)).isFalse();
+  }
+
+  @Test
+  void localHandOff_whenVotesWereOnBrokenConnections_isNotAllowed() {
+    HeldLease l = lease(TestNodes.options());
+    nodes.state(0, NodeStatus.State.VOTING, 2);
+    assertThat(handsOff(l, START)).as("two votes are left").isTrue();
+    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    assertThat(handsOff(l, START)).isFalse();
+  }
+
+  @Test
+  void localHandOff_afterAnInvalidation_isNotAllowed() {
+    HeldLease l = lease(TestNodes.options());
+    l.extender.onInvalidation(0, START + MILLI);
+    assertThat(handsOff(l, START + MILLI)).isFalse();
+  }
+
+  @Test
+  void localHandOff_inFairModeOrWithoutExtension_isNotAllowed() {
+    assertThat(handsOff(lease(TestNodes.options().fair(true)), START)).isFalse();
+    assertThat(handsOff(lease(TestNodes.options().autoExtend(false)), START)).isFalse();
+  }
+
+  @Test
+  void localHandOff_whenTheGrantHasNoTokenLeft_isNotAllowed() {
+    HeldLease l = lease(TestNodes.options());
+    int leases = 1;
+    for (; handsOff(l, START); leases++) {
+      l = l.handOffLocally(leases, START);
+    }
+    assertThat(leases).isEqualTo((int) TokenWindow.PER_GRANT);
+  }
+
+  @Test
+  void handOff_ofAnyKind_endsAfterMaxHandOffs() {
+    HeldLease l = lease(TestNodes.options().maxHandOffs(1));
+    Waiter next = new TestNodes.Caller(l.config(), START, MILLI, false);
+    assertThat(l.mayHandOff(next, START, START / MILLI)).isTrue();
+    HeldLease successor = l.handOffLocally(1, START);
+    assertThat(successor.mayHandOff(next, START, START / MILLI)).isFalse();
+  }
+}

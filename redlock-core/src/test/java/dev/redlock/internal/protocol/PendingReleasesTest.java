@@ -1,0 +1,160 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class PendingReleasesTest {
+  private static final long MILLI = TestNodes.MILLI;
+  private static final long LIFE = 1000 * MILLI;
+  private static final long ALL = 0b111;
+  private static final Effect.Ack ACK = new Effect.Ack() {};
+  private static final NodeReply RELEASED = TestNodes.reply(ReplyCode.RELEASED);
+
+  private final TestNodes nodes = new TestNodes(3);
+  private final List<Effect> effects = new ArrayList<>();
+  private final PendingReleases releases = new PendingReleases(nodes, effects);
+  private long now = 10_000 * MILLI;
+
+  private static LockRequest.Release release(String id) {
+    return new LockRequest.Release(TestNodes.KEYS, id, 64, true, 0, null);
+  }
+
+  private PendingReleases.@Nullable PendingAck ack() {
+    LockConfig config = LockConfig.of(TestNodes.options().build());
+    AcquireRound won = nodes.round(config, now, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2);
+    HeldLease l = new HeldLease(new Grant(won, config), nodes, new ArrayList<>(), 0);
+    return new PendingReleases.PendingAck(ACK, l, now + 100 * MILLI);
+  }
+
+  private Effect.Send sent() {
+    List<Effect.Send> sent = new ArrayList<>();
+    for (Effect effect : effects) {
+      if (effect instanceof Effect.Send send) {
+        sent.add(send);
+      }
+    }
+    effects.clear();
+    assertThat(sent).hasSize(1);
+    return sent.get(0);
+  }
+
+  private void reply(Effect.Send send, NodeReply reply, int... from) {
+    PendingRelease e = (PendingRelease) send.exchange();
+    for (int node : from) {
+      assertThat(e.answered(node)).isTrue();
+      releases.onReply(e, node, reply, now);
+    }
+  }
+
+  @Test
+  void release_isPendingUntilEachNodeHasReplied() {
+    releases.add(release("a"), ALL, LIFE, null, now);
+    Effect.Send send = sent();
+    assertThat(send.mask()).isEqualTo(ALL);
+    reply(send, RELEASED, 0, 1);
+    assertThat(releases.pending()).isEqualTo(1);
+    reply(send, RELEASED, 2);
+    assertThat(releases.isEmpty()).isTrue();
+  }
+
+  @Test
+  void ack_isSettledByAQuorum() {
+    releases.add(release("a"), ALL, LIFE, ack(), now);
+    Effect.Send send = sent();
+    reply(send, RELEASED, 0);
+    assertThat(effects).isEmpty();
+    reply(send, TestNodes.reply(ReplyCode.NOT_OWNER), 1);
+    assertThat(effects).containsExactly(new Effect.Settle(ACK, Effect.Result.DONE));
+  }
+
+  @Test
+  void ack_withoutAQuorumInTime_failsAndTheReleaseStaysPending() {
+    releases.add(release("a"), ALL, LIFE, ack(), now);
+    effects.clear();
+    now += 100 * MILLI;
+    releases.onTimer(now);
+    assertThat(effects)
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Effect.Settle.class, settle -> assertThat(settle.result().failure()).isNotNull());
+    assertThat(releases.pending()).isEqualTo(3);
+  }
+
+  @Test
+  void release_ofANodeThatIsDown_isSentOnItsNextConnection() {
+    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    releases.add(release("a"), ALL, LIFE, null, now);
+    assertThat(sent().mask()).isEqualTo(0b101);
+    nodes.state(1, NodeStatus.State.VOTING, 2);
+    releases.onWorks(1, now);
+    assertThat(sent().mask()).isEqualTo(0b010);
+  }
+
+  @Test
+  void release_thatFails_isRepeated() {
+    releases.add(release("a"), 0b001, LIFE, null, now);
+    reply(sent(), NodeReply.failed(1, NodeError.Kind.OVERLOADED, ""), 0);
+    NextWake wake = new NextWake(now);
+    releases.deadlines(wake);
+    assertThat(wake.delayNanos()).isLessThan(100 * MILLI);
+    now += wake.delayNanos();
+    releases.onTimer(now);
+    assertThat(sent().mask()).isEqualTo(0b001);
+  }
+
+  @Test
+  void release_ofKeysThatHaveExpired_isForgotten() {
+    nodes.state(0, NodeStatus.State.CONNECTING, 1);
+    releases.add(release("a"), 0b001, LIFE, null, now);
+    now += LIFE;
+    releases.onTimer(now);
+    assertThat(releases.isEmpty()).isTrue();
+  }
+
+  @Test
+  void lateGrant_withoutAPendingRelease_isUndone() {
+    LockRequest.Acquire request =
+        new LockRequest.Acquire(TestNodes.KEYS, "a", 64, 1000, null, 0, null);
+    releases.onLateGrant(request, false, 2, now);
+    assertThat(sent().mask()).isEqualTo(0b100);
+  }
+
+  @Test
+  void lateGrant_behindWhichTheReleaseWasSent_needsNoOther() {
+    releases.add(release("a"), ALL, LIFE, null, now);
+    effects.clear();
+    LockRequest.Acquire request =
+        new LockRequest.Acquire(TestNodes.KEYS, "a", 64, 1000, null, 0, null);
+    releases.onLateGrant(request, false, 2, now);
+    assertThat(effects).isEmpty();
+  }
+
+  @Test
+  void handOff_leavesANodeThatHasNotRepliedTimeToTakeOver() {
+    releases.addBehind(release("a"), 0b110, 0b100, LIFE, now + 100 * MILLI, now);
+    assertThat(sent().mask()).as("n1 has refused").isEqualTo(0b010);
+    releases.onSuccessor("a", 2, true, now);
+    assertThat(releases.pending()).as("n2 has granted").isEqualTo(1);
+  }
+
+  @Test
+  void news_tellHowManyMoreEachNodeHas() {
+    releases.add(release("a"), 0b011, LIFE, null, now);
+    assertThat(releases.hasNews()).isTrue();
+    assertThat(releases.takeNews()).containsExactly(1, 1, 0);
+    reply(sent(), RELEASED, 0);
+    assertThat(releases.takeNews()).containsExactly(-1, 0, 0);
+    releases.forgetOldest();
+    assertThat(releases.takeNews()).containsExactly(0, -1, 0);
+    assertThat(releases.isEmpty()).isTrue();
+  }
+}

@@ -1,0 +1,108 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.LockOptions;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+
+/** Nodes that do what a test says: all vote, until it says otherwise. */
+final class TestNodes implements Nodes {
+  static final long MILLI = 1_000_000;
+  static final LockKeys KEYS = LockKeys.of("redlock", List.of("a"));
+
+  private final NodeStatus[] status;
+  private final NodeKnowledge[] known;
+  private final RoundLimiter limiter = new RoundLimiter();
+
+  TestNodes(int count) {
+    status = new NodeStatus[count];
+    known = new NodeKnowledge[count];
+    Arrays.setAll(known, i -> new NodeKnowledge());
+    for (int i = 0; i < count; i++) {
+      state(i, NodeStatus.State.VOTING, 1);
+    }
+  }
+
+  void state(int node, NodeStatus.State state, long connection) {
+    status[node] = new NodeStatus(state, connection, 0, 0, "by the test");
+  }
+
+  @Override
+  public int count() {
+    return status.length;
+  }
+
+  @Override
+  public String name(int node) {
+    return "n" + node;
+  }
+
+  @Override
+  public NodeStatus status(int node) {
+    return status[node];
+  }
+
+  @Override
+  public NodeKnowledge knowledge(int node) {
+    return known[node];
+  }
+
+  @Override
+  public RoundLimiter limiter() {
+    return limiter;
+  }
+
+  /** A lease time of one second, a node timeout of 100 ms. */
+  static LockOptions.Builder options() {
+    return LockOptions.builder()
+        .leaseTime(Duration.ofSeconds(1))
+        .nodeTimeout(Duration.ofMillis(100))
+        .autoExtend(true);
+  }
+
+  static NodeReply reply(ReplyCode code) {
+    return NodeReply.of(code, 1, 0, 0);
+  }
+
+  static NodeReply held(long remainingMillis) {
+    return NodeReply.held(1, 0, 0, remainingMillis, "another");
+  }
+
+  /** A round to all nodes, on which these nodes have voted so. */
+  AcquireRound round(LockConfig config, long now, NodeReply vote, int... voters) {
+    LockRequest.Acquire request =
+        new LockRequest.Acquire(KEYS, "id", 64, config.ttlMillis(), null, 0, null);
+    AcquireRound r = new AcquireRound(this, request, config, null, false, -1, now, now / MILLI);
+    for (int node : voters) {
+      r.answered(node);
+      r.onReply(node, vote, now, now / MILLI);
+    }
+    return r;
+  }
+
+  /** Always the middle; lease ids in order. */
+  static final class Middle implements Randomness {
+    private int ids;
+
+    @Override
+    public double next() {
+      return 0.5;
+    }
+
+    @Override
+    public String leaseId() {
+      return "lease-" + ids++;
+    }
+  }
+
+  static final class Caller extends Waiter {
+    Caller(LockConfig config, long now, long patienceNanos, boolean singleTry) {
+      super(KEYS, config, now, now + patienceNanos, singleTry);
+    }
+  }
+}

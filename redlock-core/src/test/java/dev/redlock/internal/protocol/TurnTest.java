@@ -1,0 +1,81 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+import org.junit.jupiter.api.Test;
+
+class TurnTest {
+  private static final long MILLI = TestNodes.MILLI;
+  private static final NodeReply ALONE = TestNodes.reply(ReplyCode.RELEASED);
+  private static final NodeReply OTHERS =
+      new NodeReply(ReplyCode.RELEASED, 1, 0, 0, 0, null, 1, null);
+
+  private final TestNodes nodes = new TestNodes(3);
+  private final LockConfig config = LockConfig.of(TestNodes.options().maxHandOffs(2).build());
+  private final Turn turn = new Turn();
+  private final long now = 10_000 * MILLI;
+
+  private void granted() {
+    turn.granted(nodes.round(config, now, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2));
+  }
+
+  @Test
+  void process_thatKnowsOfNoOthers_asksAtOnce() {
+    granted();
+    turn.ended(config, now);
+    turn.released(ALONE, true);
+    assertThat(turn.queuesFirst(now)).isFalse();
+  }
+
+  @Test
+  void others_thatAnyNodeReports_comeFirst() {
+    granted();
+    turn.released(OTHERS, false);
+    assertThat(turn.queuesFirst(now)).isTrue();
+  }
+
+  @Test
+  void othersAreGone_onlyIfTheHomeNodeSaysSo() {
+    turn.heldByOthers();
+    granted();
+    turn.released(ALONE, false);
+    assertThat(turn.queuesFirst(now)).as("another node does not know").isTrue();
+    turn.released(ALONE, true);
+    assertThat(turn.queuesFirst(now)).isFalse();
+  }
+
+  @Test
+  void othersWereSeen_inFairMode_isNotForgottenAtOnce() {
+    LockConfig fair = LockConfig.of(TestNodes.options().fair(true).build());
+    turn.heldByOthers();
+    granted();
+    turn.ended(fair, now);
+    turn.released(ALONE, true);
+    assertThat(turn.queuesFirst(now)).isTrue();
+  }
+
+  @Test
+  void handOffs_upToTheLimit_endTheTurn() {
+    granted();
+    turn.handedOffLocally();
+    turn.ended(config, now);
+    assertThat(turn.queuesFirst(now)).as("one of two").isFalse();
+    granted();
+    turn.handedOffLocally();
+    turn.handedOffLocally();
+    turn.ended(config, now);
+    assertThat(turn.handOffs()).isEqualTo(2);
+    assertThat(turn.queuesFirst(now)).as("no node was asked for a while").isTrue();
+    assertThat(turn.queuesFirst(now + 1000 * MILLI)).as("long after").isFalse();
+  }
+
+  @Test
+  void state_lingersAfterTheEndOnly() {
+    assertThat(turn.lingersUntilNanos()).isEqualTo(Long.MIN_VALUE);
+    granted();
+    turn.ended(config, now);
+    assertThat(turn.lingersUntilNanos()).isGreaterThan(now);
+  }
+}

@@ -1,0 +1,88 @@
+package dev.redlock.micrometer;
+
+import dev.redlock.Lease;
+import dev.redlock.LeaseLostException;
+import dev.redlock.LockQueueFullException;
+import dev.redlock.LockTimeoutException;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.RedlockClosedException;
+import dev.redlock.RedlockInterruptedException;
+import io.micrometer.common.KeyValues;
+import java.util.Locale;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The default names and keys. An observation is {@code redlock.lock}. Low cardinality: {@code
+ * redlock.operation}, {@code redlock.outcome}. High cardinality: {@code redlock.names}, and {@code
+ * redlock.token} of a lease that was granted.
+ */
+public class DefaultLockObservationConvention implements LockObservationConvention {
+
+  /** A convention with these names and keys. */
+  public DefaultLockObservationConvention() {}
+
+  @Override
+  public String getName() {
+    return "redlock.lock";
+  }
+
+  @Override
+  public String getContextualName(LockContext context) {
+    return lower(context.operation()).replace('_', ' ') + " " + shown(context);
+  }
+
+  private static String shown(LockContext context) {
+    int more = context.names().size() - 1;
+    String first = context.names().get(0);
+    return more == 0 ? first : first + " and " + more + " more";
+  }
+
+  @Override
+  public KeyValues getLowCardinalityKeyValues(LockContext context) {
+    return KeyValues.of(
+        "redlock.operation", lower(context.operation()), "redlock.outcome", outcome(context));
+  }
+
+  @Override
+  public KeyValues getHighCardinalityKeyValues(LockContext context) {
+    KeyValues keys = KeyValues.of("redlock.names", String.join(",", context.names()));
+    Lease lease = context.lease();
+    return lease == null
+        ? keys
+        : keys.and("redlock.token", Long.toString(lease.fencingToken().value()));
+  }
+
+  private static String outcome(LockContext context) {
+    Throwable error = context.getError();
+    if (error == null) {
+      return context.lease() != null ? "acquired" : context.isRefused() ? "refused" : "none";
+    }
+    return failure(error);
+  }
+
+  private static String failure(@Nullable Throwable error) {
+    if (error instanceof CompletionException) {
+      return failure(error.getCause());
+    } else if (error instanceof LockTimeoutException) {
+      return "timed_out";
+    } else if (error instanceof QuorumUnavailableException) {
+      return "unavailable";
+    } else if (error instanceof LockQueueFullException) {
+      return "turned_away";
+    } else if (error instanceof LeaseLostException) {
+      return "lost";
+    } else if (error instanceof RedlockClosedException) {
+      return "closed";
+    } else if (error instanceof CancellationException
+        || error instanceof RedlockInterruptedException) {
+      return "cancelled";
+    }
+    return "error";
+  }
+
+  private static String lower(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+}

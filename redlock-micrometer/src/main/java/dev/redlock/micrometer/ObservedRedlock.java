@@ -1,0 +1,131 @@
+package dev.redlock.micrometer;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.redlock.Diagnosis;
+import dev.redlock.DistributedLock;
+import dev.redlock.LockInspection;
+import dev.redlock.LockListing;
+import dev.redlock.LockOptions;
+import dev.redlock.LockState;
+import dev.redlock.Redlock;
+import dev.redlock.ReentrantDistributedLock;
+import io.micrometer.observation.ObservationRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.function.UnaryOperator;
+
+/**
+ * A client whose locks are {@linkplain ObservedLock observed}. It does what the given client does;
+ * closing it closes that client. Reentrant locks, reads and operators' calls are not observed.
+ */
+public final class ObservedRedlock implements Redlock {
+  private final Redlock client;
+  private final UnaryOperator<DistributedLock> observe;
+
+  private ObservedRedlock(Redlock client, UnaryOperator<DistributedLock> observe) {
+    this.client = requireNonNull(client, "client");
+    this.observe = observe;
+  }
+
+  /** The client, with locks as of {@link ObservedLock#of(DistributedLock, ObservationRegistry)}. */
+  public static Redlock of(Redlock client, ObservationRegistry registry) {
+    requireNonNull(registry, "registry");
+    return new ObservedRedlock(client, lock -> ObservedLock.of(lock, registry));
+  }
+
+  /** The client, with locks that are observed with this convention. */
+  public static Redlock of(
+      Redlock client, ObservationRegistry registry, LockObservationConvention convention) {
+    requireNonNull(registry, "registry");
+    requireNonNull(convention, "convention");
+    return new ObservedRedlock(client, lock -> ObservedLock.of(lock, registry, convention));
+  }
+
+  @Override
+  public DistributedLock lock(String name) {
+    return observe.apply(client.lock(name));
+  }
+
+  @Override
+  public DistributedLock lock(String name, LockOptions options) {
+    return observe.apply(client.lock(name, options));
+  }
+
+  @Override
+  public DistributedLock lock(List<String> names) {
+    return observe.apply(client.lock(names));
+  }
+
+  @Override
+  public DistributedLock lock(List<String> names, LockOptions options) {
+    return observe.apply(client.lock(names, options));
+  }
+
+  @Override
+  public ReentrantDistributedLock reentrantLock(String name) {
+    return client.reentrantLock(name);
+  }
+
+  @Override
+  public ReentrantDistributedLock reentrantLock(String name, LockOptions options) {
+    return client.reentrantLock(name, options);
+  }
+
+  @Override
+  public CompletionStage<LockInspection> inspect(String name) {
+    return client.inspect(name);
+  }
+
+  @Override
+  public CompletionStage<LockInspection> breakLock(String name) {
+    return client.breakLock(name);
+  }
+
+  @Override
+  public LockListing list(String pattern) {
+    return client.list(pattern);
+  }
+
+  @Override
+  public Flow.Publisher<LockState> watch(String name) {
+    return client.watch(name);
+  }
+
+  @Override
+  public CompletionStage<Diagnosis> doctor() {
+    return client.doctor();
+  }
+
+  @Override
+  public CompletionStage<Void> ready() {
+    return client.ready();
+  }
+
+  @Override
+  public boolean awaitReady(Duration timeout) {
+    return client.awaitReady(timeout);
+  }
+
+  @Override
+  public List<NodeState> nodes() {
+    return client.nodes();
+  }
+
+  @Override
+  public LockOptions defaultOptions() {
+    return client.defaultOptions();
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+
+  @Override
+  public String toString() {
+    return "Observed" + client;
+  }
+}

@@ -1,0 +1,295 @@
+package dev.redlock.lettuce.internal;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.redlock.internal.scripts.Script;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What one Redis server replies, as far as a connection of the library asks: handshake, probe, and
+ * the scripts of a lock, which always grant. It knows when it lost its keys, which the checker
+ * asks.
+ */
+final class ScriptedServer {
+  private static final String SHORT_OF_MEMORY =
+      "OOM command not allowed when used memory > 'maxmemory'.";
+
+  /** One word of the errors that a server may reply with instead of executing a script. */
+  static final List<String> ERRORS =
+      List.of(
+          SHORT_OF_MEMORY,
+          "MISCONF Redis is configured to save RDB snapshots",
+          "READONLY You can't write against a read only replica.",
+          "NOPERM User app has no permissions to run the 'evalsha' command",
+          "BUSY Redis is busy running a script.",
+          "LOADING Redis is loading the dataset in memory",
+          "ERR something else");
+
+  final String name;
+  private final VirtualLoop loop;
+
+  /** When the process started, and when it last lost keys that it had; on the loop's clock. */
+  long bornNanos;
+
+  long lostNanos;
+  int runs = 1;
+
+  /** A proxy hides the last restart from the client, which has had no NOSCRIPT since. */
+  private boolean restartHidden;
+
+  private final Set<String> scripts = new HashSet<>();
+  private long markerSince;
+  private String markerId = "";
+  private boolean renewed;
+
+  boolean up = true;
+  boolean loginRefused;
+  boolean infoRefused;
+  boolean markerRefused;
+  boolean loading;
+  boolean replica;
+  boolean malformed;
+
+  /** The error that scripts of locks get; null if they are executed. */
+  String error;
+
+  ScriptedServer(String name, VirtualLoop loop, long ageNanos) {
+    this.name = name;
+    this.loop = loop;
+    bornNanos = loop.nanos() - ageNanos;
+    lostNanos = bornNanos;
+  }
+
+  private long micros() {
+    return loop.wallMillis() * 1_000 + loop.nanos() / 1_000 % 1_000;
+  }
+
+  void restart(boolean empty) {
+    runs++;
+    bornNanos = loop.nanos();
+    scripts.clear();
+    if (empty) {
+      loseKeys();
+    }
+  }
+
+  void loseKeys() {
+    lostNanos = loop.nanos();
+    markerSince = 0;
+    renewed = false;
+  }
+
+  void restartBehindProxy() {
+    restart(true);
+    restartHidden = true;
+  }
+
+  /** The client has a new connection, or got NOSCRIPT. */
+  void restartShows() {
+    restartHidden = false;
+  }
+
+  /**
+   * Another client loads the scripts. Not after a restart that a proxy still hides: then nothing
+   * would tell of it any more, and such a server cannot be a node.
+   */
+  void loadScripts() {
+    if (restartHidden) {
+      return;
+    }
+    for (Script script : Script.LOADED) {
+      scripts.add(new String(script.sha(), UTF_8));
+    }
+  }
+
+  void forgetScripts() {
+    scripts.clear();
+  }
+
+  /** A lock script that the server executed, or did not. */
+  record Executed(long token, String leaseId, String script, boolean done, boolean noScript) {}
+
+  /** A reply, and the lock script to which it belongs if it does. */
+  @SuppressWarnings("ArrayRecordComponent") // Never compared.
+  record Answer(byte[] bytes, Executed executed, boolean probe) {}
+
+  Answer execute(List<String> words) {
+    String command = words.get(0).toUpperCase(java.util.Locale.ROOT);
+    return switch (command) {
+      case "HELLO" -> plain(hello());
+      case "CLIENT", "SELECT", "AUTH" -> plain(simple("OK"));
+      case "PING" -> plain(loading ? failed(ERRORS.get(5)) : simple("PONG"));
+      case "SCRIPT" -> plain(load(words.get(2)));
+      case "INFO" -> new Answer(info(), null, true);
+      case "TIME" ->
+          plain("*2\r\n" + bulk(micros() / 1_000_000 + "") + bulk(micros() % 1_000_000 + ""));
+      case "EVAL", "EVALSHA" -> eval(words);
+      default -> plain(failed("ERR unknown command '" + command + "'"));
+    };
+  }
+
+  private static Answer plain(String text) {
+    return new Answer(text.getBytes(UTF_8), null, false);
+  }
+
+  private static Answer plain(byte[] bytes) {
+    return new Answer(bytes, null, false);
+  }
+
+  private static byte[] simple(String text) {
+    return ("+" + text + "\r\n").getBytes(UTF_8);
+  }
+
+  private static byte[] failed(String text) {
+    return ("-" + text + "\r\n").getBytes(UTF_8);
+  }
+
+  private static String bulk(String text) {
+    return "$" + text.getBytes(UTF_8).length + "\r\n" + text + "\r\n";
+  }
+
+  private byte[] hello() {
+    if (loginRefused) {
+      return failed("WRONGPASS invalid username-password pair or user is disabled.");
+    }
+    return ("%7\r\n"
+            + bulk("server")
+            + bulk("redis")
+            + bulk("version")
+            + bulk("7.2.0")
+            + bulk("proto")
+            + ":3\r\n"
+            + bulk("id")
+            + ":7\r\n"
+            + bulk("mode")
+            + bulk("standalone")
+            + bulk("role")
+            + bulk("master")
+            + bulk("modules")
+            + "*0\r\n")
+        .getBytes(UTF_8);
+  }
+
+  private byte[] load(String text) {
+    if (loading) {
+      return failed(ERRORS.get(5));
+    }
+    for (Script script : Script.values()) {
+      if (new String(script.text(), UTF_8).equals(text)) {
+        scripts.add(new String(script.sha(), UTF_8));
+        return bulk(new String(script.sha(), UTF_8)).getBytes(UTF_8);
+      }
+    }
+    return failed("ERR unknown script");
+  }
+
+  private byte[] info() {
+    if (infoRefused) {
+      return failed("NOPERM this user has no permissions to run the 'info' command");
+    }
+    if (loading) {
+      return failed(ERRORS.get(5));
+    }
+    return bulk("redis_version:7.2.0\r\nrun_id:"
+            + name
+            + "-"
+            + runs
+            + "\r\nuptime_in_seconds:"
+            + (loop.nanos() - bornNanos) / 1_000_000_000
+            + "\r\nrole:"
+            + (replica ? "slave" : "master")
+            + "\r\nmaster_replid:"
+            + name
+            + "\r\nmaster_replid2:0000000000000000000000000000000000000000\r\n"
+            + "second_repl_offset:-1\r\nconnected_slaves:0\r\nmaxmemory_policy:noeviction\r\n")
+        .getBytes(UTF_8);
+  }
+
+  private Answer eval(List<String> words) {
+    String script = words.get(1);
+    int keys = Integer.parseInt(words.get(2));
+    List<String> arguments = new ArrayList<>(words.subList(3 + keys, words.size()));
+    if (script.equals(new String(Script.MARKER.text(), UTF_8))) {
+      return new Answer(marker(arguments), null, true);
+    }
+    boolean text = words.get(0).equalsIgnoreCase("EVAL");
+    Script known = null;
+    for (Script s : Script.LOADED) {
+      if (script.equals(new String(text ? s.text() : s.sha(), UTF_8))) {
+        known = s;
+      }
+    }
+    if (known == null) {
+      return plain(failed("ERR unknown script"));
+    }
+    String leaseId = arguments.get(0);
+    long token = Long.parseLong(arguments.get(1));
+    if (loading) {
+      return not(known, token, leaseId, ERRORS.get(5), false);
+    }
+    if (!text && !scripts.contains(script)) {
+      restartShows();
+      return not(known, token, leaseId, "NOSCRIPT No matching script. Please use EVAL.", true);
+    }
+    scripts.add(new String(known.sha(), UTF_8));
+    if (replica) {
+      return not(known, token, leaseId, ERRORS.get(2), false);
+    }
+    if (error != null) {
+      return not(known, token, leaseId, error, false);
+    }
+    if (malformed) {
+      malformed = false;
+      Executed executed = new Executed(token, leaseId, known.name(), true, false);
+      String odd = token % 2 == 0 ? "*2\r\n:1\r\n$3\r\nodd\r\n" : "*100\r\n:1\r\n";
+      return new Answer(odd.getBytes(UTF_8), executed, false);
+    }
+    int code = known == Script.ACQUIRE ? 1 : known == Script.EXTEND ? 5 : 8;
+    return new Answer(
+        ("*3\r\n:" + code + "\r\n:" + micros() + "\r\n:" + token + "\r\n").getBytes(UTF_8),
+        new Executed(token, leaseId, known.name(), true, false),
+        false);
+  }
+
+  private static Answer not(
+      Script script, long token, String leaseId, String why, boolean noScript) {
+    return new Answer(
+        failed(why), new Executed(token, leaseId, script.name(), false, noScript), false);
+  }
+
+  private byte[] marker(List<String> arguments) {
+    if (markerRefused) {
+      return failed("NOPERM No permissions to access a key");
+    }
+    if (loading) {
+      return failed(ERRORS.get(5));
+    }
+    if (replica && markerSince == 0) {
+      return failed(ERRORS.get(2));
+    }
+    int set = 0;
+    if (markerSince == 0) {
+      set = 1;
+      markerSince = micros();
+      markerId = arguments.get(2);
+    }
+    long known = Long.parseLong(arguments.get(1));
+    renewed |= known != 0 && known != markerSince;
+    return ("*7\r\n:"
+            + set
+            + "\r\n:"
+            + arguments.get(0)
+            + "\r\n:"
+            + markerSince
+            + "\r\n:"
+            + micros()
+            + "\r\n:"
+            + (renewed ? 1 : 0)
+            + "\r\n:0\r\n"
+            + bulk(markerId))
+        .getBytes(UTF_8);
+  }
+}

@@ -1,0 +1,164 @@
+package dev.redlock.schedules;
+
+import dev.redlock.schedules.Patch.Edit;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Faults in the connection layer; a seed must catch each of them. */
+@SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
+final class ConnectionMutants {
+  private static final List<Patch> ALL = new ArrayList<>();
+
+  private ConnectionMutants() {}
+
+  static List<Patch> all() {
+    return List.copyOf(ALL);
+  }
+
+  private static void mutant(String name, Edit... edits) {
+    ALL.add(new Patch(name, "own", "", List.of(edits)));
+  }
+
+  private static Edit layer(String type, String original, String replacement) {
+    return new Edit("lettuce/internal/" + type, original, replacement);
+  }
+
+  static {
+    mutant(
+        "a call of the I/O thread is written at once",
+        layer(
+            "NodeSession",
+            "    outbox.add(call);\n",
+            "    if (channel.channel().eventLoop().inEventLoop()) {\n      write(call);\n"
+                + "      return;\n    }\n    outbox.add(call);\n"));
+    mutant(
+        "a new connection keeps the number of the old one",
+        layer(
+            "ConnectionStates",
+            "    if (state != State.CONNECTING) {\n      connection++;",
+            "    if (state != State.CONNECTING) {"));
+    mutant(
+        "votes from before a flush still count",
+        layer(
+            "ConnectionStates",
+            "    connection++;\n    if (guard == RestartGuard.OFF) {",
+            "    if (guard == RestartGuard.OFF) {"));
+    mutant(
+        "a server that lost its keys votes at once",
+        layer(
+            "ConnectionStates",
+            "boolean held = refusal != null || uncheckedFlushes > 0 || hold.lasts(now);",
+            "boolean held = refusal != null || uncheckedFlushes > 0;"));
+    mutant(
+        "neither another run of the server nor another marker is noticed",
+        layer(
+            "ConnectionStates",
+            "    if (marker != null && markerSince != 0 && marker.sinceMicros() != markerSince) {",
+            "    if (marker == null && markerSince < 0) {"),
+        layer(
+            "ConnectionStates",
+            "} else if (!runId.equals(identity.runId())) {",
+            "} else if (identity.runId().isEmpty()) {"));
+    mutant(
+        "a flush is not noticed",
+        layer(
+            "ConnectionStates",
+            "    if (--uncheckedFlushes == 0) {\n      hold = holdBeforeFlush;",
+            "    if (--uncheckedFlushes == 0) {\n      hold = new Hold(now, now, \"\");"));
+    mutant(
+        "requests are sent before the probe is through",
+        layer(
+            "ConnectionLoop",
+            "      current = session;\n    }\n    ServerEvents",
+            "      current = session;\n      open = session;\n    }\n    ServerEvents"));
+    mutant(
+        "a session is ended without a reset",
+        layer(
+            "NodeSession",
+            "      channel.channel().config().setOption(ChannelOption.SO_LINGER, 0);",
+            "      channel.channel().config().setOption(ChannelOption.SO_LINGER, -1);"));
+    mutant(
+        "the late end of an old session ends the current one",
+        layer(
+            "ConnectionLoop",
+            "      if (session != null && current != session) {\n        return;\n      }\n"
+                + "      if (open != null) {\n        backoff",
+            "      if (open != null) {\n        backoff"));
+    mutant(
+        "a call may be answered twice",
+        layer(
+            "ScriptCall",
+            "  public void complete() {\n    if (!answered.compareAndSet(false, true)) {\n"
+                + "      return;\n    }",
+            "  public void complete() {\n    answered.set(false);"),
+        layer(
+            "ScriptCall",
+            "  private boolean fail(NodeError error) {\n"
+                + "    if (!answered.compareAndSet(false, true)) {\n      return false;\n    }",
+            "  private boolean fail(NodeError error) {\n"));
+    mutant(
+        "a call is sent again behind the release that undoes it",
+        layer(
+            "NodeSession",
+            "if (again == null || (call.isUndoable() && releases[slot(call)] !="
+                + " call.releasesBefore())) {",
+            "if (again == null) {"));
+    mutant(
+        "a connection that is silent is kept",
+        layer("Silence", "return silentNanos > DEAD_NANOS ? GIVE_UP : WAIT;", "return WAIT;"));
+    mutant(
+        "a silent connection is not pinged",
+        layer("Silence", "return silentNanos > PING_NANOS ? PING : WAIT;", "return WAIT;"));
+    mutant(
+        "a probe has no deadline",
+        layer(
+            "ConnectionLoop",
+            "            options.connectTimeout().toNanos());\n    long sentNanos",
+            "            Long.MAX_VALUE / 4);\n    long sentNanos"));
+    mutant(
+        "a call without a reply is not failed at the end of the connection",
+        layer(
+            "ScriptCall",
+            "    return fail(Failures.kind(throwable), Failures.message(throwable));",
+            "    return false;"),
+        layer(
+            "ScriptCall",
+            "    fail(NodeError.Kind.DISCONNECTED, \"the connection ended before the reply"
+                + " arrived\");",
+            "    position = -1;"));
+    mutant(
+        "a call that was refused is sent all the same",
+        layer(
+            "NodeSession",
+            "\" requests have no reply yet\");\n      return;",
+            "\" requests have no reply yet\");"));
+    mutant(
+        "Lettuce reconnects by itself",
+        layer("ClientSetup", ".autoReconnect(false)", ".autoReconnect(true)"));
+    mutant(
+        "a close leaves the watch running", layer("ConnectionLoop", "    liveness.close();\n", ""));
+    mutant(
+        "reconnects have no pause",
+        layer(
+            "ConnectionLoop", "delay = why.equals(OLD) ? 0 : backoff.nextNanos();", "delay = 0;"));
+    mutant(
+        "a server that works again is still held to be erring",
+        layer(
+            "Trial",
+            "    result.accept(errs ? error : null);",
+            "    if (errs) {\n      result.accept(error);\n    }"));
+    mutant(
+        "a restart behind a proxy is not noticed",
+        layer(
+            "ServerEvents",
+            "  void onScriptsLost() {\n    onFlush();",
+            "  void onScriptsLost() {"));
+    mutant(
+        "a request whose reply was malformed counts as not executed",
+        new Edit(
+            "internal/scripts/ScriptReplies",
+            "return NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, why);",
+            "return NodeReply.failed(\n"
+                + "        connection, new NodeError(NodeError.Kind.UNEXPECTED, why, true));"));
+  }
+}

@@ -1,0 +1,95 @@
+package dev.redlock.schedules;
+
+import dev.redlock.lettuce.internal.ConnectionWorld;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The command {@code ./simulate --connections}. */
+@Command(
+    name = "simulate --connections",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Runs the connection layer against scripted servers in virtual time.")
+final class Connections implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--seeds", paramLabel = "N", description = "how many seeds (default: 2000)")
+  private long seeds = 2_000;
+
+  @Option(names = "--from", paramLabel = "N", description = "the first seed (default: 1)")
+  private long from = 1;
+
+  @Option(names = "--mutants", description = "put faults into the layer; each must be caught")
+  private boolean mutants;
+
+  @Option(names = "--only", paramLabel = "NAME", description = "mutants that contain NAME")
+  private String only = "";
+
+  @Option(names = "--sources", paramLabel = "DIR", description = "the root of the project")
+  private Path sources = Path.of("");
+
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new Connections()).execute(args));
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    PrintWriter out = spec.commandLine().getOut();
+    return mutants ? hunt(out) : explore(out);
+  }
+
+  private int explore(PrintWriter out) {
+    Map<String, Integer> events = new TreeMap<>();
+    long start = System.nanoTime();
+    long broken = 0;
+    long digest = 0;
+    long counted = 0;
+    for (long seed = from; seed < from + seeds; seed++) {
+      ConnectionWorld.Result result = ConnectionWorld.run(seed);
+      digest += result.digest();
+      counted += result.counted();
+      result.events().forEach((event, times) -> events.merge(event, times, Integer::sum));
+      if (!result.broken().isEmpty()) {
+        broken++;
+        out.println("connections: seed " + seed + " breaks " + result.broken());
+        out.flush();
+      }
+    }
+    events.forEach((event, times) -> out.printf(Locale.ROOT, "%-30s %d%n", event, times));
+    out.printf(
+        Locale.ROOT,
+        "connections: seeds=%d votes=%d violations=%d digest=%016x seconds=%.1f%n",
+        seeds,
+        counted,
+        broken,
+        digest,
+        (System.nanoTime() - start) / 1e9);
+    return broken == 0 ? 0 : 1;
+  }
+
+  private int hunt(PrintWriter out) throws IOException {
+    int caught = 0;
+    int all = 0;
+    for (Patch mutant : ConnectionMutants.all()) {
+      if (mutant.name().contains(only)) {
+        String by = ConnectionHunt.hunt(sources, mutant, seeds);
+        all++;
+        caught += by.isEmpty() ? 0 : 1;
+        out.println("| " + mutant.name() + " | " + (by.isEmpty() ? "NOT CAUGHT" : by) + " |");
+        out.flush();
+      }
+    }
+    out.println("connections: mutants caught=" + caught + " of=" + all);
+    return caught == all ? 0 : 1;
+  }
+}

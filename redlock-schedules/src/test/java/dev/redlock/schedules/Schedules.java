@@ -1,0 +1,113 @@
+package dev.redlock.schedules;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The command {@code ./simulate --schedules}. */
+@Command(
+    name = "simulate --schedules",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Runs what threads share in the shell under many schedules.")
+final class Schedules implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--interruptions",
+      paramLabel = "N",
+      description = "up to N schedules of each scenario interrupt one thread once (default: 4000)")
+  private int once = 4_000;
+
+  @Option(
+      names = "--random",
+      paramLabel = "N",
+      description = "N random schedules of each scenario (default: 20000)")
+  private long random = 20_000;
+
+  @Option(names = "--only", paramLabel = "NAME", description = "only what contains NAME")
+  private String only = "";
+
+  @Option(names = "--replay", paramLabel = "SEED", description = "one random schedule of --only")
+  private Long seed;
+
+  @Option(names = "--mutants", description = "put faults into the shell; each must be caught")
+  private boolean mutants;
+
+  @Option(names = "--sources", paramLabel = "DIR", description = "the root of the project")
+  private Path sources = Path.of("");
+
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new Schedules()).execute(args));
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    PrintWriter out = spec.commandLine().getOut();
+    return mutants ? hunt(out) : explore(out);
+  }
+
+  private int explore(PrintWriter out) {
+    long schedules = 0;
+    int failed = 0;
+    InstrumentingLoader loader = new InstrumentingLoader(Map.of());
+    for (Map.Entry<String, Runnable> scenario : Explorer.scenarios(loader).entrySet()) {
+      String name = scenario.getKey();
+      if (!name.contains(only)) {
+        continue;
+      }
+      Explorer.Report report =
+          seed != null
+              ? Explorer.replay(name, scenario.getValue(), seed)
+              : Explorer.explore(name, scenario.getValue(), once, random);
+      schedules += report.schedules();
+      out.printf(
+          Locale.ROOT,
+          "%-40s schedules=%d steps=%d seconds=%.1f digest=%016x%n",
+          name,
+          report.schedules(),
+          report.steps(),
+          report.seconds(),
+          report.digest());
+      if (report.failure() != null) {
+        failed++;
+        out.println("  FAILED, " + report.how());
+        report.trace().forEach(line -> out.println("  " + line));
+        report.failure().printStackTrace(out);
+      }
+      out.flush();
+    }
+    out.println("schedules: schedules=" + schedules + " failed=" + failed);
+    return failed == 0 ? 0 : 1;
+  }
+
+  private int hunt(PrintWriter out) throws IOException {
+    int caught = 0;
+    int all = 0;
+    for (Patch mutant : ScheduleMutants.all()) {
+      if (mutant.name().contains(only)) {
+        MutantHunt.Outcome o = MutantHunt.hunt(sources, mutant, once, random);
+        all++;
+        caught += o.by().isEmpty() ? 0 : 1;
+        out.printf(
+            Locale.ROOT,
+            "| %s | %s | %d | %s |%n",
+            mutant.source(),
+            mutant.name(),
+            o.schedules(),
+            o.by().isEmpty() ? "NOT CAUGHT" : o.by());
+        out.flush();
+      }
+    }
+    out.println("schedules: mutants caught=" + caught + " of=" + all);
+    return caught == all ? 0 : 1;
+  }
+}

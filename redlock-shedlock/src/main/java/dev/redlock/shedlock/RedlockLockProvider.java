@@ -1,0 +1,144 @@
+package dev.redlock.shedlock;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.redlock.Lease;
+import dev.redlock.LockOptions;
+import dev.redlock.LockTimeoutException;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.Redlock;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import net.javacrumbs.shedlock.core.AbstractSimpleLock;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+
+/**
+ * Locks of ShedLock on a quorum of Redis masters.
+ *
+ * <p>While a task runs its lease is extended automatically, so {@code lockAtMostFor} may be longer
+ * than {@code maxLeaseTime} and the hold cap. This adapter releases the lock when {@code
+ * lockAtMostFor} has passed, even if the task still runs. If the process dies, the lock is free
+ * after the lease time, which may be long before {@code lockAtMostFor}. The lease time is that of
+ * {@link Redlock#defaultOptions()}, or {@code lockAtMostFor} if that is shorter, but not below
+ * about 1 s.
+ *
+ * <p>{@code lockAtLeastFor} is kept by this adapter: {@code unlock} returns at once, and the
+ * adapter releases the lock when the time has passed. If the client is closed or the process dies
+ * before, the lock stays taken for the lease time at most.
+ *
+ * <p>{@link #lock} tries once. It returns an empty result if the lock is held, and throws {@link
+ * QuorumUnavailableException} if too few nodes vote: an outage must not look like a lock that is
+ * held elsewhere.
+ *
+ * <p>Safe from any thread. The times are measured with the monotonic clock of this process, from
+ * the call of {@code lock}.
+ */
+public final class RedlockLockProvider implements ExtensibleLockProvider, AutoCloseable {
+  /** The prefix of lock names that {@link #RedlockLockProvider(Redlock)} uses. */
+  public static final String DEFAULT_PREFIX = "shedlock:";
+
+  private static final Duration SHORTEST_LEASE_TIME = Duration.ofSeconds(1);
+  private static final Duration NO_HOLD_CAP = Duration.ofSeconds(Long.MAX_VALUE);
+
+  private final Redlock redlock;
+  private final String prefix;
+  private final ScheduledThreadPoolExecutor timer;
+
+  /** A provider whose lock names begin with {@link #DEFAULT_PREFIX}. Does not close the client. */
+  public RedlockLockProvider(Redlock redlock) {
+    this(redlock, DEFAULT_PREFIX);
+  }
+
+  /**
+   * A provider whose lock names begin with this prefix; it keeps them apart from other locks of the
+   * same nodes. Does not close the client.
+   */
+  public RedlockLockProvider(Redlock redlock, String prefix) {
+    this.redlock = requireNonNull(redlock, "redlock");
+    this.prefix = requireNonNull(prefix, "prefix");
+    timer =
+        new ScheduledThreadPoolExecutor(
+            1,
+            task -> {
+              Thread thread = new Thread(task, "redlock-shedlock");
+              thread.setDaemon(true);
+              return thread;
+            });
+    timer.setRemoveOnCancelPolicy(true);
+    timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+  }
+
+  @Override
+  public Optional<SimpleLock> lock(LockConfiguration configuration) {
+    long now = System.nanoTime();
+    return tryAcquire(configuration)
+        .map(lease -> new Hold(lease, timer, now, configuration))
+        .map(hold -> new HeldLock(configuration, hold));
+  }
+
+  private Optional<Lease> tryAcquire(LockConfiguration configuration) {
+    try {
+      return redlock.lock(prefix + configuration.getName(), options(configuration)).tryAcquire();
+    } catch (LockTimeoutException e) {
+      return Optional.empty(); // The process was paused; another one may have been faster.
+    }
+  }
+
+  private LockOptions options(LockConfiguration configuration) {
+    LockOptions defaults = redlock.defaultOptions();
+    Duration leaseTime = leaseTime(defaults, configuration.getLockAtMostFor());
+    Duration atLeast = configuration.getLockAtLeastFor();
+    // The nodes keep what they can of lockAtLeastFor, also if this process closes the client.
+    Duration minimumHold = atLeast.compareTo(leaseTime) < 0 ? atLeast : leaseTime;
+    return defaults.toBuilder()
+        .minimumHold(Duration.ZERO.compareTo(minimumHold) < 0 ? minimumHold : Duration.ZERO)
+        .leaseTime(leaseTime)
+        .holdCap(NO_HOLD_CAP)
+        .autoExtend(true)
+        .build();
+  }
+
+  /** Long enough for the node timeout and the drift of the default options. */
+  private static Duration leaseTime(LockOptions defaults, Duration atMost) {
+    Duration shortest = defaults.nodeTimeout().plus(defaults.drift()).multipliedBy(4);
+    if (shortest.compareTo(SHORTEST_LEASE_TIME) < 0) {
+      shortest = SHORTEST_LEASE_TIME;
+    }
+    Duration wanted = atMost.compareTo(shortest) < 0 ? shortest : atMost;
+    return wanted.compareTo(defaults.leaseTime()) < 0 ? wanted : defaults.leaseTime();
+  }
+
+  /**
+   * Stops the timer of this provider. Locks that are held now are no longer released by {@code
+   * lockAtMostFor} and {@code lockAtLeastFor}; close the client right after it, which releases
+   * them.
+   */
+  @Override
+  public void close() {
+    timer.shutdown();
+  }
+
+  private static final class HeldLock extends AbstractSimpleLock {
+    private final Hold hold;
+
+    HeldLock(LockConfiguration configuration, Hold hold) {
+      super(configuration);
+      this.hold = hold;
+    }
+
+    @Override
+    protected void doUnlock() {
+      hold.unlock();
+    }
+
+    @Override
+    protected Optional<SimpleLock> doExtend(LockConfiguration configuration) {
+      return hold.extend(configuration)
+          ? Optional.of(new HeldLock(configuration, hold))
+          : Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,205 @@
+package dev.redlock.internal;
+
+import dev.redlock.Lease;
+import dev.redlock.Redlock;
+import dev.redlock.internal.protocol.Exchange;
+import dev.redlock.internal.protocol.HeldLease;
+import dev.redlock.internal.protocol.LockMachine;
+import dev.redlock.internal.protocol.Randomness;
+import dev.redlock.internal.protocol.RoundLimiter;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyHandler;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+
+/**
+ * A client as it ships, in a simulated world: opens what the package hides to the simulator. The
+ * simulator sees each event of each queue, and decides on threads, waiting and random numbers.
+ */
+public final class SimulatedClient {
+  private SimulatedClient() {}
+
+  /** The world around one client. */
+  public interface Surroundings {
+    Randomness randomness();
+
+    /** Something threw in the client; it went on. */
+    void failed(String kind, Throwable failure);
+
+    ThreadPoolExecutor pool();
+
+    Thread thread(Runnable task);
+
+    /** Parks the current thread until done, until it is interrupted, or for this time. */
+    void park(BooleanSupplier done, long nanos);
+
+    void later(Runnable task, long nanos);
+
+    /** Another number than all before. */
+    int number();
+
+    /** A queue was made; returns what observes it. */
+    Observer queue(LockMachine machine);
+  }
+
+  /** Observes one queue. What it throws is its own matter. */
+  public interface Observer {
+    /** The machine has handled an event; its effects are not carried out yet. */
+    void handled();
+
+    void carriedOut();
+
+    /** The machine will handle this reply next. */
+    void arrives(Exchange exchange, int node, LockRequest request, NodeReply reply);
+
+    void retired();
+  }
+
+  /** Builds the client that the parts describe. */
+  public static Redlock start(Assembly.Parts parts, Surroundings world) {
+    return Assembly.start(parts, new SimulatedPlatform(world));
+  }
+
+  /** The exchange of a request that a node was given. */
+  public static Exchange exchange(ReplyHandler handler) {
+    return ((LockActor.Reply) handler).exchange;
+  }
+
+  /** The observer of the queue that sent a request. */
+  public static Observer observer(ReplyHandler handler) {
+    return ((ObservedQueue) ((LockActor.Reply) handler).actor).observer;
+  }
+
+  /** The name of the client in the queues of the nodes. */
+  public static String processName(Redlock client) {
+    return ((Client) client).context().processName;
+  }
+
+  public static HeldLease held(Lease lease) {
+    return ((DefaultLease) lease).core().lease();
+  }
+
+  public static RoundLimiter limiter(Redlock client) {
+    return ((Client) client).context().nodes.limiter();
+  }
+
+  /** The number of queues that are in use. */
+  public static int queues(Redlock client) {
+    return ((Client) client).locks().size();
+  }
+
+  /** The number of releases that nodes have not confirmed. */
+  public static int pendingReleases(Redlock client) {
+    int sum = 0;
+    ClientContext context = ((Client) client).context();
+    for (int i = 0; i < context.nodes.count(); i++) {
+      sum += context.cleanups.of(i);
+    }
+    return sum;
+  }
+
+  private static final class SimulatedPlatform extends Platform {
+    private final Surroundings world;
+
+    SimulatedPlatform(Surroundings world) {
+      this.world = world;
+    }
+
+    @Override
+    Randomness randomness(String suffix) {
+      return world.randomness();
+    }
+
+    @Override
+    FailureLog failures(Logger log) {
+      return new FailureLog(log) {
+        @Override
+        void report(String kind, Object detail, Throwable failure) {
+          world.failed(kind, failure);
+        }
+      };
+    }
+
+    @Override
+    ThreadPoolExecutor queueThreads() {
+      return world.pool();
+    }
+
+    @Override
+    ThreadPoolExecutor callbackThreads() {
+      return world.pool();
+    }
+
+    @Override
+    Thread closingThread(Runnable task) {
+      return world.thread(task);
+    }
+
+    @Override
+    LockActor queue(ClientContext context, Locks locks, LockKeys keys) {
+      return new ObservedQueue(context, locks, keys, world);
+    }
+
+    @Override
+    void park(Completion<?> until) {
+      world.park(until::isDone, Long.MAX_VALUE);
+    }
+
+    @Override
+    void park(Completion<?> until, long nanos) {
+      world.park(until::isDone, nanos);
+    }
+
+    @Override
+    void runLater(Runnable task, long nanos) {
+      world.later(task, nanos);
+    }
+  }
+
+  private static final class ObservedQueue extends LockActor {
+    final Observer observer;
+    private final int number;
+
+    ObservedQueue(ClientContext context, Locks locks, LockKeys keys, Surroundings world) {
+      super(context, locks, keys);
+      observer = world.queue(machine());
+      number = world.number();
+    }
+
+    /** Sets of queues are read in this order; that of identity differs in each run. */
+    @Override
+    public int hashCode() {
+      return number;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return this == other;
+    }
+
+    @Override
+    void carryOut() {
+      observer.handled();
+      super.carryOut();
+      observer.carriedOut();
+    }
+
+    @Override
+    void observe(Reply to, NodeReply reply, long now) {
+      observer.arrives(to.exchange, to.node, to.request, reply);
+      super.observe(to, reply, now);
+    }
+
+    @Override
+    void retire() {
+      boolean before = isRetired();
+      super.retire();
+      if (!before) {
+        observer.retired();
+      }
+    }
+  }
+}

@@ -1,0 +1,882 @@
+package dev.redlock.simulation;
+
+import dev.redlock.LeaseEnd;
+import dev.redlock.internal.protocol.Effect;
+import dev.redlock.internal.protocol.Exchange;
+import dev.redlock.internal.protocol.HeldLease;
+import dev.redlock.internal.protocol.LockConfig;
+import dev.redlock.internal.protocol.TokenWindow;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import dev.redlock.testkit.model.NodeModel;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Checks what must hold, after every event of a machine and after every execution at a node. It
+ * derives its own state from the requests and replies, and does not rely on what the machines
+ * report about themselves.
+ */
+final class Checker {
+  /** How many names there are: a, b and so on. */
+  static final int NAMES = 4;
+
+  private final World world;
+  private final Scenario scenario;
+  private final Map<String, Id> ids = new HashMap<>();
+  private final List<Id> live = new ArrayList<>();
+  private final List<Id> granted = new ArrayList<>();
+  private final List<Shown> shown = new ArrayList<>();
+  private final long[][] fenceFloor;
+  private final long[][] floorUntil;
+
+  /** How long after the eviction of a fence a node may accept tokens below it, on its clock. */
+  private static final long FORGETFUL_NANOS =
+      (TokenWindow.SLACK_MICROS + TokenWindow.AHEAD_MICROS) * 1000 * 102 / 100 + Scenario.MS;
+
+  /** The fences that were evicted. */
+  private final List<Evicted> evicted = new ArrayList<>();
+
+  int grants;
+  int extensions;
+  int handOffs;
+  int handedOffLocally;
+
+  // The node's keys before the execution that is being checked.
+  private final String[] owner = new String[NAMES];
+  private final long[] expires = new long[NAMES];
+  private final long[] fence = new long[NAMES];
+  private final long[] ended = new long[NAMES];
+
+  Checker(World world) {
+    this.world = world;
+    scenario = world.scenario;
+    fenceFloor = new long[scenario.nodes][NAMES];
+    floorUntil = new long[scenario.nodes][NAMES];
+  }
+
+  /** One lease id and everything that was sent about it. */
+  static final class Id {
+    final String leaseId;
+    final SimLock lock;
+    final List<Asked> acquires = new ArrayList<>(2);
+    final List<Asked> extends_ = new ArrayList<>(4);
+    long sentMask;
+    long extendedMask;
+    long releasedMask;
+    long followedMask;
+    long maxToken;
+    long deadlineMono;
+    long writtenUntilMono = Long.MIN_VALUE;
+    boolean rolledBack;
+    boolean broken;
+
+    /** When the first node executed a break of it. */
+    long brokenTrue;
+
+    boolean over;
+    long overMono;
+    Id follows;
+    HeldLease held;
+    LeaseEnd end;
+    long grantedTrue;
+    boolean gone;
+
+    /** How many hand-offs in a row led to its current holder. */
+    int handOffsInRow;
+
+    Id(String leaseId, SimLock lock) {
+      this.leaseId = leaseId;
+      this.lock = lock;
+    }
+
+    Asked acquire(long token) {
+      for (Asked a : acquires) {
+        if (a.token == token) {
+          return a;
+        }
+      }
+      return null;
+    }
+  }
+
+  /** One request, and which nodes granted or refused it. */
+  private static final class Asked {
+    final Exchange exchange;
+    final long token;
+    final long ttlNanos;
+    final long firstSendMono;
+    final long firstSendTrue;
+    long sent;
+    long yes;
+    long no;
+
+    /** Nodes that replied that they did not execute it. */
+    long refused;
+
+    final long[] connection;
+
+    Asked(Exchange exchange, long token, long ttlMillis, long mono, long now, int nodes) {
+      this.exchange = exchange;
+      this.token = token;
+      ttlNanos = ttlMillis * Scenario.MS;
+      firstSendMono = mono;
+      firstSendTrue = now;
+      connection = new long[nodes];
+    }
+  }
+
+  /** A token that a user received, the time, and the nodes that granted it. */
+  private record Shown(SimLock lock, String leaseId, long token, long grantedTrue, long nodes) {}
+
+  /** A node lost the fence of a name at this time. */
+  private record Evicted(SimNode node, String name, long atTrue, long untilTrue) {}
+
+  private static Violation violation(String rule, String detail) {
+    return new Violation(rule, detail);
+  }
+
+  private static void require(boolean holds, String rule, Object detail) {
+    if (!holds) {
+      throw violation(rule, detail.toString());
+    }
+  }
+
+  // What leaves a client.
+
+  void onSend(SimLock lock, Exchange exchange, LockRequest request, int node) {
+    long bit = 1L << node;
+    long mono = lock.client.mono();
+    if (request instanceof LockRequest.Enqueue) {
+      return;
+    }
+    if (request instanceof LockRequest.Acquire r) {
+      Id id = ids.get(r.leaseId());
+      if (id == null) {
+        id = new Id(r.leaseId(), lock);
+        ids.put(r.leaseId(), id);
+        lock.openIds.add(id);
+      }
+      require(!id.rolledBack && !id.over, "reuse", "lease id used again: " + id.leaseId);
+      Asked a = id.acquire(r.token());
+      if (a == null) {
+        require(
+            r.token() % TokenWindow.PER_GRANT == 0, "tokens", "a token that another grant owns");
+        require(
+            r.token() > id.maxToken, "tokens", "a later round of one attempt has a lower token");
+        a = new Asked(exchange, r.token(), r.ttlMillis(), mono, world.now, scenario.nodes);
+        id.acquires.add(a);
+        id.maxToken = r.token();
+      }
+      a.sent |= bit;
+      id.sentMask |= bit;
+      id.releasedMask &= ~bit;
+      id.writtenUntilMono = Math.max(id.writtenUntilMono, mono + a.ttlNanos);
+      if (r.previousLeaseId() != null) {
+        Id before = ids.get(r.previousLeaseId());
+        require(
+            before != null && before.held != null, "hand-off", "the predecessor was not a lease");
+        requireSilenced(before, "hand-off");
+        require(
+            r.previousToken() == before.maxToken, "hand-off", "with another token: " + id.leaseId);
+        id.follows = before;
+      }
+    } else if (request instanceof LockRequest.Extend r) {
+      Id id = ids.get(r.leaseId());
+      require(id != null && id.held != null, "extend", "not a lease: " + r.leaseId());
+      require(id.end == null, "extend", "sent after the end of " + r.leaseId());
+      require(r.token() == id.maxToken, "extend", "with another token");
+      Asked a = null;
+      for (Asked e : id.extends_) {
+        a = e.exchange == exchange ? e : a;
+      }
+      if (a == null) {
+        a = new Asked(exchange, r.token(), r.ttlMillis(), mono, world.now, scenario.nodes);
+        if (id.extends_.size() > 8) {
+          id.extends_.remove(0);
+        }
+        id.extends_.add(a);
+      }
+      id.extendedMask |= bit;
+      id.sentMask |= bit;
+      id.releasedMask &= ~bit;
+      id.writtenUntilMono = Math.max(id.writtenUntilMono, mono + a.ttlNanos);
+    } else if (request instanceof LockRequest.Release r) {
+      Id id = ids.get(r.leaseId());
+      if (id == null) {
+        return; // It only leaves the queue.
+      }
+      require(r.token() >= id.maxToken, "release", "with a token that is too low: " + id.leaseId);
+      id.releasedMask |= bit;
+      if (id.held != null) {
+        require(r.token() == id.maxToken, "release", "with another token: " + id.leaseId);
+        requireSilenced(id, "release");
+        require(r.ended(), "release", "a lease is rolled back, not released: " + id.leaseId);
+      } else {
+        require(!r.ended(), "release", "a roll-back claims that a lease ended: " + id.leaseId);
+        id.rolledBack = true;
+      }
+    }
+  }
+
+  private static void requireSilenced(Id id, String rule) {
+    require(
+        id.lock.client.remaining(id.held) == 0,
+        rule,
+        "sent while the lease still says it is valid: " + id.leaseId);
+  }
+
+  // What happens at a node.
+
+  private static int slot(LockKeys keys, int i) {
+    return keys.lockKey(i).charAt(9) - 'a';
+  }
+
+  void beforeExecution(SimNode node, LockRequest request, long clock) {
+    NodeModel model = node.model;
+    LockKeys keys = request.keys();
+    for (int i = 0; i < keys.size(); i++) {
+      String key = keys.lockKey(i);
+      owner[i] = model.owner(key, clock);
+      expires[i] = model.expiresMillis(key);
+      fence[i] = model.fence(key, clock);
+      ended[i] = model.ended(key, clock);
+    }
+  }
+
+  void afterExecution(SimNode node, LockRequest request, NodeReply reply, long clock) {
+    NodeModel model = node.model;
+    LockKeys keys = request.keys();
+    long nowMillis = clock / 1000;
+    for (int i = 0; i < keys.size(); i++) {
+      String key = keys.lockKey(i);
+      String now = model.owner(key, clock);
+      long until = model.expiresMillis(key);
+      if (now != null) {
+        require(until != Long.MAX_VALUE, "ttl", "a key without a time to live: " + key);
+        require(
+            until <= Math.max(now.equals(owner[i]) ? expires[i] : 0, nowMillis + ttl(request)),
+            "ttl",
+            "a key lives longer than its time to live: " + key);
+      }
+      String mine = id(request);
+      boolean others =
+          owner[i] != null && !owner[i].equals(mine) && !(request instanceof LockRequest.Break);
+      if (others
+          && request instanceof LockRequest.Acquire a
+          && owner[i].equals(a.previousLeaseId())) {
+        others = false;
+      }
+      if (others) {
+        require(
+            owner[i].equals(now) && until == expires[i],
+            "owner",
+            mine + " touched the key of " + owner[i]);
+      }
+      checkFence(node, request, reply, clock, i, key);
+    }
+    if (request instanceof LockRequest.Break && reply.code() == ReplyCode.RELEASED) {
+      for (int i = 0; i < keys.size(); i++) {
+        Id id = owner[i] == null ? null : ids.get(owner[i]);
+        if (id != null && !id.broken) {
+          id.broken = true;
+          id.brokenTrue = world.now;
+        }
+      }
+    }
+  }
+
+  private void checkFence(
+      SimNode node, LockRequest request, NodeReply reply, long clock, int i, String key) {
+    NodeModel model = node.model;
+    int slot = slot(request.keys(), i);
+    long f = model.fence(key, clock);
+    long[] floor = fenceFloor[node.index];
+    long[] until = floorUntil[node.index];
+    if (f < floor[slot]) {
+      require(clock >= until[slot], "fence", "fell at " + node.name + " for " + key);
+    }
+    floor[slot] = f;
+    boolean wrote =
+        switch (reply.code()) {
+          case GRANTED, EXTENDED, REPAIRED, RELEASED -> true;
+          case NOT_OWNER -> !(request instanceof LockRequest.Inspect);
+          default -> false;
+        };
+    if (wrote) {
+      until[slot] = clock + (2 * scenario.maxLeaseNanos / Scenario.MS + 60_000) * 1000;
+    }
+    long e = model.ended(key, clock);
+    if (request instanceof LockRequest.Acquire a) {
+      if (reply.code() == ReplyCode.GRANTED) {
+        boolean repeat = a.leaseId().equals(owner[i]) && fence[i] == a.token();
+        require(
+            repeat || a.token() > fence[i], "fence", "the granted token is not above the fence");
+        require(f == a.token(), "fence", "the fence is not the granted token");
+        require(a.leaseId().equals(model.owner(key, clock)), "grant", "the node stored nothing");
+        require(repeat || e >= a.previousToken(), "ended", "not raised by a hand-off");
+      }
+      require(e <= Math.max(ended[i], a.previousToken()), "ended", "raised by an acquire");
+    } else if (request instanceof LockRequest.Release r) {
+      boolean storable = r.token() <= clock + 2_000_000;
+      require(!storable || f >= r.token(), "fence", "not raised by a release");
+      require(!storable || !r.ended() || e >= r.token(), "ended", "not raised by a release");
+      require(r.ended() || e == ended[i], "ended", "raised by a roll-back");
+      require(
+          !r.leaseId().equals(owner[i]) || r.keepMillis() > 0 || model.owner(key, clock) == null,
+          "release",
+          "left the key");
+    } else if (request instanceof LockRequest.Extend r) {
+      boolean yes = reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED;
+      if (yes && !r.leaseId().equals(owner[i])) {
+        require(owner[i] == null && ended[i] < r.token(), "extend", "revived an ended lease");
+      }
+    }
+  }
+
+  private static long ttl(LockRequest request) {
+    if (request instanceof LockRequest.Acquire r) {
+      return r.ttlMillis();
+    } else if (request instanceof LockRequest.Extend r) {
+      return r.ttlMillis();
+    } else if (request instanceof LockRequest.Release r) {
+      return r.keepMillis();
+    }
+    return 0;
+  }
+
+  private static String id(LockRequest request) {
+    if (request instanceof LockRequest.Acquire r) {
+      return r.leaseId();
+    } else if (request instanceof LockRequest.Extend r) {
+      return r.leaseId();
+    } else if (request instanceof LockRequest.Release r) {
+      return r.leaseId();
+    }
+    return null;
+  }
+
+  void nodeLost(SimNode node, SimNode.Kept kept) {
+    if (kept != SimNode.Kept.ALL) {
+      fencesLost(node);
+    }
+  }
+
+  /** The node may grant a lower token than before, until all that it may accept lie above. */
+  void fenceEvicted(SimNode node, String name) {
+    fenceFloor[node.index][name.charAt(0) - 'a'] = 0;
+    // A clock that is set back meanwhile makes the time longer.
+    long set = 2 * (scenario.stepMicros() + scenario.skewMicros) * 1000;
+    evicted.add(new Evicted(node, name, world.now, world.now + FORGETFUL_NANOS + set));
+  }
+
+  private void fencesLost(SimNode node) {
+    Arrays.fill(fenceFloor[node.index], 0);
+  }
+
+  // What a client receives, and what its machine decides.
+
+  void onReplyDelivered(Exchange exchange, int node, LockRequest request, NodeReply reply) {
+    world.coverage.count(request.getClass(), reply);
+    if (request instanceof LockRequest.Enqueue) {
+      require(reply.code() != ReplyCode.GRANTED, "queue", "a request to enqueue was granted");
+    } else if (request instanceof LockRequest.Acquire r && reply.code() != ReplyCode.GRANTED) {
+      NodeError error = reply.error();
+      if (reply.code().definite()) {
+        ids.get(r.leaseId()).acquire(r.token()).no |= 1L << node;
+      } else if (error != null && error.notExecuted() && ids.containsKey(r.leaseId())) {
+        Asked a = ids.get(r.leaseId()).acquire(r.token());
+        if (a != null) {
+          a.refused |= 1L << node;
+        }
+      }
+    } else if (request instanceof LockRequest.Acquire r) {
+      Id id = ids.get(r.leaseId());
+      Asked a = id.acquire(r.token());
+      a.yes |= 1L << node;
+      a.connection[node] = reply.connection();
+      if (id.follows != null) {
+        id.follows.followedMask |= 1L << node;
+      }
+    } else if (request instanceof LockRequest.Extend r
+        && (reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED)) {
+      Id id = ids.get(r.leaseId());
+      for (Asked a : id.extends_) {
+        if (a.exchange == exchange) {
+          a.yes |= 1L << node;
+          a.connection[node] = reply.connection();
+        }
+      }
+    }
+  }
+
+  void afterEvent(SimLock lock, long readTrue, long mono, long wall) {
+    for (Effect effect : lock.machine.effects()) {
+      cover(effect);
+      if (effect instanceof Effect.Granted grant) {
+        onGrant(lock, grant.lease(), readTrue, mono);
+      } else if (effect instanceof Effect.Extended extended) {
+        onExtended(lock, extended.lease(), mono);
+      } else if (effect instanceof Effect.End end) {
+        onEnd(lock, end.lease(), end.end(), mono);
+      }
+    }
+    HeldLease lease = lock.machine.lease();
+    if (lease != null) {
+      require(
+          lease.validity().remaining(mono, wall) > 0
+              || mono - lease.validity().deadlineNanos() < lock.client.endLateNanos()
+              || (lock.client.afterPauseNanos() > 0
+                  && wasAsleep(lock, lease.validity().deadlineNanos())),
+          "end",
+          "the machine keeps a lease whose validity is over: " + lease.id());
+      require(lease.end() == null, "end", "the machine keeps an ended lease: " + lease.id());
+    }
+  }
+
+  private void cover(Effect effect) {
+    Coverage coverage = world.coverage;
+    coverage.count("effect", effect.getClass());
+    if (effect instanceof Effect.Refuse refuse) {
+      coverage.count("refusal", refuse.report().verdict());
+    } else if (effect instanceof Effect.End end) {
+      coverage.count("end", end.end());
+    } else if (effect instanceof Effect.Woken woken) {
+      coverage.count("woken", woken.cause());
+    } else if (effect instanceof Effect.ReleaseHint hint) {
+      coverage.count("hint", hint.reason());
+    } else if (effect instanceof Effect.Settle settle) {
+      coverage.count(
+          "ack",
+          settle.result().failure() != null
+              ? "not confirmed"
+              : settle.result().ended() != null ? "already over" : "done");
+    }
+  }
+
+  private void onGrant(SimLock lock, HeldLease lease, long readTrue, long mono) {
+    grants++;
+    Id id = ids.get(lease.id());
+    require(id != null, "grant", "of an id that was never requested");
+    if (id.end == LeaseEnd.HANDED_OFF) {
+      onLocalHandOff(id, lease, readTrue, mono);
+      return;
+    }
+    require(id.held == null, "grant", "twice: " + lease.id());
+    Asked a = id.acquire(lease.token());
+    require(a != null, "grant", "of a token that was never requested");
+    id.held = lease;
+    if (id.follows != null) {
+      world.coverage.count("hand-off", "by a round");
+      requireFewHandOffs(id, id.follows.held.config(), id.follows.handOffsInRow + 1);
+    }
+    id.grantedTrue = world.now;
+    id.deadlineMono = lease.validity().deadlineNanos();
+    requireDeadline(id, a);
+    requireQuorum(lock, id, a, mono, false);
+    requireYoung(id, a, mono);
+    requireTokenOrder(id, a.token, a.firstSendTrue, a.yes);
+    live.add(id);
+    granted.add(id);
+    requireExclusion(id);
+  }
+
+  /** Local hand-off: the grant becomes the successor's lease, and no node is asked. */
+  private void onLocalHandOff(Id id, HeldLease lease, long readTrue, long mono) {
+    require(id.overMono == mono, "hand-off", "of a grant that was over: " + id.leaseId);
+    require(mono - id.deadlineMono < 0, "hand-off", "after its deadline: " + id.leaseId);
+    require(
+        lease.validity().deadlineNanos() == id.deadlineMono,
+        "deadline",
+        id.leaseId + " has another validity after a local hand-off");
+    requireSilenced(id, "hand-off");
+    Asked a = id.acquire(id.maxToken);
+    requireQuorum(id.lock, id, a, mono, false);
+    requireYoung(id, a, mono);
+    require(id.releasedMask == 0, "hand-off", "of a grant that is being released: " + id.leaseId);
+    require(
+        lease.token() - id.maxToken < TokenWindow.PER_GRANT,
+        "tokens",
+        "a token that its grant does not own: " + id.leaseId);
+    id.held = lease;
+    id.end = null;
+    id.over = false;
+    id.grantedTrue = world.now;
+    requireFewHandOffs(id, lease.config(), id.handOffsInRow + 1);
+    // A break admits other clients, and the holder of the grant does not learn of it.
+    requireTokenOrder(id, lease.token(), id.broken ? Long.MIN_VALUE : readTrue, a.yes);
+    handedOffLocally++;
+    world.coverage.count("hand-off", "local");
+    if (lease.token() - id.maxToken == TokenWindow.PER_GRANT - 1) {
+      world.coverage.count("hand-off", "the last token of a grant");
+    }
+    live.add(id);
+    requireExclusion(id);
+  }
+
+  private void requireYoung(Id id, Asked a, long mono) {
+    require(
+        mono - a.firstSendMono <= id.held.config().nodeTimeoutNanos(),
+        "age",
+        "old votes counted: " + id.leaseId);
+  }
+
+  private static void requireFewHandOffs(Id id, LockConfig config, int inRow) {
+    id.handOffsInRow = inRow;
+    require(
+        inRow <= config.maxHandOffs(),
+        "hand-off",
+        "in a row for the " + inRow + "th time: " + id.leaseId);
+  }
+
+  private void requireDeadline(Id id, Asked a) {
+    long latest = a.firstSendMono + a.ttlNanos - id.held.config().driftNanos();
+    require(
+        id.held.validity().deadlineNanos() - latest <= 0,
+        "deadline",
+        id.leaseId + " trusted for longer than its first send allows");
+  }
+
+  private void requireQuorum(SimLock lock, Id id, Asked a, long mono, boolean extension) {
+    int count = yes(lock, a, mono, extension);
+    require(
+        count >= scenario.quorum(),
+        "quorum",
+        id.leaseId
+            + " has "
+            + count
+            + " of "
+            + scenario.quorum()
+            + " for "
+            + Describe.token(a.token));
+  }
+
+  private int yes(SimLock lock, Asked a, long mono, boolean extension) {
+    int count = 0;
+    for (int i = 0; i < scenario.nodes; i++) {
+      if ((a.yes & 1L << i) == 0) {
+        continue;
+      }
+      NodeStatus status = lock.client.status(i);
+      boolean old =
+          extension
+              && status.state() == NodeStatus.State.QUARANTINED
+              && mono - status.sinceNanos() >= 3 * Scenario.SECOND;
+      if (status.connection() == a.connection[i]
+          && (status.state() == NodeStatus.State.VOTING || old)) {
+        count++;
+      }
+    }
+    return count;
+  }
+
+  private void onExtended(SimLock lock, HeldLease lease, long mono) {
+    extensions++;
+    Id id = ids.get(lease.id());
+    long deadline = lease.validity().deadlineNanos();
+    require(mono - id.deadlineMono < 0, "extend", "revived after its deadline: " + id.leaseId);
+    boolean found = deadline == id.deadlineMono; // A probe, or nothing gained.
+    id.deadlineMono = deadline;
+    for (Asked a : id.extends_) {
+      found |=
+          deadline - (a.firstSendMono + a.ttlNanos - lease.config().driftNanos()) <= 0
+              && mono - a.firstSendMono <= lease.config().nodeTimeoutNanos()
+              && yes(lock, a, mono, true) >= scenario.quorum();
+    }
+    if (!found) {
+      Asked last = id.extends_.get(id.extends_.size() - 1);
+      requireQuorum(lock, id, last, mono, true);
+      throw violation("deadline", id.leaseId + " trusted for longer than its extension allows");
+    }
+    requireExclusion(id);
+  }
+
+  private void requireExclusion(Id id) {
+    SimClient client = id.lock.client;
+    if (client.remaining(id.held) == 0) {
+      return;
+    }
+    for (Id other : live) {
+      if (other != id
+          && !brokenInTime(id, other)
+          && overlap(other.lock, id.lock)
+          && other.lock.client.remaining(other.held) > 0) {
+        throw violation(
+            "exclusion",
+            id.leaseId
+                + " and "
+                + other.leaseId
+                + " are both valid, for "
+                + Scenario.ms(client.remaining(id.held))
+                + " and "
+                + Scenario.ms(other.lock.client.remaining(other.held)));
+      }
+    }
+  }
+
+  /**
+   * Whether one of them was broken before the other was granted. A broken grant may be handed off
+   * locally after that: its client has not learned of the break.
+   */
+  private static boolean brokenInTime(Id one, Id other) {
+    return (one.broken && one.brokenTrue <= other.grantedTrue)
+        || (other.broken && other.brokenTrue <= one.grantedTrue);
+  }
+
+  /** Whether an operator broke the lock of this lease. */
+  boolean isBroken(HeldLease lease) {
+    Id id = ids.get(lease.id());
+    return id != null && id.broken;
+  }
+
+  private static boolean overlap(SimLock a, SimLock b) {
+    for (String name : a.keys.names()) {
+      if (b.keys.names().contains(name)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void requireTokenOrder(Id id, long token, long askedTrue, long nodes) {
+    for (Shown before : shown) {
+      if (!overlap(before.lock, id.lock)
+          || (before.token >= token && forgotten(before, id, nodes))) {
+        continue;
+      }
+      require(before.token != token, "tokens", "two leases with one token: " + id.leaseId);
+      require(
+          before.token < token || before.grantedTrue >= askedTrue,
+          "tokens",
+          id.leaseId + " has a lower token than the earlier " + before.leaseId);
+    }
+    shown.add(new Shown(id.lock, id.leaseId, token, world.now, nodes));
+  }
+
+  /** Whether each node that granted both had lost the earlier fence a moment ago. */
+  private boolean forgotten(Shown before, Id id, long nodes) {
+    long remember = before.nodes & nodes;
+    for (Evicted e : evicted) {
+      if (before.grantedTrue <= e.untilTrue
+          && world.now >= e.atTrue
+          && id.acquires.stream().anyMatch(a -> a.firstSendTrue <= e.untilTrue)
+          && before.lock.keys.names().contains(e.name)
+          && id.lock.keys.names().contains(e.name)) {
+        remember &= ~(1L << e.node.index);
+      }
+    }
+    return remember == 0;
+  }
+
+  private void onEnd(SimLock lock, HeldLease lease, LeaseEnd how, long mono) {
+    Id id = ids.get(lease.id());
+    require(id != null && id.held == lease, "end", "not a lease");
+    require(id.end == null, "end", "twice: " + lease.id());
+    id.end = how;
+    id.over = true;
+    id.overMono = mono;
+    live.remove(id);
+    if (how == LeaseEnd.HANDED_OFF) {
+      handOffs++;
+    }
+    drawHold(id);
+    long late = mono - lease.validity().deadlineNanos();
+    boolean asleep = wasAsleep(lock, lease.validity().deadlineNanos());
+    require(
+        late <= lock.client.endLateNanos() || asleep,
+        "end",
+        lease.id() + " ended " + late + " ns after its deadline");
+    require(lock.client.remaining(lease) == 0, "end", "valid after its end: " + lease.id());
+  }
+
+  /** A timer that is due while its process sleeps fires late after the process wakes up. */
+  private boolean wasAsleep(SimLock lock, long deadlineMono) {
+    long awake =
+        lock.client.resumedMono() + scenario.timerLateNanos + lock.client.afterPauseNanos();
+    return awake - deadlineMono >= 0;
+  }
+
+  void afterEffects(SimLock lock) {
+    List<Id> open = lock.openIds;
+    if (open.isEmpty()) {
+      return;
+    }
+    long mono = lock.client.mono();
+    Id newest = open.get(open.size() - 1);
+    for (int i = open.size() - 1; i >= 0; i--) {
+      Id id = open.get(i);
+      if (id.held == null && !id.over) {
+        id.over = id.rolledBack || id != newest || (lock.machine.waiting() == 0);
+        id.overMono = mono;
+      }
+      if (id.over && isCleanedUp(lock, id, mono)) {
+        open.remove(i);
+      }
+    }
+  }
+
+  /** Whether no release is pending. Fails if one is pending that the client could have sent. */
+  private boolean isCleanedUp(SimLock lock, Id id, long mono) {
+    if (mono - id.writtenUntilMono > 0) {
+      return true; // Its keys have expired.
+    }
+    long pending = id.sentMask & ~id.releasedMask;
+    if (Long.bitCount(id.sentMask) == 1) {
+      long no = pending; // Nothing was asked that could be granted.
+      for (Asked a : id.acquires) {
+        no &= a.no;
+      }
+      pending &= ~no;
+    }
+    pending &= ~refused(id) & ~shut(lock.client);
+    if (id.end == LeaseEnd.HANDED_OFF) {
+      pending &= ~id.followedMask;
+      long patience =
+          scenario.config.nodeTimeoutNanos()
+              + scenario.timerLateNanos
+              + lock.client.afterPauseNanos()
+              + Scenario.MS;
+      if (mono - id.overMono <= patience || lock.client.resumedMono() - id.overMono > 0) {
+        return pending == 0;
+      }
+    }
+    for (long mask = pending; mask != 0; mask &= mask - 1) {
+      int node = Long.numberOfTrailingZeros(mask);
+      if (lock.client.status(node).usable()) {
+        throw violation(
+            "clean-up", id.leaseId + " is over and not released on " + world.nodes[node].name);
+      }
+    }
+    return pending == 0;
+  }
+
+  /** Nodes that the client has closed: it sends nothing more, and the keys expire. */
+  private static long shut(SimClient client) {
+    long nodes = 0;
+    for (SimLink link : client.links) {
+      nodes |= link.isShut() ? 1L << link.node.index : 0;
+    }
+    return nodes;
+  }
+
+  /** Nodes that refused to execute every request sent before the release. */
+  private static long refused(Id id) {
+    long refused = ~id.extendedMask;
+    for (Asked a : id.acquires) {
+      refused &= a.refused | ~a.sent;
+    }
+    return refused;
+  }
+
+  void idle(SimLock lock) {
+    require(lock.machine.waiting() == 0, "idle", "a caller waits");
+    require(lock.machine.lease() == null, "idle", "a lease is held");
+    require(lock.machine.pendingCleanups() == 0, "idle", "clean-up is pending");
+    for (Id id : lock.openIds) {
+      if (id.over && id.end != LeaseEnd.HANDED_OFF) {
+        require(isCleanedUp(lock, id, lock.client.mono()), "idle", "not released: " + id.leaseId);
+      }
+    }
+  }
+
+  private void drawHold(Id id) {
+    world.span(
+        id.lock.client.name(),
+        History.Kind.HOLDS,
+        id.grantedTrue,
+        world.now,
+        id.held.token(),
+        id.leaseId + (id.end == null ? ", its process is gone" : " " + id.end));
+  }
+
+  void clientGone(SimClient client) {
+    for (Id id : live) {
+      if (id.lock.client == client) {
+        drawHold(id);
+      }
+    }
+    live.removeIf(id -> id.lock.client == client);
+  }
+
+  /**
+   * Whether the node may lose this key silently: enough other nodes keep it for as long as the
+   * lease may be trusted.
+   */
+  boolean mayForget(SimNode node, String key) {
+    String leaseId = node.model.owner(key, node.clock());
+    if (leaseId == null) {
+      return true;
+    }
+    Id id = ids.get(leaseId);
+    if (id == null || id.gone) {
+      return true;
+    }
+    SimClient client = id.lock.client;
+    if (!client.alive) {
+      return true;
+    }
+    long left = id.writtenUntilMono - client.mono();
+    int keeps = 0;
+    for (SimNode n : world.nodes) {
+      if (n != node && n.up && leaseId.equals(n.model.owner(key, n.clock()))) {
+        long lives = n.model.expiresMillis(key) * Scenario.MS - n.clock() * 1000;
+        keeps += lives >= left - scenario.config.driftNanos() ? 1 : 0;
+      }
+    }
+    return keeps >= scenario.nodes - scenario.quorum() + 1;
+  }
+
+  /** Every user has released what it held: a lease that is left has no holder. */
+  void requireNoneHeld() {
+    for (Id id : live) {
+      require(!id.lock.client.alive, "leak", "no user knows of the lease " + id.leaseId);
+    }
+  }
+
+  /** A client that was closed while all nodes worked has left no key of a lease on any node. */
+  void requireNoKeys(SimClient client) {
+    if (scenario.options.minimumHold().isZero()) {
+      for (SimNode node : world.nodes) {
+        for (LockKeys keys : scenario.keySets) {
+          for (int i = 0; i < keys.size(); i++) {
+            Id id = ids.get(node.model.owner(keys.lockKey(i), node.clock()));
+            require(
+                id == null || id.lock.client != client,
+                "close",
+                client.name() + " has left a key at " + node.name + " when it was closed");
+          }
+        }
+      }
+    }
+  }
+
+  /** After the end of the run no key may be left. */
+  void atEnd() {
+    for (Id id : granted) {
+      if (id.lock.client.alive) {
+        require(id.end != null, "end", "the holder was not told the end of " + id.leaseId);
+      }
+    }
+    for (SimNode node : world.nodes) {
+      for (LockKeys keys : scenario.keySets) {
+        for (int i = 0; i < keys.size(); i++) {
+          require(
+              node.model.owner(keys.lockKey(i), node.clock()) == null,
+              "leftover",
+              keys.lockKey(i)
+                  + " at "
+                  + node.name
+                  + " of "
+                  + node.model.owner(keys.lockKey(i), node.clock()));
+        }
+      }
+    }
+  }
+}

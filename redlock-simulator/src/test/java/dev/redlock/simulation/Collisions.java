@@ -1,0 +1,271 @@
+package dev.redlock.simulation;
+
+import dev.redlock.AcquireReport;
+import dev.redlock.LockOptions;
+import dev.redlock.internal.protocol.HeldLease;
+import dev.redlock.internal.protocol.Waiter;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Measures the effect of the queue at the home node: processes that want one name at the same time,
+ * and processes that wait for one holder; with the home node, and with jitter alone. Each caller
+ * has its own process. There are five nodes, and a message takes 50 to 100 µs.
+ *
+ * <p>Jitter alone is the same code except for the one line that chooses the home node.
+ */
+public final class Collisions {
+  private static final int NODES = 5;
+  private static final long MICROS = 1000;
+  private static final long MIN_DELAY = 50 * MICROS;
+  private static final long JITTER = 50 * MICROS;
+  static final long ROUND_TRIP = 2 * MIN_DELAY + JITTER;
+  private static final int TIMES = 200;
+
+  private static final Mutant JITTER_ALONE =
+      Mutant.variant(
+          "jitter alone",
+          Mutant.protocol(
+              "WaitPolicy",
+              "return !all && (queueNext || othersWant) ? home() : -1;",
+              "return -1;"));
+
+  /**
+   * The cost of one collision or of one hand-over.
+   *
+   * @param rounds the highest number of rounds of any client, requests to be queued included
+   */
+  record Sample(long nanos, long commands, int rounds) {}
+
+  private final World world;
+  private final List<Contender> contenders = new ArrayList<>();
+
+  private Collisions(long seed, int clients) {
+    LockOptions options = LockOptions.builder().leaseTime(Duration.ofSeconds(10)).build();
+    world =
+        new World(new Rng(seed), new Scenario(NODES, clients, options, MIN_DELAY, JITTER), false);
+    world.faults = false;
+    for (SimClient client : world.clients) {
+      client.start();
+      contenders.add(new Contender(client));
+    }
+    world.runUntil(10 * Scenario.MS);
+  }
+
+  /** A caller that acquires the lock, holds it for a while and releases it. */
+  private final class Contender {
+    private final SimClient client;
+    private long grantedAt;
+    private long releasedAt;
+
+    Contender(SimClient client) {
+      this.client = client;
+    }
+
+    private final class Wish extends Waiter implements SimUser.Asker {
+      private final SimLock lock;
+      private final long holdNanos;
+
+      Wish(SimLock lock, long now, long holdNanos) {
+        super(lock.keys, world.scenario.config, now, now + 60 * Scenario.SECOND, false);
+        this.lock = lock;
+        this.holdNanos = holdNanos;
+      }
+
+      @Override
+      public void granted(HeldLease lease) {
+        grantedAt = world.now;
+        world.at(
+            world.now + holdNanos,
+            () -> {
+              releasedAt = world.now;
+              lease.askRelease();
+              SimAck ack = new SimAck(client, "release");
+              lock.act((m, now, wall) -> m.release(lease, ack, now, wall));
+            });
+      }
+
+      @Override
+      public void refused(AcquireReport report) {
+        throw new Violation("liveness", client.name() + " waited in vain");
+      }
+    }
+
+    /** Asks for the lock at that time, and holds it for so long. */
+    void wants(long at, long holdNanos) {
+      world.at(
+          at,
+          () -> {
+            SimLock lock = client.lock(0); // Not earlier: an idle lock is retired.
+            Wish wish = new Wish(lock, client.mono(), holdNanos);
+            lock.act((m, now, wall) -> m.submit(wish, now, wall));
+          });
+    }
+  }
+
+  private long commands() {
+    long sum = 0;
+    for (SimClient client : world.clients) {
+      for (SimLink link : client.links) {
+        sum += link.sent;
+      }
+    }
+    return sum;
+  }
+
+  private int rounds() {
+    int max = 0;
+    for (SimClient client : world.clients) {
+      max = Math.max(max, client.rounds);
+    }
+    return max;
+  }
+
+  private boolean isHeld() {
+    return contenders.stream().anyMatch(c -> c.grantedAt != 0);
+  }
+
+  /** All ask for the free name within the time of one message; ends when one of them has it. */
+  static Sample collide(long seed, int clients) {
+    Collisions c = new Collisions(seed, clients);
+    long start = c.world.now;
+    long before = c.commands();
+    for (Contender contender : c.contenders) {
+      contender.wants(start + c.world.rng.between(0, JITTER), 20 * Scenario.SECOND);
+    }
+    while (!c.isHeld()) {
+      c.world.runUntil(c.world.now + 10 * MICROS);
+      if (c.world.now - start > 30 * Scenario.SECOND) {
+        throw new Violation("liveness", "not settled within 30 s");
+      }
+    }
+    return new Sample(c.world.now - start, c.commands() - before, c.rounds());
+  }
+
+  /** One process holds, the others wait; ends when each of them has had the lock. */
+  static List<Sample> handOver(long seed, int waiting, boolean homeHung) {
+    Collisions c = new Collisions(seed, waiting + 1);
+    long start = c.world.now;
+    c.contenders.get(0).wants(start, 200 * Scenario.MS);
+    for (Contender contender : c.contenders.subList(1, waiting + 1)) {
+      contender.wants(start + c.world.rng.between(20, 100) * Scenario.MS, 5 * Scenario.MS);
+    }
+    if (homeHung) {
+      c.world.runUntil(start + 150 * Scenario.MS);
+      c.home().pause(60 * Scenario.SECOND);
+    }
+    List<Sample> samples = new ArrayList<>();
+    int served = 1;
+    long released = 0;
+    c.world.runUntil(start + 199 * Scenario.MS);
+    long before = c.commands();
+    int roundsBefore = c.rounds();
+    while (served <= waiting) {
+      c.world.runUntil(c.world.now + 10 * MICROS);
+      if (c.world.now - start > 120 * Scenario.SECOND) {
+        throw new Violation("liveness", served - 1 + " of " + waiting + " served within 120 s");
+      }
+      for (Contender contender : c.contenders) {
+        released = Math.max(released, contender.releasedAt);
+      }
+      long had = c.contenders.stream().filter(x -> x.grantedAt != 0).count();
+      if (had > served) {
+        served++;
+        samples.add(
+            new Sample(c.world.now - released, c.commands() - before, c.rounds() - roundsBefore));
+        before = c.commands();
+        roundsBefore = c.rounds();
+      }
+    }
+    return samples;
+  }
+
+  private SimNode home() {
+    int best = 0;
+    long max = Long.MIN_VALUE;
+    for (int i = 0; i < NODES; i++) {
+      long asked = 0;
+      for (SimClient client : world.clients) {
+        asked += client.links[i].sent;
+      }
+      if (asked > max) {
+        max = asked;
+        best = i;
+      }
+    }
+    return world.nodes[best];
+  }
+
+  // Figures. Also called by reflection, beside changed classes: only types of the JDK.
+
+  /**
+   * For 2 to 10 clients: median, 95th percentile and maximum of the time until one has the lock, in
+   * round trips; commands; and the maximum of rounds of any client. Then the same for hand-overs
+   * with a working and with a hung home node.
+   */
+  public static List<double[]> figures(int times) {
+    List<double[]> rows = new ArrayList<>();
+    for (int clients = 2; clients <= 10; clients++) {
+      List<Sample> samples = new ArrayList<>();
+      for (int i = 1; i <= times; i++) {
+        samples.add(collide(i * 100L + clients, clients));
+      }
+      rows.add(row(samples));
+    }
+    for (boolean hung : new boolean[] {false, true}) {
+      List<Sample> samples = new ArrayList<>();
+      for (int i = 1; i <= Math.max(1, times / 10); i++) {
+        samples.addAll(handOver(i, 20, hung));
+      }
+      rows.add(row(samples));
+    }
+    return rows;
+  }
+
+  private static double[] row(List<Sample> samples) {
+    double[] nanos = samples.stream().mapToDouble(s -> (double) s.nanos() / ROUND_TRIP).toArray();
+    Arrays.sort(nanos);
+    double commands = samples.stream().mapToLong(Sample::commands).average().orElse(0);
+    double rounds = samples.stream().mapToInt(Sample::rounds).max().orElse(0);
+    return new double[] {
+      nanos[nanos.length / 2],
+      nanos[(int) (nanos.length * 0.95)],
+      nanos[nanos.length - 1],
+      commands,
+      rounds
+    };
+  }
+
+  /** Prints both tables. */
+  static void print(Path root, PrintWriter out) throws Exception {
+    List<double[]> home = figures(TIMES);
+    out.println("simulate: measured with the home node; now with jitter alone");
+    out.flush();
+    List<double[]> jitter = MutantHunt.figures(root, JITTER_ALONE, TIMES);
+    out.println();
+    out.println("Times in round trips (" + ROUND_TRIP / MICROS + " µs), N = 5, per " + TIMES + ".");
+    out.println();
+    out.println(
+        "| | home node: median | p95 | max | commands | rounds"
+            + " | jitter: median | p95 | max | commands | rounds |");
+    out.println("|---|---|---|---|---|---|---|---|---|---|---|");
+    for (int i = 0; i < home.size(); i++) {
+      String what =
+          i < 9
+              ? (i + 2) + " clients ask for a free name"
+              : i == 9 ? "hand-over, 20 processes wait" : "the same, home node hung";
+      out.println("| " + what + cells(home.get(i)) + cells(jitter.get(i)) + " |");
+    }
+    out.flush();
+  }
+
+  private static String cells(double[] row) {
+    return String.format(
+        Locale.ROOT, " | %.1f | %.1f | %.1f | %.0f | %.0f", row[0], row[1], row[2], row[3], row[4]);
+  }
+}

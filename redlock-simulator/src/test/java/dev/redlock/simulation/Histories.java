@@ -1,0 +1,54 @@
+package dev.redlock.simulation;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The directed histories, which random runs miss or find too late. Each is a short script for the
+ * simulated world and a test of its own. The hunt for mutants runs them as well.
+ */
+final class Histories {
+  private static final List<Class<?>> THEMES =
+      List.of(
+          AcquireHistoriesTest.class,
+          TokenHistoriesTest.class,
+          ExtendHistoriesTest.class,
+          RestartHistoriesTest.class,
+          ReleaseHistoriesTest.class,
+          HandOffHistoriesTest.class,
+          QueueHistoriesTest.class,
+          LocalHandOffHistoriesTest.class,
+          ErringHistoriesTest.class);
+
+  private Histories() {}
+
+  /** All of them, by name. */
+  static Map<String, Runnable> all() {
+    Map<String, Runnable> all = new TreeMap<>();
+    for (Class<?> theme : THEMES) {
+      for (Method history : theme.getDeclaredMethods()) {
+        if (history.isAnnotationPresent(Test.class)) {
+          all.put(history.getName(), () -> run(theme, history));
+        }
+      }
+    }
+    return all;
+  }
+
+  private static void run(Class<?> theme, Method history) {
+    try {
+      history.invoke(theme.getDeclaredConstructor().newInstance());
+    } catch (InvocationTargetException e) {
+      if (e.getCause() instanceof Error error) {
+        throw error; // Unwrapped: the hunt for mutants must see a class that cannot be linked.
+      }
+      throw new AssertionError(history.getName(), e.getCause());
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

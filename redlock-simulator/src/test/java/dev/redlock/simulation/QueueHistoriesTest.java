@@ -1,0 +1,411 @@
+package dev.redlock.simulation;
+
+import static dev.redlock.simulation.Play.options;
+import static dev.redlock.simulation.Play.require;
+
+import dev.redlock.LockOptions;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** Waiting processes: fair mode, polls and expiry. See {@link Histories}. */
+class QueueHistoriesTest {
+  @Test
+  void fairMode_servesInOrderOfArrival() {
+    Play p = new Play(3, 4, options().fair(true)).start();
+    Play.Person first = p.asks(0, 100);
+    Play.Person[] queue = {p.person(2), p.person(1), p.person(3)};
+    for (Play.Person person : queue) {
+      person.wants(9000);
+      p.run(30);
+    }
+    first.releases();
+    for (int i = 0; i < queue.length; i++) {
+      p.run(600);
+      queue[i].mustHold("entry " + i + " of the queue");
+      for (int j = i + 1; j < queue.length; j++) {
+        queue[j].mustNotHold("it is not its turn");
+      }
+      queue[i].releases();
+    }
+    p.run(100);
+  }
+
+  /** B holds, and its next caller came before A's: B's release must not wake A. */
+  @Test
+  void fairMode_nextCallerOfTheHoldersProcess_isNotOvertaken() {
+    Play p = new Play(3, 2, options().fair(true)).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person b = p.person(1);
+    b.wants(5000);
+    p.run(20);
+    Play.Person next = p.person(1);
+    next.wants(5000);
+    p.run(20);
+    Play.Person last = p.person(0);
+    last.wants(5000);
+    p.run(20);
+    a.releases();
+    p.run(100);
+    b.mustHold("it came first");
+    long asked = asked(p);
+    b.releases();
+    p.run(100);
+    next.mustHold("it came second");
+    require(asked(p) == asked, "A sleeps on");
+    next.releases();
+    p.run(100);
+    last.mustHold("it came last");
+  }
+
+  /** How often A has asked all nodes. */
+  private static long asked(Play p) {
+    return p.world.history.rows.stream()
+        .filter(row -> row.actor().equals("A") && row.what().matches("→ .* acquire .*"))
+        .count();
+  }
+
+  /** C asked before B, but its request reaches the home node after that has admitted B. */
+  @Test
+  void fairMode_whoWasAdmitted_isNotUndoneByWhoAsksLater() {
+    Play p = new Play(3, 3, options().fair(true)).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person c = p.person(2);
+    for (int n = 1; n <= 3; n++) {
+      p.link(c, n).holdRequests();
+    }
+    c.wants(5000);
+    p.run(10);
+    Play.Person b = p.person(1);
+    b.wants(5000);
+    p.run(20);
+    a.releases();
+    for (int i = 0; i < 200 && !p.world.history.lastSent("B", "acquire", "queued ttl 1000"); i++) {
+      p.world.runUntil(p.world.now + Scenario.MS / 10);
+    }
+    p.world.runUntil(p.world.now + 6 * Scenario.MS / 10);
+    p.link(c, Play.HOME_OF_A).letGo();
+    p.link(b, Play.HOME_OF_A % 3 + 1).holdReplies();
+    p.link(b, (Play.HOME_OF_A + 1) % 3 + 1).holdReplies();
+    p.run(3);
+    p.link(b, Play.HOME_OF_A % 3 + 1).letGo();
+    p.link(b, (Play.HOME_OF_A + 1) % 3 + 1).letGo();
+    p.run(2);
+    b.mustHold("the home node had woken B");
+    b.releases();
+    p.link(c, Play.HOME_OF_A % 3 + 1).letGo();
+    p.link(c, (Play.HOME_OF_A + 1) % 3 + 1).letGo();
+    p.run(600);
+    c.mustHold("and C is next");
+  }
+
+  /**
+   * The release is at the home node, and still on its way to the others. B is woken there, loses
+   * the round, and must not lose its place to C when it is rolled back.
+   */
+  @Test
+  void fairMode_woken_thatLosesTheRound_keepsItsPlace() {
+    Play p = new Play(3, 3, options().fair(true)).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person b = p.person(1);
+    b.wants(5000);
+    p.run(20);
+    Play.Person c = p.person(2);
+    c.wants(5000);
+    p.run(20);
+    p.link(a, Play.HOME_OF_A % 3 + 1).holdRequests();
+    p.link(a, (Play.HOME_OF_A + 1) % 3 + 1).holdRequests();
+    a.releases();
+    for (int i = 0; i < 200 && !p.world.history.everSent("B", "roll back B.2"); i++) {
+      p.world.runUntil(p.world.now + Scenario.MS / 10);
+    }
+    require(p.world.history.everSent("B", "roll back B.2"), "B was woken and lost the round");
+    p.run(1);
+    p.link(a, Play.HOME_OF_A % 3 + 1).letGo();
+    p.link(a, (Play.HOME_OF_A + 1) % 3 + 1).letGo();
+    p.run(6);
+    require(!p.world.history.everSent("C", "acquire C.2"), "it is not C's turn");
+    b.mustHold("it is first in the queue");
+    b.releases();
+    p.run(50);
+    c.mustHold("and then it is C's turn");
+  }
+
+  /** B is queued at the home node, which it then cannot reach; it is served by the others. */
+  @Test
+  void fairMode_leavesTheQueueOfAFormerHomeNode() {
+    Play p = new Play(3, 3, options().fair(true)).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person b = p.person(1);
+    b.wants(5000);
+    p.run(50);
+    require(
+        p.node(Play.HOME_OF_A).model.queueLength("redlock:{a}") == 1,
+        "B is queued at the home node");
+    p.link(b, Play.HOME_OF_A).cut();
+    p.run(1);
+    a.releases();
+    p.run(600);
+    b.mustHold("served by the others");
+    p.link(b, Play.HOME_OF_A).mend();
+    p.run(100);
+    require(p.node(Play.HOME_OF_A).model.queueLength("redlock:{a}") == 0, "B has left the queue");
+    b.releases();
+    Play.Person c = p.person(2);
+    c.wants(500);
+    p.run(400);
+    c.mustHold("no queue entry is before it");
+  }
+
+  /** Seed 2519 of FAST_CLOCKS: B asked the hung node again and again to queue it. */
+  @Test
+  void fairMode_homeNodeHangs_isReplacedByTheNext() {
+    Play p = new Play(3, 2, options().fair(true)).start();
+    Play.Person a = p.asks(0, 100);
+    p.link(p.person(1), Play.HOME_OF_A).holdRequests();
+    Play.Person b = p.person(1);
+    b.wants(5000);
+    p.run(400);
+    a.releases();
+    p.run(400);
+    b.mustHold("the others have a quorum");
+  }
+
+  /** A holds, B and C are queued; B dies. Its turn passes, and C is next. */
+  @Test
+  void first_thatDied_isPassedOverByTheSecond() {
+    Play p = new Play(3, 3, options().leaseTime(Duration.ofSeconds(30))).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person b = p.asks(1, 60_000);
+    Play.Person c = p.asks(2, 60_000);
+    b.client.crash("dies");
+    p.run(5);
+    a.releases();
+    p.run(5);
+    c.mustNotHold("it is B's turn");
+    p.run(25);
+    c.mustHold("B was silent for longer than the patience");
+  }
+
+  /** B died while it waited. Callers that try once never enter the queue, and pass B over. */
+  @Test
+  void first_thatDied_isPassedOverByATry() {
+    Play p = new Play(3, 3, options().leaseTime(Duration.ofSeconds(30))).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person b = p.asks(1, 60_000);
+    b.client.crash("dies");
+    p.run(5);
+    // The home node decides first; else the two others might.
+    p.link(p.person(2), Play.HOME_OF_A % 3 + 1).far = 2 * Scenario.MS;
+    p.link(p.person(2), (Play.HOME_OF_A + 1) % 3 + 1).far = 2 * Scenario.MS;
+    a.releases();
+    p.run(500);
+    Play.Person c = p.person(2);
+    c.tries();
+    p.run(50);
+    c.mustNotHold("it is B's turn");
+    p.run(500);
+    c = p.person(2);
+    c.tries();
+    p.run(50);
+    c.mustHold("B was silent for a second");
+  }
+
+  /** A machine with many waiting processes fails; only the first of them is ever woken. */
+  @Test
+  void manyThatDied_arePassedOverOneAfterAnother() {
+    int dead = 8;
+    Play p = new Play(3, dead + 2, options().leaseTime(Duration.ofSeconds(30))).start();
+    Play.Person a = p.asks(0, 100);
+    for (int i = 1; i <= dead; i++) {
+      p.person(i).wants(60_000);
+      p.run(5);
+    }
+    Play.Person last = p.person(dead + 1);
+    last.wants(60_000);
+    p.run(5);
+    for (int i = 1; i <= dead; i++) {
+      p.world.clients[i].crash("dies");
+    }
+    p.run(5);
+    a.releases();
+    // One poll of up to 1.5 s, a quarter later for eight places; then patience after patience.
+    p.run(2_500);
+    last.mustHold("the others are gone");
+  }
+
+  /** B is 100 ms away. C is near, and its patience is over before B can ask. */
+  @Test
+  void first_thatIsFarAway_isNotPassedOverByANearOne() {
+    for (boolean fair : new boolean[] {false, true}) {
+      LockOptions.Builder options =
+          options().fair(fair).leaseTime(Duration.ofSeconds(30)).nodeTimeout(Duration.ofSeconds(1));
+      Play p = new Play(3, 3, options);
+      for (SimLink link : p.world.clients[1].links) {
+        link.far = 50 * Scenario.MS;
+      }
+      p.start();
+      p.run(1_000);
+      Play.Person b = p.person(1);
+      for (int i = 0; i < 10; i++) { // It learns how far away it is.
+        b.wants(1_000);
+        p.run(300);
+        b.releases();
+        p.run(300);
+      }
+      Play.Person a = p.asks(0, 100);
+      b.wants(60_000);
+      p.run(600);
+      Play.Person c = p.asks(2, 60_000);
+      a.releases();
+      p.run(80);
+      c.mustNotHold("it is B's turn");
+      p.run(300);
+      b.mustHold("it was first");
+      b.releases();
+      p.run(200);
+      c.mustHold("and now it is C's turn");
+    }
+  }
+
+  /** B died and was woken in what is the future now. */
+  @Test
+  void first_thatDied_beforeTheClockWasSetBack_isPassedOver() {
+    Play p = new Play(3, 3, options().leaseTime(Duration.ofSeconds(30))).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person b = p.asks(1, 60_000);
+    Play.Person c = p.asks(2, 60_000);
+    b.client.crash("dies");
+    p.run(5);
+    a.releases();
+    p.run(2);
+    p.node(Play.HOME_OF_A).step(-600_000_000L);
+    p.run(1_600);
+    c.mustHold("no wait is as long as the step of the clock");
+  }
+
+  /** The home node has woken B, whose request is slow. D comes, and does not pass B over. */
+  @Test
+  void newcomer_whileItIsAnothersTurn_waits() {
+    Play p = new Play(3, 3, options().leaseTime(Duration.ofSeconds(30))).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person b = p.asks(1, 60_000);
+    for (int n = 1; n <= 3; n++) {
+      p.link(b, n).holdRequests();
+    }
+    a.releases();
+    p.run(2);
+    Play.Person c = p.person(2);
+    c.wants(60_000);
+    p.run(4);
+    c.mustNotHold("it is B's turn");
+    for (int n = 1; n <= 3; n++) {
+      p.link(b, n).letGo();
+    }
+    p.run(4);
+    b.mustHold("its turn has not passed");
+    b.releases();
+    p.run(4);
+    c.mustHold("and now it is C's turn");
+  }
+
+  /** B holds for less time than C would need to be queued again. */
+  @Test
+  void queue_afterAGrant_isStillKnownToTheNextRelease() {
+    Play p = new Play(3, 3, options().leaseTime(Duration.ofSeconds(30))).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person b = p.asks(1, 60_000);
+    Play.Person c = p.asks(2, 60_000);
+    a.releases();
+    p.run(3);
+    b.mustHold("it was first");
+    b.releases();
+    p.run(3);
+    c.mustHold("woken by B's release");
+  }
+
+  @Test
+  void process_thatKnowsOfOthers_isQueuedBeforeItAsks() {
+    Play p = new Play(3, 2, options().leaseTime(Duration.ofSeconds(30))).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person b = p.asks(1, 60_000);
+    a.releases();
+    p.run(1);
+    Play.Person next = p.person(0);
+    next.wants(60_000);
+    require(p.world.history.lastSent("A", "enqueue"), "the replies to the release tell of B");
+    p.run(4);
+    b.mustHold("it was first");
+    b.releases();
+    p.run(4);
+    next.mustHold("and is not overtaken");
+  }
+
+  @Test
+  void process_thatServedItsShareOfCallers_isQueuedBeforeItAsks() {
+    Play p = new Play(3, 2, options().autoExtend(true).maxHandOffs(1)).start();
+    Play.Person first = p.asks(0, 100);
+    Play.Person second = p.person(0);
+    second.wants(5000);
+    Play.Person third = p.person(0);
+    third.wants(5000);
+    first.releases();
+    p.run(3);
+    second.mustHold("handed off");
+    second.releases();
+    require(p.world.history.lastSent("A", "enqueue"), "no node was asked for others for a while");
+    p.run(4);
+    third.mustHold("there was no other process");
+  }
+
+  /**
+   * Its other locks have replies from the home node all the time, so that does not seem to hang.
+   */
+  @Test
+  void homeNode_thatQueuesNobody_isNotAskedWithoutEnd() {
+    Play p = new Play(3, 2, options().leaseTime(Duration.ofSeconds(30))).start();
+    p.node(Play.HOME_OF_A).queuesNobody = true;
+    Play.Person a = p.asks(0, 100);
+    Play.Person b = p.person(1);
+    b.wants(60_000);
+    for (int i = 0; i < 600; i++) {
+      p.run(10);
+      long now = b.client.mono();
+      b.client.knowledge(Play.HOME_OF_A - 1).observe(now - Scenario.MS, now, 0);
+      if (i == 200) {
+        a.releases();
+      }
+    }
+    b.mustHold("the lock has been free for seconds");
+  }
+
+  @Test
+  void waiter_thatHearsNothing_asksAgainSoonAfterTheRelease() {
+    Play p = new Play(3, 2, options().leaseTime(Duration.ofSeconds(30))).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person b = p.person(1);
+    p.deafen(b);
+    b.wants(60_000);
+    p.run(50);
+    a.releases();
+    p.run(1600);
+    b.mustHold("a second and a half is the longest time between two polls");
+  }
+
+  @Test
+  void waiter_whoseHolderDied_asksWhenTheKeysHaveExpired() {
+    Duration rarely = Duration.ofSeconds(10);
+    Play p =
+        new Play(3, 2, options().leaseTime(Duration.ofSeconds(30)).pollInterval(rarely)).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person b = p.person(1);
+    p.deafen(b);
+    b.wants(60_000);
+    p.run(50);
+    a.client.crash("dies");
+    long left = p.node(1).model.expiresMillis("redlock:{a}") - p.node(1).clock() / 1000;
+    p.run(left);
+    b.mustNotHold("the keys of the dead holder are there");
+    p.run(50);
+    b.mustHold("the refusals contained the remaining life");
+  }
+}

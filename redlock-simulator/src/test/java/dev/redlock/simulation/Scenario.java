@@ -1,0 +1,427 @@
+package dev.redlock.simulation;
+
+import dev.redlock.LockOptions;
+import dev.redlock.internal.protocol.LockConfig;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.RestartGuard;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/** The kind of world that a seed makes: sizes, lock options, clocks and faults. */
+final class Scenario {
+  static final long MS = 1_000_000L;
+  static final long SECOND = 1_000_000_000L;
+
+  /** Whether the world stays within the assumptions of the protocol. */
+  enum Setting {
+    /** Every fault that the protocol promises to tolerate. */
+    NORMAL,
+    /** No restart guard: a node that lost its keys votes at once. */
+    GUARD_OFF,
+    /** Clocks run apart by more than the drift allowance. */
+    FAST_CLOCKS,
+    /** More keys are lost than a quorum can tolerate. */
+    FORGETFUL,
+    /** Votes may be of any age, for mutants that need it. */
+    LONG_ROUNDS,
+    /** What seeds of NORMAL do rarely or never, within the same promises. */
+    WIDE,
+    /** As WIDE, with the client as it ships around the protocol. */
+    SHELL
+  }
+
+  private static final LockKeys A = LockKeys.of("redlock", List.of("a"));
+  private static final LockKeys B = LockKeys.of("redlock", List.of("b"));
+  private static final LockKeys AB = LockKeys.of("redlock", List.of("a", "b"));
+  private static final List<LockKeys> ONE = List.of(A);
+  private static final List<LockKeys> SEVERAL = List.of(A, B, AB);
+  private static final LockKeys C = LockKeys.of("redlock", List.of("c"));
+  private static final LockKeys AC = LockKeys.of("redlock", List.of("a", "c"));
+  private static final LockKeys BC = LockKeys.of("redlock", List.of("b", "c"));
+  private static final LockKeys ABC = LockKeys.of("redlock", List.of("a", "b", "c"));
+  private static final List<List<LockKeys>> OVERLAPPING =
+      List.of(
+          SEVERAL, List.of(A, AB, BC), List.of(AB, BC, AC), List.of(A, ABC), List.of(C, ABC, AC));
+
+  final Setting setting;
+  final RestartGuard guard;
+  final int nodes;
+  final int clients;
+  final int users;
+  final List<LockKeys> keySets;
+  final LockOptions options;
+
+  /** The initial and the lowest limit of a client's concurrent rounds. */
+  int roundsAtOnce = 256;
+
+  final LockConfig config;
+  final long ttlNanos;
+  final long maxLeaseNanos;
+  final long safetyNanos;
+  final int safetyEvents;
+  final long thinkNanos;
+  final long holdNanos;
+  final long waitNanos;
+
+  final int clientPpm;
+  final int nodePpm;
+  final long skewMicros;
+
+  final long delayNanos;
+  final long jitterNanos;
+  final double slowMessage;
+  final long slowNanos;
+
+  final double dropRequest;
+  final double dropReply;
+  final double duplicate;
+  final double error;
+  final double hintLost;
+  final double hintLate;
+  final double pauseInStep;
+  final long timerLateNanos;
+  final long pauseNanos;
+  final boolean bus;
+  final double cancel;
+  final double singleTry;
+  final double userExtend;
+
+  /** Mean time between faults of each kind; absent for a kind that does not occur. */
+  private final Map<Fault, Long> faultEvery = new EnumMap<>(Fault.class);
+
+  final boolean walksBack;
+
+  /** The probability that a server has just started and must not vote yet. */
+  final double fresh;
+
+  /** Kinds of faults, apart from those of single messages. */
+  enum Fault {
+    RESET,
+    STALL,
+    NODE_CRASH,
+    NODE_PAUSE,
+    NODE_STEP,
+    CLIENT_PAUSE,
+    CLIENT_SUSPEND,
+    CLIENT_CRASH,
+    CLIENT_CLOSE,
+    WALL_STEP,
+    SCRIPT_FLUSH,
+    NODE_ERRS,
+    FLUSH,
+    EVICT,
+    FALSE_HINT,
+    BREAK,
+    INSPECT
+  }
+
+  /** The probability that a client takes part in an election. */
+  final double elections;
+
+  /** How many threads of a client call the blocking methods. */
+  final int threads;
+
+  /** The probability that a worker hangs while it holds the lock. */
+  final double hang;
+
+  final double userThrows;
+  final double userBlocks;
+
+  /** The options of a call: all of them are in use on each name. */
+  private final List<LockOptions> variants = new ArrayList<>();
+
+  LockOptions anyOptions(Rng rng) {
+    return variants.size() == 1 ? options : variants.get(rng.below(variants.size()));
+  }
+
+  Scenario(Setting setting, Rng rng) {
+    this.setting = setting;
+    boolean wide = setting == Setting.WIDE || setting == Setting.SHELL;
+    nodes = (int) rng.oneOf(3, 3, 3, 3, 3, 3, 3, 3, 5, 5, 5, 5, 1, 2, 4, 7);
+    // Many callers with little work: hand-offs without a round, up to the last token of a grant.
+    boolean rush = wide && rng.chance(0.3);
+    clients = rush ? 1 + rng.below(2) : (int) rng.between(wide ? 1 : 2, 4);
+    users = rush ? 12 : (int) (wide ? rng.oneOf(1, 2, 3, 6) : rng.oneOf(1, 1, 2, 3));
+    keySets =
+        rush && rng.chance(0.5)
+            ? ONE
+            : wide
+                ? OVERLAPPING.get(rng.below(OVERLAPPING.size()))
+                : rng.chance(0.75) ? ONE : SEVERAL;
+    long ttl = rng.spread(150, 5_000);
+    long timeout =
+        Math.min(
+            setting == Setting.LONG_ROUNDS ? 1000 : 500,
+            Math.max(5, ttl / (setting == Setting.LONG_ROUNDS ? 2 : rng.between(3, 12))));
+    if (timeout > 100 && rng.chance(0.5)) {
+      timeout = 100;
+    }
+    options =
+        LockOptions.builder()
+            .leaseTime(Duration.ofMillis(ttl))
+            .nodeTimeout(Duration.ofMillis(timeout))
+            .autoExtend(rng.chance(0.8))
+            .holdCap(Duration.ofMillis(ttl * rng.between(1, 12)))
+            .minimumHold(Duration.ofMillis(rng.chance(0.1) ? rng.between(1, ttl / 2) : 0))
+            .queueBound(rng.chance(0.05) ? 1 : 1000)
+            .maxHandOffs(
+                (int) (rush ? 200 : wide ? rng.oneOf(1, 3, 16, 200) : rng.oneOf(0, 1, 3, 16)))
+            .fair(rng.chance(0.2))
+            .pollInterval(Duration.ofMillis(rng.between(Math.max(10, ttl / 30), 1000)))
+            .build();
+    config = LockConfig.of(options);
+    ttlNanos = ttl * MS;
+    maxLeaseNanos = rng.chance(0.5) ? ttlNanos : Math.max(ttlNanos, 5 * SECOND);
+    safetyEvents =
+        (int) rng.between(100, 500) * (setting == Setting.SHELL ? 4 : 1) * (rush ? 4 : 1);
+    safetyNanos = rng.between(4, 25) * SECOND;
+    thinkNanos = rush ? 10_000 : rng.spread(MS, Math.max(2 * MS, safetyNanos / 8));
+    holdNanos = rush ? rng.spread(20_000, 300_000) : rng.spread(MS, 2 * ttlNanos);
+    waitNanos = rng.spread(10 * MS, 10 * SECOND);
+
+    boolean clocks = rng.chance(0.5);
+    int fast = setting == Setting.FAST_CLOCKS ? 150_000 : 4_000;
+    clientPpm = clocks || fast > 4_000 ? fast : 0;
+    nodePpm = clocks ? 4_000 : 0;
+    skewMicros = rng.oneOf(0, 1_000, 900_000);
+
+    delayNanos = rng.spread(50_000, 2 * MS);
+    jitterNanos = rng.spread(10_000, 4 * MS);
+    slowMessage = rng.chance(0.4) ? rng.next() * 0.1 : 0;
+    slowNanos = rng.spread(timeout * MS / 4 + 1, 4 * timeout * MS + 1);
+
+    dropRequest = rng.chance(0.25) ? rng.next() * 0.1 : 0;
+    dropReply = rng.chance(0.25) ? rng.next() * 0.1 : 0;
+    duplicate = rng.chance(0.2) ? rng.next() * 0.2 : 0;
+    error = rng.chance(0.2) ? rng.next() * 0.1 : 0;
+    hintLost = rng.chance(0.3) ? rng.next() : 0;
+    hintLate = rng.chance(0.3) ? rng.next() : 0;
+    pauseInStep = rng.chance(0.25) ? rng.next() * (setting == Setting.SHELL ? 0.05 : 0.02) : 0;
+    pauseNanos = rng.spread(MS, 3 * ttlNanos);
+    // Options of single calls may have a third of the lease time.
+    timerLateNanos =
+        rng.chance(0.3)
+            ? Math.min(5 * MS, (wide ? Math.max(150 * MS, ttlNanos / 3) : ttlNanos) / 200)
+            : 0;
+    bus = rng.chance(0.2);
+    cancel = rng.chance(setting == Setting.SHELL ? 0.6 : 0.3) ? rng.next() * 0.3 : 0;
+    singleTry = rng.chance(0.3) ? rng.next() * 0.5 : 0;
+    userExtend = rng.chance(0.3) ? rng.next() : 0;
+    walksBack = rng.chance(0.5);
+    fresh = 0.05;
+    boolean strict = rng.chance(0.2);
+    guard =
+        setting == Setting.GUARD_OFF
+            ? RestartGuard.OFF
+            : strict ? RestartGuard.MARKER : RestartGuard.UPTIME;
+    for (Fault f : Fault.values()) {
+      boolean on = rng.chance(f == Fault.BREAK || f == Fault.FLUSH || f == Fault.EVICT ? 0.1 : 0.2);
+      if (on
+          || (setting == Setting.FORGETFUL && f == Fault.EVICT)
+          || (setting == Setting.GUARD_OFF && f == Fault.NODE_CRASH)) {
+        faultEvery.put(f, rng.spread(safetyNanos / 16, safetyNanos));
+      }
+    }
+    if (walksBack) {
+      // A wall clock that is set back hides a suspension, so a world has only one of them.
+      faultEvery.remove(Fault.CLIENT_SUSPEND);
+    }
+    roundsAtOnce = rng.chance(0.5) ? 1 : 256;
+    if (wide && rng.chance(0.25)) {
+      faultEvery.put(Fault.NODE_STEP, safetyNanos / 32);
+    }
+    hang = rush ? 0.001 : 0.05;
+    variants.add(options);
+    if (wide && rng.chance(0.4)) {
+      variants.add(variant(rng));
+      variants.add(variant(rng));
+    }
+    elections = wide && rng.chance(0.25) ? 0.7 : 0;
+    threads = wide && rng.chance(0.15) ? (int) rng.between(1, 2) : 0;
+    userThrows = wide && rng.chance(0.3) ? rng.next() * 0.3 : 0;
+    userBlocks = wide && rng.chance(0.3) ? rng.next() * 0.1 : 0;
+  }
+
+  /** Other options for the same names: no longer lease, and no longer round. */
+  private LockOptions variant(Rng rng) {
+    long ttl = Math.max(150, options.leaseTime().toMillis() / rng.between(1, 3));
+    return options.toBuilder()
+        .leaseTime(Duration.ofMillis(ttl))
+        .nodeTimeout(
+            Duration.ofMillis(Math.min(options.nodeTimeout().toMillis(), Math.max(5, ttl / 4))))
+        .minimumHold(Duration.ZERO)
+        .autoExtend(rng.chance(0.7))
+        .holdCap(Duration.ofMillis(ttl * rng.between(1, 12)))
+        .queueBound(rng.chance(0.1) ? 2 : 1000)
+        .maxHandOffs(options.maxHandOffs() / (int) rng.between(1, 2))
+        .build();
+  }
+
+  /** Mean time between faults of this kind; 0 if there are none. */
+  long every(Fault f) {
+    return faultEvery.getOrDefault(f, 0L);
+  }
+
+  /** A world without random faults, for histories written by hand. */
+  Scenario(int nodes, int clients, LockOptions options) {
+    this(nodes, clients, options, MS / 2, 0);
+  }
+
+  /** The same with another delay of the links. */
+  Scenario(int nodes, int clients, LockOptions options, long delayNanos, long jitterNanos) {
+    this(nodes, clients, options, delayNanos, jitterNanos, RestartGuard.UPTIME);
+  }
+
+  /** The same with another restart guard. */
+  Scenario(
+      int nodes,
+      int clients,
+      LockOptions options,
+      long delayNanos,
+      long jitterNanos,
+      RestartGuard guard) {
+    this.guard = guard;
+    setting = Setting.NORMAL;
+    this.nodes = nodes;
+    this.clients = clients;
+    this.options = options;
+    keySets = ONE;
+    config = LockConfig.of(options);
+    ttlNanos = config.ttlMillis() * MS;
+    maxLeaseNanos = ttlNanos;
+    this.delayNanos = delayNanos;
+    slowNanos = 1;
+    users = 0;
+    safetyNanos = 0;
+    safetyEvents = 0;
+    thinkNanos = 0;
+    holdNanos = 0;
+    waitNanos = 0;
+    clientPpm = 0;
+    nodePpm = 0;
+    skewMicros = 0;
+    this.jitterNanos = jitterNanos;
+    slowMessage = 0;
+    dropRequest = 0;
+    dropReply = 0;
+    duplicate = 0;
+    error = 0;
+    hintLost = 0;
+    hintLate = 0;
+    pauseInStep = 0;
+    timerLateNanos = 0;
+    pauseNanos = 0;
+    bus = false;
+    cancel = 0;
+    singleTry = 0;
+    userExtend = 0;
+    hang = 0.05;
+    walksBack = false;
+    fresh = 0;
+    guard = RestartGuard.UPTIME;
+    elections = 0;
+    threads = 0;
+    userThrows = 0;
+    userBlocks = 0;
+    variants.add(options);
+  }
+
+  /** How far a clock may be set, its initial error included. */
+  long stepMicros() {
+    return isWide() ? 1_900_000 : 900_000; // A quorum must stay within 4 s.
+  }
+
+  /** Whether the world does what seeds of NORMAL do rarely or never. */
+  boolean isWide() {
+    return setting == Setting.WIDE || setting == Setting.SHELL;
+  }
+
+  int quorum() {
+    return nodes / 2 + 1;
+  }
+
+  /** How long a node that may have lost its keys must not vote. */
+  long guardNanos() {
+    return Math.max(maxLeaseNanos, 5 * SECOND) + 2 * SECOND;
+  }
+
+  /** The scenario as text. */
+  List<String> describe() {
+    List<String> out = new ArrayList<>();
+    out.add("setting=" + setting + " nodes=" + nodes + " clients=" + clients + " users=" + users);
+    out.add("names=" + keySets + " safety=" + ms(safetyNanos) + " guard=" + guard);
+    out.add(options.toString());
+    out.add(
+        "maxLease="
+            + ms(maxLeaseNanos)
+            + " think="
+            + ms(thinkNanos)
+            + " hold="
+            + ms(holdNanos)
+            + " wait="
+            + ms(waitNanos));
+    out.add(
+        "clockPpm="
+            + clientPpm
+            + " skew="
+            + skewMicros
+            + "µs delay="
+            + ms(delayNanos)
+            + " jitter="
+            + ms(jitterNanos)
+            + " slow="
+            + percent(slowMessage)
+            + "×"
+            + ms(slowNanos));
+    out.add(
+        "dropRequest="
+            + percent(dropRequest)
+            + " dropReply="
+            + percent(dropReply)
+            + " duplicate="
+            + percent(duplicate)
+            + " error="
+            + percent(error)
+            + " hintLost="
+            + percent(hintLost)
+            + " hintLate="
+            + percent(hintLate)
+            + " pauseInStep="
+            + percent(pauseInStep)
+            + "×"
+            + ms(pauseNanos)
+            + " timerLate="
+            + ms(timerLateNanos)
+            + " bus="
+            + bus
+            + " cancel="
+            + percent(cancel)
+            + " singleTry="
+            + percent(singleTry)
+            + " extend="
+            + percent(userExtend)
+            + " wallClockWalksBack="
+            + walksBack
+            + " freshServers="
+            + percent(fresh));
+    StringBuilder faults = new StringBuilder("faults:");
+    for (Fault f : Fault.values()) {
+      if (every(f) > 0) {
+        faults.append(' ').append(f).append("~").append(ms(every(f)));
+      }
+    }
+    out.add(faults.toString());
+    return out;
+  }
+
+  private static String percent(double p) {
+    return Math.round(p * 1000) / 10.0 + "%";
+  }
+
+  static String ms(long nanos) {
+    return Math.floorDiv(nanos, 1000) / 1000.0 + "ms";
+  }
+}

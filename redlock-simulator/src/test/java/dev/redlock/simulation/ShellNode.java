@@ -1,0 +1,110 @@
+package dev.redlock.simulation;
+
+import dev.redlock.internal.SimulatedClient;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeListener;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyHandler;
+import java.util.HashMap;
+import java.util.Map;
+
+/** A node of a client as it ships, over a simulated link. */
+final class ShellNode implements LockNode {
+  final SimLink link;
+  private final ShellClient client;
+  NodeListener listener;
+
+  /** How many callers wait for these names, as the client said. */
+  private final Map<LockKeys, Integer> waiting = new HashMap<>();
+
+  ShellNode(ShellClient client, SimLink link) {
+    this.client = client;
+    this.link = link;
+  }
+
+  @Override
+  public String name() {
+    return link.node.name;
+  }
+
+  @Override
+  public void start(NodeContext context) {
+    listener = context.listener();
+  }
+
+  @Override
+  public NodeStatus status() {
+    return link.status();
+  }
+
+  @Override
+  public void send(LockRequest request, ReplyHandler handler) {
+    if (!client.alive) {
+      return;
+    }
+    client.stall();
+    if (!client.alive) {
+      return;
+    }
+    World world = client.world;
+    if (!(request instanceof LockRequest.Release) && client.throwsNow()) {
+      throw new ShellClient.Thrown();
+    }
+    ShellLock lock = (ShellLock) SimulatedClient.observer(handler);
+    if (world.tracing) {
+      world.row(client.name(), "→ " + name() + " " + Describe.request(request));
+    }
+    try {
+      link.send(
+          lock,
+          (exchange, node, asked, reply) -> handler.onReply(reply),
+          SimulatedClient.exchange(handler),
+          request);
+    } catch (Violation e) {
+      world.failed(e);
+    }
+  }
+
+  @Override
+  public void afterArrivals(Runnable task) {
+    if (client.world.rng.chance(0.5)) {
+      task.run();
+    } else {
+      client.soon(task);
+    }
+  }
+
+  @Override
+  public void waiting(LockKeys keys) {
+    waiting.merge(keys, 1, Integer::sum);
+    if (client.throwsNow()) {
+      throw new ShellClient.Thrown();
+    }
+  }
+
+  @Override
+  public void idle(LockKeys keys) {
+    if (waiting.merge(keys, -1, Integer::sum) < 0) {
+      client.world.failed(new Violation("waiting", name() + " is told twice that none waits"));
+    }
+    waiting.remove(keys, 0);
+  }
+
+  /** Whether the node was told of callers that it was not told to have stopped. */
+  boolean isWaitedFor() {
+    return !waiting.isEmpty();
+  }
+
+  @Override
+  public boolean notifiesWaiters() {
+    return true;
+  }
+
+  @Override
+  public void close() {
+    link.shut();
+  }
+}

@@ -1,0 +1,389 @@
+package dev.redlock.simulation;
+
+import dev.redlock.internal.protocol.HeldLease;
+import dev.redlock.internal.protocol.LockMachine;
+import dev.redlock.internal.protocol.NodeKnowledge;
+import dev.redlock.internal.protocol.Nodes;
+import dev.redlock.internal.protocol.Randomness;
+import dev.redlock.internal.protocol.RoundLimiter;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.NodeStatus;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One process: its clocks, its links, its locks and its callers. It runs nothing while it is
+ * paused; events of that time run when it resumes.
+ */
+class SimClient implements Nodes, Randomness {
+  final int index;
+  final int life;
+  final World world;
+  final SimLink[] links;
+  final NodeKnowledge[] knowledge;
+  final RoundLimiter limiter;
+  final SimLock[] locks;
+  final List<SimLock> allLocks = new ArrayList<>();
+  final List<SimUser> users = new ArrayList<>();
+  boolean alive = true;
+  boolean closing;
+
+  private final String name;
+  private final long monoOffset;
+  private final long wallOffset;
+  private final int ppm;
+  private long suspended;
+  private long wallStep;
+  private long pausedUntil;
+  private long resumed;
+  private final ArrayDeque<Runnable> deferred = new ArrayDeque<>();
+  private boolean draining;
+  private int ids;
+
+  /** How many rounds were started, requests to be queued included. */
+  int rounds;
+
+  SimClient(int index, int life, World world) {
+    this.index = index;
+    this.life = life;
+    this.world = world;
+    name = (char) ('A' + index) + (life == 0 ? "" : Integer.toString(life));
+    Rng rng = world.rng;
+    monoOffset = rng.between(-1L << 40, 1L << 52);
+    wallOffset = 1_760_000_000_000L + rng.between(-3_600_000, 3_600_000);
+    ppm = (int) rng.between(-world.scenario.clientPpm, world.scenario.clientPpm);
+    int n = world.nodes.length;
+    links = new SimLink[n];
+    knowledge = new NodeKnowledge[n];
+    int limit = world.scenario.roundsAtOnce;
+    limiter = new RoundLimiter(limit, limit);
+    for (int i = 0; i < n; i++) {
+      knowledge[i] = new NodeKnowledge();
+      links[i] = new SimLink(this, world.nodes[i]);
+    }
+    locks = new SimLock[world.scenario.keySets.size()];
+  }
+
+  void start() {
+    for (SimLink link : links) {
+      link.connect();
+    }
+    for (int i = 0; i < world.scenario.users; i++) {
+      SimUser user = newUser(i);
+      users.add(user);
+      user.think();
+    }
+  }
+
+  SimUser newUser(int number) {
+    return new SimUser(this, number);
+  }
+
+  /** By how much later than other timers its timers may fire after it was paused. */
+  long afterPauseNanos() {
+    return 0;
+  }
+
+  /** How late the end of a lease may be although the process was not paused. */
+  long endLateNanos() {
+    return 0;
+  }
+
+  /** How long a close takes at most. */
+  long closeNanos() {
+    return world.scenario.config.nodeTimeoutNanos();
+  }
+
+  // Clocks.
+
+  long mono() {
+    return mono(world.now);
+  }
+
+  long mono(long trueNanos) {
+    long ran = trueNanos - suspended;
+    return monoOffset + ran + ran / 1000 * ppm / 1000;
+  }
+
+  long wall() {
+    return wall(world.now);
+  }
+
+  private long wall(long trueNanos) {
+    return wallOffset + (trueNanos + trueNanos / 1000 * ppm / 1000) / 1_000_000 + wallStep;
+  }
+
+  /** When this process last resumed after a pause, on its monotonic clock. */
+  long resumedMono() {
+    return mono(resumed);
+  }
+
+  /** The true time in which the monotonic clock advances by that much. */
+  long trueDelay(long monoDelay) {
+    return monoDelay - (long) (monoDelay / (1e6 + ppm) * ppm);
+  }
+
+  /** Runs the action once the monotonic clock shows that time. */
+  void atMono(long mono, Runnable action) {
+    long delay = trueDelay(Math.max(0, mono - mono())) + 1;
+    world.at(
+        world.now + delay,
+        () ->
+            act(
+                () -> {
+                  if (mono() - mono < 0) {
+                    atMono(mono, action); // It was suspended in between.
+                  } else {
+                    action.run();
+                  }
+                }));
+  }
+
+  /** A probe has read the clock of a node. */
+  void clockRead(int node, long sentNanos, long micros) {
+    knowledge[node].observe(sentNanos, mono(), micros);
+  }
+
+  // Running, paused, dead.
+
+  /** Runs the action in this process, now or when it resumes. */
+  void act(Runnable action) {
+    if (!alive) {
+      return;
+    }
+    if (world.now < pausedUntil || !deferred.isEmpty()) {
+      deferred.add(action);
+      drainLater();
+      return;
+    }
+    action.run();
+  }
+
+  void soon(Runnable action) {
+    world.at(world.now, () -> act(action));
+  }
+
+  private void drainLater() {
+    if (!draining) {
+      draining = true;
+      world.at(Math.max(world.now + 1, pausedUntil), this::drain);
+    }
+  }
+
+  private void drain() {
+    draining = false;
+    if (!alive) {
+      deferred.clear();
+      return;
+    }
+    if (world.now < pausedUntil) {
+      drainLater();
+      return;
+    }
+    Runnable next = deferred.poll();
+    if (next != null) {
+      next.run();
+    }
+    if (!deferred.isEmpty()) {
+      drainLater();
+    }
+  }
+
+  /** A thread of this process stands still for this time. */
+  void threadStalls(long nanos) {
+    resumed = Math.max(resumed, world.now + nanos);
+  }
+
+  void pause(long nanos) {
+    world.fault(name, "paused for " + Scenario.ms(nanos));
+    pausedUntil = Math.max(pausedUntil, world.now + nanos);
+    resumed = Math.max(resumed, pausedUntil);
+  }
+
+  long pausedUntil() {
+    return pausedUntil;
+  }
+
+  boolean isPaused() {
+    return world.now < pausedUntil;
+  }
+
+  /** Pauses in the middle of a step, and continues with the rest of it. */
+  void pauseInStep(long nanos, Runnable rest) {
+    pause(nanos);
+    deferred.addFirst(rest);
+    drainLater();
+  }
+
+  /** The machine sleeps: its monotonic clock stops, its wall clock goes on. */
+  void suspend(long nanos) {
+    world.fault(name, "suspended for " + Scenario.ms(nanos));
+    if (world.now < pausedUntil) {
+      return;
+    }
+    pausedUntil = world.now + nanos;
+    resumed = pausedUntil;
+    suspended += nanos; // Until it resumes, only checks read its clock.
+    suspendedNow = pausedUntil;
+  }
+
+  private long suspendedNow;
+
+  /** The remaining validity that a caller would see now. */
+  long remaining(HeldLease lease) {
+    long at = Math.max(world.now, suspendedNow);
+    // While it sleeps, no caller reads it; what counts is the value when it wakes up.
+    return alive ? lease.remainingNanos(mono(at), wall(at)) : 0;
+  }
+
+  void stepWall(long millis) {
+    world.fault(name, "wall clock steps by " + millis + " ms");
+    wallStep += millis;
+  }
+
+  void crash(String how) {
+    world.fault(name, how);
+    alive = false;
+    world.checker.clientGone(this);
+    for (SimLink link : links) {
+      link.close();
+    }
+  }
+
+  // What the machines use.
+
+  String name() {
+    return name;
+  }
+
+  @Override
+  public int count() {
+    return links.length;
+  }
+
+  @Override
+  public String name(int node) {
+    return world.nodes[node].name;
+  }
+
+  @Override
+  public NodeStatus status(int node) {
+    return links[node].status();
+  }
+
+  @Override
+  public RoundLimiter limiter() {
+    return limiter;
+  }
+
+  @Override
+  public NodeKnowledge knowledge(int node) {
+    return knowledge[node];
+  }
+
+  @Override
+  public double next() {
+    return world.rng.next();
+  }
+
+  @Override
+  public String leaseId() {
+    return name + "." + ++ids;
+  }
+
+  // Locks.
+
+  SimLock lock(int keySet) {
+    SimLock lock = locks[keySet];
+    if (lock == null) {
+      LockKeys keys = world.scenario.keySets.get(keySet);
+      lock = new SimLock(this, keys, keySet);
+      locks[keySet] = lock;
+      allLocks.add(lock);
+    }
+    return lock;
+  }
+
+  void retired(SimLock lock) {
+    if (locks[lock.keySet] == lock) {
+      locks[lock.keySet] = null;
+    }
+  }
+
+  void statusChanged(int node) {
+    for (SimLock lock : allLocks) {
+      lock.act((m, now, wall) -> m.onNodeStatus(node, now, wall));
+    }
+  }
+
+  void invalidated(int node, String key) {
+    if (world.tracing) {
+      world.row(name, "invalidation of " + key + " from " + world.nodes[node].name);
+    }
+    String lockKey = LockKeys.lockKeyOf(key);
+    for (SimLock lock : locks) {
+      if (lock != null && lock.covers(lockKey)) {
+        lock.act((m, now, wall) -> m.onInvalidation(node, key, now, wall));
+      }
+    }
+  }
+
+  void allInvalidated(int node) {
+    for (SimLock lock : locks) {
+      if (lock != null) {
+        lock.act((m, now, wall) -> m.onInvalidation(node, lock.keys.lockKey(0), now, wall));
+      }
+    }
+  }
+
+  void hint(String lockKey) {
+    if (world.tracing) {
+      world.row(name, "hint " + lockKey);
+    }
+    for (SimLock lock : locks) {
+      if (lock != null && lock.covers(lockKey)) {
+        lock.act(LockMachine::onReleaseHint);
+      }
+    }
+  }
+
+  /** An operator breaks or inspects this lock. */
+  void operate(int keySet, boolean breaks) {
+    lock(keySet)
+        .act(
+            (m, at, wall) -> {
+              m.onTimer(at, wall);
+              if (breaks) {
+                world.fault(name, "breaks " + m.keys());
+                m.breakLock(world.scenario.config.nodeTimeoutNanos(), at);
+              } else {
+                m.inspect(world.scenario.config.nodeTimeoutNanos(), at);
+              }
+            });
+  }
+
+  /** Ends what it does by itself: the faults have ended. */
+  void stopWork() {}
+
+  /** Begins something a moment before the close at the end. */
+  void lastWork() {}
+
+  /** Checks that nothing waits any more. */
+  void settle() {}
+
+  /** Checks that a closed client has left nothing. */
+  void requireNothingLeft() {}
+
+  /** The name in the queues of the nodes. */
+  String processName() {
+    return name;
+  }
+
+  void close() {
+    closing = true;
+    for (SimLock lock : allLocks) {
+      lock.act((m, now, wall) -> m.close(now, wall));
+    }
+  }
+}

@@ -1,0 +1,777 @@
+package dev.redlock.simulation;
+
+import dev.redlock.internal.protocol.Exchange;
+import dev.redlock.lettuce.internal.ConnectionStates;
+import dev.redlock.lettuce.internal.Probe;
+import dev.redlock.lettuce.internal.Silence;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What lies between one client and one node: the adapter with its connection, probes and restart
+ * guard, and the network. A connection keeps the order of its messages in each direction. A request
+ * that was in flight when the connection broke may still be executed, even after requests of newer
+ * connections.
+ */
+final class SimLink {
+  final SimClient client;
+  final SimNode node;
+  final World world;
+  Connection connection;
+  private final ConnectionStates states;
+
+  /** Whether this client's next probe would detect that the node was flushed. */
+  private boolean markerSeen;
+
+  private boolean probing;
+
+  /** The connection whose probe the node has answered. */
+  private Connection arriving;
+
+  private NodeStatus status;
+
+  /** When the status became the present one. */
+  private long statusSince;
+
+  private long stalledUntil;
+
+  /** How many requests the client has sent. */
+  long sent;
+
+  SimLink(SimClient client, SimNode node) {
+    this.client = client;
+    this.node = node;
+    world = client.world;
+    states =
+        new ConnectionStates(
+            world.scenario.guard, Duration.ofNanos(world.scenario.maxLeaseNanos), client.mono());
+    status = states.status();
+  }
+
+  NodeStatus status() {
+    return status;
+  }
+
+  /** Takes the reply to a request, once. */
+  interface Taker {
+    void onReply(Exchange exchange, int node, LockRequest request, NodeReply reply);
+  }
+
+  /** One request and its reply. */
+  static final class Message {
+    final Taker taker;
+    final Exchange exchange;
+    final LockRequest request;
+    final Connection connection;
+    boolean gone;
+    boolean executed;
+    boolean answered;
+
+    /** Whether it carries the text of the script, not only its hash. */
+    final boolean whole;
+
+    final long sequence;
+
+    Message(Taker taker, Exchange exchange, LockRequest request, Connection connection) {
+      this(taker, exchange, request, connection, false);
+    }
+
+    Message(
+        Taker taker, Exchange exchange, LockRequest request, Connection connection, boolean whole) {
+      this.whole = whole;
+      this.taker = taker;
+      this.exchange = exchange;
+      this.request = request;
+      this.connection = connection;
+      sequence = connection.sentCount++;
+    }
+  }
+
+  /** One TCP connection. */
+  static final class Connection {
+    final SimLink link;
+    final long session;
+    final int run;
+    long number;
+    private final ArrayDeque<Message> outstanding = new ArrayDeque<>();
+    private long lastThere;
+    private long lastBack;
+    private boolean dead;
+    private boolean refused;
+    private boolean watched;
+    private long lastReadNanos;
+    private long sentCount;
+    private long executedCount;
+
+    /** The sequence number of the last release of these names on this connection. */
+    private final Map<LockKeys, Long> releases = new HashMap<>();
+
+    /** Lease ids that the node has released on this connection. */
+    private final Set<String> undone = new HashSet<>();
+
+    /** How often each lease id was released while the node was known to err. */
+    private final Map<String, Integer> repeats = new HashMap<>();
+
+    private boolean trying;
+    private long triedMono = Long.MIN_VALUE / 2;
+
+    Connection(SimLink link, long session, int run) {
+      this.link = link;
+      this.session = session;
+      this.run = run;
+      lastReadNanos = link.client.mono();
+    }
+
+    private void transmit(Message m) {
+      World w = link.world;
+      if (link.holdThere) {
+        link.heldThere.add(m);
+        return;
+      }
+      long at = Math.max(lastThere + 1, Math.max(w.now + link.delay(), link.stalledUntil));
+      lastThere = at;
+      w.at(
+          at,
+          () -> {
+            if (!m.gone) {
+              link.node.arrive(m);
+            }
+          });
+    }
+
+    /** A node executes the requests of one connection in the order in which they were sent. */
+    void executed(Message m) {
+      if (m.sequence < executedCount) {
+        throw new Violation("order", "executed after a later request");
+      }
+      if (m.request instanceof LockRequest.Release r) {
+        undone.add(r.leaseId());
+      } else if (m.request instanceof LockRequest.Acquire a && undone.contains(a.leaseId())) {
+        throw new Violation("order", a.leaseId() + " is requested after its release");
+      } else if (m.request instanceof LockRequest.Extend e && undone.contains(e.leaseId())) {
+        throw new Violation("order", e.leaseId() + " is extended after its release");
+      }
+      executedCount = m.sequence + 1;
+      m.executed = true;
+    }
+
+    void reply(Message m, NodeReply reply) {
+      World w = link.world;
+      if (w.faults && w.rng.chance(w.scenario.dropReply)) {
+        link.timeOut(m);
+        return;
+      }
+      back(0, () -> answered(m, reply));
+    }
+
+    private void back(long extra, Runnable what) {
+      World w = link.world;
+      if (link.holdBack) {
+        link.heldBack.add(() -> back(extra, what));
+        return;
+      }
+      long at = Math.max(lastBack + 1, Math.max(w.now + link.delay() + extra, link.stalledUntil));
+      lastBack = at;
+      w.at(
+          at,
+          () ->
+              link.client.act(
+                  () -> {
+                    if (!dead) {
+                      lastReadNanos = link.client.mono();
+                      what.run();
+                    }
+                  }));
+    }
+
+    private void answered(Message m, NodeReply reply) {
+      if (m.answered) {
+        return;
+      }
+      m.answered = true;
+      if (outstanding.peek() == m) {
+        outstanding.poll();
+      } else {
+        outstanding.remove(m);
+      }
+      NodeError error = reply.error();
+      if (error != null && error.kind() == NodeError.Kind.NO_SCRIPT && mayBeSentAgain(m)) {
+        Message again = new Message(m.taker, m.exchange, m.request, this, true);
+        outstanding.add(again);
+        transmit(again);
+        return;
+      }
+      if (error != null
+          && error.kind() != NodeError.Kind.NO_SCRIPT
+          && error.kind() != NodeError.Kind.TIMEOUT) {
+        tryNode();
+      }
+      m.taker.onReply(m.exchange, link.node.index, m.request, stamped(reply));
+    }
+
+    /** Not after a release that undoes it. */
+    private boolean mayBeSentAgain(Message m) {
+      boolean undone = releases.getOrDefault(m.request.keys(), -1L) > m.sequence;
+      return !m.whole && (m.request instanceof LockRequest.Release || !undone);
+    }
+
+    /** After an error the adapter tries a script from time to time until the node executes it. */
+    private void tryNode() {
+      if (!trying) {
+        trying = true;
+        tryLater();
+      }
+    }
+
+    private void tryLater() {
+      link.client.atMono(
+          Math.max(link.client.mono(), triedMono + 200 * Scenario.MS),
+          () -> {
+            if (!dead) {
+              World w = link.world;
+              w.at(w.now + link.delay(), this::tried);
+            }
+          });
+    }
+
+    private void tried() {
+      World w = link.world;
+      if (!link.node.up || link.node.run != run) {
+        return;
+      }
+      if (link.node.isPaused()) {
+        w.at(Math.min(link.node.pausedUntil(), w.now + Scenario.SECOND), this::tried);
+        return;
+      }
+      String error = link.node.tried();
+      back(
+          0,
+          () -> {
+            triedMono = link.client.mono();
+            link.states.onTrial(error);
+            link.update();
+            if (error != null) {
+              tryLater();
+            } else {
+              trying = false;
+              repeats.clear();
+            }
+          });
+    }
+
+    /** An erring node must cost no more requests than a dead one. */
+    private void requireModest(LockRequest request) {
+      if (request instanceof LockRequest.Acquire) {
+        throw new Violation(
+            "erring", "a node that is known to err gets an acquire for " + request.keys());
+      }
+      if (request instanceof LockRequest.Release r
+          && repeats.merge(r.leaseId(), 1, Integer::sum) > 2) {
+        throw new Violation("erring", r.leaseId() + " is released repeatedly");
+      }
+    }
+
+    /** A reply belongs to the state in which it comes: replies after a flush count again. */
+    private NodeReply stamped(NodeReply r) {
+      return r.connection() == number
+          ? r
+          : new NodeReply(
+              r.code(),
+              number,
+              r.nodeMicros(),
+              r.fence(),
+              r.remainingMillis(),
+              r.mark(),
+              r.othersQueued(),
+              r.error());
+    }
+
+    void invalidate(String lockKey) {
+      World w = link.world;
+      if (dead) {
+        return;
+      }
+      if (link.deaf) {
+        return;
+      }
+      if (lockKey == null) {
+        back(0, link::onFlushSeen);
+        return;
+      }
+      if (w.faults && w.rng.chance(w.scenario.hintLost)) {
+        return;
+      }
+      if (w.faults && w.rng.chance(w.scenario.hintLate)) {
+        long late = w.rng.between(0, 200) * Scenario.MS;
+        w.at(
+            w.now + link.delay() + late,
+            () -> link.client.act(() -> link.client.invalidated(link.node.index, lockKey)));
+        if (w.rng.chance(0.5)) {
+          return; // Late only; otherwise twice.
+        }
+      }
+      back(0, () -> link.client.invalidated(link.node.index, lockKey));
+    }
+
+    /** The server does not know this connection, and the client detects that. */
+    void refusedByNode() {
+      if (!refused && !dead) {
+        refused = true;
+        World w = link.world;
+        w.at(w.now + link.delay(), () -> link.client.act(() -> link.lose(this)));
+      }
+    }
+
+    /** Checks for silence as the adapter does, but only while a reply is outstanding. */
+    private void watch() {
+      if (watched || dead) {
+        return;
+      }
+      watched = true;
+      link.client.atMono(
+          lastReadNanos + Silence.DEAD_NANOS + 1,
+          () -> {
+            watched = false;
+            boolean unanswered = !outstanding.isEmpty();
+            long silent = link.client.mono() - lastReadNanos;
+            if (!dead && Silence.judge(silent, unanswered) == Silence.GIVE_UP) {
+              link.lose(this);
+            } else if (unanswered) {
+              watch();
+            }
+          });
+    }
+
+    /** While the connection was idle, the adapter sent pings and got replies. */
+    private void beforeSend() {
+      long now = link.client.mono();
+      long asked = now - 2 * Scenario.SECOND;
+      if (outstanding.isEmpty() && asked - lastReadNanos > 0) {
+        lastReadNanos = asked;
+      }
+    }
+  }
+
+  private long delay() {
+    World w = world;
+    Scenario s = w.scenario;
+    long d = far + s.delayNanos + (long) (s.jitterNanos * w.rng.next());
+    if (w.faults && w.rng.chance(s.slowMessage)) {
+      d += (long) (s.slowNanos * w.rng.next());
+    }
+    return d;
+  }
+
+  // The client's side.
+
+  void send(SimLock lock, Exchange exchange, LockRequest request) {
+    send(lock, lock, exchange, request);
+  }
+
+  void send(SimLock lock, Taker taker, Exchange exchange, LockRequest request) {
+    Connection c = connection;
+    if (c == null || !status.usable()) {
+      NodeReply reply =
+          NodeReply.failed(
+              status.connection(),
+              new NodeError(NodeError.Kind.DISCONNECTED, "not connected", true));
+      client.soon(() -> taker.onReply(exchange, node.index, request, reply));
+      return;
+    }
+    world.checker.onSend(lock, exchange, request, node.index);
+    if (status.erring() && lock.decidedTrue() >= statusSince) {
+      c.requireModest(request);
+    }
+    Message m = new Message(taker, exchange, request, c);
+    if (request instanceof LockRequest.Release) {
+      c.releases.put(request.keys(), m.sequence);
+    }
+    sent++;
+    c.beforeSend();
+    c.outstanding.add(m);
+    if (world.faults && world.rng.chance(world.scenario.dropRequest)) {
+      world.row(client.name(), "→ " + node.name + " lost");
+      timeOut(m);
+    } else {
+      c.transmit(m);
+    }
+    if (world.faults
+        && !(request instanceof LockRequest.Break)
+        && world.rng.chance(world.scenario.duplicate)) {
+      duplicate(m);
+    }
+    c.watch();
+  }
+
+  /** The adapter reports a timeout for a node that does not reply. */
+  private void timeOut(Message m) {
+    Connection c = m.connection;
+    long at = world.now + world.rng.between(1, 2 * world.scenario.config.nodeTimeoutNanos());
+    world.at(
+        at,
+        () ->
+            client.act(
+                () -> {
+                  if (!c.dead) {
+                    c.answered(m, NodeReply.failed(c.number, NodeError.Kind.TIMEOUT, "no reply"));
+                  }
+                }));
+  }
+
+  private void duplicate(Message m) {
+    world.at(
+        world.now + world.rng.spread(Scenario.MS, 5 * Scenario.SECOND),
+        () -> {
+          if (node.up && !node.isPaused()) {
+            world.row(node.name, "a copy arrives");
+            node.execute(m.request, m.connection);
+          }
+        });
+  }
+
+  void connect() {
+    if (!client.alive || connection != null || blocked || shut) {
+      return;
+    }
+    states.onConnected(client.mono());
+    update();
+    probing = true;
+    long sent = client.mono();
+    world.at(world.now + 2 * delay(), () -> probe(sent));
+  }
+
+  private void probe(long sentNanos) {
+    if (!client.alive || shut) {
+      return;
+    }
+    if (!node.up || blocked || world.now < stalledUntil) {
+      client.act(this::connectFailed);
+      return;
+    }
+    if (node.isPaused()) {
+      // The handshake times out; the server may still be there by the next try.
+      world.at(world.now + 500 * Scenario.MS, () -> client.act(this::connectFailed));
+      return;
+    }
+    Probe probe = node.probe();
+    long micros = node.clock();
+    Connection c = new Connection(this, world.nextSession(), node.run);
+    world.register(c);
+    arriving = c;
+    long back = delay();
+    c.lastBack = world.now + back;
+    world.probed(node, back);
+    world.at(
+        c.lastBack,
+        () ->
+            client.act(
+                () -> {
+                  if (shut) {
+                    return;
+                  }
+                  connection = c;
+                  arriving = null;
+                  probing = false;
+                  markerSeen = true;
+                  states.onProbed(probe, client.mono());
+                  c.number = states.status().connection();
+                  if (!world.clocksUnknown) {
+                    client.clockRead(node.index, sentNanos, micros);
+                  }
+                  tickLater();
+                  update();
+                  if (!node.up || node.run != c.run) {
+                    c.refusedByNode();
+                  }
+                }));
+  }
+
+  /** The reply to the probe is on its way, and the invalidation follows it. */
+  void flushedWhileProbing() {
+    Connection c = arriving;
+    if (world.scenario.isWide() && c != null) {
+      world.coverage.count("flush", "before the probe was through");
+      c.invalidate(null);
+    }
+  }
+
+  private void connectFailed() {
+    probing = false;
+    states.onLost("cannot connect", client.mono());
+    update();
+    reconnectLater();
+  }
+
+  private void reconnectLater() {
+    world.at(world.now + world.rng.between(20, 500) * Scenario.MS, () -> client.act(this::connect));
+  }
+
+  private void tickLater() {
+    NodeStatus s = states.status();
+    if (s.state() == NodeStatus.State.QUARANTINED) {
+      client.atMono(
+          s.untilNanos(),
+          () -> {
+            states.onTick(client.mono());
+            update();
+          });
+    }
+  }
+
+  private void onFlushSeen() {
+    states.onFlush(client.mono());
+    Connection c = connection;
+    if (c != null) {
+      c.number = states.status().connection();
+      readMarker(c);
+    }
+    tickLater();
+    update();
+    client.allInvalidated(node.index);
+  }
+
+  private void readMarker(Connection c) {
+    world.at(
+        world.now + delay(),
+        () -> {
+          if (node.up && c.run == node.run) {
+            Probe.Marker marker = node.marker();
+            c.back(
+                0,
+                () -> {
+                  states.onMarker(marker, client.mono());
+                  tickLater();
+                  update();
+                });
+          }
+        });
+  }
+
+  /** Whether this client would detect a flush now: at once, or when it connects again. */
+  boolean wouldSeeFlush() {
+    return isLive()
+        || (arriving != null && world.scenario.isWide() && node.up && arriving.run == node.run)
+        || (!probing && markerSeen && (connection == null || connection.dead));
+  }
+
+  private void update() {
+    NodeStatus before = status;
+    status = states.status();
+    if (before.state() != status.state()) {
+      world.coverage.count("node", before.state() + " to " + status.state());
+    }
+    if (before.erring() != status.erring()) {
+      world.coverage.count("node", status.erring() ? "errs" : "errs no longer");
+    }
+    if (before.state() != status.state()
+        || before.connection() != status.connection()
+        || before.erring() != status.erring()) {
+      statusSince = world.now;
+      if (world.tracing) {
+        String errs = status.erring() ? ", errs" : "";
+        world.row(
+            client.name(), node.name + " is " + status.state() + " #" + status.connection() + errs);
+      }
+      client.statusChanged(node.index);
+    }
+  }
+
+  /** The client detects that the connection is broken. */
+  void lose(Connection c) {
+    if (c.dead || connection != c) {
+      return;
+    }
+    world.row(client.name(), "lost its connection to " + node.name);
+    c.dead = true;
+    connection = null;
+    node.model.forgetSession(c.session);
+    states.onLost("connection lost", client.mono());
+    leaveInFlight(c);
+    update();
+    // A copy: a client may send, and lose another connection, while it handles a reply.
+    for (Message m : List.copyOf(c.outstanding)) {
+      if (!m.answered) {
+        m.answered = true;
+        m.taker.onReply(
+            m.exchange,
+            node.index,
+            m.request,
+            NodeReply.failed(c.number, NodeError.Kind.DISCONNECTED, "connection lost"));
+      }
+    }
+    c.outstanding.clear();
+    if (client.alive && !shut) {
+      reconnectLater();
+    }
+  }
+
+  /** The node still executes some of the requests in flight, in order, perhaps much later. */
+  private void leaveInFlight(Connection c) {
+    long at = world.now;
+    boolean executed = world.rng.chance(0.7);
+    for (Message m : c.outstanding) {
+      if (m.executed || m.gone) {
+        continue;
+      }
+      m.gone = true;
+      if (blocked) {
+        continue;
+      }
+      executed &= !world.rng.chance(0.3);
+      if (executed) {
+        at += world.rng.chance(0.7) ? delay() : world.rng.spread(Scenario.MS, 8 * Scenario.SECOND);
+        Message late = new Message(m.taker, m.exchange, m.request, c);
+        late.answered = true;
+        world.straggles(at);
+        world.at(
+            at,
+            () -> {
+              if (node.up && c.run == node.run && !node.isPaused()) {
+                world.row(node.name, "a straggler arrives");
+                node.execute(late.request, c);
+              }
+            });
+      }
+    }
+  }
+
+  // Faults.
+
+  void reset() {
+    Connection c = connection;
+    if (c != null) {
+      world.fault(client.name(), "connection to " + node.name + " reset");
+      client.act(() -> lose(c));
+    }
+  }
+
+  void stall(long nanos) {
+    world.fault(client.name(), "link to " + node.name + " stalls for " + Scenario.ms(nanos));
+    stalledUntil = Math.max(stalledUntil, world.now + nanos);
+  }
+
+  // Control by directed histories.
+
+  boolean blocked;
+
+  /** No invalidation arrives. */
+  boolean deaf;
+
+  /** How much longer than other links it takes, each way. */
+  long far;
+
+  private boolean holdThere;
+  private boolean holdBack;
+  private final ArrayDeque<Message> heldThere = new ArrayDeque<>();
+  private final ArrayDeque<Runnable> heldBack = new ArrayDeque<>();
+
+  /** Delays requests until {@link #letGo}. */
+  void holdRequests() {
+    holdThere = true;
+  }
+
+  /** Delays replies and invalidations until {@link #letGo}. */
+  void holdReplies() {
+    holdBack = true;
+  }
+
+  /** Delivers the delayed messages in order; the link works again. */
+  void letGo() {
+    holdThere = false;
+    holdBack = false;
+    while (!heldThere.isEmpty()) {
+      Message m = heldThere.poll();
+      m.connection.transmit(m);
+    }
+    while (!heldBack.isEmpty()) {
+      heldBack.poll().run();
+    }
+  }
+
+  /** Breaks the connection until {@link #mend}; delayed messages never arrive. */
+  void cut() {
+    blocked = true;
+    lostRequests.addAll(heldThere);
+    heldThere.clear();
+    heldBack.clear();
+    holdThere = false;
+    holdBack = false;
+    reset();
+  }
+
+  final ArrayDeque<Message> lostRequests = new ArrayDeque<>();
+
+  /** The node executes now a request that was in flight when the connection was cut. */
+  NodeReply straggle() {
+    Message m = lostRequests.remove();
+    world.row(node.name, "a straggler arrives");
+    return node.execute(m.request, m.connection);
+  }
+
+  void mend() {
+    blocked = false;
+    if (connection == null) {
+      connect();
+    }
+  }
+
+  void nodeGone() {
+    Connection c = connection;
+    if (c == null) {
+      return;
+    }
+    for (Message m : c.outstanding) {
+      m.gone |= !m.executed;
+    }
+    long detected = !world.faults || world.rng.chance(0.5) ? delay() : Silence.DEAD_NANOS + delay();
+    world.at(world.now + detected, () -> client.act(() -> lose(c)));
+  }
+
+  boolean isLive() {
+    Connection c = connection;
+    return c != null && !c.dead && !c.refused && node.up && c.run == node.run && status.usable();
+  }
+
+  boolean isStalled() {
+    return world.now < stalledUntil;
+  }
+
+  boolean isVoting() {
+    return isLive() && status.votes();
+  }
+
+  /** The client closes its node: requests without a reply fail, and it connects no more. */
+  void shut() {
+    shut = true;
+    Connection c = connection;
+    if (c != null) {
+      lose(c);
+    }
+  }
+
+  private boolean shut;
+
+  boolean isShut() {
+    return shut;
+  }
+
+  void close() {
+    Connection c = connection;
+    if (c != null) {
+      c.dead = true;
+      connection = null;
+      node.model.forgetSession(c.session);
+      leaveInFlight(c);
+    }
+  }
+}

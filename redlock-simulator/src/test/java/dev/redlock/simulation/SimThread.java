@@ -1,0 +1,183 @@
+package dev.redlock.simulation;
+
+import java.util.concurrent.Semaphore;
+import java.util.function.BooleanSupplier;
+
+/**
+ * A thread of a simulated process that may block. It is a thread of the JVM, so that what depends
+ * on the identity of a thread is as in production, but it runs only while the thread that resumes
+ * it waits: one thread runs at a time, and the agenda decides which.
+ */
+final class SimThread extends Thread {
+  /** Unwinds a thread whose process is gone. */
+  static final class Killed extends Error {
+    private static final long serialVersionUID = 1;
+
+    Killed() {
+      super("the process is gone", null, false, false);
+    }
+  }
+
+  private final ShellClient client;
+  private final Runnable task;
+  private final Semaphore go = new Semaphore(0);
+  private final Semaphore back = new Semaphore(0);
+
+  // Confined to the thread that runs: the semaphores order the accesses.
+  private BooleanSupplier done;
+  private boolean waking;
+  private boolean killed;
+
+  /** The flag of the JVM cannot be read while the thread waits to be resumed. */
+  private boolean interruptAsked;
+
+  private boolean begun;
+  private boolean over;
+  private final int number;
+  private int parks;
+
+  SimThread(ShellClient client, Runnable task) {
+    super(null, null, "simulated", 256 * 1024);
+    this.client = client;
+    this.task = task;
+    number = client.world.threadNumber();
+    setDaemon(true);
+  }
+
+  /** Maps of threads are read in this order; that of identity differs in each run. */
+  @Override
+  public int hashCode() {
+    return number;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return this == other;
+  }
+
+  boolean isOver() {
+    return over;
+  }
+
+  @Override
+  public synchronized void start() {
+    client.world.add(this);
+    client.soon(this::resumeNow);
+  }
+
+  @Override
+  public void interrupt() {
+    super.interrupt();
+    if (Thread.currentThread() != this) { // A semaphore restores the flag of its own thread.
+      interruptAsked = true;
+    }
+  }
+
+  @Override
+  public void run() {
+    go.acquireUninterruptibly();
+    try {
+      if (!killed) {
+        task.run();
+      }
+    } catch (Killed e) {
+      // Its process is gone.
+    } catch (Throwable e) {
+      client.world.failed(
+          e instanceof RuntimeException || e instanceof AssertionError
+              ? e
+              : new IllegalStateException("in a simulated thread", e));
+    } finally {
+      over = true;
+      back.release();
+    }
+  }
+
+  private void resumeNow() {
+    if (over) {
+      return;
+    }
+    if (!begun) {
+      begun = true;
+      super.start();
+    }
+    waking = false;
+    done = null;
+    interruptAsked = false;
+    go.release();
+    back.acquireUninterruptibly();
+    if (over) {
+      awaitDeath();
+    }
+  }
+
+  /** {@link Thread#isAlive} must be false from now on: the shell asks. */
+  private void awaitDeath() {
+    boolean interrupted = false;
+    while (true) {
+      try {
+        join();
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Called on this thread. */
+  void park(BooleanSupplier until, long nanos) {
+    if (killed) {
+      throw new Killed();
+    }
+    done = until;
+    int number = ++parks;
+    if (nanos != Long.MAX_VALUE) {
+      client.atMono(
+          client.mono() + nanos,
+          () -> {
+            if (done != null && parks == number && !waking) {
+              resumeNow();
+            }
+          });
+    }
+    back.release();
+    go.acquireUninterruptibly();
+    if (killed) {
+      throw new Killed();
+    }
+  }
+
+  /** Called after every event: what a parked thread waits for may have happened. */
+  void wakeIfDone() {
+    if (done != null && !waking && (interruptAsked || done.getAsBoolean())) {
+      waking = true;
+      World world = client.world;
+      world.at(
+          world.now + world.rng.between(0, 20_000),
+          () ->
+              client.act(
+                  () -> {
+                    if (waking) {
+                      resumeNow();
+                    }
+                  }));
+    }
+  }
+
+  /** Unwinds this thread now; called by another one. */
+  void kill() {
+    if (!over && Thread.currentThread() != this) {
+      killed = true;
+      if (begun) {
+        go.release();
+        back.acquireUninterruptibly();
+        awaitDeath();
+      } else {
+        over = true;
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package dev.redlock.spring;
+
+import dev.redlock.FencingToken;
+import dev.redlock.Lease;
+import dev.redlock.LeaseLostException;
+import dev.redlock.LockTimeoutException;
+import dev.redlock.QuorumUnavailableException;
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.core.annotation.AliasFor;
+
+/**
+ * The method runs while a distributed lock is held.
+ *
+ * <pre>{@code
+ * @Locked("order-#{#id}")
+ * void ship(long id, Lease lease) { … }
+ * }</pre>
+ *
+ * <p>A parameter of type {@link Lease} or {@link FencingToken} is filled in; callers pass null. The
+ * lease is released when the method returns or throws. For a method that returns a {@code
+ * CompletableFuture}, {@code CompletionStage}, {@code Mono} or {@code Flux} it is released when
+ * that completes, fails or is cancelled; the body of such a method runs on the callback executor of
+ * the client. If the lease ends before the method does, the caller gets {@link LeaseLostException}.
+ *
+ * <p>Works on calls that pass the Spring proxy. <b>A call from another method of the same object
+ * does not take the lock.</b> Declare a {@code Lease} parameter where that would be dangerous: such
+ * a call has none to pass. The application does not start if an annotated method is final, private
+ * or static, its class is final, its type of result is not supported, or an expression cannot be
+ * parsed or names a variable that is not a parameter.
+ *
+ * <p>The lock is not reentrant: a locked method that calls another one with the same name waits for
+ * itself. It is taken outside of a transaction that begins at the same method, and inside of
+ * {@code @Async}.
+ */
+@Documented
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+public @interface Locked {
+
+  /** See {@link #names}. */
+  @AliasFor("names")
+  String[] value() default {};
+
+  /**
+   * The names of the lock, all or none. A text with expressions of the Spring Expression Language
+   * in <code>#{…}</code>, in which each parameter is a variable. An expression that is null, or
+   * gives an empty name, is an error. A name that consists of one expression may give a collection
+   * of names.
+   */
+  @AliasFor("value")
+  String[] names() default {};
+
+  /**
+   * How long to wait at most, such as {@code 500ms} or {@code ${shop.wait}}; {@code 0s} tries once.
+   * Default: the property {@code redlock.locked.wait-time}, which is 10 s.
+   */
+  String waitTime() default "";
+
+  /** The lease time, such as {@code 5s}. Default: that of the name. */
+  String leaseTime() default "";
+
+  /**
+   * What a call does if the lock is held by another holder until the wait time has passed. Other
+   * failures always throw: an outage ({@link QuorumUnavailableException}) is not a lock that is
+   * held.
+   */
+  NotAcquired notAcquired() default NotAcquired.THROW;
+
+  /** The result for {@link NotAcquired#RETURN}: an expression, without <code>#{…}</code>. */
+  String otherwise() default "";
+
+  /** What a call does that did not get the lock in time. */
+  enum NotAcquired {
+    /** Throws {@link LockTimeoutException}. */
+    THROW,
+    /** Returns without the call: null, zero, false, an empty {@code Optional} or publisher. */
+    SKIP,
+    /** Returns the value of {@link Locked#otherwise()}. */
+    RETURN
+  }
+}

@@ -1,0 +1,125 @@
+package dev.redlock.spring;
+
+import dev.redlock.Lease;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.expression.Expression;
+
+/**
+ * A method with {@link Locked}.
+ *
+ * @param where the annotation and the method, for messages
+ * @param leaseTime null for that of the name
+ * @param otherwise the result for a call without the lock; null unless there is one
+ * @param leases the parameters that get the lease
+ * @param tokens the parameters that get the token
+ */
+@SuppressWarnings("ArrayRecordComponent") // The records are not compared.
+record LockedMethod(
+    String where,
+    Method method,
+    Kind kind,
+    List<Expression> names,
+    Duration waitTime,
+    @Nullable Duration leaseTime,
+    Locked.NotAcquired notAcquired,
+    @Nullable Expression otherwise,
+    int[] leases,
+    int[] tokens,
+    LockedExpressions expressions) {
+
+  /** When a call ends. */
+  enum Kind {
+    PLAIN,
+    FUTURE,
+    MONO,
+    FLUX
+  }
+
+  /** The names of the lock of a call. */
+  List<String> names(@Nullable Object target, @Nullable Object[] arguments) {
+    return expressions.evaluate(names, target, arguments);
+  }
+
+  /** The result of a call without the lock, if the annotation says not to throw. */
+  @Nullable Object resultWithout(@Nullable Object target, @Nullable Object[] arguments) {
+    if (otherwise == null) {
+      return null;
+    }
+    Class<?> declared = method.getReturnType();
+    Class<?> type = kind == Kind.PLAIN && declared != void.class ? declared : Object.class;
+    return expressions.evaluate(otherwise, target, arguments, type);
+  }
+
+  /** Rejects a result that does its work after the release, as a method of type Object may have. */
+  @Nullable Object complete(@Nullable Object result) {
+    if (result != null && LaterResults.contain(result.getClass())) {
+      throw new IllegalStateException(
+          where
+              + " returned "
+              + result.getClass().getName()
+              + ", which is complete only later, when the lock is free. Declare"
+              + " CompletableFuture, CompletionStage, Mono or Flux as the result");
+    }
+    return result;
+  }
+
+  /** What a plain method returns for nothing. */
+  @Nullable Object nothing() {
+    Class<?> type = method.getReturnType();
+    if (type == Optional.class) {
+      return Optional.empty();
+    }
+    if (type == boolean.class) {
+      return false;
+    }
+    if (type == char.class) {
+      return '\0';
+    }
+    return type.isPrimitive() && type != void.class ? zero(type) : null;
+  }
+
+  private static Object zero(Class<?> type) {
+    if (type == long.class) {
+      return 0L;
+    }
+    if (type == double.class) {
+      return 0.0;
+    }
+    if (type == float.class) {
+      return 0.0f;
+    }
+    if (type == short.class) {
+      return (short) 0;
+    }
+    return type == byte.class ? (Object) (byte) 0 : (Object) 0;
+  }
+
+  /** Calls the method with the lease. The invocation is one that nothing has called yet. */
+  @Nullable Object proceed(MethodInvocation invocation, Lease lease) {
+    @Nullable Object[] arguments = invocation.getArguments().clone();
+    for (int i : leases) {
+      arguments[i] = lease;
+    }
+    for (int i : tokens) {
+      arguments[i] = lease.fencingToken();
+    }
+    ((ProxyMethodInvocation) invocation).setArguments(arguments);
+    try {
+      return invocation.proceed();
+    } catch (Throwable e) {
+      throw LockedMethod.<RuntimeException>undeclared(e);
+    }
+  }
+
+  /** The proxy throws what the method declares. */
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  static <E extends Throwable> E undeclared(Throwable e) throws E {
+    throw (E) e;
+  }
+}

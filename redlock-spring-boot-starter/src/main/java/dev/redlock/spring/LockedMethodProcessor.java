@@ -1,0 +1,128 @@
+package dev.redlock.spring;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.redlock.Redlock;
+import java.lang.reflect.Method;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
+
+/**
+ * Puts the lock around methods with {@link Locked}, and rejects at start those around which it
+ * cannot be put. The auto-configuration registers it.
+ *
+ * <p>The client is looked up at the first call, so that it may be made after this bean.
+ */
+public final class LockedMethodProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+    implements SmartInitializingSingleton {
+  private static final long serialVersionUID = 1L;
+
+  private final transient LockedMethods methods;
+  private final transient LockedInterceptor interceptor;
+  private transient @Nullable ConfigurableListableBeanFactory beans;
+
+  /**
+   * A processor.
+   *
+   * @param redlock the client
+   * @param options the options by name
+   * @param environment resolves <code>${…}</code> in times, and has {@code
+   *     redlock.locked.wait-time}
+   */
+  public LockedMethodProcessor(
+      ObjectProvider<Redlock> redlock,
+      ObjectProvider<LockOptionsResolver> options,
+      Environment environment) {
+    methods = new LockedMethods(environment);
+    interceptor = new LockedInterceptor(methods, redlock, options);
+    advisor =
+        new DefaultPointcutAdvisor(
+            new AnnotationMatchingPointcut(null, Locked.class, true), interceptor);
+    // Outside of a transaction, which must end before the release; @Async comes later, around both.
+    setBeforeExistingAdvisors(true);
+    setOrder(Ordered.LOWEST_PRECEDENCE - 1);
+    setProxyTargetClass(true);
+  }
+
+  @Override
+  public void setBeanFactory(BeanFactory beanFactory) {
+    super.setBeanFactory(beanFactory);
+    methods.setBeanFactory(beanFactory);
+    if (beanFactory instanceof ConfigurableListableBeanFactory listable) {
+      beans = listable;
+    }
+  }
+
+  @Override
+  public Object postProcessAfterInitialization(Object bean, String beanName) {
+    Class<?> type = AopUtils.getTargetClass(bean);
+    for (Method method : methods.annotated(type)) {
+      methods.get(method, type); // Rejects what cannot be locked.
+    }
+    return super.postProcessAfterInitialization(bean, beanName);
+  }
+
+  /**
+   * Rejects methods that would not lock: those of beans that have not passed this processor,
+   * because they were made before it or registered as objects, and all of them if there is no
+   * client.
+   */
+  @Override
+  public void afterSingletonsInstantiated() {
+    ConfigurableListableBeanFactory all = requireNonNull(beans, "bean factory");
+    for (String name : all.getSingletonNames()) {
+      Object bean = all.getSingleton(name);
+      if (bean != null && !(bean instanceof AopInfrastructureBean)) {
+        requireAdvised(name, bean);
+      }
+    }
+    for (LockedMethod method : methods.all()) {
+      if (!interceptor.hasClient()) {
+        throw new IllegalStateException(
+            method.where()
+                + " would take no lock: there is no bean of "
+                + Redlock.class.getName()
+                + ". Set redlock.enabled to true, or define one");
+      }
+      interceptor.requireLeaseTime(method);
+    }
+  }
+
+  private void requireAdvised(String name, Object bean) {
+    Class<?> type = AopUtils.getTargetClass(bean);
+    if (methods.annotated(type).isEmpty() || isAdvised(bean)) {
+      return;
+    }
+    throw new IllegalStateException(
+        "bean '"
+            + name
+            + "' of "
+            + type.getName()
+            + " has methods with @Locked, but calls of them would take no lock: the bean was"
+            + " created before LockedMethodProcessor, because a BeanPostProcessor or"
+            + " BeanFactoryPostProcessor needs it, or it was registered as an object");
+  }
+
+  private boolean isAdvised(Object bean) {
+    if (bean instanceof Advised advised) {
+      for (Advisor one : advised.getAdvisors()) {
+        if (one == advisor) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+}

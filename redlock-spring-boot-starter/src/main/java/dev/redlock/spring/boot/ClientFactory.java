@@ -1,0 +1,243 @@
+package dev.redlock.spring.boot;
+
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.RedlockBuilder;
+import dev.redlock.lettuce.LettuceNodes;
+import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.spring.LockOptionsResolver;
+import dev.redlock.spring.RedlockBuilderCustomizer;
+import dev.redlock.spring.RedlockConnectionDetails;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.SslOptions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.util.PatternMatchUtils;
+
+/** Makes the client from the properties. Each value that the client rejects is told by its key. */
+final class ClientFactory {
+  private final RedlockProperties properties;
+
+  ClientFactory(RedlockProperties properties) {
+    this.properties = properties;
+  }
+
+  Redlock client(
+      List<RedlockConnectionDetails> details, List<RedlockBuilderCustomizer> customizers) {
+    RedlockBuilder builder =
+        Redlock.builder()
+            .defaults(
+                options("redlock.defaults.", properties.getDefaults(), LockOptions.defaults()))
+            .restartGuard(restartGuard(details))
+            .keyPrefix(properties.getKeyPrefix())
+            .traceLeaks(properties.isTraceLeaks());
+    if (properties.getMaxLeaseTime() != null) {
+      builder.maxLeaseTime(properties.getMaxLeaseTime());
+    }
+    try {
+      builder.label(properties.getLabel());
+    } catch (IllegalArgumentException e) {
+      throw new InvalidRedlockPropertyException(
+          "redlock.label", properties.getLabel(), String.valueOf(e.getMessage()));
+    }
+    List<LockNode> nodes = nodes(details);
+    boolean built = false;
+    try {
+      nodes.forEach(builder::node);
+      customizers.forEach(customizer -> customizer.customize(builder));
+      Redlock client = build(builder, nodes.isEmpty());
+      built = true;
+      return client;
+    } finally {
+      if (!built) {
+        nodes.forEach(LockNode::close);
+      }
+    }
+  }
+
+  private RestartGuard restartGuard(List<RedlockConnectionDetails> details) {
+    RestartGuard wanted = properties.getRestartGuard();
+    if (wanted != null) {
+      return wanted;
+    }
+    boolean temporary =
+        !details.isEmpty() && details.stream().allMatch(RedlockConnectionDetails::temporary);
+    return temporary ? RestartGuard.OFF : RestartGuard.UPTIME;
+  }
+
+  private Redlock build(RedlockBuilder builder, boolean noNodes) {
+    try {
+      return builder.build();
+    } catch (IllegalArgumentException e) {
+      throw rejected(e, noNodes);
+    }
+  }
+
+  private InvalidRedlockPropertyException rejected(IllegalArgumentException e, boolean noNodes) {
+    String reason = String.valueOf(e.getMessage());
+    Duration leaseTime = properties.getDefaults().getLeaseTime();
+    if (reason.startsWith("leaseTime ") && leaseTime != null) {
+      return new InvalidRedlockPropertyException("redlock.defaults.lease-time", leaseTime, reason);
+    }
+    // A maximum below 30 s is the default lease time too, to which all other options must fit.
+    if (reason.matches("[a-z]+[A-Z].* .*")) {
+      return new InvalidRedlockPropertyException(
+          "redlock.max-lease-time", properties.getMaxLeaseTime(), reason);
+    }
+    if (reason.startsWith("key prefix ")) {
+      return new InvalidRedlockPropertyException(
+          "redlock.key-prefix", properties.getKeyPrefix(), reason);
+    }
+    return new InvalidRedlockPropertyException(
+        "redlock.nodes",
+        noNodes ? "" : null,
+        noNodes
+            ? "give the URIs of 1 to 63 independent masters, such as redis://host:6379 (an odd"
+                + " number is best), or set redlock.enabled to false"
+            : reason);
+  }
+
+  private List<LockNode> nodes(List<RedlockConnectionDetails> details) {
+    List<LockNode> nodes = new ArrayList<>();
+    for (RedlockConnectionDetails one : details) {
+      requireEncrypted(one);
+      LettuceOptions options = lettuce(one);
+      try {
+        nodes.addAll(LettuceNodes.standalone(one.nodes(), options));
+      } catch (IllegalArgumentException e) {
+        nodes.forEach(LockNode::close);
+        throw badNode(one.nodes(), String.valueOf(e.getMessage()));
+      }
+    }
+    return nodes;
+  }
+
+  /** With {@code redis://} the bundle would be ignored, and the password sent in the clear. */
+  private static void requireEncrypted(RedlockConnectionDetails details) {
+    List<String> uris = details.sslBundle() == null ? List.of() : details.nodes();
+    for (int i = 0; i < uris.size(); i++) {
+      if (uris.get(i).regionMatches(true, 0, "redis://", 0, 8)) {
+        throw new InvalidRedlockPropertyException(
+            "redlock.nodes[" + i + "]",
+            "redis://…",
+            "there is an SSL bundle (redlock.ssl.bundle), but this URI is one without TLS; write"
+                + " rediss://host:port, or remove the bundle");
+      }
+    }
+  }
+
+  /** The reason has the URI without its password, which the value would show. */
+  private static InvalidRedlockPropertyException badNode(List<String> uris, String reason) {
+    for (int i = 0; i < uris.size(); i++) {
+      try {
+        LettuceNodes.standalone(List.of(uris.get(i)));
+      } catch (IllegalArgumentException e) {
+        String form = "redis://host:port";
+        return new InvalidRedlockPropertyException(
+            "redlock.nodes[" + i + "]",
+            null,
+            reason.contains(form) ? reason : reason + "; write " + form + " or rediss://host:port");
+      }
+    }
+    return new InvalidRedlockPropertyException("redlock.nodes", null, reason);
+  }
+
+  private LettuceOptions lettuce(RedlockConnectionDetails details) {
+    LettuceOptions.Builder builder = LettuceOptions.builder();
+    try {
+      builder.connectTimeout(properties.getConnectTimeout());
+    } catch (IllegalArgumentException e) {
+      throw new InvalidRedlockPropertyException(
+          "redlock.connect-timeout",
+          properties.getConnectTimeout(),
+          String.valueOf(e.getMessage()));
+    }
+    String password = details.password();
+    if (password != null) {
+      RedisCredentials credentials = RedisCredentials.just(details.username(), password);
+      builder.credentials(RedisCredentialsProvider.from(() -> credentials));
+    } else if (details.username() != null) {
+      throw new InvalidRedlockPropertyException(
+          "redlock.username", details.username(), "needs redlock.password too");
+    }
+    SslBundle bundle = details.sslBundle();
+    if (bundle != null) {
+      builder.sslOptions(ssl(bundle));
+    }
+    return builder.build();
+  }
+
+  private static SslOptions ssl(SslBundle bundle) {
+    SslOptions.Builder ssl =
+        SslOptions.builder()
+            .keyManager(bundle.getManagers().getKeyManagerFactory())
+            .trustManager(bundle.getManagers().getTrustManagerFactory());
+    @Nullable String[] ciphers = bundle.getOptions().getCiphers();
+    if (ciphers != null) {
+      ssl.cipherSuites(bundle.getOptions().getCiphers());
+    }
+    @Nullable String[] protocols = bundle.getOptions().getEnabledProtocols();
+    if (protocols != null) {
+      ssl.protocols(bundle.getOptions().getEnabledProtocols());
+    }
+    return ssl.build();
+  }
+
+  private record Pattern(String text, LockOptions options) {
+    boolean matches(List<String> names) {
+      return names.stream().allMatch(name -> PatternMatchUtils.simpleMatch(text, name));
+    }
+  }
+
+  LockOptionsResolver resolver(Redlock redlock) {
+    List<Pattern> patterns = new ArrayList<>();
+    for (int i = 0; i < properties.getLocks().size(); i++) {
+      patterns.add(pattern(redlock, "redlock.locks[" + i + "].", properties.getLocks().get(i)));
+    }
+    return names ->
+        patterns.stream()
+            .filter(pattern -> pattern.matches(names))
+            .findFirst()
+            .map(Pattern::options)
+            .orElseGet(redlock::defaultOptions);
+  }
+
+  private static Pattern pattern(Redlock redlock, String prefix, RedlockProperties.Named named) {
+    String text = named.getPattern();
+    if (text == null || text.isBlank()) {
+      throw new InvalidRedlockPropertyException(
+          prefix + "pattern", String.valueOf(text), "give a pattern of names, such as order-*");
+    }
+    LockOptions options = options(prefix, named, redlock.defaultOptions());
+    try {
+      redlock.lock("name", options); // Compares the lease time with maxLeaseTime. Sends nothing.
+    } catch (IllegalArgumentException e) {
+      throw new InvalidRedlockPropertyException(
+          prefix + "lease-time", options.leaseTime(), String.valueOf(e.getMessage()));
+    }
+    return new Pattern(text, options);
+  }
+
+  private static LockOptions options(
+      String prefix, RedlockProperties.Options given, LockOptions base) {
+    try {
+      return given.over(base);
+    } catch (IllegalArgumentException e) {
+      // The message begins with the option and its value.
+      String reason = String.valueOf(e.getMessage());
+      String option = reason.substring(0, Math.max(0, reason.indexOf(' ')));
+      throw new InvalidRedlockPropertyException(prefix + kebab(option), null, reason);
+    }
+  }
+
+  private static String kebab(String camel) {
+    return camel.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+  }
+}

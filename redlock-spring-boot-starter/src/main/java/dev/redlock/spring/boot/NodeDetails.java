@@ -1,0 +1,25 @@
+package dev.redlock.spring.boot;
+
+import dev.redlock.Redlock.NodeState;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** The state of a node, for JSON. */
+final class NodeDetails {
+  private NodeDetails() {}
+
+  static Map<String, Object> of(NodeState node) {
+    Map<String, Object> details = new LinkedHashMap<>();
+    details.put("state", node.state().name());
+    if (!node.remaining().isZero()) {
+      details.put("remainingMillis", node.remaining().toMillis());
+    }
+    if (!node.cause().isEmpty()) {
+      details.put("cause", node.cause());
+    }
+    if (node.pendingCleanups() > 0) {
+      details.put("pendingCleanups", node.pendingCleanups());
+    }
+    return details;
+  }
+}

@@ -1,0 +1,83 @@
+package dev.redlock.spring.boot;
+
+import dev.redlock.Redlock;
+import dev.redlock.spring.LockOptionsResolver;
+import dev.redlock.spring.RedlockBuilderCustomizer;
+import dev.redlock.spring.RedlockConnectionDetails;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.annotation.Bean;
+
+/** The client from {@code redlock.*}, and its shutdown. */
+@AutoConfiguration(after = SslAutoConfiguration.class)
+@ConditionalOnProperty(prefix = "redlock", name = "enabled", matchIfMissing = true)
+@EnableConfigurationProperties(RedlockProperties.class)
+public class RedlockAutoConfiguration {
+
+  @Bean
+  @ConditionalOnMissingBean
+  RedlockConnectionDetails redlockConnectionDetails(
+      RedlockProperties properties, ObjectProvider<SslBundles> bundles) {
+    return new PropertiesConnectionDetails(properties, bundle(properties, bundles));
+  }
+
+  private static @Nullable SslBundle bundle(
+      RedlockProperties properties, ObjectProvider<SslBundles> bundles) {
+    String name = properties.getSsl().getBundle();
+    if (name == null || name.isBlank()) {
+      return null;
+    }
+    SslBundles all = bundles.getIfAvailable();
+    try {
+      if (all != null) {
+        return all.getBundle(name);
+      }
+    } catch (NoSuchSslBundleException e) {
+      // Told below, with the key.
+    }
+    throw new InvalidRedlockPropertyException(
+        "redlock.ssl.bundle",
+        name,
+        "there is no such bundle; allowed are "
+            + (all == null ? List.of() : all.getBundleNames())
+            + ", as configured under spring.ssl.bundle");
+  }
+
+  /** Closed by {@link RedlockLifecycle}; a second close has no effect. */
+  @Bean
+  @ConditionalOnMissingBean
+  Redlock redlock(
+      RedlockProperties properties,
+      ObjectProvider<RedlockConnectionDetails> details,
+      ObjectProvider<RedlockBuilderCustomizer> customizers,
+      ObjectProvider<ClientDecorator> decorators) {
+    Redlock client =
+        new ClientFactory(properties)
+            .client(details.orderedStream().toList(), customizers.orderedStream().toList());
+    ClientDecorator decorator = decorators.getIfAvailable();
+    return decorator == null ? client : decorator.decorate(client);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  LockOptionsResolver redlockLockOptionsResolver(RedlockProperties properties, Redlock redlock) {
+    return new ClientFactory(properties).resolver(redlock);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  @ConditionalOnBean(Redlock.class)
+  RedlockLifecycle redlockLifecycle(Redlock redlock) {
+    return new RedlockLifecycle(redlock);
+  }
+}

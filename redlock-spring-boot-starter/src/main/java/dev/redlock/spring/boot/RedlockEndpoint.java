@@ -1,0 +1,96 @@
+package dev.redlock.spring.boot;
+
+import dev.redlock.LockInspection;
+import dev.redlock.Redlock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
+
+/** What the client holds, what all clients hold, and what the nodes store for a name. */
+@Endpoint(id = "redlock")
+public class RedlockEndpoint {
+  /** Longer than the longest node timeout; the client answers within that. */
+  private static final long SECONDS = 10;
+
+  private final Redlock redlock;
+  private final HeldLeases held;
+
+  RedlockEndpoint(Redlock redlock, HeldLeases held) {
+    this.redlock = redlock;
+    this.held = held;
+  }
+
+  /**
+   * The nodes, and the leases that this client holds; sends nothing. With a pattern, the locks of
+   * all clients instead; see {@link Redlock#list}.
+   *
+   * @param pattern of the names; null for the state of this client
+   * @param limit how many locks at most: 1 to 1,000; null for 100
+   */
+  @ReadOperation
+  public Map<String, Object> list(@Nullable String pattern, @Nullable Integer limit) {
+    if (pattern != null) {
+      return new LockList(redlock, TimeUnit.SECONDS.toNanos(SECONDS)).read(pattern, limit);
+    }
+    Map<String, Object> nodes = new LinkedHashMap<>();
+    redlock.nodes().forEach(node -> nodes.put(node.node(), NodeDetails.of(node)));
+    return Map.of("nodes", nodes, "held", held.list());
+  }
+
+  /** What each node stores for the name. The name may have slashes. */
+  @ReadOperation
+  public Map<String, Object> inspect(@Selector(match = Match.ALL_REMAINING) String... name) {
+    return view(name, redlock::inspect);
+  }
+
+  final Map<String, Object> breakLockOf(String... name) {
+    return view(name, redlock::breakLock);
+  }
+
+  private static Map<String, Object> view(
+      String[] path, Function<String, CompletionStage<LockInspection>> request) {
+    String name = String.join("/", path);
+    CompletionStage<LockInspection> reply;
+    try {
+      reply = request.apply(name);
+    } catch (IllegalArgumentException e) {
+      String reason = String.valueOf(e.getMessage());
+      throw new InvalidEndpointRequestException("name '" + name + "': " + reason, reason, e);
+    }
+    return view(reply.toCompletableFuture().orTimeout(SECONDS, TimeUnit.SECONDS).join());
+  }
+
+  private static Map<String, Object> view(LockInspection inspection) {
+    List<Map<String, Object>> nodes = new ArrayList<>();
+    for (LockInspection.NodeView node : inspection.nodes()) {
+      Map<String, Object> view = new LinkedHashMap<>();
+      view.put("node", node.node());
+      view.put("state", node.state());
+      if (node.holder() != null) {
+        view.put("holder", node.holder());
+      }
+      if (node.holderLabel() != null) {
+        view.put("label", node.holderLabel());
+      }
+      if (node.remaining() != null) {
+        view.put("remainingMillis", node.remaining().toMillis());
+      }
+      view.put("fence", node.fence());
+      if (node.error() != null) {
+        view.put("error", node.error());
+      }
+      nodes.add(view);
+    }
+    return Map.of("name", inspection.name(), "quorum", inspection.quorum(), "nodes", nodes);
+  }
+}

@@ -1,0 +1,44 @@
+package dev.redlock.spring.boot;
+
+import dev.redlock.Redlock;
+import dev.redlock.Redlock.NodeState;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+
+/**
+ * UP if all nodes vote, {@link #DEGRADED} if a quorum votes, DOWN otherwise. Has the state of each
+ * node. Sends nothing.
+ */
+public final class RedlockHealthIndicator extends AbstractHealthIndicator {
+  /** A quorum of nodes votes, and the others do not. Locks are granted. */
+  public static final Status DEGRADED = new Status("DEGRADED", "a minority of nodes does not vote");
+
+  private final Redlock redlock;
+
+  RedlockHealthIndicator(Redlock redlock) {
+    super("the state of the nodes cannot be read");
+    this.redlock = redlock;
+  }
+
+  @Override
+  protected void doHealthCheck(Health.Builder health) {
+    List<NodeState> nodes = redlock.nodes();
+    long voting = nodes.stream().filter(node -> node.state() == NodeState.State.VOTING).count();
+    int quorum = nodes.size() / 2 + 1;
+    if (voting == nodes.size()) {
+      health.up();
+    } else if (voting >= quorum) {
+      health.status(DEGRADED);
+    } else {
+      health.down();
+    }
+    health.withDetail("voting", voting).withDetail("quorum", quorum);
+    Map<String, Object> details = new LinkedHashMap<>();
+    nodes.forEach(node -> details.put(node.node(), NodeDetails.of(node)));
+    health.withDetail("nodes", details);
+  }
+}

@@ -1,0 +1,60 @@
+package dev.redlock.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.redlock.Redlock;
+import dev.redlock.RedlockBuilder;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.InMemoryLockNode;
+import java.time.Duration;
+import java.util.List;
+
+/** Three masters in this process, for the application under test and for another client. */
+public final class MemoryNodes {
+  public static final Duration DEADLINE = Duration.ofSeconds(30);
+
+  private final List<InMemoryLockNode> nodes =
+      List.of(
+          InMemoryLockNode.create("a"), InMemoryLockNode.create("b"), InMemoryLockNode.create("c"));
+
+  /** Adds these masters to the client of an application; {@code redlock.nodes} stays empty. */
+  public RedlockBuilderCustomizer customizer() {
+    return this::addTo;
+  }
+
+  private void addTo(RedlockBuilder builder) {
+    nodes.forEach(node -> builder.node(node.another()));
+  }
+
+  /** Another process. */
+  public Redlock client() {
+    return client("");
+  }
+
+  /** Another process with this label. */
+  public Redlock client(String label) {
+    RedlockBuilder builder = Redlock.builder().restartGuard(RestartGuard.OFF).label(label);
+    addTo(builder);
+    Redlock redlock = builder.build();
+    assertThat(redlock.awaitReady(DEADLINE)).isTrue();
+    return redlock;
+  }
+
+  public InMemoryLockNode node(int index) {
+    return nodes.get(index);
+  }
+
+  /** How many masters store the lock. */
+  public long holders(String name) {
+    return nodes.stream().filter(node -> node.holder(name) != null).count();
+  }
+
+  public boolean isHeld(String name) {
+    return holders(name) >= 2;
+  }
+
+  public void awaitFree(String name) {
+    await().atMost(DEADLINE).until(() -> holders(name), count -> count == 0);
+  }
+}

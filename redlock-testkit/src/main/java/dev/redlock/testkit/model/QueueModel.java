@@ -1,0 +1,202 @@
+package dev.redlock.testkit.model;
+
+import dev.redlock.spi.LockRequest;
+import dev.redlock.testkit.model.NodeModel.Invalidations;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queues of one node, and the keys that tell processes of their turn: what the scripts do with
+ * a sorted set, wake keys and watch keys. A queue is ordered by arrival, then by name.
+ */
+final class QueueModel {
+  static final long WAKE_LIFE_MILLIS = 60_000;
+
+  private final Map<String, Queue> queues = new TreeMap<>();
+  private final Map<String, TurnKey> turnKeys = new HashMap<>();
+
+  private static final class Queue {
+    final Map<String, Long> arrivals = new TreeMap<>();
+    long expiresMillis;
+  }
+
+  /** A wake key or a watch key. */
+  private static final class TurnKey {
+    boolean stored;
+
+    /** When the process was woken; in a watch key, its patience. */
+    long micros;
+
+    long expiresMillis;
+    boolean read;
+    long reader;
+  }
+
+  /** The process with the earliest arrival, or null. */
+  @Nullable String first(String queueKey, long nowMillis) {
+    return place(queueKey, 0, nowMillis);
+  }
+
+  /** The process at this place, or null. */
+  @Nullable String place(String queueKey, int index, long nowMillis) {
+    Queue queue = queue(queueKey, nowMillis);
+    if (queue == null) {
+      return null;
+    }
+    return queue.arrivals.entrySet().stream()
+        .sorted(Map.Entry.comparingByValue())
+        .skip(index)
+        .map(Map.Entry::getKey)
+        .findFirst()
+        .orElse(null);
+  }
+
+  long arrival(String queueKey, String member) {
+    Queue queue = queues.get(queueKey);
+    return queue == null ? 0 : queue.arrivals.getOrDefault(member, 0L);
+  }
+
+  int size(String queueKey, long nowMillis) {
+    Queue queue = queue(queueKey, nowMillis);
+    return queue == null ? 0 : queue.arrivals.size();
+  }
+
+  private @Nullable Queue queue(String queueKey, long nowMillis) {
+    Queue queue = queues.get(queueKey);
+    if (queue != null && (nowMillis > queue.expiresMillis || queue.arrivals.isEmpty())) {
+      queues.remove(queueKey);
+      return null;
+    }
+    return queue;
+  }
+
+  /** Enters the queue, or changes the arrival if it is given; returns how many come before. */
+  int enter(String queueKey, LockRequest.QueueEntry entry, long lifeMillis, long now) {
+    Queue known = queue(queueKey, now / 1000);
+    Queue queue = known == null ? new Queue() : known;
+    queues.put(queueKey, queue);
+    if (entry.arrivalMicros() == 0) {
+      queue.arrivals.putIfAbsent(entry.process(), now);
+    } else {
+      queue.arrivals.put(entry.process(), entry.arrivalMicros());
+    }
+    queue.expiresMillis = now / 1000 + lifeMillis;
+    int ahead = 0;
+    while (!entry.process().equals(place(queueKey, ahead, now / 1000))) {
+      ahead++;
+    }
+    return ahead;
+  }
+
+  /** Removes the process; false if it was not queued. */
+  boolean leave(String queueKey, String member) {
+    Queue queue = queues.get(queueKey);
+    return queue != null && queue.arrivals.remove(member) != null;
+  }
+
+  // Turns.
+
+  /** When the process was woken, or −1. */
+  long woken(String wakeKey, long nowMillis) {
+    TurnKey key = turnKeys.get(wakeKey);
+    return key == null || !key.stored || nowMillis > key.expiresMillis ? -1 : key.micros;
+  }
+
+  /** Writes the key, and so sends an invalidation to the session that has read it. */
+  void write(String turnKey, long now, long writer, Invalidations invalidations) {
+    TurnKey key = turnKeys.computeIfAbsent(turnKey, k -> new TurnKey());
+    key.stored = true;
+    key.micros = now;
+    key.expiresMillis = now / 1000 + WAKE_LIFE_MILLIS;
+    boolean read = key.read;
+    key.read = false;
+    if (read && key.reader != writer) {
+      invalidations.invalidate(key.reader, turnKey);
+    }
+  }
+
+  /** The process leaves its patience in its watch key. */
+  void putPatience(String watchKey, long micros, long expiresMillis) {
+    TurnKey key = new TurnKey();
+    key.stored = true;
+    key.micros = micros;
+    key.expiresMillis = expiresMillis;
+    turnKeys.put(watchKey, key);
+  }
+
+  /** The patience of the process, or 0. */
+  long patience(String watchKey, long nowMillis) {
+    return Math.max(0, woken(watchKey, nowMillis));
+  }
+
+  /** Gives the key a new life, and so sends an invalidation as {@link #write} does. */
+  void prolong(
+      String watchKey, long nowMillis, long lifeMillis, long writer, Invalidations invalidations) {
+    TurnKey key = turnKeys.get(watchKey);
+    if (key == null || !key.stored || nowMillis > key.expiresMillis) {
+      return;
+    }
+    key.expiresMillis = nowMillis + lifeMillis;
+    boolean read = key.read;
+    key.read = false;
+    if (read && key.reader != writer) {
+      invalidations.invalidate(key.reader, watchKey);
+    }
+  }
+
+  void delete(String turnKey) {
+    turnKeys.remove(turnKey);
+  }
+
+  /** The session has read the key: it gets an invalidation when the key is written. */
+  void read(String turnKey, long session) {
+    TurnKey key = turnKeys.computeIfAbsent(turnKey, k -> new TurnKey());
+    key.read = true;
+    key.reader = session;
+  }
+
+  // What administrators, crashes and the network do.
+
+  void forgetSession(long session) {
+    turnKeys.values().forEach(key -> key.read &= key.reader != session);
+  }
+
+  void forgetSessions() {
+    turnKeys.values().forEach(key -> key.read = false);
+  }
+
+  void wipe() {
+    queues.clear();
+    turnKeys.clear();
+  }
+
+  void expireAll(long nowMillis) {
+    queues.values().removeIf(q -> nowMillis > q.expiresMillis || q.arrivals.isEmpty());
+    turnKeys.values().removeIf(k -> !k.read && (!k.stored || nowMillis > k.expiresMillis));
+  }
+
+  void copyTo(QueueModel copy) {
+    queues.forEach(
+        (key, queue) -> {
+          Queue q = new Queue();
+          q.arrivals.putAll(queue.arrivals);
+          q.expiresMillis = queue.expiresMillis;
+          copy.queues.put(key, q);
+        });
+    turnKeys.forEach(
+        (name, key) -> {
+          TurnKey k = new TurnKey();
+          k.stored = key.stored;
+          k.micros = key.micros;
+          k.expiresMillis = key.expiresMillis;
+          copy.turnKeys.put(name, k);
+        });
+  }
+
+  long expiresMillis(String queueKey) {
+    Queue queue = queues.get(queueKey);
+    return queue == null || queue.arrivals.isEmpty() ? 0 : queue.expiresMillis;
+  }
+}

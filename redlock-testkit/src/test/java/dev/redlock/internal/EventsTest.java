@@ -1,0 +1,42 @@
+package dev.redlock.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import dev.redlock.AcquireReport;
+import dev.redlock.spi.LockKeys;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+/** What a client without a listener does for events. */
+class EventsTest {
+  private static final int TIMES = 200_000;
+
+  @Test
+  void refusals_withoutAListener_allocateNothing() {
+    FailureLog failures = new FailureLog(LoggerFactory.getLogger("test"));
+    Events events = new Events(List.of(), Runnable::run, new SystemTime(), failures);
+    LockKeys keys = LockKeys.of("redlock", List.of("a"));
+    AcquireReport report =
+        new AcquireReport(
+            List.of("a"),
+            AcquireReport.Verdict.HELD,
+            1,
+            List.of(),
+            Duration.ZERO,
+            1,
+            Duration.ZERO);
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    events.refused(report); // Links what is linked at the first call.
+    events.turnedAway(keys, 1);
+    long before = threads.getCurrentThreadAllocatedBytes();
+    for (int i = 0; i < TIMES; i++) {
+      events.refused(report);
+      events.turnedAway(keys, 1);
+    }
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(TIMES / 4);
+  }
+}

@@ -1,0 +1,157 @@
+package dev.redlock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.DistributedLock;
+import dev.redlock.Lease;
+import dev.redlock.LockOptions;
+import dev.redlock.LockTimeoutException;
+import dev.redlock.Redlock;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.ReplyHandler;
+import dev.redlock.spi.RestartGuard;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A client that is paused finds its timers due before it reads the answers in its sockets. */
+class PausedClientTest {
+  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final Duration PAUSE = Duration.ofMillis(150);
+
+  /**
+   * A node whose answers stay in the socket while the client is paused, and until it reads them.
+   */
+  private static final class Socket extends ForwardingLockNode {
+    private final List<Runnable> arrived = new ArrayList<>();
+    private boolean paused;
+
+    Socket(LockNode node) {
+      super(node);
+    }
+
+    @Override
+    public void send(LockRequest request, ReplyHandler handler) {
+      super.send(
+          request,
+          reply -> {
+            if (paused) {
+              arrived.add(() -> handler.onReply(reply));
+            } else {
+              handler.onReply(reply);
+            }
+          });
+    }
+
+    @Override
+    public void afterArrivals(Runnable task) {
+      read();
+      task.run();
+    }
+
+    private void read() {
+      paused = false;
+      List<Runnable> now = List.copyOf(arrived);
+      arrived.clear();
+      now.forEach(Runnable::run);
+    }
+  }
+
+  private final VirtualTime time = new VirtualTime();
+  private final List<Socket> sockets =
+      Stream.of("a", "b", "c", "d", "e")
+          .map(
+              name -> {
+                InMemoryLockNode node = InMemoryLockNode.create(name);
+                node.delay(VirtualNodes.ROUND_TRIP);
+                return new Socket(node);
+              })
+          .toList();
+  private final Redlock client =
+      Redlock.builder()
+          .nodes(sockets.toArray(LockNode[]::new))
+          .restartGuard(RestartGuard.OFF)
+          .callbackExecutor(Runnable::run)
+          .time(time)
+          .build();
+
+  private final DistributedLock lock =
+      client.lock("x", LockOptions.builder().leaseTime(Duration.ofSeconds(20)).build());
+
+  @AfterEach
+  void close() {
+    time.pass(LONG);
+    time.runAway();
+    client.close();
+  }
+
+  private Lease held() {
+    time.pass(Duration.ofSeconds(1));
+    CompletableFuture<Lease> asked = lock.acquireAsync(LONG);
+    time.passUntil(asked::isDone, LONG);
+    return asked.join();
+  }
+
+  /** Whatever was sent is answered while the client stands still; then all its timers are late. */
+  private void pause() {
+    sockets.forEach(socket -> socket.paused = true);
+    time.pause(PAUSE, VirtualNodes.ROUND_TRIP.multipliedBy(2));
+  }
+
+  @Test
+  void release_clientIsPausedWhileTheAnswersCome_isConfirmed() {
+    Lease lease = held();
+    CompletableFuture<Void> released = lease.releaseAsync().toCompletableFuture();
+    pause();
+    time.passUntil(released::isDone, LONG);
+    assertThat(catchThrowable(released::join)).isNull();
+  }
+
+  @Test
+  void extend_clientIsPausedWhileTheAnswersCome_isAskedAgainAndDone() {
+    Lease lease = held();
+    time.pass(Duration.ofSeconds(2));
+    CompletableFuture<Void> extended = lease.extendAsync().toCompletableFuture();
+    pause();
+    time.passUntil(extended::isDone, LONG);
+    assertThat(catchThrowable(extended::join)).isNull();
+    // From a question after the pause: what was answered before it is too old to count.
+    assertThat(lease.remainingValidity()).isGreaterThan(Duration.ofSeconds(19));
+    lease.releaseAsync();
+  }
+
+  @Test
+  void acquire_clientIsPausedWhileTheAnswersCome_isAskedAgainAndGranted() {
+    time.pass(Duration.ofSeconds(1));
+    CompletableFuture<Lease> asked = lock.acquireAsync(LONG);
+    pause();
+    time.passUntil(asked::isDone, LONG);
+    assertThat(asked.join().isValid()).isTrue();
+    asked.join().releaseAsync();
+  }
+
+  @Test
+  void tryAcquire_clientIsPausedWhileTheAnswersCome_isTooSlowAndNoOutage() {
+    held().releaseAsync();
+    time.pass(Duration.ofSeconds(1));
+    CompletableFuture<?> asked = lock.tryAcquireAsync();
+    pause();
+    time.passUntil(asked::isDone, LONG);
+    Throwable failure = catchThrowable(asked::join);
+    assertThat(failure).isInstanceOf(CompletionException.class);
+    assertThat(failure.getCause())
+        .isInstanceOf(LockTimeoutException.class)
+        .hasMessageContaining("too slow")
+        .hasMessageContaining("this client was paused for at least");
+    assertThat(((LockTimeoutException) failure.getCause()).report().verdict())
+        .isEqualTo(Verdict.TOO_SLOW);
+  }
+}

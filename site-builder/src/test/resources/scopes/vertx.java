@@ -1,0 +1,24 @@
+import dev.redlock.*;
+import dev.redlock.vertx.*;
+import io.vertx.core.*;
+import io.vertx.ext.web.RoutingContext;
+import java.time.Duration;
+import java.util.*;
+
+class Scope {
+  interface Ledger {
+    Future<Void> write(String entry, long token);
+  }
+
+  static class Report extends VerticleBase {}
+
+  Vertx vertx;
+  VertxRedlock redlock;
+  Ledger ledger;
+  String entry, item;
+  RoutingContext request;
+
+  int takeOne(String item, long token) {
+    return 0;
+  }
+}
