@@ -45,7 +45,10 @@ public record AcquireReport(
     HELD,
     /** This client holds the lock or waits for it; no node was asked. */
     HELD_LOCALLY,
-    /** Several clients asked at the same time and split the votes; the lock may be free. */
+    /**
+     * Several clients asked at the same time, and split the votes or overtook each other; the lock
+     * may be free.
+     */
     COLLIDED,
     /** Too few nodes voted: the others are dead, hung, erring or quarantined. */
     UNAVAILABLE,
@@ -130,7 +133,7 @@ public record AcquireReport(
     switch (verdict) {
       case HELD -> out.append("held by another client");
       case HELD_LOCALLY -> out.append("held or waited for by this client");
-      case COLLIDED -> out.append("several clients asked at once and split the votes");
+      case COLLIDED -> out.append("several clients asked at once; this one got no quorum");
       case UNAVAILABLE ->
           out.append("too few nodes: ")
               .append(votes.size() - count(Vote.SILENT) - count(Vote.QUARANTINED))

@@ -75,7 +75,7 @@ class ReportIT {
       }
       System.out.println(seen);
       assertThat(seen.verdict()).isEqualTo(Verdict.COLLIDED);
-      assertThat(seen.sentence()).contains("several clients asked at once and split the votes");
+      assertThat(seen.sentence()).contains("several clients asked at once; this one got no quorum");
       assertThat(seen.votes())
           .extracting(NodeVote::vote)
           .containsExactly(Vote.GRANTED, Vote.HELD, Vote.HELD);

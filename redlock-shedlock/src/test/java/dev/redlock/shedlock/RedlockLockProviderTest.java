@@ -175,7 +175,7 @@ class RedlockLockProviderTest {
       for (int i = 0; i < 8; i++) {
         int job = i % 2;
         RedlockLockProvider mine = i < 4 ? provider : other;
-        tasks.add(() -> countTo(25, counters, job, mine));
+        tasks.add(() -> countTo(100, counters, job, mine));
       }
       for (Future<Void> done : threads.invokeAll(tasks, 60, TimeUnit.SECONDS)) {
         done.get();
@@ -183,7 +183,7 @@ class RedlockLockProviderTest {
     } finally {
       threads.shutdownNow();
     }
-    assertThat(counters).containsExactly(100, 100);
+    assertThat(counters).containsExactly(400, 400);
   }
 
   private static Void countTo(int times, int[] counters, int job, RedlockLockProvider mine) {

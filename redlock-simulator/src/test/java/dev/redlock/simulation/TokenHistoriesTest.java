@@ -3,6 +3,7 @@ package dev.redlock.simulation;
 import static dev.redlock.simulation.Play.options;
 import static dev.redlock.simulation.Play.require;
 
+import dev.redlock.AcquireReport.Verdict;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.ReplyCode;
 import dev.redlock.testkit.model.NodeModel;
@@ -173,5 +174,67 @@ class TokenHistoriesTest {
     p.link(b, 2).letGo();
     p.run(50);
     require(p.fence(3) == fence, "n3 would refuse what the others grant until they catch up");
+  }
+
+  /**
+   * Found by RedlockLockProviderTest: eight threads of two processes tried all the time, and one
+   * was told that the clocks of the nodes differ. Others were granted the lock twice while it
+   * asked.
+   */
+  @Test
+  void singleTry_isOvertakenAgainAndAgain_reportsACollision() {
+    Play p = new Play(3, 2, options()).start();
+    Play.Person a = p.person(0);
+    Play.Person b = p.person(1);
+    holdRequests(p, a);
+    a.tries();
+    for (int i = 0; i < 4; i++) {
+      require(a.refusal == null, "two attempts of two tokens each");
+      b.wants(100);
+      p.run(20);
+      b.mustHold("nobody else asks");
+      b.releases();
+      p.run(20);
+      letGo(p, a);
+      holdRequests(p, a);
+      p.run(5);
+    }
+    require(a.refusal != null, "a single try ends");
+    require(a.refusal.verdict() == Verdict.COLLIDED, a.refusal.sentence());
+    letGo(p, a);
+    p.run(100);
+  }
+
+  @Test
+  void singleTry_isOvertakenTwice_winsWithTheSecondAttempt() {
+    Play p = new Play(3, 2, options()).start();
+    Play.Person a = p.person(0);
+    Play.Person b = p.person(1);
+    holdRequests(p, a);
+    a.tries();
+    for (int i = 0; i < 2; i++) {
+      b.wants(100);
+      p.run(20);
+      b.releases();
+      p.run(20);
+      letGo(p, a);
+      holdRequests(p, a);
+      p.run(5);
+    }
+    letGo(p, a);
+    p.run(10);
+    a.mustHold("nothing stood in the way of the third token");
+  }
+
+  private static void holdRequests(Play p, Play.Person person) {
+    for (int node = 1; node <= 3; node++) {
+      p.link(person, node).holdRequests();
+    }
+  }
+
+  private static void letGo(Play p, Play.Person person) {
+    for (int node = 1; node <= 3; node++) {
+      p.link(person, node).letGo();
+    }
   }
 }

@@ -8,7 +8,10 @@ enum AcquireVerdict {
   WON,
   /** Another lease may have a quorum, or it is the turn of another process. */
   HELD,
-  /** Several clients have votes, and none of them can have a quorum. */
+  /**
+   * Several clients have votes, and none of them can have a quorum; or others were granted the lock
+   * twice while this one asked.
+   */
   COLLIDED,
   /** The token was the obstacle; a later one may win. */
   STALE,

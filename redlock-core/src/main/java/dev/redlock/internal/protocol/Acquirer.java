@@ -341,6 +341,9 @@ final class Acquirer {
           long token = tokens.proposeAfter(r.replies(), r.answeredNanos(), now);
           return acquire(a, r.request.leaseId(), token, null, r.atTurn, now, wall);
         }
+        if (!r.isHandOff()) {
+          r.overtaken(tokens.acceptLater(r.replies(), r.answeredNanos(), now));
+        }
       }
       default -> {}
     }

@@ -59,6 +59,23 @@ final class TokenChoice {
    * others grant until time has caught up with it.
    */
   long proposeAfter(@Nullable NodeReply[] replies, long[] answeredNanos, long nowNanos) {
+    long best = choose(replies, answeredNanos, nowNanos).token();
+    highest = Math.max(highest, best);
+    return best;
+  }
+
+  /**
+   * After a round in which the token was the obstacle: how many of the nodes that were free would
+   * accept one later token, and so did not refuse because their clocks differ.
+   */
+  int acceptLater(@Nullable NodeReply[] replies, long[] answeredNanos, long nowNanos) {
+    return choose(replies, answeredNanos, nowNanos).accepted();
+  }
+
+  /** A token, and how many of the nodes that were free would accept it. */
+  private record Choice(long token, int accepted) {}
+
+  private Choice choose(@Nullable NodeReply[] replies, long[] answeredNanos, long nowNanos) {
     int n = replies.length;
     long[] above = new long[n];
     long[] upTo = new long[n];
@@ -91,8 +108,7 @@ final class TokenChoice {
         }
       }
     }
-    highest = Math.max(highest, best);
-    return best;
+    return new Choice(best, most);
   }
 
   /** The smallest that may be proposed and is not below this. */

@@ -215,6 +215,18 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
     return tally.mayBeWon() ? AcquireVerdict.UNDECIDED : refusal(tally);
   }
 
+  /**
+   * The second token was refused like the first. If so many of the free nodes accept a later one
+   * that a quorum may, then clocks are no obstacle. Grants to others raised the fences between the
+   * two.
+   */
+  final void overtaken(int acceptLater) {
+    QuorumTally tally = tally(false);
+    if (acceptLater + tally.held + tally.open >= tally.quorum()) {
+      latch(AcquireVerdict.COLLIDED);
+    }
+  }
+
   private AcquireVerdict refusal(QuorumTally tally) {
     if (tally.isBlockedBy(tally.silent)) {
       return AcquireVerdict.UNAVAILABLE;
