@@ -397,13 +397,10 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "a process that knows of others asks all nodes before them",
-        protocol(
-            "Turn",
-            "return othersWant ||",
-            "return othersWant && ended && now == endNanos - 1 ||"));
+        protocol("Acquirer", "nodeToQueueAt(turn.othersWant())", "nodeToQueueAt(false)"));
     mutant(
         "X",
-        "after its share of hand-offs a process asks all nodes at once",
+        "after its share of hand-offs a process does not need the home node",
         protocol("Turn", "    full = handOffs > 0 &&", "    full = handOffs < 0 &&"));
     mutant(
         "X",

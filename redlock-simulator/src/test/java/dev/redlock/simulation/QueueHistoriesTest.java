@@ -341,7 +341,7 @@ class QueueHistoriesTest {
   }
 
   @Test
-  void process_thatServedItsShareOfCallers_isQueuedBeforeItAsks() {
+  void process_thatServedItsShareOfCallers_needsTheHomeNode() {
     Play p = new Play(3, 2, options().autoExtend(true).maxHandOffs(1)).start();
     Play.Person first = p.asks(0, 100);
     Play.Person second = p.person(0);
@@ -351,10 +351,37 @@ class QueueHistoriesTest {
     first.releases();
     p.run(3);
     second.mustHold("handed off");
+    SimLink home = p.link(first, Play.HOME_OF_A);
+    home.holdReplies();
     second.releases();
-    require(p.world.history.lastSent("A", "enqueue"), "no node was asked for others for a while");
+    require(p.world.history.lastSent("A", "acquire"), "no other process is known");
+    p.run(4);
+    require(!third.holds(), "no node was asked for others for a while");
+    home.letGo();
     p.run(4);
     third.mustHold("there was no other process");
+  }
+
+  @Test
+  void process_thatServedItsShareOfCallers_letsAnotherComeThatItDidNotKnowOf() {
+    Play p = new Play(3, 2, options().autoExtend(true).maxHandOffs(1)).start();
+    Play.Person first = p.asks(0, 100);
+    Play.Person second = p.person(0);
+    second.wants(5000);
+    Play.Person third = p.person(0);
+    third.wants(5000);
+    first.releases();
+    p.run(3);
+    second.mustHold("handed off");
+    Play.Person b = p.person(1);
+    b.wants(5000);
+    p.run(5);
+    second.releases();
+    p.run(6);
+    b.mustHold("it came before the third caller asked");
+    b.releases();
+    p.run(6);
+    third.mustHold("it is the only one left");
   }
 
   /**

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>A process that is not at its turn may need the home node to agree, because the others do not
- * know the queue: always in fair mode, else if a vote says that others want the lock. If only that
- * vote is missing at the node timeout, the others decide.
+ * know the queue: always in fair mode and after many hand-offs, else if a vote says that others
+ * want the lock. If only that vote is missing at the node timeout, the others decide.
  */
 final class AcquireRound extends Votes {
 
@@ -35,6 +35,9 @@ final class AcquireRound extends Votes {
 
   /** The node that keeps the queue and may have to agree; −1 for none. */
   private int queueHome;
+
+  /** Whether the home node has to agree although no vote speaks of others. */
+  private boolean needsHome;
 
   private long invalidated;
 
@@ -51,6 +54,12 @@ final class AcquireRound extends Votes {
     this.predecessor = predecessor;
     this.atTurn = atTurn;
     this.queueHome = queueHome;
+    needsHome = fair;
+  }
+
+  /** The home node has to agree, whatever the votes say. */
+  void needHome() {
+    needsHome = true;
   }
 
   private int voters() {
@@ -59,7 +68,7 @@ final class AcquireRound extends Votes {
 
   @Override
   boolean needsMore() {
-    return queueHome >= 0 && isOpen(queueHome) && (fair || othersQueued() > 0);
+    return queueHome >= 0 && isOpen(queueHome) && (needsHome || othersQueued() > 0);
   }
 
   private boolean waitsForHome() {

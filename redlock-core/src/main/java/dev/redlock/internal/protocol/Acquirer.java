@@ -126,7 +126,7 @@ final class Acquirer {
     Attempt a = attempt(head);
     waitPolicy.asked(head.config);
     boolean turnCame = waitPolicy.isAtTurn();
-    int home = head.singleTry ? -1 : waitPolicy.nodeToQueueAt(turn.queuesFirst(now));
+    int home = head.singleTry ? -1 : waitPolicy.nodeToQueueAt(turn.othersWant());
     QueueRequest place = earlyFor(head);
     early = null;
     if (home < 0) {
@@ -220,11 +220,13 @@ final class Acquirer {
             predecessor == null ? null : predecessor.id(),
             predecessor == null ? 0 : predecessor.grantToken(),
             entry);
-    boolean homeAgrees = atTurn || (predecessor != null && !fair);
-    int queueHome = homeAgrees ? -1 : home;
+    int queueHome = atTurn || (predecessor != null && !fair) ? -1 : home;
     nodes.limiter().began();
     AcquireRound r =
         new AcquireRound(nodes, request, config, predecessor, atTurn, queueHome, now, wall);
+    if (turn.needsHome(now)) {
+      r.needHome();
+    }
     return put(a, r, now, wall);
   }
 
@@ -263,7 +265,6 @@ final class Acquirer {
       return null; // Early, or given up; or the reply of the node that is listened to.
     }
     queueing = null;
-    Waiter w = a.waiter();
     switch (reply.code()) {
       case ADMITTED -> {
         waitPolicy.admitted(q, reply);
@@ -276,7 +277,7 @@ final class Acquirer {
         }
         queued = q;
         turn.heldByOthers();
-        boolean first = waitPolicy.queued(q, reply, w.config, now);
+        boolean first = waitPolicy.queued(q, reply, a.waiter().config, now);
         if (a.suspectsLeftoverAt(q.node, nodes.count())) {
           waitPolicy.expectLeftover(now);
         } else if (first) {
@@ -296,13 +297,10 @@ final class Acquirer {
    * invalidation of the lock key by another node tells of it.
    */
   private void listenElsewhere(int home, long now) {
-    for (int i = 1; i < nodes.count(); i++) {
-      int node = (home + i) % nodes.count(); // Any other node will do.
-      if (nodes.status(node).votes() && !nodes.knowledge(node).hung()) {
-        QueueRequest listen = new QueueRequest(node, now, now);
-        effects.add(new Effect.Send(listen, new LockRequest.Inspect(keys), 1L << node));
-        return;
-      }
+    int node = nodes.healthyBeside(home);
+    if (node >= 0) {
+      QueueRequest listen = new QueueRequest(node, now, now);
+      effects.add(new Effect.Send(listen, new LockRequest.Inspect(keys), 1L << node));
     }
   }
 
@@ -336,14 +334,15 @@ final class Acquirer {
       }
       case WON -> end(r, now);
       case STALE -> {
-        if (!r.isHandOff() && a.takesSecondToken()) {
+        if (r.isHandOff()) {
+          return r;
+        }
+        if (a.takesSecondToken()) {
           end(r, now);
           long token = tokens.proposeAfter(r.replies(), r.answeredNanos(), now);
           return acquire(a, r.request.leaseId(), token, null, r.atTurn, now, wall);
         }
-        if (!r.isHandOff()) {
-          r.overtaken(tokens.acceptLater(r.replies(), r.answeredNanos(), now));
-        }
+        r.overtaken(tokens.acceptLater(r.replies(), r.answeredNanos(), now));
       }
       default -> {}
     }

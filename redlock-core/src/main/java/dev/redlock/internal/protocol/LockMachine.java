@@ -240,7 +240,8 @@ public final class LockMachine {
     } else if (exchange instanceof ExtendRound r) {
       leases.onReply(r, node, reply, now, wall);
     } else if (exchange instanceof PendingRelease e) {
-      turn.released(reply, turn.queuesFirst(now) && node == waitPolicy.home());
+      boolean asksHome = turn.othersWant() || turn.needsHome(now);
+      turn.released(reply, asksHome && node == waitPolicy.home());
       pendingReleases.onReply(e, node, reply, now);
     } else if (exchange instanceof QueueRequest q) {
       waiters.conclude(acquirer.onQueueReply(q, reply, now, wall), now, wall);

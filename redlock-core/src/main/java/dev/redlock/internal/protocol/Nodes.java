@@ -26,6 +26,17 @@ public interface Nodes {
     return status.connection() == reply.connection() && status.state() == NodeStatus.State.VOTING;
   }
 
+  /** The next node after this one that votes and does not hang; −1 if there is none. */
+  default int healthyBeside(int node) {
+    for (int i = 1; i < count(); i++) {
+      int other = (node + i) % count();
+      if (status(other).votes() && !knowledge(other).hung()) {
+        return other;
+      }
+    }
+    return -1;
+  }
+
   /** What is known of its clock and speed; shared by all locks of a client. */
   NodeKnowledge knowledge(int node);
 

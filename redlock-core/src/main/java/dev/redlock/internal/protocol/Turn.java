@@ -9,8 +9,9 @@ import dev.redlock.spi.ReplyCode;
  * <p>The naive way asks all nodes at once for the next caller. It starves others in this history: A
  * holds the lock, B waits in another process. A releases, and its next caller asks at once. B's
  * wake-up takes half a round trip, and B's question another half. A is always first. So a process
- * that knows of others, or that has served {@code maxHandOffs} callers by hand-off, goes to the end
- * of the queue before it asks.
+ * that knows of others goes to the end of the queue before it asks. One that has served {@code
+ * maxHandOffs} callers by hand-off has not asked the nodes for a while. It asks all of them, but
+ * the home node must agree.
  *
  * <p>The nodes tell whether there are others: in their votes, and in their replies to a release.
  * Only the home node knows that there is none. In fair mode a process that has seen others queues
@@ -67,7 +68,10 @@ final class Turn {
     }
   }
 
-  /** Whether other processes want the lock, as far as is known here. */
+  /**
+   * Whether other processes want the lock, as far as is known here. Then this process enters the
+   * queue before it asks for the lock.
+   */
   boolean othersWant() {
     return othersWant;
   }
@@ -85,8 +89,8 @@ final class Turn {
     othersWant = true;
   }
 
-  /** Whether this process enters the queue before it asks for the lock. */
-  boolean queuesFirst(long now) {
-    return othersWant || (full && now - endNanos <= LINGER_NANOS);
+  /** Whether others may have come since this process asked last, so that the home node decides. */
+  boolean needsHome(long now) {
+    return full && now - endNanos <= LINGER_NANOS;
   }
 }

@@ -26,14 +26,14 @@ class TurnTest {
     granted();
     turn.ended(config, now);
     turn.released(ALONE, true);
-    assertThat(turn.queuesFirst(now)).isFalse();
+    assertThat(turn.othersWant()).isFalse();
   }
 
   @Test
   void others_thatAnyNodeReports_comeFirst() {
     granted();
     turn.released(OTHERS, false);
-    assertThat(turn.queuesFirst(now)).isTrue();
+    assertThat(turn.othersWant()).isTrue();
   }
 
   @Test
@@ -41,9 +41,9 @@ class TurnTest {
     turn.heldByOthers();
     granted();
     turn.released(ALONE, false);
-    assertThat(turn.queuesFirst(now)).as("another node does not know").isTrue();
+    assertThat(turn.othersWant()).as("another node does not know").isTrue();
     turn.released(ALONE, true);
-    assertThat(turn.queuesFirst(now)).isFalse();
+    assertThat(turn.othersWant()).isFalse();
   }
 
   @Test
@@ -53,22 +53,22 @@ class TurnTest {
     granted();
     turn.ended(fair, now);
     turn.released(ALONE, true);
-    assertThat(turn.queuesFirst(now)).isTrue();
+    assertThat(turn.othersWant()).isTrue();
   }
 
   @Test
-  void handOffs_upToTheLimit_endTheTurn() {
+  void handOffs_upToTheLimit_makeTheHomeNodeDecide() {
     granted();
     turn.handedOffLocally();
     turn.ended(config, now);
-    assertThat(turn.queuesFirst(now)).as("one of two").isFalse();
+    assertThat(turn.needsHome(now)).as("one of two").isFalse();
     granted();
     turn.handedOffLocally();
     turn.handedOffLocally();
     turn.ended(config, now);
     assertThat(turn.handOffs()).isEqualTo(2);
-    assertThat(turn.queuesFirst(now)).as("no node was asked for a while").isTrue();
-    assertThat(turn.queuesFirst(now + 1000 * MILLI)).as("long after").isFalse();
+    assertThat(turn.needsHome(now)).as("no node was asked for a while").isTrue();
+    assertThat(turn.needsHome(now + 1000 * MILLI)).as("long after").isFalse();
   }
 
   @Test
