@@ -66,7 +66,7 @@ public final class LeastUser {
   @interface Masters {}
 
   /** {@code ACL SETUSER app …}, the line of the page. */
-  static String[] command() {
+  public static String[] command() {
     Path root = Path.of("").toAbsolutePath();
     while (!Files.isDirectory(root.resolve("docs"))) {
       root = root.getParent();

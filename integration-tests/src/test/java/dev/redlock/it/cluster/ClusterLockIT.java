@@ -17,6 +17,7 @@ import dev.redlock.cluster.ClusterReleaseHints;
 import dev.redlock.cluster.SlotLocator;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Commands;
+import dev.redlock.it.LeastUser;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
@@ -285,35 +286,12 @@ class ClusterLockIT {
   @Test
   void leastPrivilegedUser_canDoEverything() throws Exception {
     for (RedisNode node : cluster) {
+      node.command(LeastUser.command());
       node.command(
           "ACL",
           "SETUSER",
-          "least",
-          "reset",
-          "on",
-          ">secret",
-          "~redlock:*",
+          "app",
           "&redlock:*",
-          "-@all",
-          "+evalsha",
-          "+eval",
-          "+get",
-          "+set",
-          "+del",
-          "+time",
-          "+pttl",
-          "+pexpire",
-          "+mget",
-          "+exists",
-          "+hmget",
-          "+hset",
-          "+zadd",
-          "+zrange",
-          "+zrem",
-          "+zrank",
-          "+zcard",
-          "+client|tracking",
-          "+info",
           "+cluster|nodes",
           "+cluster|slots",
           "+asking",
@@ -323,9 +301,7 @@ class ClusterLockIT {
           "+wait");
     }
     List<String> uris =
-        cluster.uris().stream()
-            .map(uri -> uri.replace("redis://", "redis://least:secret@"))
-            .toList();
+        cluster.uris().stream().map(uri -> uri.replace("redis://", "redis://app:secret@")).toList();
     try (Redlock one = ClusterClients.start(uris, ClusterClients.confirmed());
         Redlock two = ClusterClients.start(uris, ClusterClients.confirmed())) {
       Lease held = one.lock("least", LAZY).acquire(WAIT);

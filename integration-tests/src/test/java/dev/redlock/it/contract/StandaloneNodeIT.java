@@ -4,6 +4,7 @@ import static dev.redlock.it.contract.TestClient.MAX_LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.redlock.it.LeastUser;
 import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
@@ -23,10 +24,12 @@ import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -60,40 +63,13 @@ class StandaloneNodeIT {
     return server.uri().replace("redis://", "redis://" + user + ":" + password + "@");
   }
 
-  /** The permissions that the scripts need; tests add script loading and INFO. */
-  private static final String[] LEAST = {
-    "ACL",
-    "SETUSER",
-    "app",
-    "reset",
-    "on",
-    ">secret",
-    "~redlock:*",
-    "-@all",
-    "+evalsha",
-    "+eval",
-    "+get",
-    "+set",
-    "+del",
-    "+time",
-    "+pttl",
-    "+pexpire",
-    "+mget",
-    "+exists",
-    "+hmget",
-    "+hset",
-    "+zadd",
-    "+zrange",
-    "+zrem",
-    "+zrank",
-    "+zcard",
-    "+client|tracking"
-  };
-
+  /** The permissions of the page but for INFO, and more. */
   private static void setLeast(RedisNode server, String... more) {
-    String[] words = java.util.Arrays.copyOf(LEAST, LEAST.length + more.length);
-    System.arraycopy(more, 0, words, LEAST.length, more.length);
-    server.command(words);
+    server.command(
+        Stream.concat(
+                Arrays.stream(LeastUser.command()).filter(word -> !word.equals("+info")),
+                Arrays.stream(more))
+            .toArray(String[]::new));
   }
 
   private static void lockAndRelease(TestClient client) {
