@@ -1,5 +1,7 @@
 import dev.redlock.*;
+import dev.redlock.micrometer.*;
 import dev.redlock.vertx.*;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.*;
 import io.vertx.ext.web.RoutingContext;
 import java.time.Duration;
@@ -14,6 +16,8 @@ class Scope {
 
   Vertx vertx;
   VertxRedlock redlock;
+  RedlockOptions options;
+  MeterRegistry registry;
   Ledger ledger;
   String entry, item;
   RoutingContext request;

@@ -1,6 +1,7 @@
 package dev.redlock.vertx;
 
 import dev.redlock.LockOptions;
+import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.RestartGuard;
 import io.vertx.codegen.annotations.DataObject;
 import io.vertx.codegen.annotations.GenIgnore;
@@ -35,6 +36,7 @@ public final class RedlockOptions {
   private @Nullable String clientCertificatePath;
   private @Nullable String clientKeyPath;
   private String keyPrefix = "redlock";
+  private String label = "";
   private @Nullable Long maxLeaseTimeMillis;
   private String restartGuard = "uptime";
   private @Nullable Long leaseTimeMillis;
@@ -67,6 +69,7 @@ public final class RedlockOptions {
     clientCertificatePath = other.clientCertificatePath;
     clientKeyPath = other.clientKeyPath;
     keyPrefix = other.keyPrefix;
+    label = other.label;
     maxLeaseTimeMillis = other.maxLeaseTimeMillis;
     restartGuard = other.restartGuard;
     leaseTimeMillis = other.leaseTimeMillis;
@@ -108,6 +111,7 @@ public final class RedlockOptions {
     clientCertificatePath = fields.stringOrNull("clientCertificatePath", clientCertificatePath);
     clientKeyPath = fields.stringOrNull("clientKeyPath", clientKeyPath);
     keyPrefix = fields.string("keyPrefix", keyPrefix);
+    setLabel(fields.string("label", label));
     maxLeaseTimeMillis = fields.wholeOrNull("maxLeaseTimeMillis", maxLeaseTimeMillis);
     restartGuard = fields.string("restartGuard", restartGuard);
     leaseTimeMillis = fields.wholeOrNull("leaseTimeMillis", leaseTimeMillis);
@@ -141,6 +145,7 @@ public final class RedlockOptions {
         .put("clientCertificatePath", clientCertificatePath)
         .put("clientKeyPath", clientKeyPath)
         .put("keyPrefix", keyPrefix)
+        .put("label", label)
         .put("maxLeaseTimeMillis", maxLeaseTimeMillis)
         .put("restartGuard", restartGuard)
         .put("leaseTimeMillis", leaseTimeMillis)
@@ -307,6 +312,26 @@ public final class RedlockOptions {
   /** Sets {@link #getKeyPrefix()}. */
   public RedlockOptions setKeyPrefix(String keyPrefix) {
     this.keyPrefix = Objects.requireNonNull(keyPrefix, "keyPrefix");
+    return this;
+  }
+
+  /**
+   * Shows people which client holds a lock; see {@link dev.redlock.RedlockBuilder#label}. At most
+   * 64 bytes of printable UTF-8. Empty, the default, means none.
+   */
+  public String getLabel() {
+    return label;
+  }
+
+  /**
+   * Sets {@link #getLabel()}.
+   *
+   * @throws IllegalArgumentException if it is too long, or contains characters that are not
+   *     printable
+   */
+  public RedlockOptions setLabel(String label) {
+    HolderMark.suffix(label);
+    this.label = label;
     return this;
   }
 

@@ -32,6 +32,7 @@ class RedlockOptionsTest {
             .addNode("redis://a:1")
             .addNode("redis://b:2")
             .setKeyPrefix("p")
+            .setLabel("pod-3")
             .setMaxLeaseTimeMillis(20_000L)
             .setRestartGuard("marker")
             .setLeaseTimeMillis(10_000)
@@ -100,6 +101,7 @@ class RedlockOptionsTest {
         "{\"holdCapMillis\":\"1 h\"}",
         "{\"password\":[\"secret\"]}",
         "{\"keyPrefix\":7}",
+        "{\"label\":\"a\\u0007\"}",
         "{\"nodes\":\"redis://secret@a\"}",
         "{\"nodes\":[1]}",
         "{\"restartGuard\":\"never\"}",

@@ -62,6 +62,7 @@ public final class Clients {
           Redlock.builder()
               .defaults(o.lockOptions())
               .keyPrefix(o.getKeyPrefix())
+              .label(o.getLabel())
               .restartGuard(o.guard())
               .time(time)
               .callbackExecutor(time);
