@@ -363,13 +363,8 @@ public final class ConnectionWorld {
   }
 
   private void hang(Link link) {
-    link.hung = true;
-    loop.at(
-        random.nextInt(8) * SECOND,
-        () -> {
-          link.hung = false;
-          link.work();
-        });
+    link.hang();
+    loop.at(random.nextInt(8) * SECOND, link::goOn);
   }
 
   private void restart(boolean empty) {
@@ -519,9 +514,7 @@ public final class ConnectionWorld {
               + (error == null ? 0 : 31L * error.kind().ordinal())
               + loop.nanos());
       check(call.replies == 1, "once: request " + call.number + " got a second reply");
-      check(
-          loop.nanos() - call.postedNanos < 8 * SECOND,
-          "late: request " + call.number + " got its reply after 8 s: " + reply);
+      check(isInTime(call), "late: request " + call.number + " got its reply: " + reply);
       if (error != null) {
         call.toldNotExecuted = error.notExecuted();
         check(
@@ -603,10 +596,16 @@ public final class ConnectionWorld {
       }
     }
     for (Call call : calls.values()) {
-      check(
-          call.replies == 1 || loop.nanos() - call.postedNanos < 8 * SECOND,
-          "late: request " + call.number + " has no reply after 8 s");
+      check(call.replies == 1 || isInTime(call), "late: request " + call.number + " has no reply");
     }
+  }
+
+  /**
+   * A connection is given up after a silence, which each byte ends. So a hang and a half-open
+   * connection after it take one silence each.
+   */
+  private boolean isInTime(Call call) {
+    return loop.nanos() - Math.max(call.postedNanos, lastByteNanos) < 8 * SECOND;
   }
 
   private void check(boolean holds, String rule) {

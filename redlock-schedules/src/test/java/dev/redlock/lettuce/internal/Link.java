@@ -36,7 +36,11 @@ final class Link implements VirtualChannel.Wire {
   private long toClientNanos;
   private final ByteArrayOutputStream unread = new ByteArrayOutputStream();
   private final List<List<String>> waiting = new ArrayList<>();
-  boolean hung;
+
+  /** The server reads and writes nothing on this connection for a while. */
+  private boolean hung;
+
+  private final List<Runnable> pushesAfterHang = new ArrayList<>();
 
   /** The server knows that the client has ended it. */
   private boolean ended;
@@ -91,6 +95,18 @@ final class Link implements VirtualChannel.Wire {
     work();
   }
 
+  void hang() {
+    hung = true;
+  }
+
+  void goOn() {
+    hung = false;
+    List<Runnable> pushes = List.copyOf(pushesAfterHang);
+    pushesAfterHang.clear();
+    pushes.forEach(Runnable::run);
+    work();
+  }
+
   void work() {
     while (!hung && !silent && !droppedByServer && server.up && !waiting.isEmpty()) {
       List<String> words = waiting.remove(0);
@@ -141,14 +157,18 @@ final class Link implements VirtualChannel.Wire {
   }
 
   void push(String text) {
-    if (isOpen() && !silent) {
+    if (hung) {
+      pushesAfterHang.add(() -> push(text));
+    } else if (isOpen() && !silent) {
       send(text.getBytes(UTF_8), null);
     }
   }
 
   /** All keys are gone; the client learns it when the push arrives. */
   void pushFlush() {
-    if (isOpen() && !silent) {
+    if (hung) {
+      pushesAfterHang.add(this::pushFlush);
+    } else if (isOpen() && !silent) {
       byte[] push = ">2\r\n$10\r\ninvalidate\r\n_\r\n".getBytes(UTF_8);
       toClientNanos = Math.max(toClientNanos, loop.nanos() + delay());
       loop.at(

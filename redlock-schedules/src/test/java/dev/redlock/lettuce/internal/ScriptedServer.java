@@ -37,6 +37,12 @@ final class ScriptedServer {
   long lostNanos;
   int runs = 1;
 
+  /**
+   * Whether it has had a key since that a client relies on: one of a lock, or a marker that it had
+   * before a probe. A server without them loses nothing.
+   */
+  private boolean hasKeys;
+
   /** A proxy hides the last restart from the client, which has had no NOSCRIPT since. */
   private boolean restartHidden;
 
@@ -77,7 +83,8 @@ final class ScriptedServer {
   }
 
   void loseKeys() {
-    lostNanos = loop.nanos();
+    lostNanos = hasKeys ? loop.nanos() : lostNanos;
+    hasKeys = false;
     markerSince = 0;
     renewed = false;
   }
@@ -241,6 +248,7 @@ final class ScriptedServer {
     if (error != null) {
       return not(known, token, leaseId, error, false);
     }
+    hasKeys = true;
     if (malformed) {
       malformed = false;
       Executed executed = new Executed(token, leaseId, known.name(), true, false);
@@ -276,6 +284,7 @@ final class ScriptedServer {
       markerSince = micros();
       markerId = arguments.get(2);
     }
+    hasKeys |= set == 0;
     long known = Long.parseLong(arguments.get(1));
     renewed |= known != 0 && known != markerSince;
     return ("*7\r\n:"
