@@ -80,7 +80,8 @@ final class NodeSet implements Nodes {
     return notifying > nodes.length / 2;
   }
 
-  boolean notifiesWaiters(int node) {
+  @Override
+  public boolean notifiesWaiters(int node) {
     try {
       return nodes[node].notifiesWaiters();
     } catch (Throwable e) {

@@ -397,7 +397,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "a process that knows of others asks all nodes before them",
-        protocol("Acquirer", "nodeToQueueAt(turn.othersWant())", "nodeToQueueAt(false)"));
+        protocol("WaitPolicy", "nodeToQueueAt(turn.othersWant() ||", "nodeToQueueAt("));
     mutant(
         "X",
         "after its share of hand-offs a process does not need the home node",

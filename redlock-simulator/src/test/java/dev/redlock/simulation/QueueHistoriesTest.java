@@ -362,6 +362,55 @@ class QueueHistoriesTest {
     third.mustHold("there was no other process");
   }
 
+  /** Else it had the votes of the near nodes for a long round trip, and nobody had the lock. */
+  @Test
+  void process_thatServedItsShareOfCallers_isQueuedFirstAtAHomeNodeThatIsFar() {
+    Play p = new Play(3, 1, options().autoExtend(true).maxHandOffs(1));
+    p.world.clients[0].links[Play.HOME_OF_A - 1].far = 20 * Scenario.MS;
+    p.start();
+    p.run(500);
+    Play.Person first = p.person(0);
+    for (int i = 0; i < 20; i++) {
+      first.wants(1000);
+      p.run(60);
+      first.releases();
+      p.run(60);
+    }
+    first.wants(1000);
+    p.run(60);
+    Play.Person second = p.person(0);
+    second.wants(5000);
+    Play.Person third = p.person(0);
+    third.wants(5000);
+    first.releases();
+    p.run(5);
+    second.mustHold("handed off");
+    second.releases();
+    require(p.world.history.lastSent("A", "enqueue"), "the home node is far");
+    p.run(200);
+    third.mustHold("there was no other process");
+  }
+
+  @Test
+  void singleTry_behindTheShareOfCallers_doesNotNeedTheHomeNode() {
+    Play p = new Play(3, 1, options().autoExtend(true).maxHandOffs(1)).start();
+    Play.Person first = p.asks(0, 100);
+    Play.Person second = p.person(0);
+    second.wants(5000);
+    first.releases();
+    p.run(3);
+    second.mustHold("handed off");
+    SimLink home = p.link(first, Play.HOME_OF_A);
+    home.holdRequests();
+    second.releases();
+    Play.Person third = p.person(0);
+    third.tries();
+    p.run(5);
+    third.mustHold("two of three granted");
+    home.letGo();
+    p.run(50);
+  }
+
   @Test
   void process_thatServedItsShareOfCallers_letsAnotherComeThatItDidNotKnowOf() {
     Play p = new Play(3, 2, options().autoExtend(true).maxHandOffs(1)).start();

@@ -226,6 +226,22 @@ class TokenHistoriesTest {
     a.mustHold("nothing stood in the way of the third token");
   }
 
+  @Test
+  void singleTry_clocksApartAndANodeHangs_reportsTheTokens() {
+    Play p = new Play(3, 1, options()).start();
+    Play.Person a = p.person(0);
+    p.node(1).step(-10_000_000L);
+    p.run(50);
+    p.link(a, 3).holdRequests();
+    a.tries();
+    p.run(500);
+    require(a.refusal != null, "a single try ends");
+    require(a.refusal.verdict() == Verdict.TOKENS_REFUSED, a.refusal.sentence());
+    require(a.refusal.rounds() == 2, "one attempt of two tokens");
+    p.link(a, 3).letGo();
+    p.run(100);
+  }
+
   private static void holdRequests(Play p, Play.Person person) {
     for (int node = 1; node <= 3; node++) {
       p.link(person, node).holdRequests();

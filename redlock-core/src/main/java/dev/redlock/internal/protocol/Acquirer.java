@@ -126,7 +126,7 @@ final class Acquirer {
     Attempt a = attempt(head);
     waitPolicy.asked(head.config);
     boolean turnCame = waitPolicy.isAtTurn();
-    int home = head.singleTry ? -1 : waitPolicy.nodeToQueueAt(turn.othersWant());
+    int home = head.singleTry ? -1 : waitPolicy.nodeToQueueAt(turn, now);
     QueueRequest place = earlyFor(head);
     early = null;
     if (home < 0) {
@@ -224,7 +224,7 @@ final class Acquirer {
     nodes.limiter().began();
     AcquireRound r =
         new AcquireRound(nodes, request, config, predecessor, atTurn, queueHome, now, wall);
-    if (turn.needsHome(now)) {
+    if (turn.needsHome(w, now)) {
       r.needHome();
     }
     return put(a, r, now, wall);

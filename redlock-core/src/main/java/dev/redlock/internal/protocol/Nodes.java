@@ -40,6 +40,11 @@ public interface Nodes {
   /** What is known of its clock and speed; shared by all locks of a client. */
   NodeKnowledge knowledge(int node);
 
+  /** Whether the node tells waiting processes of a release, so that they need not poll it. */
+  default boolean notifiesWaiters(int node) {
+    return true;
+  }
+
   /** How many rounds may be under way; shared by all locks of a client. */
   RoundLimiter limiter();
 

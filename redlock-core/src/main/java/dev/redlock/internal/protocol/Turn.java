@@ -11,7 +11,8 @@ import dev.redlock.spi.ReplyCode;
  * wake-up takes half a round trip, and B's question another half. A is always first. So a process
  * that knows of others goes to the end of the queue before it asks. One that has served {@code
  * maxHandOffs} callers by hand-off has not asked the nodes for a while. It asks all of them, but
- * the home node must agree.
+ * the home node must agree; or it asks that node first, see {@link WaitPolicy#nodeToQueueAt(Turn,
+ * long)}.
  *
  * <p>The nodes tell whether there are others: in their votes, and in their replies to a release.
  * Only the home node knows that there is none. In fair mode a process that has seen others queues
@@ -92,5 +93,10 @@ final class Turn {
   /** Whether others may have come since this process asked last, so that the home node decides. */
   boolean needsHome(long now) {
     return full && now - endNanos <= LINGER_NANOS;
+  }
+
+  /** The same for this waiter: only its votes can make a single try wait for the home node. */
+  boolean needsHome(Waiter w, long now) {
+    return !w.singleTry && needsHome(now);
   }
 }

@@ -33,6 +33,9 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
   private boolean closed;
   private long overdueNanos;
 
+  /** Whether the verdict counts each node that had not replied as silent. */
+  private boolean timedOut;
+
   /**
    * Asks all nodes that vote. The others are recorded as silent or quarantined, with the state that
    * they have now.
@@ -187,6 +190,7 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
   final AcquireVerdict decide(long nowNanos, long nowWallMillis, boolean atTimeout) {
     if (verdict == AcquireVerdict.UNDECIDED
         && latch(judge(nowNanos, nowWallMillis, atTimeout)) != AcquireVerdict.UNDECIDED) {
+      timedOut = atTimeout;
       overdueNanos = Math.max(0, validity.elapsed(nowNanos, nowWallMillis) - timeoutNanos);
     }
     return verdict;
@@ -221,7 +225,7 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
    * two.
    */
   final void overtaken(int acceptLater) {
-    QuorumTally tally = tally(false);
+    QuorumTally tally = tally(timedOut);
     if (acceptLater + tally.held + tally.open >= tally.quorum()) {
       latch(AcquireVerdict.COLLIDED);
     }

@@ -163,6 +163,23 @@ final class WaitPolicy {
     return !all && (queueNext || othersWant) ? home() : -1;
   }
 
+  /**
+   * The same, by what is known of others. If the home node is to decide, all nodes are asked at
+   * once, but not if that harms the first of its queue. A home node that is far keeps it waiting
+   * while the other nodes have granted to this process. One that sends no invalidations does not
+   * wake it, and it polls: it would rarely find the lock free.
+   */
+  int nodeToQueueAt(Turn turn, long now) {
+    return nodeToQueueAt(turn.othersWant() || (turn.needsHome(now) && !isHomeNearAndWakes()));
+  }
+
+  private boolean isHomeNearAndWakes() {
+    int node = home();
+    return node >= 0
+        && nodes.notifiesWaiters(node)
+        && nodes.knowledge(node).latencyNanos() <= 2 * nodes.roundTripNanos();
+  }
+
   /** Whether a release has woken this process, so that the next round is its turn. */
   boolean isAtTurn() {
     return allNext && ahead == 0 && sleep.cause() == WakeUp.HINT;

@@ -52,6 +52,13 @@ final class TestNodes implements Nodes {
     return known[node];
   }
 
+  boolean polled;
+
+  @Override
+  public boolean notifiesWaiters(int node) {
+    return !polled;
+  }
+
   @Override
   public RoundLimiter limiter() {
     return limiter;

@@ -58,6 +58,18 @@ class WaitPolicyTest {
   }
 
   @Test
+  void process_thatServedItsShare_asksAllNodesOnlyIfTheHomeNodeWakesWaiters() {
+    LockConfig one = LockConfig.of(TestNodes.options().maxHandOffs(1).build());
+    Turn turn = new Turn();
+    turn.granted(nodes.round(one, now, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2));
+    turn.handedOffLocally();
+    turn.ended(one, now);
+    assertThat(policy.nodeToQueueAt(turn, now)).isEqualTo(-1);
+    nodes.polled = true;
+    assertThat(policy.nodeToQueueAt(turn, now)).isEqualTo(home);
+  }
+
+  @Test
   void refusal_byAHolder_leadsToTheQueueAtOnce() {
     refused(TestNodes.held(30_000));
     assertThat(policy.isTime(now)).isTrue();
