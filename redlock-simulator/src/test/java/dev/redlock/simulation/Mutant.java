@@ -404,6 +404,18 @@ record Mutant(String name, String source, List<Edit> edits) {
         protocol("Turn", "    full = handOffs > 0 &&", "    full = handOffs < 0 &&"));
     mutant(
         "X",
+        "after its share of hand-offs a process asks all nodes although the home node is far",
+        protocol("WaitPolicy", "turn.needsHome(now) && !isHomeNearAndWakes()", "false"));
+    mutant(
+        "X",
+        "a single try needs the home node",
+        protocol("Turn", "!w.singleTry && needsHome(now)", "needsHome(now)"));
+    mutant(
+        "X",
+        "a lost race is judged as if a node that hung might still vote",
+        protocol("Votes", "tally(timedOut)", "tally(false)"));
+    mutant(
+        "X",
         "the release wakes no process",
         node(
             "    if (!kept && queues.woken(wakeKey, now / 1000) < 0) {",
