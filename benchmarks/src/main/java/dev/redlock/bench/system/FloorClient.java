@@ -16,7 +16,6 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.output.CommandOutput;
-import io.lettuce.core.output.IntegerListOutput;
 import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -28,6 +27,7 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.netty.handler.flush.FlushConsolidationHandler;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -58,7 +58,7 @@ public final class FloorClient implements LockClient {
       Long.toString(EncodedRequest.fenceLifeMillis(Duration.ofSeconds(30))).getBytes(US_ASCII);
   private static final byte[] ONE = {'1'};
   private static final byte[] ZERO = {'0'};
-  private static final Long GRANTED = 1L;
+  private static final long GRANTED = 1;
   private static final byte[] COMPARE_AND_DELETE =
       """
       if redis.call('GET', KEYS[1]) == ARGV[1] then
@@ -70,11 +70,11 @@ public final class FloorClient implements LockClient {
   private static final byte[] SET_AND_COUNT =
       """
       if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
-        return {0, tonumber(redis.call('GET', KEYS[2]) or 0)}
+        return 0
       end
       local token = redis.call('INCR', KEYS[2])
       redis.call('PEXPIRE', KEYS[2], ARGV[3])
-      return {1, token}"""
+      return token"""
           .getBytes(US_ASCII);
 
   /** What it sends. */
@@ -246,7 +246,7 @@ public final class FloorClient implements LockClient {
   }
 
   private void evaluate(CommandArgs<byte[], byte[]> args, Round<Held> round) {
-    send(CommandType.EVALSHA, () -> new IntegerListOutput<>(ByteArrayCodec.INSTANCE), args, round);
+    send(CommandType.EVALSHA, GrantOutput::new, args, round);
   }
 
   private <T> void send(
@@ -298,6 +298,33 @@ public final class FloorClient implements LockClient {
     }
   }
 
+  /**
+   * Whether a script granted: it replies with a time or a token, or with an array that begins with
+   * our code.
+   */
+  private static final class GrantOutput extends CommandOutput<byte[], byte[], Boolean> {
+    private boolean isArray;
+
+    GrantOutput() {
+      super(ByteArrayCodec.INSTANCE, null);
+    }
+
+    @Override
+    public void multi(int count) {
+      isArray = true;
+    }
+
+    @Override
+    public void set(long integer) {
+      if (output == null) {
+        output = isArray ? integer == GRANTED : integer != 0;
+      }
+    }
+
+    @Override
+    public void set(@Nullable ByteBuffer bytes) {}
+  }
+
   /** Counts replies. Completes at a quorum, and fails when a quorum is impossible. */
   private static final class Round<T> extends CompletableFuture<T>
       implements BiConsumer<@Nullable Object, @Nullable Throwable> {
@@ -327,7 +354,7 @@ public final class FloorClient implements LockClient {
     }
 
     private static boolean isGrant(@Nullable Object answer) {
-      return answer instanceof List<?> reply ? GRANTED.equals(reply.get(0)) : "OK".equals(answer);
+      return Boolean.TRUE.equals(answer) || "OK".equals(answer);
     }
   }
 }

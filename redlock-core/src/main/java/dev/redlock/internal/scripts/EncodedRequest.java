@@ -228,6 +228,11 @@ public final class EncodedRequest {
     return script;
   }
 
+  /** What it asks for. */
+  LockRequest request() {
+    return request;
+  }
+
   /** The keys of the requested names. */
   public LockKeys keys() {
     return request.keys();

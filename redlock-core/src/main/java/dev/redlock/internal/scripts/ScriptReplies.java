@@ -1,6 +1,8 @@
 package dev.redlock.internal.scripts;
 
+import dev.redlock.internal.protocol.TokenWindow;
 import dev.redlock.spi.HolderMark;
+import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
@@ -11,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decodes what the scripts reply: {@code code, node time, fence, remaining ms, others that want the
  * lock or come before in the queue, mark}, without the elements behind the last that matters. Code
- * 10 is {@code 10, node time, index of the key with foreign data}.
+ * 10 is {@code 10, node time, index of the key with foreign data}. In the usual case {@code
+ * acquire.lua} and {@code release.lua} reply with one integer instead.
  *
  * <p>A reply that no script returns is a failure, never a vote. It is no exception either: the
  * request would remain without a reply.
@@ -20,6 +23,7 @@ public final class ScriptReplies {
   /** The greatest number of elements of a reply. */
   public static final int MAX_ELEMENTS = 6;
 
+  private static final int CODE_RELEASED = 8;
   private static final int FOREIGN_KEY = 10;
 
   /** Lua counts in doubles, so no script returns a greater number of microseconds. */
@@ -84,7 +88,7 @@ public final class ScriptReplies {
       long remainingMillis,
       long others,
       @Nullable String mark) {
-    boolean clock = nodeMicros > 0 && nodeMicros <= MAX_MICROS;
+    boolean clock = isClock(nodeMicros);
     if (code == FOREIGN_KEY && clock && third >= 1 && third <= request.keyCount()) {
       return NodeReply.failed(
           connection,
@@ -100,8 +104,7 @@ public final class ScriptReplies {
     }
     ReplyCode known = CODES[(int) code];
     boolean held = known == ReplyCode.HELD;
-    boolean clockMissing = nodeMicros == 0 && known == ReplyCode.RELEASED; // See release.lua.
-    if ((!clock && !clockMissing)
+    if (!clock
         || third < 0
         || others < 0
         || (held ? remainingMillis < -1 || mark == null : remainingMillis != 0 || mark != null)
@@ -119,6 +122,37 @@ public final class ScriptReplies {
         mark,
         (int) Math.min(others, Integer.MAX_VALUE),
         null);
+  }
+
+  /**
+   * Decodes a reply that is one integer: the node's time for a grant, or the code of a release. A
+   * node grants a token only in the window around its time, so no other number is taken for a
+   * grant.
+   */
+  public static NodeReply reply(
+      EncodedRequest encoded, String node, long connection, long integer) {
+    LockRequest request = encoded.request();
+    if (encoded.script() == Script.ACQUIRE
+        && request instanceof LockRequest.Acquire a
+        && isClock(integer)
+        && a.token() <= integer + TokenWindow.AHEAD_MICROS
+        && a.token() >= integer - TokenWindow.SLACK_MICROS) {
+      return usual(ReplyCode.GRANTED, connection, integer, a.token());
+    }
+    if (encoded.script() == Script.RELEASE
+        && request instanceof LockRequest.Release r
+        && integer == CODE_RELEASED) {
+      return usual(ReplyCode.RELEASED, connection, 0, r.token());
+    }
+    return unexpected(connection, node + " replied with the unexpected number " + integer);
+  }
+
+  private static boolean isClock(long micros) {
+    return micros > 0 && micros <= MAX_MICROS;
+  }
+
+  private static NodeReply usual(ReplyCode code, long connection, long nodeMicros, long fence) {
+    return new NodeReply(code, connection, nodeMicros, fence, 0, null, 0, null);
   }
 
   /** The reply in place of one that no script returns. */

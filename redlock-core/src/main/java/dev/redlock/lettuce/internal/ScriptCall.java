@@ -41,6 +41,7 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
 
   // Written by the decoder on the connection's thread.
   private int position = -1;
+  private boolean isInteger;
   private boolean malformed;
   private int releasesBefore;
   private long code;
@@ -156,6 +157,11 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
 
   @Override
   public void set(long integer) {
+    if (position < 0) {
+      isInteger = true;
+      code = integer;
+      return;
+    }
     switch (next()) {
       case 0 -> code = integer;
       case 1 -> nodeMicros = integer;
@@ -229,7 +235,7 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
 
   /** The reply; null if the call was sent again and the new call will deliver it. */
   private @Nullable NodeReply read() {
-    if (malformed || (!hasError() && position < 3)) {
+    if (malformed || (!hasError() && !isInteger && position < 3)) {
       return ScriptReplies.unexpected(
           session.connection(), "a reply that no script of this client returns");
     }
@@ -240,6 +246,9 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
       }
       session.onErrorReply(error, request.keys());
       return NodeReply.failed(session.connection(), error);
+    }
+    if (isInteger) {
+      return ScriptReplies.reply(request, session.node(), session.connection(), code);
     }
     return ScriptReplies.reply(
         request,

@@ -15,29 +15,30 @@
 -- that has ended (or 0), and 1 if others want the lock: a client was refused since the last grant, or processes are
 -- queued on this node.
 local id, token, fenceLife = ARGV[1], ARGV[2], ARGV[4]
-local previous = ARGV[5] ~= '' and ARGV[5] or nil
 local proposed = tonumber(token)
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local inWindow = proposed >= now - 2000000 and proposed <= now + 2000000
-local last = #KEYS
 
 -- The usual case in four commands: one name, free, and no other client wants it. This MGET comes after the write of the
--- lock key, so that the node sends an invalidation if another client changes that key; see the end of the script.
-if last == 2 and not ARGV[5] and inWindow and redis.call('SET', KEYS[1], id, 'NX', 'PX', ARGV[3]) then
+-- lock key, so that the node sends an invalidation if another client changes that key; see the end of the script. The
+-- reply is the node's time alone: an array would cost as much as a command.
+if inWindow and not ARGV[5] and not KEYS[3] and redis.call('SET', KEYS[1], id, 'NX', 'PX', ARGV[3]) then
   local stored = redis.call('MGET', KEYS[1], KEYS[2])[2]
   if stored then
-    local known, ended, want = string.match(stored, '^(%d+):(%d+):([01])$')
-    if want == '0' and tonumber(known) < proposed then
+    local known, ended = string.match(stored, '^(%d+):(%d+):0$')
+    if known and tonumber(known) < proposed then
       redis.call('SET', KEYS[2], token .. ':' .. ended .. ':0', 'PX', fenceLife)
-      return {1, now, proposed}
+      return now
     end
   elseif redis.call('SET', KEYS[2], token .. ':0:0', 'PX', fenceLife, 'NX') then
-    return {1, now, proposed}
+    return now
   end
   redis.call('DEL', KEYS[1])
 end
 
+local last = #KEYS
+local previous = ARGV[5] ~= '' and ARGV[5] or nil
 local fence, remaining, holder, asked, stale, wanted = 0, -1, nil, 0, false, false
 local repeated, unmarked, ended, raised = nil, nil, {}, nil
 local endedNow = previous and tonumber(ARGV[6])

@@ -11,33 +11,34 @@
 --
 -- Raises the fence even if the lock key has another lease id: the node then refuses an acquire that arrives later.
 -- A key of another type must not prevent the release of the other names.
-local id, token, hold = ARGV[1], ARGV[2], tonumber(ARGV[5])
-local proposed = tonumber(token)
-local last = #KEYS
+local id, token = ARGV[1], ARGV[2]
 
 -- Reads everything before the first write: a read after a write would make the node send an invalidation to this
 -- connection at the next grant. Few commands that read; see acquire, also for the format of the keys.
-local values = redis.pcall('MGET', unpack(KEYS, 1, last))
+local values = redis.pcall('MGET', unpack(KEYS))
 if values.err then
   return values
 end
 
 -- The usual case in three commands: one name, the key and the fence of this lease, and no other client wants it. This
--- reply has no clock reading: TIME would cost more than the DEL.
+-- reply has no clock reading: TIME would cost more than the DEL. It is no array, which would cost as much.
 if
-  last == 2
-  and values[1] == id
+  values[1] == id
+  and not KEYS[3]
   and values[2]
   and not ARGV[6]
-  and hold == 0
+  and ARGV[5] == '0'
   and ARGV[4] == '1'
   and string.match(values[2], '^(%d+):%d+:0$') == token
 then
   redis.call('DEL', KEYS[1])
   redis.call('SET', KEYS[2], token .. ':' .. token .. ':0', 'PX', ARGV[3])
-  return {8, 0, proposed}
+  return 8
 end
 
+local hold = tonumber(ARGV[5])
+local proposed = tonumber(token)
+local last = #KEYS
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 -- No fence may be further ahead than an acquire could raise it: a release must not lock other clients out.

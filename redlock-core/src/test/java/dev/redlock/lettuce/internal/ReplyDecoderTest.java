@@ -173,6 +173,52 @@ class ReplyDecoderTest {
   }
 
   @Test
+  void integer_isAGrantOnlyIfItIsATimeThatAllowsTheToken() {
+    LockRequest acquire = LockRequest.Acquire.of(KEYS, "id", NOW_MICROS, 30_000);
+    NodeReply reply = replyTo(acquire, ":" + (NOW_MICROS + 2_000_000) + "\r\n");
+    assertThat(reply.code()).isEqualTo(ReplyCode.GRANTED);
+    assertThat(reply.nodeMicros()).isEqualTo(NOW_MICROS + 2_000_000);
+    assertThat(reply.fence()).isEqualTo(NOW_MICROS);
+    assertThat(replyTo(acquire, ":" + (NOW_MICROS - 2_000_000) + "\r\n").code())
+        .isEqualTo(ReplyCode.GRANTED);
+    for (long integer :
+        new long[] {
+          1,
+          8,
+          0,
+          -1,
+          NOW_MICROS + 2_000_001,
+          NOW_MICROS - 2_000_001,
+          Long.MIN_VALUE,
+          Long.MAX_VALUE
+        }) {
+      assertUnexpected(replyTo(acquire, ":" + integer + "\r\n"));
+    }
+  }
+
+  @Test
+  void integer_isARelease_onlyIfItIsItsCode() {
+    LockRequest release = LockRequest.Release.of(KEYS, "id", NOW_MICROS);
+    NodeReply reply = replyTo(release, ":8\r\n");
+    assertThat(reply.code()).isEqualTo(ReplyCode.RELEASED);
+    assertThat(reply.fence()).isEqualTo(NOW_MICROS);
+    assertThat(reply.nodeMicros()).isZero();
+    assertUnexpected(replyTo(release, ":9\r\n"));
+    assertUnexpected(replyTo(release, ":" + NOW_MICROS + "\r\n"));
+    assertUnexpected(replyTo(release, "*3\r\n:8\r\n:0\r\n:16\r\n"));
+  }
+
+  @Test
+  void integer_isNoReplyToAnotherRequest() {
+    for (LockRequest request : REQUESTS.subList(2, REQUESTS.size())) {
+      if (!(request instanceof LockRequest.Release)) {
+        assertUnexpected(replyTo(request, ":8\r\n"));
+      }
+      assertUnexpected(replyTo(request, ":16\r\n"));
+    }
+  }
+
+  @Test
   void answer_withAnErrorAmongItsElements_isNoErrorOfTheServer() {
     assertUnexpected(replyTo(REQUESTS.get(0), "*3\r\n:1\r\n-OOM none left\r\n:16\r\n"));
   }

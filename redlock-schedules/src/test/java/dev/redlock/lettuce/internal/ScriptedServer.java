@@ -256,8 +256,10 @@ final class ScriptedServer {
       return new Answer(odd.getBytes(UTF_8), executed, false);
     }
     int code = known == Script.ACQUIRE ? 1 : known == Script.EXTEND ? 5 : 8;
+    boolean usual = known == Script.RELEASE && token % 2 == 0;
+    String array = "*3\r\n:" + code + "\r\n:" + micros() + "\r\n:" + token + "\r\n";
     return new Answer(
-        ("*3\r\n:" + code + "\r\n:" + micros() + "\r\n:" + token + "\r\n").getBytes(UTF_8),
+        (usual ? ":8\r\n" : array).getBytes(UTF_8),
         new Executed(token, leaseId, known.name(), true, false),
         false);
   }
