@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The common part of ./demo, ./shop, ./tutorial, ./recipe, ./site, ./bench, ./failures, ./matrix and
-# ./simulate, which source it under "set -euo pipefail": finds Java, builds if necessary, and reports errors. Works with bash 3.2.
+# The common part of ./demo, ./shop, ./tutorial, ./recipe, ./site, ./bench, ./failures, ./matrix, ./lanes
+# and ./simulate, which source it under "set -euo pipefail": finds Java, builds if necessary, and reports errors. Works with bash 3.2.
 #
 # MVN_ARGS is passed to Maven, for example -o; JAVA_OPTS is passed to the program.
 
@@ -44,6 +44,34 @@ build() {
   rm -rf "$lib" "$stamp"
   maven "$@"
   made_with "$lib" >"$stamp"
+}
+
+# lettuce_jars DIR LETTUCE NETTY TRANSPORT   fills DIR/lib with the jars of Lettuce and of what it needs,
+# with one Netty, and with the native transport of that name, if any: epoll, io_uring or kqueue.
+lettuce_jars() {
+  local native=
+  if [ -n "$4" ]; then
+    native="<dependency><groupId>io.netty</groupId><artifactId>netty-transport-native-$4</artifactId>
+      <classifier>$(uname -s | sed 's/Linux/linux/;s/Darwin/osx/')-$(uname -m | sed 's/aarch64\|arm64/aarch_64/')</classifier></dependency>"
+  fi
+  mkdir -p "$1"
+  cat >"$1/pom.xml" <<XML
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>jars</groupId><artifactId>jars</artifactId><version>1</version>
+  <dependencyManagement><dependencies><dependency>
+    <groupId>io.netty</groupId><artifactId>netty-bom</artifactId><version>$3.Final</version>
+    <type>pom</type><scope>import</scope>
+  </dependency></dependencies></dependencyManagement>
+  <dependencies>
+    <dependency><groupId>io.lettuce</groupId><artifactId>lettuce-core</artifactId><version>$2.RELEASE</version></dependency>
+    $native
+  </dependencies>
+</project>
+XML
+  # shellcheck disable=SC2086 # MVN_ARGS is a list of words
+  (cd "$1" && mvn -B -q -ntp -Dstyle.color=never ${MVN_ARGS:-} \
+    org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies "-DoutputDirectory=$1/lib")
 }
 
 # Finds a home for each of the JDKs 17, 21 and 25: sets jdks to their numbers and jdk_homes to their homes.
