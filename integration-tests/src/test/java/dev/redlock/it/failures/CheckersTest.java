@@ -21,6 +21,11 @@ class CheckersTest {
   }
 
   private static String acquired(long at, String who, String lease, long token, long asked) {
+    return acquired(at, who, lease, token, asked, at + 1000);
+  }
+
+  private static String acquired(
+      long at, String who, String lease, long token, long asked, long until) {
     return at
         + " "
         + who
@@ -31,7 +36,7 @@ class CheckersTest {
         + " asked="
         + asked
         + " until="
-        + (at + 1000);
+        + until;
   }
 
   private static String releasing(long at, String who, String lease, boolean valid) {
@@ -92,6 +97,39 @@ class CheckersTest {
   @Test
   void overlaps_shortHoldInsideALongOne_doesNotHideTheNext() {
     assertThat(Checks.overlaps(shortInsideLong())).hasSize(2);
+  }
+
+  /** Its holder was paused between the grant and its first look, and others held meanwhile. */
+  @Test
+  void leaseThatHadExpiredWhenItsHolderFirstLooked_claimsNothing() {
+    String[] lines = {
+      acquired(1300, "b", "b1", 2, 1150),
+      releasing(1400, "b", "b1", true),
+      acquired(1500, "c", "c1", 3, 1420),
+      acquired(1600, "a", "a1", 1, 90, 1600),
+      "1610 a releasing lease=a1 valid=false seen=1600",
+      "1620 a ended lease=a1 how=EXPIRED",
+      releasing(1700, "c", "c1", true)
+    };
+    assertThat(Checks.overlaps(holds(lines))).isEmpty();
+    assertThat(Checks.notLinearizable(holds(lines))).isEmpty();
+    assertThat(Checks.tokens(holds(lines))).isEmpty();
+    lines[4] = "1610 a releasing lease=a1 valid=false seen=1609";
+    assertThat(Checks.overlaps(holds(lines))).as("it was seen valid").hasSize(1);
+    lines[4] = "1610 a releasing lease=a1 valid=false seen=1600";
+    // One nanosecond of validity is a claim, even if the lease was lost at once.
+    lines[3] = acquired(1600, "a", "a1", 1, 90, 1601);
+    assertThat(Checks.overlaps(holds(lines))).hasSize(1);
+    assertThat(Checks.notLinearizable(holds(lines))).hasSize(2);
+    lines[5] = "1600 a ended lease=a1 how=LOST";
+    assertThat(Checks.overlaps(holds(lines))).hasSize(1);
+    // The lock was granted with a higher token before this lease was requested.
+    lines[3] = acquired(1600, "a", "a1", 1, 1310, 1600);
+    assertThat(Checks.overlaps(holds(lines))).isEmpty();
+    assertThat(Checks.notLinearizable(holds(lines)))
+        .singleElement()
+        .asString()
+        .contains("a1", "b1");
   }
 
   @Test

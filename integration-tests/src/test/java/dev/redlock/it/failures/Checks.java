@@ -24,6 +24,9 @@ final class Checks {
             (name, list) -> {
               Hold longest = null;
               for (Hold hold : list) {
+                if (hold.claimsNothing()) {
+                  continue;
+                }
                 if (longest != null && hold.fromNanos() < longest.toNanos()) {
                   found.add(
                       String.format(

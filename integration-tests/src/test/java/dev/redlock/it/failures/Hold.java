@@ -35,11 +35,20 @@ record Hold(
     String how) {
 
   /**
+   * Whether the lease had expired when its holder first looked at it, because the holder was paused
+   * after the grant. It claims no validity then; it was granted at some time after the request.
+   */
+  boolean claimsNothing() {
+    return untilNanos <= fromNanos && toNanos <= fromNanos;
+  }
+
+  /**
    * Until when the lease was the owner for certain: it claimed validity, or an extension that was
-   * requested then succeeded.
+   * requested then succeeded. If it claims nothing, all that is certain is that it was granted
+   * after the request.
    */
   long ownedUntilNanos() {
-    return Math.max(toNanos, extendedNanos);
+    return claimsNothing() ? askedNanos : Math.max(toNanos, extendedNanos);
   }
 
   /** All holds of a history, by the time they began. */
