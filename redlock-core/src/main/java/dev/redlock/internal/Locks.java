@@ -85,8 +85,9 @@ final class Locks {
     post(
         pending.keys(),
         (machine, now, wall) -> {
-          pending.joined();
-          machine.submit(pending, now, wall);
+          if (pending.join()) {
+            machine.submit(pending, now, wall);
+          }
         });
   }
 

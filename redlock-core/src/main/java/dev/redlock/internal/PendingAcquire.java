@@ -33,7 +33,9 @@ final class PendingAcquire extends Waiter {
   private @Nullable CompletableFuture<Optional<Lease>> future;
   private boolean emptyWhenHeld;
 
-  /** Whether listeners know that it no longer waits. Confined to the queue of the lock. */
+  // Whether it waits in the queue of the lock, and whether it no longer does. Confined to that
+  // queue. Listeners know of both.
+  private boolean joined;
   private boolean left;
 
   PendingAcquire(
@@ -62,9 +64,17 @@ final class PendingAcquire extends Waiter {
     return result;
   }
 
-  /** The queue of the lock takes it on. */
-  void joined() {
-    context.events.joined(this);
+  /**
+   * The queue of the lock takes it on, unless the caller has given up. A cancellation overtakes the
+   * caller if it reaches the new queue of a name before the old one, which has retired, passes the
+   * caller on.
+   */
+  boolean join() {
+    if (!left) {
+      joined = true;
+      context.events.joined(this);
+    }
+    return joined;
   }
 
   void granted(LeaseCore core) {
@@ -96,7 +106,7 @@ final class PendingAcquire extends Waiter {
   }
 
   void refusedBecauseClosed() {
-    context.events.joined(this);
+    join();
     left(WaitEnd.CLOSED);
     completeFuture(result.fail(new RedlockClosedException()));
   }
@@ -107,11 +117,11 @@ final class PendingAcquire extends Waiter {
   }
 
   private void left(WaitEnd end) {
-    if (!left) {
-      left = true;
+    if (joined && !left) {
       context.events.left(this, end);
       Recorder.waited(keys(), end, submittedNanos(), context.time);
     }
+    left = true;
   }
 
   private WaitEnd end(AcquireReport.Verdict verdict) {
