@@ -38,8 +38,11 @@ final class LeaseCore {
     return lease;
   }
 
+  /** Zero after a close: a thread that stands still in the queue may not have ended the lease. */
   long remainingNanos() {
-    return lease.remainingNanos(context.time.nanos(), context.time.wallMillis());
+    return actor.isOfEndedClient()
+        ? 0
+        : lease.remainingNanos(context.time.nanos(), context.time.wallMillis());
   }
 
   /** Ends the lease in this client at once, then on the nodes; later calls return the same ack. */

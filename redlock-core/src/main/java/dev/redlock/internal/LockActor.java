@@ -95,6 +95,10 @@ class LockActor implements CleanupBacklog.BacklogOwner {
     return retired;
   }
 
+  boolean isOfEndedClient() {
+    return locks.isEnded();
+  }
+
   /** Whether the current thread is in the middle of an event of this queue. */
   boolean isHandledHere() {
     return worker == Thread.currentThread();
