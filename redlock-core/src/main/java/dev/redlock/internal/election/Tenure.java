@@ -27,9 +27,12 @@ final class Tenure {
   }
 
   /** Whether startWork may be called now, once; false if work was told to stop before. */
-  synchronized boolean begin() {
-    called = reason == null && lease.isValid();
-    return called;
+  boolean begin() {
+    boolean valid = lease.isValid(); // Reads clocks, which may be the user's: not under the lock.
+    synchronized (this) {
+      called = reason == null && valid;
+      return called;
+    }
   }
 
   /** Work is told to stop; false if startWork was not called, and never will be. */
