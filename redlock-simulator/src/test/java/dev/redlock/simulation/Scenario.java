@@ -30,7 +30,9 @@ final class Scenario {
     /** What seeds of NORMAL do rarely or never, within the same promises. */
     WIDE,
     /** As WIDE, with the client as it ships around the protocol. */
-    SHELL
+    SHELL,
+    /** The small worlds of NORMAL, with the client as it ships around the protocol. */
+    SHELL_NORMAL
   }
 
   private static final LockKeys A = LockKeys.of("redlock", List.of("a"));
@@ -139,7 +141,9 @@ final class Scenario {
 
   Scenario(Setting setting, Rng rng) {
     this.setting = setting;
-    boolean wide = setting == Setting.WIDE || setting == Setting.SHELL;
+    boolean wide = isWide();
+    boolean shell = isShell();
+    boolean rich = wide || shell; // With all that users may do.
     nodes = (int) rng.oneOf(3, 3, 3, 3, 3, 3, 3, 3, 5, 5, 5, 5, 1, 2, 4, 7);
     // Many callers with little work: hand-offs without a round, up to the last token of a grant.
     boolean rush = wide && rng.chance(0.3);
@@ -175,8 +179,7 @@ final class Scenario {
     config = LockConfig.of(options);
     ttlNanos = ttl * MS;
     maxLeaseNanos = rng.chance(0.5) ? ttlNanos : Math.max(ttlNanos, 5 * SECOND);
-    safetyEvents =
-        (int) rng.between(100, 500) * (setting == Setting.SHELL ? 4 : 1) * (rush ? 4 : 1);
+    safetyEvents = (int) rng.between(100, 500) * (shell ? wide ? 4 : 2 : 1) * (rush ? 4 : 1);
     safetyNanos = rng.between(4, 25) * SECOND;
     thinkNanos = rush ? 10_000 : rng.spread(MS, Math.max(2 * MS, safetyNanos / 8));
     holdNanos = rush ? rng.spread(20_000, 300_000) : rng.spread(MS, 2 * ttlNanos);
@@ -199,7 +202,7 @@ final class Scenario {
     error = rng.chance(0.2) ? rng.next() * 0.1 : 0;
     hintLost = rng.chance(0.3) ? rng.next() : 0;
     hintLate = rng.chance(0.3) ? rng.next() : 0;
-    pauseInStep = rng.chance(0.25) ? rng.next() * (setting == Setting.SHELL ? 0.05 : 0.02) : 0;
+    pauseInStep = rng.chance(0.25) ? rng.next() * (shell ? 0.05 : 0.02) : 0;
     pauseNanos = rng.spread(MS, 3 * ttlNanos);
     // Options of single calls may have a third of the lease time.
     timerLateNanos =
@@ -207,7 +210,7 @@ final class Scenario {
             ? Math.min(5 * MS, (wide ? Math.max(150 * MS, ttlNanos / 3) : ttlNanos) / 200)
             : 0;
     bus = rng.chance(0.2);
-    cancel = rng.chance(setting == Setting.SHELL ? 0.6 : 0.3) ? rng.next() * 0.3 : 0;
+    cancel = rng.chance(shell ? 0.6 : 0.3) ? rng.next() * 0.3 : 0;
     singleTry = rng.chance(0.3) ? rng.next() * 0.5 : 0;
     userExtend = rng.chance(0.3) ? rng.next() : 0;
     walksBack = rng.chance(0.5);
@@ -239,10 +242,10 @@ final class Scenario {
       variants.add(variant(rng));
       variants.add(variant(rng));
     }
-    elections = wide && rng.chance(0.25) ? 0.7 : 0;
-    threads = wide && rng.chance(0.15) ? (int) rng.between(1, 2) : 0;
-    userThrows = wide && rng.chance(0.3) ? rng.next() * 0.3 : 0;
-    userBlocks = wide && rng.chance(0.3) ? rng.next() * 0.1 : 0;
+    elections = rich && rng.chance(0.25) ? 0.7 : 0;
+    threads = rich && rng.chance(0.15) ? (int) rng.between(1, 2) : 0;
+    userThrows = rich && rng.chance(0.3) ? rng.next() * 0.3 : 0;
+    userBlocks = rich && rng.chance(0.3) ? rng.next() * 0.1 : 0;
   }
 
   /** Other options for the same names: no longer lease, and no longer round. */
@@ -337,6 +340,11 @@ final class Scenario {
   /** Whether the world does what seeds of NORMAL do rarely or never. */
   boolean isWide() {
     return setting == Setting.WIDE || setting == Setting.SHELL;
+  }
+
+  /** Whether the clients are the ones that ship. */
+  boolean isShell() {
+    return setting == Setting.SHELL || setting == Setting.SHELL_NORMAL;
   }
 
   int quorum() {

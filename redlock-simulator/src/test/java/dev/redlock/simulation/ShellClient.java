@@ -447,8 +447,8 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     atMono(
         mono() + TAKEN_NANOS,
         () -> {
-          if (mono() - resumedMono() < TAKEN_NANOS) {
-            requireTaken(lease); // Its threads stood still meanwhile.
+          if (depth > 0 || mono() - resumedMono() < TAKEN_NANOS) {
+            requireTaken(lease); // A thread stands still, or has until now.
           } else if (lease.end() == null && !taken.contains(lease)) {
             world.failed(new Violation("leak", "no caller got the lease " + lease.id()));
           }

@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The client as it ships, in simulated worlds; {@code ./simulate --shell} runs more. */
 class ShellTest {
@@ -32,6 +34,32 @@ class ShellTest {
         "simulation SHELL: seeds=%d violations=0 seeds/s=%.0f%n",
         seeds,
         seeds / ((System.nanoTime() - start) / 1e9));
+  }
+
+  /**
+   * Seeds that failed. In 143 and 10706 a cancellation reached the new queue of a name before the
+   * caller that it cancels, which the old queue passed on. In 6219 and 22247 a thread stood still
+   * in the queue while the client closed, and its lease stayed valid.
+   */
+  @ParameterizedTest
+  @ValueSource(longs = {143, 6219, 10706, 22247})
+  void seedThatFailed_keepsEveryPromise(long seed) {
+    Simulator.Result result = Simulator.run(seed, Scenario.Setting.SHELL_NORMAL, false);
+    assertThat(result.violation()).isNull();
+  }
+
+  @Test
+  void smallWorlds_keepEveryPromise() throws InterruptedException {
+    Simulator.Result first =
+        Simulator.runAll(1, 300, Scenario.Setting.SHELL_NORMAL, THREADS, 1).first();
+    assertThat(first)
+        .as(
+            () ->
+                "./simulate --setting SHELL_NORMAL --seed "
+                    + first.seed()
+                    + ": "
+                    + first.violation())
+        .isNull();
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.redlock.simulation;
 
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -17,6 +18,8 @@ final class SimThread extends Thread {
       super("the process is gone", null, false, false);
     }
   }
+
+  private static final long STUCK_NANOS = 30 * Scenario.SECOND;
 
   private final ShellClient client;
   private final Runnable task;
@@ -105,9 +108,31 @@ final class SimThread extends Thread {
     done = null;
     interruptAsked = false;
     go.release();
-    back.acquireUninterruptibly();
+    if (!comesBack()) {
+      over = true; // It cannot be ended, and holds up nothing but itself.
+      throw new Violation(
+          "blocked", getName() + " waits for a monitor of a thread that stands still");
+    }
     if (over) {
       awaitDeath();
+    }
+  }
+
+  /** Whether it parks or ends. Only a deadlock of the JVM's own threads lasts that long. */
+  private boolean comesBack() {
+    boolean interrupted = false;
+    try {
+      for (long end = System.nanoTime() + STUCK_NANOS; ; ) {
+        try {
+          return back.tryAcquire(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 

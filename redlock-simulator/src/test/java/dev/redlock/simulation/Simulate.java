@@ -60,7 +60,8 @@ final class Simulate implements Callable<Integer> {
   @Option(
       names = "--setting",
       paramLabel = "NAME",
-      description = "${COMPLETION-CANDIDATES}; all rules hold in NORMAL, LONG_ROUNDS, WIDE, SHELL")
+      description =
+          "${COMPLETION-CANDIDATES}; all rules hold in all but GUARD_OFF, FAST_CLOCKS, FORGETFUL")
   private Scenario.Setting setting = Scenario.Setting.NORMAL;
 
   @Option(

@@ -74,7 +74,7 @@ final class World {
   }
 
   private SimClient newClient(int index, int life) {
-    return scenario.setting == Scenario.Setting.SHELL
+    return scenario.isShell()
         ? new ShellClient(index, life, this)
         : new SimClient(index, life, this);
   }
@@ -153,7 +153,7 @@ final class World {
     long waits = healthy + 2 * scenario.waitNanos + 12 * Scenario.SECOND;
     runUntil(Math.max(quiet, waits));
     settled();
-    if (scenario.setting == Scenario.Setting.SHELL) {
+    if (scenario.isShell()) {
       runUntil(now + 2 * Scenario.SECOND); // Two heartbeats, which find what dead threads held.
       checker.requireNoneHeld();
     }
@@ -164,10 +164,7 @@ final class World {
   void runUntil(long time) {
     while (agenda.size() > 0 && agenda.nextTime() <= time) {
       now = agenda.nextTime();
-      int limit =
-          MAX_EVENTS
-              * Math.max(5, nodes.length)
-              * (scenario.setting == Scenario.Setting.SHELL ? 10 : 1);
+      int limit = MAX_EVENTS * Math.max(5, nodes.length) * (scenario.isShell() ? 10 : 1);
       if (++events > limit) {
         throw new Violation("busy", "more than " + limit + " events");
       }
@@ -566,7 +563,10 @@ final class World {
             + clients.length * scenario.options.minimumHold().toNanos()
             + 3 * Scenario.SECOND;
     // Dead processes that queued at another home node are passed over one by one, with each poll.
-    long queued = scenario.isWide() ? 2L * died * scenario.options.pollInterval().toNanos() : 0;
+    long queued =
+        scenario.isWide() || scenario.isShell()
+            ? 2L * died * scenario.options.pollInterval().toNanos()
+            : 0;
     for (int set = 0; set < scenario.keySets.size(); set++) {
       int keySet = set;
       SimClient doomed = clients[rng.below(clients.length)];
@@ -603,7 +603,7 @@ final class World {
   private void close() {
     row("world", "all close");
     for (SimClient client : clients) {
-      if (scenario.setting == Scenario.Setting.SHELL) {
+      if (scenario.isShell()) {
         client.soon(client::lastWork);
         at(now + rng.spread(10_000, 50 * Scenario.MS), () -> client.act(client::close));
       } else {
