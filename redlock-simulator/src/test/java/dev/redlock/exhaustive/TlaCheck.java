@@ -18,9 +18,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Runs TLC on {@code src/test/tla/Redlock.tla} with each configuration beside it. A configuration
- * {@code holds-…} must pass. A configuration {@code fails-…} names one invariant, which must be
- * violated; this shows that the model can fail.
+ * Runs TLC on the models in {@code src/test/tla}, with each configuration in the directory that has
+ * the name of the model. A configuration {@code holds-…} must pass. A configuration {@code fails-…}
+ * names one invariant, which must be violated; this shows that the model can fail.
  *
  * <p>The class name does not match the pattern for tests, and only the profile {@code mvn -Ptla}
  * has TLC on the class path. TLC runs in its own process, because it exits the JVM.
@@ -43,10 +43,11 @@ class TlaCheck {
   }
 
   private static List<String> configurations(String prefix) throws IOException {
-    try (Stream<Path> files = Files.list(MODELS)) {
+    try (Stream<Path> files = Files.walk(MODELS, 2)) {
       return files
-          .map(file -> file.getFileName().toString())
-          .filter(name -> name.startsWith(prefix) && name.endsWith(".cfg"))
+          .filter(file -> file.getFileName().toString().startsWith(prefix))
+          .filter(file -> file.toString().endsWith(".cfg"))
+          .map(file -> MODELS.relativize(file).toString())
           .sorted()
           .toList();
     }
@@ -92,7 +93,7 @@ class TlaCheck {
                 work.resolve("states").toString(),
                 "-config",
                 configuration,
-                "Redlock.tla")
+                Path.of(configuration).getParent() + ".tla")
             .directory(MODELS.toFile())
             .redirectErrorStream(true)
             .redirectOutput(log.toFile())
