@@ -234,8 +234,7 @@ class LockMachineTest {
     reply(send, ReplyCode.NOT_OWNER, 0, 1);
     assertThat(take(Effect.Settle.class)).isEmpty();
     reply(send, ReplyCode.NOT_OWNER, 2);
-    assertThat(take(Effect.Settle.class))
-        .containsExactly(new Effect.Settle(b, Effect.Result.DONE));
+    assertThat(take(Effect.Settle.class)).containsExactly(new Effect.Settle(b, Effect.Result.DONE));
     assertThat(b.isBroken()).isTrue();
     assertThat(machine.isIdle()).isTrue();
   }

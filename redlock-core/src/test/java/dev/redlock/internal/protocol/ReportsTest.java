@@ -31,8 +31,7 @@ class ReportsTest {
   }
 
   private AcquireReport report(AcquireRound r, long afterMillis) {
-    return Reports.of(
-        nodes, TestNodes.KEYS, r, Verdict.HELD, waiter, start + afterMillis * MILLI);
+    return Reports.of(nodes, TestNodes.KEYS, r, Verdict.HELD, waiter, start + afterMillis * MILLI);
   }
 
   @Test
@@ -149,8 +148,7 @@ class ReportsTest {
                 "DISCONNECTED: CONNECTING by the test",
                 null,
                 null),
-            new NodeVote(
-                "n1", Vote.QUARANTINED, Duration.ZERO, "new; votes in 5 ms", null, null),
+            new NodeVote("n1", Vote.QUARANTINED, Duration.ZERO, "new; votes in 5 ms", null, null),
             new NodeVote("n2", Vote.SILENT, Duration.ZERO, "READONLY: replica", null, null));
     assertThat(report(round(), 9).votes().get(1).error()).as("quarantine is over").isEqualTo("new");
   }
@@ -199,12 +197,10 @@ class ReportsTest {
     assertThat(silent.votes())
         .containsExactly(
             notAsked("n0"),
-            new NodeVote(
-                "n1", Vote.SILENT, Duration.ofMillis(3), "TIMEOUT: no answer", null, null),
+            new NodeVote("n1", Vote.SILENT, Duration.ofMillis(3), "TIMEOUT: no answer", null, null),
             notAsked("n2"));
     queued.reply = TestNodes.reply(ReplyCode.QUEUED);
-    AcquireReport held =
-        Reports.ofQueued(nodes, TestNodes.KEYS, queued, waiter, start + 3 * MILLI);
+    AcquireReport held = Reports.ofQueued(nodes, TestNodes.KEYS, queued, waiter, start + 3 * MILLI);
     assertThat(held.verdict()).isEqualTo(Verdict.HELD);
     assertThat(held.votes().get(1).vote()).isEqualTo(Vote.HELD);
   }
@@ -225,8 +221,7 @@ class ReportsTest {
     assertThat(report.votes())
         .containsExactly(
             new NodeVote("n0", Vote.GRANTED, Duration.ZERO, null, null, null),
-            new NodeVote(
-                "n1", Vote.SILENT, Duration.ofMillis(6), "TIMEOUT: no answer", null, null),
+            new NodeVote("n1", Vote.SILENT, Duration.ofMillis(6), "TIMEOUT: no answer", null, null),
             new NodeVote("n2", Vote.HELD, Duration.ZERO, null, null, null));
   }
 }
