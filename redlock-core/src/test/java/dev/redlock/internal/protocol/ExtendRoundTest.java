@@ -64,4 +64,16 @@ class ExtendRoundTest {
     assertThat(repair.begin(0b011)).isEqualTo(0b001);
     assertThat(round(false).begin(0b111)).isEqualTo(0b111);
   }
+
+  @Test
+  void votes_afterTheOldDeadline_doNotRenew() {
+    HeldLease l = lease();
+    long deadline = l.validity().deadlineNanos();
+    long sent = deadline - 10 * MILLI;
+    ExtendRound r =
+        new ExtendRound(nodes, l, l.grant.extend(config.ttlMillis()), false, sent, sent / MILLI);
+    r.begin(0b111);
+    reply(r, 0, ReplyCode.EXTENDED, deadline);
+    assertThat(reply(r, 1, ReplyCode.EXTENDED, deadline)).isNotEqualTo(ExtendVerdict.RENEWED);
+  }
 }

@@ -375,4 +375,22 @@ class LockMachineTest {
     machine.onNodeStatus(0, now, now / MILLI);
     assertThat(l.end()).isEqualTo(LeaseEnd.EXPIRED);
   }
+
+  @Test
+  void extend_thatIsUnderWayWhenTheLeaseEnds_isSettled() {
+    HeldLease l = acquire();
+    machine.extend(l, ACK, now, now / MILLI);
+    take(Effect.Send.class);
+    now = l.validity().deadlineNanos();
+    machine.onTimer(now, now / MILLI);
+    assertThat(take(Effect.Settle.class))
+        .containsExactly(new Effect.Settle(ACK, Effect.Result.over(LeaseEnd.EXPIRED)));
+  }
+
+  @Test
+  void lease_tellsWhenItWasGrantedAndForWhat() {
+    HeldLease l = acquire();
+    assertThat(l.grantedNanos()).isEqualTo(now);
+    assertThat(l.keys()).isSameAs(TestNodes.KEYS);
+  }
 }
