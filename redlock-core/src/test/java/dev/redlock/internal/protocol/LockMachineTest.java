@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.AcquireReport;
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
@@ -221,5 +222,175 @@ class LockMachineTest {
     machine.onReleaseHint(now, now / MILLI);
     assertThat(l.end()).isEqualTo(LeaseEnd.EXPIRED);
     assertThat(machine.lease()).isNull();
+  }
+
+  @Test
+  void inspect_isSettledWhenAllNodesHaveReplied() {
+    Broadcast b = machine.inspect(100 * MILLI, now);
+    Effect.Send send = sent();
+    assertThat(send.request()).isInstanceOf(LockRequest.Inspect.class);
+    assertThat(machine.isIdle()).isFalse();
+    assertThat(machine.delayNanos(now)).isEqualTo(100 * MILLI);
+    reply(send, ReplyCode.NOT_OWNER, 0, 1);
+    assertThat(take(Effect.Settle.class)).isEmpty();
+    reply(send, ReplyCode.NOT_OWNER, 2);
+    assertThat(take(Effect.Settle.class)).containsExactly(new Effect.Settle(b, Effect.Result.DONE));
+    assertThat(b.isBroken()).isTrue();
+    assertThat(machine.isIdle()).isTrue();
+  }
+
+  @Test
+  void inspect_withoutReplies_isSettledAtTheTimeout() {
+    machine.inspect(100 * MILLI, now);
+    now += 100 * MILLI;
+    machine.onTimer(now, now / MILLI);
+    assertThat(take(Effect.Settle.class)).hasSize(1);
+    assertThat(machine.isIdle()).isTrue();
+  }
+
+  @Test
+  void inspect_withoutANode_isSettledAtOnce() {
+    for (int i = 0; i < 3; i++) {
+      nodes.state(i, NodeStatus.State.CONNECTING, 1);
+    }
+    machine.inspect(100 * MILLI, now);
+    assertThat(take(Effect.Settle.class)).hasSize(1);
+  }
+
+  @Test
+  void break_ofTheOwnLease_makesTheClientProbeIt() {
+    HeldLease l = acquire();
+    Broadcast b = machine.breakLock(100 * MILLI, now);
+    Effect.Send send = sent();
+    assertThat(send.request()).isInstanceOf(LockRequest.Break.class);
+    assertThat(send.exchange()).isSameAs(b);
+    reply(send, ReplyCode.RELEASED, 0, 1, 2);
+    now += 20 * MILLI;
+    machine.onTimer(now, now / MILLI);
+    Effect.Send probe = sent();
+    assertThat(probe.request()).isInstanceOf(LockRequest.Extend.class);
+    reply(probe, ReplyCode.LOST, 0, 1);
+    assertThat(l.end()).isEqualTo(LeaseEnd.LOST);
+  }
+
+  @Test
+  void extend_ofALeaseThatHasEnded_saysHowItEnded() {
+    HeldLease l = acquire();
+    now = l.validity().deadlineNanos();
+    machine.extend(l, ACK, now, now / MILLI);
+    assertThat(take(Effect.Settle.class))
+        .containsExactly(new Effect.Settle(ACK, Effect.Result.over(LeaseEnd.EXPIRED)));
+  }
+
+  @Test
+  void lease_thatIsNotExtendedAnyMore_asksNoNode() {
+    HeldLease l = acquire();
+    machine.stopExtending(l);
+    now = l.validity().startNanos() + config.ttlNanos() / 2;
+    machine.onTimer(now, now / MILLI);
+    assertThat(take(Effect.Send.class)).isEmpty();
+  }
+
+  @Test
+  void cancel_ofTheHead_asksForTheNext() {
+    Waiter first = submit(false);
+    submit(false);
+    machine.effects().clear();
+    machine.cancel(first, now, now / MILLI);
+    assertThat(take(Effect.Send.class))
+        .extracting(send -> send.request().getClass().getSimpleName())
+        .containsExactly("Release", "Acquire");
+  }
+
+  @Test
+  void error_thatSaysNotExecuted_afterTheRefusal_leavesNothingToRollBack() {
+    Waiter w = submit(false);
+    Effect.Send acquire = sent();
+    machine.cancel(w, now, now / MILLI);
+    assertThat(machine.pendingCleanups()).isEqualTo(3);
+    NodeError error = new NodeError(NodeError.Kind.BUSY, "", true);
+    reply(acquire, NodeReply.failed(1, error), 0);
+    assertThat(machine.pendingCleanups()).isEqualTo(2);
+    reply(acquire, NodeReply.failed(1, NodeError.Kind.BUSY, ""), 1);
+    assertThat(machine.pendingCleanups()).as("perhaps executed").isEqualTo(2);
+  }
+
+  @Test
+  void node_thatFailsAfterTheGrant_isRepaired() {
+    submit(false);
+    Effect.Send acquire = sent();
+    reply(acquire, ReplyCode.GRANTED, 0, 1);
+    machine.effects().clear();
+    reply(acquire, NodeReply.failed(1, NodeError.Kind.BUSY, ""), 2);
+    Effect.Send repair = sent();
+    assertThat(repair.request()).isInstanceOf(LockRequest.Extend.class);
+    assertThat(repair.mask()).isEqualTo(0b100);
+  }
+
+  @Test
+  void close_withLease_makesItInvalidAtOnce() {
+    HeldLease l = acquire();
+    assertThat(l.isReleaseAsked()).isFalse();
+    machine.close(now, now / MILLI);
+    assertThat(l.isReleaseAsked()).isTrue();
+  }
+
+  @Test
+  void lease_isWhatTheMachineHolds() {
+    HeldLease l = acquire();
+    assertThat(machine.lease()).isSameAs(l);
+    assertThat(machine.keys()).isSameAs(TestNodes.KEYS);
+  }
+
+  @Test
+  void cleanupNews_areThoseOfTheReleases() {
+    assertThat(machine.hasCleanupNews()).isFalse();
+    machine.release(acquire(), ACK, now, now / MILLI);
+    assertThat(machine.hasCleanupNews()).isTrue();
+    assertThat(machine.takeCleanupNews()).containsExactly(1, 1, 1);
+  }
+
+  @Test
+  void submit_afterTheEndOfTheValidity_isNotQueuedBehindTheOldLease() {
+    HeldLease l = acquire();
+    now += 2000 * MILLI;
+    submit(true);
+    assertThat(l.end()).isEqualTo(LeaseEnd.EXPIRED);
+    assertThat(take(Effect.Refuse.class)).isEmpty();
+  }
+
+  @Test
+  void cancel_afterTheEndOfTheValidity_endsTheLease() {
+    HeldLease l = acquire();
+    Waiter w = submit(false);
+    now += 2000 * MILLI;
+    machine.cancel(w, now, now / MILLI);
+    assertThat(l.end()).isEqualTo(LeaseEnd.EXPIRED);
+  }
+
+  @Test
+  void nodeStatus_afterTheEndOfTheValidity_endsTheLease() {
+    HeldLease l = acquire();
+    now += 2000 * MILLI;
+    machine.onNodeStatus(0, now, now / MILLI);
+    assertThat(l.end()).isEqualTo(LeaseEnd.EXPIRED);
+  }
+
+  @Test
+  void extend_thatIsUnderWayWhenTheLeaseEnds_isSettled() {
+    HeldLease l = acquire();
+    machine.extend(l, ACK, now, now / MILLI);
+    take(Effect.Send.class);
+    now = l.validity().deadlineNanos();
+    machine.onTimer(now, now / MILLI);
+    assertThat(take(Effect.Settle.class))
+        .containsExactly(new Effect.Settle(ACK, Effect.Result.over(LeaseEnd.EXPIRED)));
+  }
+
+  @Test
+  void lease_tellsWhenItWasGrantedAndForWhat() {
+    HeldLease l = acquire();
+    assertThat(l.grantedNanos()).isEqualTo(now);
+    assertThat(l.keys()).isSameAs(TestNodes.KEYS);
   }
 }

@@ -40,4 +40,39 @@ class NodeKnowledgeTest {
     known.observe(15 * SECOND, 15 * SECOND + 1_000_000, NODE_MICROS + 15_000_000);
     assertThat(known.estimateMicros(15 * SECOND) - NODE_MICROS).isBetween(14_999_000L, 15_001_000L);
   }
+
+  @Test
+  void latency_fallsFastAndRisesSlowly() {
+    assertThat(known.latencyNanos()).isEqualTo(1_000_000);
+    known.observe(0, 9_000_000, 0);
+    assertThat(known.latencyNanos()).as("an eighth of eight more").isEqualTo(2_000_000);
+    known.observe(0, 0, 0);
+    assertThat(known.latencyNanos()).as("a quarter less").isEqualTo(1_500_000);
+    assertThat(known.clockKnown()).as("no reply told the time").isFalse();
+  }
+
+  @Test
+  void reply_makesANodeThatHangs_wellAgain() {
+    known.failed();
+    assertThat(known.hung()).isTrue();
+    assertThat(known.silent()).isTrue();
+    known.observe(SECOND, SECOND + 1, NODE_MICROS);
+    assertThat(known.hung()).isFalse();
+    assertThat(known.silent()).isFalse();
+    assertThat(known.heardNanos()).isEqualTo(SECOND + 1);
+    known.overdue();
+    assertThat(known.hung()).isTrue();
+    assertThat(known.silent()).isFalse();
+  }
+
+  @Test
+  void patience_isThreeTimesTheLatency_andTenMillisecondsAtLeast() {
+    assertThat(known.patience()).isEqualTo(10_000_000);
+    assertThat(known.turnPatience(false)).isEqualTo(25_000_000);
+    assertThat(known.turnPatience(true)).isEqualTo(100_000_000);
+    known.observe(0, 401_000_000, 0);
+    assertThat(known.latencyNanos()).isEqualTo(51_000_000);
+    assertThat(known.patience()).isEqualTo(153_000_000);
+    assertThat(known.turnPatience(true)).isEqualTo(153_000_000);
+  }
 }

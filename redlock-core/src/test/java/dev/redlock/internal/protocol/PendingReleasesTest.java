@@ -157,4 +157,122 @@ class PendingReleasesTest {
     assertThat(releases.takeNews()).containsExactly(0, -1, 0);
     assertThat(releases.isEmpty()).isTrue();
   }
+
+  @Test
+  void node_thatHasNotExecutedTheAcquire_isNotAskedToRelease() {
+    releases.add(release("a"), 0b110, LIFE, null, now);
+    releases.onNotExecuted("a", 2);
+    assertThat(releases.pending()).isEqualTo(1);
+    releases.onNotExecuted("another", 1);
+    assertThat(releases.pending()).isEqualTo(1);
+    releases.onNotExecuted("a", 1);
+    assertThat(releases.isEmpty()).isTrue();
+  }
+
+  @Test
+  void successor_thatANodeRefuses_leavesThePredecessorToRelease() {
+    releases.addBehind(release("a"), 0b110, 0b110, LIFE, now + 100 * MILLI, now);
+    assertThat(effects).isEmpty();
+    releases.onSuccessor("another", 1, false, now);
+    releases.onSuccessor("a", 0, false, now);
+    assertThat(effects).as("n0 has taken over").isEmpty();
+    releases.onSuccessor("a", 1, false, now);
+    assertThat(sent().mask()).isEqualTo(0b010);
+    releases.onSuccessor("a", 2, true, now);
+    assertThat(releases.takeNews()).containsExactly(0, 1, 0);
+    assertThat(releases.isEmpty()).isFalse();
+  }
+
+  @Test
+  void handOff_thatAllNodesGrantLate_leavesNothingToRelease() {
+    releases.addBehind(release("a"), 0b110, 0b110, LIFE, now + 100 * MILLI, now);
+    releases.onSuccessor("a", 1, true, now);
+    assertThat(releases.isEmpty()).isFalse();
+    releases.onSuccessor("a", 2, true, now);
+    assertThat(releases.isEmpty()).isTrue();
+    assertThat(effects).isEmpty();
+  }
+
+  @Test
+  void handOff_withoutAReplyInTime_releasesThePredecessor() {
+    releases.addBehind(release("a"), 0b100, 0b100, LIFE, now + 100 * MILLI, now);
+    NextWake wake = new NextWake(now);
+    releases.deadlines(wake);
+    assertThat(wake.delayNanos()).isEqualTo(100 * MILLI);
+    now += 100 * MILLI - 1;
+    releases.onTimer(now);
+    assertThat(effects).isEmpty();
+    now++;
+    releases.onTimer(now);
+    assertThat(sent().mask()).isEqualTo(0b100);
+  }
+
+  @Test
+  void deadlines_ofAReleaseThatNoNodeCanGet_areTheEndOfItsKeys() {
+    nodes.state(0, NodeStatus.State.CONNECTING, 1);
+    releases.add(release("a"), 0b001, LIFE, null, now);
+    NextWake wake = new NextWake(now);
+    releases.deadlines(wake);
+    assertThat(wake.delayNanos()).isEqualTo(LIFE);
+  }
+
+  @Test
+  void deadlines_ofTwoReleases_areTheEarlierAckFirst() {
+    PendingReleases.PendingAck late = ack();
+    now -= 40 * MILLI;
+    PendingReleases.PendingAck early = ack();
+    now += 40 * MILLI;
+    releases.add(release("a"), ALL, LIFE, late, now);
+    releases.add(release("b"), ALL, LIFE, early, now);
+    NextWake wake = new NextWake(now);
+    releases.deadlines(wake);
+    assertThat(wake.delayNanos()).isEqualTo(60 * MILLI);
+  }
+
+  @Test
+  void release_afterTheClientClosed_isLeftToExpire() {
+    releases.add(release("a"), 0b011, LIFE, null, now);
+    reply(sent(), NodeReply.failed(1, NodeError.Kind.CLOSED, ""), 0);
+    assertThat(releases.takeNews()).containsExactly(0, 1, 0);
+  }
+
+  @Test
+  void release_thatFailedOnAnOldConnection_isSentOnTheNewOneAtOnce() {
+    releases.add(release("a"), 0b001, LIFE, null, now);
+    Effect.Send send = sent();
+    nodes.state(0, NodeStatus.State.VOTING, 2);
+    reply(send, NodeReply.failed(1, NodeError.Kind.DISCONNECTED, ""), 0);
+    assertThat(sent().mask()).isEqualTo(0b001);
+  }
+
+  @Test
+  void release_thatLostItsConnection_waitsForTheNextOne() {
+    releases.add(release("a"), 0b001, LIFE, null, now);
+    reply(sent(), NodeReply.failed(1, NodeError.Kind.DISCONNECTED, ""), 0);
+    releases.onTimer(now + 500 * MILLI);
+    assertThat(effects).isEmpty();
+    releases.onWorks(1, now);
+    assertThat(effects).as("another node").isEmpty();
+    releases.onWorks(0, now);
+    assertThat(sent().mask()).isEqualTo(0b001);
+  }
+
+  @Test
+  void lateGrant_afterTheNodeConfirmed_isReleasedAgain() {
+    releases.add(release("a"), 0b110, LIFE, null, now);
+    reply(sent(), RELEASED, 2);
+    LockRequest.Acquire request =
+        new LockRequest.Acquire(TestNodes.KEYS, "a", 64, 1000, null, 0, null);
+    releases.onLateGrant(request, false, 2, now);
+    assertThat(sent().mask()).isEqualTo(0b100);
+    assertThat(releases.pending()).isEqualTo(2);
+  }
+
+  @Test
+  void news_areOverOnceTheyAreTaken() {
+    assertThat(releases.hasNews()).isFalse();
+    releases.add(release("a"), 0b001, LIFE, null, now);
+    releases.takeNews();
+    assertThat(releases.hasNews()).isFalse();
+  }
 }

@@ -29,7 +29,11 @@ final class TestNodes implements Nodes {
   }
 
   void state(int node, NodeStatus.State state, long connection) {
-    status[node] = new NodeStatus(state, connection, 0, 0, "by the test");
+    status(node, new NodeStatus(state, connection, 0, 0, "by the test"));
+  }
+
+  void status(int node, NodeStatus newest) {
+    status[node] = newest;
   }
 
   @Override

@@ -232,4 +232,83 @@ class WaitPolicyTest {
     }
     return r;
   }
+
+  private WaitQueue queueOf(long patienceNanos) {
+    WaitQueue queue = new WaitQueue();
+    queue.add(new TestNodes.Caller(config, now, patienceNanos, false));
+    return queue;
+  }
+
+  @Test
+  void client_withTooManyRounds_backsOffForAboutARound() {
+    assertThat(policy.backsOff(config, queueOf(5000 * MILLI), now)).isFalse();
+    for (int i = 0; i < nodes.limiter().limit(); i++) {
+      nodes.limiter().began();
+    }
+    assertThat(policy.backsOff(config, queueOf(5000 * MILLI), now)).isTrue();
+    assertThat(delay()).isBetween(MILLI, MILLI + MILLI / 100);
+    assertThat(wakes()).isEqualTo(WakeUp.PAUSE);
+  }
+
+  @Test
+  void client_withTooManyRounds_leavesEachWaiterTheTimeForTwo() {
+    for (int i = 0; i < nodes.limiter().limit(); i++) {
+      nodes.limiter().began();
+    }
+    assertThat(policy.backsOff(config, queueOf(200 * MILLI), now)).isFalse();
+    assertThat(policy.isTime(now)).isTrue();
+    assertThat(policy.backsOff(config, queueOf(203 * MILLI), now)).isTrue();
+  }
+
+  @Test
+  void lockKey_thatChanges_wakesTheFirstAfterItsPatience_allIfThereAreSeveralNames() {
+    refused(TestNodes.held(20_000));
+    queued(ReplyCode.HELD, 20_000, 0);
+    policy.onLockKey(false, now);
+    assertThat(delay()).isEqualTo(PATIENCE);
+    policy.onLockKey(true, now);
+    assertThat(delay()).isEqualTo(2 * MILLI);
+    assertThat(wakes()).isEqualTo(WakeUp.HINT);
+  }
+
+  @Test
+  void lockKey_thatChanges_doesNotWakeTheSecond() {
+    refused(TestNodes.held(20_000));
+    queued(ReplyCode.HELD, 20_000, 1);
+    long before = delay();
+    policy.onLockKey(false, now);
+    assertThat(delay()).isEqualTo(before);
+  }
+
+  @Test
+  void minimumHold_isNotEndedByAHint() {
+    policy.pauseUntil(now + 50 * MILLI);
+    policy.onReleaseHint(false, now);
+    assertThat(delay()).isEqualTo(50 * MILLI);
+    assertThat(wakes()).isEqualTo(WakeUp.PAUSE);
+  }
+
+  @Test
+  void homeNode_thatFailedToQueue_isAskedAgainAfterAPause() {
+    policy.notQueued(request(), now);
+    assertThat(delay()).isEqualTo(MILLI);
+    assertThat(policy.nodeToQueueAt(false)).isNotEqualTo(-1);
+    policy.notQueued(request(), now);
+    assertThat(delay()).as("twice as long").isEqualTo(2 * MILLI);
+    assertThat(policy.nodeToQueueAt(false)).as("all").isEqualTo(-1);
+  }
+
+  @Test
+  void homeNode_thatIsSilent_isPassedOver() {
+    policy.noReply(request());
+    assertThat(nodes.knowledge(home).hung()).isTrue();
+    assertThat(policy.nodeToQueueAt(false)).isNotEqualTo(home).isNotEqualTo(-1);
+  }
+
+  @Test
+  void patienceWithTheHomeNode_isTheWholeNodeTimeout_inFairModeOnly() {
+    assertThat(policy.patienceWith(home)).isEqualTo(10 * MILLI);
+    policy.asked(LockConfig.of(TestNodes.options().fair(true).build()));
+    assertThat(policy.patienceWith(home)).isEqualTo(100 * MILLI);
+  }
 }

@@ -1,0 +1,65 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class BroadcastTest {
+  private final TestNodes nodes = new TestNodes(3);
+  private final List<Effect> effects = new ArrayList<>();
+
+  private Broadcast begin(LockRequest request) {
+    return Broadcast.begin(nodes, request, 100, 1000, effects);
+  }
+
+  @Test
+  void begin_asksEachNodeWithAProbedConnection() {
+    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    nodes.state(2, NodeStatus.State.QUARANTINED, 1);
+    LockRequest request = new LockRequest.Inspect(TestNodes.KEYS);
+    Broadcast b = begin(request);
+    assertThat(effects).containsExactly(new Effect.Send(b, request, 0b101));
+    assertThat(b.sentNanos()).isEqualTo(1000);
+    assertThat(b.deadlineNanos()).isEqualTo(1100);
+    assertThat(b.breaks()).isFalse();
+    assertThat(begin(new LockRequest.Break(TestNodes.KEYS, 64)).breaks()).isTrue();
+  }
+
+  @Test
+  void lock_isBroken_onceAQuorumStoresNoLease() {
+    Broadcast b = begin(new LockRequest.Break(TestNodes.KEYS, 64));
+    assertThat(b.isBroken(0)).isFalse();
+    assertThat(b.reply(0)).isNull();
+    b.onReply(0, TestNodes.reply(ReplyCode.RELEASED));
+    b.onReply(1, TestNodes.reply(ReplyCode.STALE));
+    assertThat(b.reply(0)).isEqualTo(TestNodes.reply(ReplyCode.RELEASED));
+    assertThat(b.isBroken(0)).isTrue();
+    assertThat(b.isBroken(1)).isFalse();
+    assertThat(b.isBroken()).as("one of three").isFalse();
+    b.onReply(2, TestNodes.reply(ReplyCode.NOT_OWNER));
+    assertThat(b.isBroken()).isTrue();
+  }
+
+  @Test
+  void finish_isTrueOnce_whenAllReplied() {
+    Broadcast b = begin(new LockRequest.Inspect(TestNodes.KEYS));
+    b.answered(0);
+    b.answered(1);
+    assertThat(b.finish(1099)).isFalse();
+    b.answered(2);
+    assertThat(b.finish(1001)).isTrue();
+    assertThat(b.finish(1001)).isFalse();
+  }
+
+  @Test
+  void finish_isTrueOnce_atTheTimeout() {
+    Broadcast b = begin(new LockRequest.Inspect(TestNodes.KEYS));
+    assertThat(b.finish(1100)).isTrue();
+    assertThat(b.finish(1101)).isFalse();
+  }
+}

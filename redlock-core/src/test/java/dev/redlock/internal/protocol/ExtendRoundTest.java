@@ -1,0 +1,79 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import java.util.ArrayList;
+import org.junit.jupiter.api.Test;
+
+class ExtendRoundTest {
+  private static final long MILLI = TestNodes.MILLI;
+
+  private final TestNodes nodes = new TestNodes(3);
+  private final LockConfig config = LockConfig.of(TestNodes.options().build());
+  private final long start = 10_000 * MILLI;
+
+  private HeldLease lease() {
+    AcquireRound won = nodes.round(config, start, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2);
+    return new HeldLease(new Grant(won, config), nodes, new ArrayList<>(), 0);
+  }
+
+  private ExtendRound round(boolean repair) {
+    HeldLease l = lease();
+    return new ExtendRound(
+        nodes, l, l.grant.extend(config.ttlMillis()), repair, start, start / MILLI);
+  }
+
+  private static ExtendVerdict reply(ExtendRound r, int node, ReplyCode code, long at) {
+    r.answered(node);
+    return r.onReply(node, TestNodes.reply(code), at, at / MILLI);
+  }
+
+  @Test
+  void votes_countUntilTheNodeTimeout_andAreTooOldAfterIt() {
+    ExtendRound inTime = round(false);
+    inTime.begin(0b111);
+    long end = start + 100 * MILLI;
+    reply(inTime, 0, ReplyCode.EXTENDED, end);
+    assertThat(reply(inTime, 1, ReplyCode.EXTENDED, end)).isEqualTo(ExtendVerdict.RENEWED);
+    ExtendRound late = round(false);
+    late.begin(0b111);
+    reply(late, 0, ReplyCode.EXTENDED, end + 1);
+    assertThat(reply(late, 1, ReplyCode.EXTENDED, end + 1)).isEqualTo(ExtendVerdict.TOO_OLD);
+  }
+
+  @Test
+  void repairs_areCounted() {
+    ExtendRound r = round(false);
+    r.begin(0b111);
+    reply(r, 0, ReplyCode.REPAIRED, start);
+    assertThat(r.repaired()).isEqualTo(1);
+    reply(r, 1, ReplyCode.REPAIRED, start);
+    reply(r, 2, ReplyCode.EXTENDED, start);
+    assertThat(r.repaired()).isEqualTo(2);
+    assertThat(r.repairs()).isFalse();
+    assertThat(r.sentNanos()).isEqualTo(start);
+  }
+
+  @Test
+  void repair_goesToTheNodesOfItsMaskThatWork_anExtensionToAllThatAreUsable() {
+    nodes.status(1, new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "by the test", true));
+    ExtendRound repair = round(true);
+    assertThat(repair.repairs()).isTrue();
+    assertThat(repair.begin(0b011)).isEqualTo(0b001);
+    assertThat(round(false).begin(0b111)).isEqualTo(0b111);
+  }
+
+  @Test
+  void votes_afterTheOldDeadline_doNotRenew() {
+    HeldLease l = lease();
+    long deadline = l.validity().deadlineNanos();
+    long sent = deadline - 10 * MILLI;
+    ExtendRound r =
+        new ExtendRound(nodes, l, l.grant.extend(config.ttlMillis()), false, sent, sent / MILLI);
+    r.begin(0b111);
+    reply(r, 0, ReplyCode.EXTENDED, deadline);
+    assertThat(reply(r, 1, ReplyCode.EXTENDED, deadline)).isNotEqualTo(ExtendVerdict.RENEWED);
+  }
+}
