@@ -40,6 +40,11 @@ final class LoadedScripts {
     return (missing.get() & script.bit()) != 0 || !Script.LOADED.contains(script);
   }
 
+  /** Whether this user may load scripts, as far as the last load showed. */
+  boolean mayLoad() {
+    return mayLoad;
+  }
+
   /** The text of the script was sent. Redis keeps it, and later requests arrive after it. */
   void onTextSent(Script script) {
     missing.getAndUpdate(bits -> bits & ~script.bit());

@@ -257,18 +257,23 @@ final class NodeSession {
   }
 
   /**
-   * Sends a call again, with the text of its script, because the server has not loaded the script
-   * and so has not executed the call. The call goes behind everything that was sent since. It must
-   * not follow the release that undoes it: nothing would undo it then. Called by the connection's
-   * thread, which alone decides what is written next.
+   * Sends a call again, because the server has not loaded the script and so has not executed the
+   * call. The call goes behind everything that was sent since. It must not follow the release that
+   * undoes it: nothing would undo it then. Called by the connection's thread, which alone decides
+   * what is written next.
    *
-   * @return false if such a release was written, or if the call carried the text already
+   * <p>The scripts are on their way again, and the marker is read behind them. So the call carries
+   * the text only if this user may not load scripts: a server that restarts behind a proxy after it
+   * has replied about its marker would execute the text, and its vote would count. Without the text
+   * it replies again that it has no script.
+   *
+   * @return false if such a release was written, or if this was the second try
    */
   boolean sendAgain(ScriptCall call) {
     if (scripts.onMissing()) {
       scriptsLost.run();
     }
-    ScriptCall again = call.again();
+    ScriptCall again = call.again(!scripts.mayLoad());
     if (again == null || (call.isUndoable() && releases[slot(call)] != call.releasesBefore())) {
       return false;
     }

@@ -34,6 +34,7 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
   private final EncodedRequest request;
   private final byte[] command;
   private final boolean asking;
+  private final boolean again;
   private final ReplyHandler handler;
 
   /** Set by the first reply or failure; several threads may report the end of a connection. */
@@ -57,11 +58,22 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
       byte[] command,
       boolean asking,
       ReplyHandler handler) {
+    this(session, request, command, asking, false, handler);
+  }
+
+  private ScriptCall(
+      NodeSession session,
+      EncodedRequest request,
+      byte[] command,
+      boolean asking,
+      boolean again,
+      ReplyHandler handler) {
     super(ByteArrayCodec.INSTANCE, null);
     this.session = session;
     this.request = request;
     this.command = command;
     this.asking = asking;
+    this.again = again;
     this.handler = handler;
   }
 
@@ -93,11 +105,16 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
     return releasesBefore;
   }
 
-  /** The same call with the text of the script; null if this call carries it. */
-  @Nullable ScriptCall again() {
-    return command == request.evalSha()
-        ? new ScriptCall(session, request, request.eval(), asking, handler)
-        : null;
+  /**
+   * The same call for a second try; null if this is one.
+   *
+   * @param whole whether it carries the text of the script
+   */
+  @Nullable ScriptCall again(boolean whole) {
+    return again
+        ? null
+        : new ScriptCall(
+            session, request, whole ? request.eval() : request.evalSha(), asking, true, handler);
   }
 
   @Override

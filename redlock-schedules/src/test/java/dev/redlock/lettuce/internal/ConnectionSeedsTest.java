@@ -58,6 +58,14 @@ class ConnectionSeedsTest {
             "silent connects");
   }
 
+  /** The call was sent again with the text of its script, which the new process executed. */
+  @Test
+  void serverBehindAProxy_thatRestartsAfterItsMarkerWasRead_doesNotVote() {
+    for (long seed : List.of(14_231L, 17_306L)) {
+      assertThat(ConnectionWorld.run(seed).broken()).as("seed " + seed).isEmpty();
+    }
+  }
+
   @Tag("thorough")
   @Test
   void seed_runTwice_givesTheSameHistory() {
