@@ -131,10 +131,39 @@ final class ConnectionMutants {
         layer(
             "NodeSession",
             "\" requests have no reply yet\");\n      return;",
-            "\" requests have no reply yet\");"));
+            // Lettuce does not write a call that has its reply, so the call is made anew.
+            "\" requests have no reply yet\");\n"
+                + "      call = new ScriptCall(this, request, request.eval(), asking, handler);"));
+    mutant(
+        "a call beyond the limit is sent",
+        layer(
+            "NodeSession",
+            "    } else if (unanswered.incrementAndGet() > maxUnanswered) {",
+            "    } else if (unanswered.incrementAndGet() > 1_000_000) {"));
+    mutant(
+        "a call that was refused counts as unanswered for ever",
+        layer(
+            "NodeSession",
+            "      call.refuse(\n          NodeError.Kind.OVERLOADED,",
+            "      unanswered.incrementAndGet();\n"
+                + "      call.refuse(\n          NodeError.Kind.OVERLOADED,"));
+    mutant(
+        "the session of a lost connection is not ended",
+        layer(
+            "ConnectionLoop",
+            "    if (session != null) {\n      var unused = session.drop();\n    }\n"
+                + "    if (delay >= 0) {",
+            "    if (delay >= 0) {"));
     mutant(
         "Lettuce reconnects by itself",
-        layer("ClientSetup", ".autoReconnect(false)", ".autoReconnect(true)"));
+        layer("ClientSetup", ".autoReconnect(false)", ".autoReconnect(true)"),
+        // An ended session stops Lettuce from reconnecting, too.
+        layer(
+            "ConnectionLoop",
+            "    if (session != null) {\n      var unused = session.drop();\n    }\n"
+                + "    if (delay >= 0) {",
+            "    if (why.kind() != NodeError.Kind.DISCONNECTED && session != null) {\n"
+                + "      var unused = session.drop();\n    }\n    if (delay >= 0) {"));
     mutant(
         "a close leaves the watch running", layer("ConnectionLoop", "    liveness.close();\n", ""));
     mutant(

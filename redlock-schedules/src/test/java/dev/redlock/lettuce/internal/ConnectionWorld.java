@@ -262,7 +262,17 @@ public final class ConnectionWorld {
     calls.put(number, call);
     trace("post " + number + " " + kind + " " + leaseId);
     connection.send(request, new Handler(call));
+    checkUnanswered();
     return call;
+  }
+
+  /** Releases wait for room; the other requests are refused beyond the limit. */
+  private void checkUnanswered() {
+    long open =
+        calls.values().stream()
+            .filter(call -> call.replies == 0 && !(call.request instanceof LockRequest.Release))
+            .count();
+    check(open <= maxUnanswered, "limit: " + open + " requests have no reply");
   }
 
   private void fault() {
@@ -277,7 +287,7 @@ public final class ConnectionWorld {
       case 3 -> restart(false);
       case 4 -> during("refused connects", on -> refusing = on);
       case 5 -> during("silent connects", on -> blackHole = on);
-      case 6 -> onLink("half-open", link, l -> l.silent = true);
+      case 6 -> onLink("half-open", link, Link::halfOpen);
       case 7, 8 -> onLink("hang", link, this::hang);
       case 9 -> flush();
       case 10 -> {
@@ -446,6 +456,9 @@ public final class ConnectionWorld {
 
   void closedByClient(Link link, boolean reset) {
     mix(11);
+    check(
+        closed || link.faulty || link.droppedByServer || link.probeReplies < 2,
+        "ended: the client ended a connection that works");
     check(
         reset || link.probeReplies < 2 || link.droppedByServer,
         "reset: a session was ended so that the server may still execute what it has not read");

@@ -32,6 +32,9 @@ final class Link implements VirtualChannel.Wire {
   /** The server has restarted behind it. */
   boolean proxied;
 
+  /** The client may have a reason to end it. */
+  boolean faulty;
+
   private long toServerNanos;
   private long toClientNanos;
   private final ByteArrayOutputStream unread = new ByteArrayOutputStream();
@@ -95,8 +98,14 @@ final class Link implements VirtualChannel.Wire {
     work();
   }
 
+  void halfOpen() {
+    silent = true;
+    faulty = true;
+  }
+
   void hang() {
     hung = true;
+    faulty = true;
   }
 
   void goOn() {
@@ -111,6 +120,7 @@ final class Link implements VirtualChannel.Wire {
     while (!hung && !silent && !droppedByServer && server.up && !waiting.isEmpty()) {
       List<String> words = waiting.remove(0);
       ScriptedServer.Answer answer = server.execute(words);
+      faulty |= answer.unreadable() || server.loading;
       world.executed(this, answer);
       send(answer.bytes(), answer);
     }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.redlock.internal.scripts.Script;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -27,6 +28,9 @@ final class ScriptedServer {
           "BUSY Redis is busy running a script.",
           "LOADING Redis is loading the dataset in memory",
           "ERR something else");
+
+  /** An array whose elements the client would wait for. */
+  private static final byte[] ENDLESS = "*100\r\n:1\r\n".getBytes(UTF_8);
 
   final String name;
   private final VirtualLoop loop;
@@ -121,7 +125,12 @@ final class ScriptedServer {
 
   /** A reply, and the lock script to which it belongs if it does. */
   @SuppressWarnings("ArrayRecordComponent") // Never compared.
-  record Answer(byte[] bytes, Executed executed, boolean probe) {}
+  record Answer(byte[] bytes, Executed executed, boolean probe) {
+    /** Whether the client cannot assign further replies. */
+    boolean unreadable() {
+      return Arrays.equals(bytes, ENDLESS);
+    }
+  }
 
   Answer execute(List<String> words) {
     String command = words.get(0).toUpperCase(java.util.Locale.ROOT);
@@ -252,8 +261,8 @@ final class ScriptedServer {
     if (malformed) {
       malformed = false;
       Executed executed = new Executed(token, leaseId, known.name(), true, false);
-      String odd = token % 2 == 0 ? "*2\r\n:1\r\n$3\r\nodd\r\n" : "*100\r\n:1\r\n";
-      return new Answer(odd.getBytes(UTF_8), executed, false);
+      byte[] odd = "*2\r\n:1\r\n$3\r\nodd\r\n".getBytes(UTF_8);
+      return new Answer(token % 2 == 0 ? odd : ENDLESS, executed, false);
     }
     int code = known == Script.ACQUIRE ? 1 : known == Script.EXTEND ? 5 : 8;
     boolean usual = known == Script.RELEASE && token % 2 == 0;
