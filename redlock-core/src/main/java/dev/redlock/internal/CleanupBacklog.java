@@ -35,7 +35,7 @@ final class CleanupBacklog {
   private final AtomicInteger all = new AtomicInteger();
   private final AtomicBoolean warned = new AtomicBoolean();
 
-  /** In the order of their first pending release. Guarded by itself. */
+  /** In the order of their first pending release. Guarded by its own monitor. */
   private final Set<BacklogOwner> owners = new LinkedHashSet<>();
 
   CleanupBacklog(int nodes, int limit, Logger log) {

@@ -38,7 +38,7 @@ final class LeaseCore {
     return lease;
   }
 
-  /** Zero after a close: a thread that stands still in the queue may not have ended the lease. */
+  /** Zero after a close. A paused thread may hold up the queue, so the lease may not have ended yet. */
   long remainingNanos() {
     return actor.isOfEndedClient()
         ? 0

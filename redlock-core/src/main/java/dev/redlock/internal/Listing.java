@@ -58,7 +58,7 @@ final class Listing implements LockListing {
   private String cursor = "0";
   private final List<Integer> failed = new CopyOnWriteArrayList<>();
 
-  /** What the steps found and no page has had yet: the matches of one step and a page at most. */
+  /** Locks that were found and not returned yet: those of one step and one page at most. */
   private final List<ListedLock> found = new ArrayList<>();
 
   /** When the next step may begin. */
@@ -232,7 +232,7 @@ final class Listing implements LockListing {
       int other = i;
       if (i != node && !failed.contains(i) && !keys.isEmpty()) {
         others.add(
-            reading(i, reader -> reader.look(keys))
+            reading(i, reader -> reader.inspect(keys))
                 .thenApply(
                     reply -> {
                       if (reply != null) {

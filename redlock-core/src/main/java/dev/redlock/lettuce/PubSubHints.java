@@ -225,7 +225,7 @@ public final class PubSubHints implements ReleaseHints {
     }
   }
 
-  /** A connection that broke says so by itself; a refusal, such as NOPERM, would stay unseen. */
+  /** Lettuce logs a broken connection, but no refusal such as NOPERM. */
   private void onPublished(@Nullable Long receivers, @Nullable Throwable failure) {
     if (failure instanceof RedisCommandExecutionException && warned.compareAndSet(false, true)) {
       LOG.warn("a node refuses release hints (logged once): {}", failure.getMessage());

@@ -23,7 +23,7 @@ public interface LockReader extends AutoCloseable {
   CompletionStage<Page> scan(String prefix, String cursor, int count);
 
   /** Which of these lock keys the node stores; those that it does not store are left out. */
-  CompletionStage<Page> look(List<String> lockKeys);
+  CompletionStage<Page> inspect(List<String> lockKeys);
 
   /** Closes the connection. Calls without a reply fail. Idempotent. */
   @Override

@@ -68,7 +68,7 @@ final class LockMeters {
             Tags.empty());
     for (HandOff kind : HandOff.values()) {
       handOffs.put(
-          kind, counter("redlock.handoff", "Locks that passed on", Tags.of("kind", value(kind))));
+          kind, counter("redlock.handoff", "Hand-offs of locks", Tags.of("kind", value(kind))));
     }
     String extensions = "Extensions of leases";
     extended = counter("redlock.extend", extensions, Tags.of("result", "extended"));

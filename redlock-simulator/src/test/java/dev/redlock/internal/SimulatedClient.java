@@ -45,7 +45,7 @@ public final class SimulatedClient {
     Observer queue(LockMachine machine);
   }
 
-  /** Observes one queue. What it throws is its own matter. */
+  /** Observes one queue. Its exceptions are not handled here. */
   public interface Observer {
     /** The machine has handled an event; its effects are not carried out yet. */
     void handled();

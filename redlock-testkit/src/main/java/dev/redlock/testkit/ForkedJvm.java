@@ -45,7 +45,7 @@ public final class ForkedJvm implements AutoCloseable {
   // Written by the thread that reads the output of the process.
   private final BlockingQueue<Line> lines = new LinkedBlockingQueue<>();
 
-  // The last lines of standard error, for messages. Guarded by itself.
+  // The last lines of standard error, for messages. Guarded by its own monitor.
   private final Deque<String> errors = new ArrayDeque<>();
 
   private ForkedJvm(String name, ChildProcess process, @Nullable Consumer<String> onLine) {

@@ -37,7 +37,7 @@ final class MemoryReader implements LockReader {
   }
 
   @Override
-  public CompletionStage<Page> look(List<String> lockKeys) {
+  public CompletionStage<Page> inspect(List<String> lockKeys) {
     List<StoredLock> all = locks();
     if (all == null) {
       return failed();

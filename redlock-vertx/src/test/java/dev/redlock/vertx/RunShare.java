@@ -15,7 +15,7 @@ final class RunShare {
   private static final int LOOKS = 200;
   private static final long NEW_LOOPS_NANOS = 100_000_000;
 
-  /** The samples of one loop, in a ring. Guarded by itself. */
+  /** The samples of one loop, in a ring. Guarded by its own monitor. */
   private static final class Seen {
     final long[] at = new long[LOOKS];
     final long[] cpu = new long[LOOKS];

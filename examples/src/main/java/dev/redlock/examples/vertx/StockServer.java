@@ -42,7 +42,7 @@ final class StockServer {
                 // JDBC blocks, so this runs on a worker thread.
                 vertx.executeBlocking(() -> takeOne(item, lease.fencingToken().value())))
         .onSuccess(left -> request.response().setStatusCode(left < 0 ? 409 : 200).end("" + left))
-        // The lock was not to be had, or the lease ended before the work: nothing is promised.
+        // The lock could not be acquired, or the lease ended before the work: nothing is promised.
         .onFailure(failure -> request.response().setStatusCode(503).end());
   }
 

@@ -65,7 +65,7 @@ final class ClusterReader implements LockReader {
   }
 
   @Override
-  public CompletionStage<Page> look(List<String> lockKeys) {
+  public CompletionStage<Page> inspect(List<String> lockKeys) {
     Map<MasterLink, List<String>> byMaster = new LinkedHashMap<>();
     for (String lockKey : lockKeys) {
       String key = share.keyAt(lockKey);
@@ -84,7 +84,7 @@ final class ClusterReader implements LockReader {
         return unknown("the listing was closed");
       }
       all =
-          all.thenCompose(before -> reader.look(part.getValue()))
+          all.thenCompose(before -> reader.inspect(part.getValue()))
               .thenAccept(page -> found.addAll(own(page)));
     }
     return all.thenApply(done -> new Page(BEGIN, found));

@@ -44,7 +44,7 @@ final class StreamHints implements HintCarrier {
     this.cluster = cluster;
   }
 
-  /** One stream and the last entry that was read from it. Guarded by itself. */
+  /** One stream and the last entry that was read from it. Guarded by its own monitor. */
   private static final class Stream {
     private final String lockKey;
     private final byte[] key;

@@ -40,7 +40,7 @@ public final class GuardedListener {
     call(to -> to.onReleaseHint(node, key));
   }
 
-  /** What the client has against this server; null also if the listener failed. */
+  /** Why the client refuses this server; null if it accepts it, or if the listener failed. */
   public @Nullable String objection(@Nullable NodeIdentity identity, String markerId) {
     try {
       return listener.objection(node, identity, markerId);

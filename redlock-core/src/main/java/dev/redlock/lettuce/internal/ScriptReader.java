@@ -51,9 +51,9 @@ public final class ScriptReader implements LockReader {
   }
 
   @Override
-  public CompletionStage<Page> look(List<String> lockKeys) {
+  public CompletionStage<Page> inspect(List<String> lockKeys) {
     List<String> words = new ArrayList<>(lockKeys.size() + 1);
-    words.add("look");
+    words.add("inspect");
     words.addAll(lockKeys);
     return ask(words);
   }

@@ -108,8 +108,8 @@ elseif stale then
   code = 4
 end
 
--- The lock is free for this lease, but others want it. The first of the queue was woken and has its turn, unless it
--- let the patience of this process pass, and its own; see enqueue for that and for the keys of the queue. Then it
+-- The lock is free for this lease, but others want it. The first of the queue was woken and has its turn, unless
+-- more time has passed than the longer patience of the two; see enqueue for that and for the keys of the queue. Then it
 -- loses its place: only single tries may come after a process that died. A process without a place in the queue has
 -- a patience of a second. A hand-off comes before the queue, unless it has a place of its own, as in fair mode.
 -- A node that lost its fence key lost the mark too, but processes are queued there again.

@@ -8,7 +8,7 @@
 -- The queue is a sorted set of processes, by arrival. The release of the lock writes the wake key of the first, and
 -- the watch key of the second. This script reads both keys last, so that this node sends an invalidation to this
 -- client, and to no other. The value of a wake key is the time at which the process was woken: its turn. The value of a
--- watch key is the patience of its own process: a far process needs longer to use its turn than those behind it think.
+-- watch key is the patience of its own process: a distant process needs more time for its turn than the patience of those behind it.
 --
 -- The keys in ARGV are not declared: before 7.2 each command that reads makes the server remember all KEYS. The
 -- queue only saves time, so a node that does not find them does no harm.

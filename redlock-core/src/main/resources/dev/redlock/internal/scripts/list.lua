@@ -1,7 +1,7 @@
 -- Reports locks: one step of a scan, or those of the given keys. Changes nothing.
 --
 -- ARGV  'scan', cursor, pattern of the keys, how many keys to look at
---       or 'look', lock keys
+--       or 'inspect', lock keys
 --
 -- Replies the next cursor (0: the scan is over), then for each lock that is held: lock key, remaining ms, fence, number
 -- of processes in its queue, mark of the holder. See acquire for the keys and the mark.
