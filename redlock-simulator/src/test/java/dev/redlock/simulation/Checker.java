@@ -31,6 +31,11 @@ final class Checker {
   private final World world;
   private final Scenario scenario;
   private final Map<String, Id> ids = new HashMap<>();
+
+  /** Roll-backs that only leave a queue. */
+  private final Map<String, LeaseCost> leaving = new HashMap<>();
+
+  final WaitRule waits;
   private final List<Id> live = new ArrayList<>();
   private final List<Id> granted = new ArrayList<>();
   private final List<Shown> shown = new ArrayList<>();
@@ -58,6 +63,7 @@ final class Checker {
   Checker(World world) {
     this.world = world;
     scenario = world.scenario;
+    waits = new WaitRule(world);
     fenceFloor = new long[scenario.nodes][NAMES];
     floorUntil = new long[scenario.nodes][NAMES];
   }
@@ -66,6 +72,7 @@ final class Checker {
   static final class Id {
     final String leaseId;
     final SimLock lock;
+    final LeaseCost cost;
     final List<Asked> acquires = new ArrayList<>(2);
     final List<Asked> extends_ = new ArrayList<>(4);
     long sentMask;
@@ -95,6 +102,7 @@ final class Checker {
     Id(String leaseId, SimLock lock) {
       this.leaseId = leaseId;
       this.lock = lock;
+      cost = new LeaseCost(lock, leaseId);
     }
 
     Asked acquire(long token) {
@@ -176,6 +184,7 @@ final class Checker {
         id.maxToken = r.token();
       }
       a.sent |= bit;
+      id.cost.onWrite(node);
       id.sentMask |= bit;
       id.releasedMask &= ~bit;
       id.writtenUntilMono = Math.max(id.writtenUntilMono, mono + a.ttlNanos);
@@ -204,15 +213,18 @@ final class Checker {
         }
         id.extends_.add(a);
       }
+      id.cost.onExtend(node, id.held.config().ttlMillis() * Scenario.MS, id.handOffsInRow);
       id.extendedMask |= bit;
       id.sentMask |= bit;
       id.releasedMask &= ~bit;
       id.writtenUntilMono = Math.max(id.writtenUntilMono, mono + a.ttlNanos);
     } else if (request instanceof LockRequest.Release r) {
       Id id = ids.get(r.leaseId());
-      if (id == null) {
-        return; // It only leaves the queue.
+      if (id == null) { // It only leaves the queue.
+        leaving.computeIfAbsent(r.leaseId(), l -> new LeaseCost(lock, l)).onRelease(node);
+        return;
       }
+      id.cost.onRelease(node);
       require(r.token() >= id.maxToken, "release", "with a token that is too low: " + id.leaseId);
       id.releasedMask |= bit;
       if (id.held != null) {
@@ -383,9 +395,17 @@ final class Checker {
 
   // What a client receives, and what its machine decides.
 
-  void onReplyDelivered(Exchange exchange, int node, LockRequest request, NodeReply reply) {
+  void onReplyDelivered(
+      SimLock lock, Exchange exchange, int node, LockRequest request, NodeReply reply) {
     world.coverage.count(request.getClass(), reply);
-    if (request instanceof LockRequest.Enqueue) {
+    lock.cost.onReply(request, reply);
+    if (request instanceof LockRequest.Release r) {
+      Id id = ids.get(r.leaseId());
+      LeaseCost cost = id == null ? leaving.get(r.leaseId()) : id.cost;
+      if (cost != null) {
+        cost.onReleaseReply(node, reply.code().definite());
+      }
+    } else if (request instanceof LockRequest.Enqueue) {
       require(reply.code() != ReplyCode.GRANTED, "queue", "a request to enqueue was granted");
     } else if (request instanceof LockRequest.Acquire r && reply.code() != ReplyCode.GRANTED) {
       NodeError error = reply.error();
@@ -399,6 +419,7 @@ final class Checker {
       }
     } else if (request instanceof LockRequest.Acquire r) {
       Id id = ids.get(r.leaseId());
+      id.cost.onWrite(node);
       Asked a = id.acquire(r.token());
       a.yes |= 1L << node;
       a.connection[node] = reply.connection();
@@ -439,6 +460,8 @@ final class Checker {
           "the machine keeps a lease whose validity is over: " + lease.id());
       require(lease.end() == null, "end", "the machine keeps an ended lease: " + lease.id());
     }
+    waits.afterEvent(lock, live.isEmpty());
+    lock.cost.afterEvent(mono);
   }
 
   private void cover(Effect effect) {
@@ -473,6 +496,8 @@ final class Checker {
     Asked a = id.acquire(lease.token());
     require(a != null, "grant", "of a token that was never requested");
     id.held = lease;
+    id.cost.onGrant();
+    waits.onGrant();
     if (id.follows != null) {
       world.coverage.count("hand-off", "by a round");
       requireFewHandOffs(id, id.follows.held.config(), id.follows.handOffsInRow + 1);
@@ -683,7 +708,9 @@ final class Checker {
     id.over = true;
     id.overMono = mono;
     live.remove(id);
+    waits.onEnd(id.grantedTrue + lease.config().minimumHoldNanos());
     if (how == LeaseEnd.HANDED_OFF) {
+      id.cost.onHandOff();
       handOffs++;
     }
     drawHold(id);
@@ -778,6 +805,7 @@ final class Checker {
   }
 
   void idle(SimLock lock) {
+    waits.remove(lock);
     require(lock.machine.waiting() == 0, "idle", "a caller waits");
     require(lock.machine.lease() == null, "idle", "a lease is held");
     require(lock.machine.pendingCleanups() == 0, "idle", "clean-up is pending");
@@ -805,6 +833,7 @@ final class Checker {
       }
     }
     live.removeIf(id -> id.lock.client == client);
+    waits.clientGone(client);
   }
 
   /**

@@ -22,7 +22,8 @@ final class Histories {
           HandOffHistoriesTest.class,
           QueueHistoriesTest.class,
           LocalHandOffHistoriesTest.class,
-          ErringHistoriesTest.class);
+          ErringHistoriesTest.class,
+          BoundsHistoriesTest.class);
 
   private Histories() {}
 

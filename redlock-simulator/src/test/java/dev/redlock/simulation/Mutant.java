@@ -554,5 +554,64 @@ record Mutant(String name, String source, List<Edit> edits) {
             "TokenChoice",
             "if (highest > medianMicros(nowNanos) + TokenWindow.AHEAD_MICROS) {",
             "if (highest < 0) {"));
+
+    // What costs too much, or leaves a lock free although a process waits.
+    mutant(
+        "I",
+        "the pauses of a refused process do not grow",
+        protocol(
+            "WaitPolicy",
+            "pauseNanos = Math.min(limit, pauseNanos == 0 ? first : 2 * pauseNanos);",
+            "pauseNanos = Math.min(limit, first);"));
+    mutant(
+        "I",
+        "a round to which no node replied is repeated after 1 ms",
+        protocol(
+            "WaitPolicy",
+            "pause(now, timeoutNanos / 2, MAX_BACKOFF_NANOS);",
+            "pause(now, 1_000_000, 1_000_000);"));
+    mutant(
+        "I",
+        "a node that cannot queue is asked again at once",
+        protocol(
+            "WaitPolicy",
+            "nodes.knowledge(request.node).failed();\n    pause(now, roundTrip(),"
+                + " MAX_BACKOFF_NANOS);",
+            "nodes.knowledge(request.node).failed();\n    pause(now, 1, 1);"));
+    mutant(
+        "I",
+        "a release that failed is repeated after 1 ms each time",
+        protocol(
+            "FailedReleases",
+            "long pause = FIRST_RETRY_NANOS << Math.min(MAX_DOUBLINGS, f.inARow++);",
+            "long pause = 1_000_000;"));
+    mutant(
+        "I",
+        "an extension that failed is repeated without a pause",
+        protocol(
+            "LeaseExtender",
+            "nextExtendNanos = nowNanos + Math.max(MIN_RETRY_NANOS, soon);",
+            "nextExtendNanos = nowNanos + 100_000;"));
+    mutant(
+        "I",
+        "a lease is extended twenty times as often",
+        protocol(
+            "LeaseExtender",
+            "nextExtendNanos = r.startNanos + config.ttlNanos() / 3;",
+            "nextExtendNanos = r.startNanos + config.ttlNanos() / 60;"));
+    mutant(
+        "I",
+        "a waiting process polls twenty times as often",
+        protocol(
+            "WaitPolicy",
+            "long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3);",
+            "long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3) / 20;"));
+    mutant(
+        "I",
+        "a waiting process polls four times less often",
+        protocol(
+            "WaitPolicy",
+            "long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3);",
+            "long poll = 4 * Math.min(config.pollNanos(), config.ttlNanos() / 3);"));
   }
 }

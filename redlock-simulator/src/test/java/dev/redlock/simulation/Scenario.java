@@ -342,6 +342,30 @@ final class Scenario {
     return setting == Setting.WIDE || setting == Setting.SHELL;
   }
 
+  /** The shortest time between two fallback polls, before the jitter. */
+  long shortestPollNanos() {
+    long shortest = Long.MAX_VALUE;
+    for (LockOptions o : variants) {
+      long poll = Math.min(o.pollInterval().toNanos(), o.leaseTime().toNanos() / 3);
+      shortest = Math.min(shortest, poll);
+    }
+    return shortest;
+  }
+
+  /** The shortest node timeout. */
+  long shortestTimeoutNanos() {
+    long shortest = Long.MAX_VALUE;
+    for (LockOptions o : variants) {
+      shortest = Math.min(shortest, o.nodeTimeout().toNanos());
+    }
+    return shortest;
+  }
+
+  /** Whether all callers of the world want the same names with the same options. */
+  boolean isUniform() {
+    return keySets.size() == 1 && variants.size() == 1;
+  }
+
   /** Whether the clients are the ones that ship. */
   boolean isShell() {
     return setting == Setting.SHELL || setting == Setting.SHELL_NORMAL;

@@ -132,7 +132,11 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
 
   /** Whether user code throws here. */
   boolean throwsNow() {
-    return world.faults && world.rng.chance(world.scenario.userThrows);
+    boolean now = world.faults && world.rng.chance(world.scenario.userThrows);
+    if (now) {
+      world.disturbed(world.now);
+    }
+    return now;
   }
 
   /** User code blocks here, perhaps. Not on the thread that calls the client's queue. */
@@ -346,6 +350,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
 
   @Override
   void statusChanged(int node) {
+    told++;
     if (nodes[node].listener != null) {
       nodes[node].listener.onStatus(nodes[node]);
     }
@@ -353,6 +358,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
 
   @Override
   void invalidated(int node, String key) {
+    told(key);
     if (world.tracing) {
       world.row(name(), "invalidation of " + key + " from " + world.nodes[node].name);
     }
@@ -361,11 +367,13 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
 
   @Override
   void allInvalidated(int node) {
+    told++;
     nodes[node].listener.onAllInvalidated(nodes[node]);
   }
 
   @Override
   void hint(String lockKey) {
+    told++;
     if (hints != null && hints.receiver != null) {
       hints.receiver.mayBeFree(lockKey.substring("redlock:{".length(), lockKey.length() - 1));
     } else {

@@ -59,7 +59,7 @@ final class ShellLock extends SimLock implements SimulatedClient.Observer {
   @Override
   public void arrives(Exchange exchange, int node, LockRequest request, NodeReply reply) {
     world.arrives(client, node, request, reply);
-    check(() -> world.checker.onReplyDelivered(exchange, node, request, reply));
+    check(() -> world.checker.onReplyDelivered(this, exchange, node, request, reply));
   }
 
   @Override

@@ -41,6 +41,12 @@ class SimClient implements Nodes, Randomness {
   private boolean draining;
   private int ids;
 
+  /** How many hints and changes of status it was told; see {@link LockCost}. */
+  long told;
+
+  /** How often it was told that it is its turn. */
+  long wakes;
+
   /** How many rounds were started, requests to be queued included. */
   int rounds;
 
@@ -198,6 +204,7 @@ class SimClient implements Nodes, Randomness {
   void pause(long nanos) {
     world.fault(name, "paused for " + Scenario.ms(nanos));
     pausedUntil = Math.max(pausedUntil, world.now + nanos);
+    world.disturbed(pausedUntil);
     resumed = Math.max(resumed, pausedUntil);
   }
 
@@ -223,6 +230,7 @@ class SimClient implements Nodes, Randomness {
       return;
     }
     pausedUntil = world.now + nanos;
+    world.disturbed(pausedUntil);
     resumed = pausedUntil;
     suspended += nanos; // Until it resumes, only checks read its clock.
     suspendedNow = pausedUntil;
@@ -312,12 +320,14 @@ class SimClient implements Nodes, Randomness {
   }
 
   void statusChanged(int node) {
+    told++;
     for (SimLock lock : allLocks) {
       lock.act((m, now, wall) -> m.onNodeStatus(node, now, wall));
     }
   }
 
   void invalidated(int node, String key) {
+    told(key);
     if (world.tracing) {
       world.row(name, "invalidation of " + key + " from " + world.nodes[node].name);
     }
@@ -329,7 +339,14 @@ class SimClient implements Nodes, Randomness {
     }
   }
 
+  /** Counts an invalidation. */
+  final void told(String key) {
+    told++;
+    wakes += key.contains(":wake:") ? 1 : 0;
+  }
+
   void allInvalidated(int node) {
+    told++;
     for (SimLock lock : locks) {
       if (lock != null) {
         lock.act((m, now, wall) -> m.onInvalidation(node, lock.keys.lockKey(0), now, wall));
@@ -338,6 +355,7 @@ class SimClient implements Nodes, Randomness {
   }
 
   void hint(String lockKey) {
+    told++;
     if (world.tracing) {
       world.row(name, "hint " + lockKey);
     }

@@ -1,5 +1,6 @@
 package dev.redlock.simulation;
 
+import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.Exchange;
 import dev.redlock.lettuce.internal.ConnectionStates;
 import dev.redlock.lettuce.internal.Probe;
@@ -44,6 +45,9 @@ final class SimLink {
   private long statusSince;
 
   private long stalledUntil;
+
+  /** How often the client learnt of another status. */
+  int changes;
 
   /** How many requests the client has sent. */
   long sent;
@@ -270,10 +274,15 @@ final class SimLink {
     }
 
     /** An erring node must cost no more requests than a dead one. */
-    private void requireModest(LockRequest request) {
+    private void requireModest(Exchange exchange, LockRequest request) {
       if (request instanceof LockRequest.Acquire) {
         throw new Violation(
             "erring", "a node that is known to err gets an acquire for " + request.keys());
+      }
+      boolean waits = request instanceof LockRequest.Inspect && !(exchange instanceof Broadcast);
+      if (request instanceof LockRequest.Enqueue || waits) {
+        throw new Violation(
+            "erring", "a node that is known to err is asked to wake for " + request.keys());
       }
       if (request instanceof LockRequest.Release r
           && repeats.merge(r.leaseId(), 1, Integer::sum) > 2) {
@@ -309,10 +318,12 @@ final class SimLink {
         return;
       }
       if (w.faults && w.rng.chance(w.scenario.hintLost)) {
+        w.disturbed(w.now);
         return;
       }
       if (w.faults && w.rng.chance(w.scenario.hintLate)) {
         long late = w.rng.between(0, 200) * Scenario.MS;
+        w.disturbed(w.now + late);
         w.at(
             w.now + link.delay() + late,
             () -> link.client.act(() -> link.client.invalidated(link.node.index, lockKey)));
@@ -368,6 +379,7 @@ final class SimLink {
     long d = far + s.delayNanos + (long) (s.jitterNanos * w.rng.next());
     if (w.faults && w.rng.chance(s.slowMessage)) {
       d += (long) (s.slowNanos * w.rng.next());
+      w.disturbed(w.now + d);
     }
     return d;
   }
@@ -390,7 +402,7 @@ final class SimLink {
     }
     world.checker.onSend(lock, exchange, request, node.index);
     if (status.erring() && lock.decidedTrue() >= statusSince) {
-      c.requireModest(request);
+      c.requireModest(exchange, request);
     }
     Message m = new Message(taker, exchange, request, c);
     if (request instanceof LockRequest.Release) {
@@ -417,6 +429,7 @@ final class SimLink {
   private void timeOut(Message m) {
     Connection c = m.connection;
     long at = world.now + world.rng.between(1, 2 * world.scenario.config.nodeTimeoutNanos());
+    world.disturbed(at);
     world.at(
         at,
         () ->
@@ -433,6 +446,7 @@ final class SimLink {
         world.now + world.rng.spread(Scenario.MS, 5 * Scenario.SECOND),
         () -> {
           if (node.up && !node.isPaused()) {
+            world.disturbed(world.now);
             world.row(node.name, "a copy arrives");
             node.execute(m.request, m.connection);
           }
@@ -577,6 +591,8 @@ final class SimLink {
         || before.connection() != status.connection()
         || before.erring() != status.erring()) {
       statusSince = world.now;
+      changes++;
+      world.disturbed(world.now);
       if (world.tracing) {
         String errs = status.erring() ? ", errs" : "";
         world.row(
@@ -658,6 +674,7 @@ final class SimLink {
   void stall(long nanos) {
     world.fault(client.name(), "link to " + node.name + " stalls for " + Scenario.ms(nanos));
     stalledUntil = Math.max(stalledUntil, world.now + nanos);
+    world.disturbed(stalledUntil);
   }
 
   // Control by directed histories.

@@ -21,6 +21,9 @@ class SimLock implements SimLink.Taker {
   /** Lease ids whose keys may still be on a node; see {@link Checker}. */
   final List<Checker.Id> openIds = new ArrayList<>();
 
+  final LockCost cost;
+  final WaitRule.LockWait wait = new WaitRule.LockWait(this);
+
   private boolean busy;
   private final List<Event> inbox = new ArrayList<>();
   private long timerMono = Long.MAX_VALUE;
@@ -32,6 +35,7 @@ class SimLock implements SimLink.Taker {
     this.keySet = keySet;
     world = client.world;
     machine = new LockMachine(keys, client, client, client.name());
+    cost = new LockCost(this);
   }
 
   /** A lock whose machine has a shell. */
@@ -41,6 +45,7 @@ class SimLock implements SimLink.Taker {
     this.keySet = keySet;
     world = client.world;
     this.machine = machine;
+    cost = new LockCost(this);
   }
 
   /** When the machine decided on the effects that are carried out now. */
@@ -173,7 +178,7 @@ class SimLock implements SimLink.Taker {
     world.arrives(client, node, request, reply);
     act(
         (m, now, wall) -> {
-          world.checker.onReplyDelivered(exchange, node, request, reply);
+          world.checker.onReplyDelivered(this, exchange, node, request, reply);
           m.onReply(exchange, node, reply, now, wall);
         });
   }

@@ -278,6 +278,9 @@ final class SimNode {
 
   private NodeReply failed(
       LockRequest request, SimLink.Connection c, NodeError.Kind kind, long clock) {
+    if (refusing == null) {
+      world.disturbed(world.now); // One that errs for longer is a fault by itself.
+    }
     boolean executed = kind == NodeError.Kind.REPLICAS;
     if (executed) {
       run(request, c, clock); // Executed, but too few replicas confirmed the write.
@@ -349,6 +352,7 @@ final class SimNode {
   void pause(long nanos) {
     world.fault(name, "paused for " + Scenario.ms(nanos));
     pausedUntil = Math.max(pausedUntil, world.now + nanos);
+    world.disturbed(pausedUntil);
     world.span(name, History.Kind.PAUSED, world.now, pausedUntil, 0, "");
   }
 
@@ -440,6 +444,11 @@ final class SimNode {
       case HUNG -> pause(FOR_EVER);
       case ERRING -> err(FOR_EVER);
     }
+  }
+
+  /** Whether it replies to requests, and not with errors. */
+  boolean works() {
+    return up && !isPaused() && refusing == null;
   }
 
   boolean isSick() {

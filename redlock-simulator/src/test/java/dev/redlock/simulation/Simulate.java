@@ -71,7 +71,8 @@ final class Simulate implements Callable<Integer> {
 
   @Option(
       names = "--coverage",
-      description = "print how often each event, verdict and transition occurred")
+      description =
+          "print how often each event occurred, and how close histories came to each bound")
   private boolean coverage;
 
   /** The output of {@link Picture}. The script passes a temporary file here, and draws it. */
@@ -147,6 +148,7 @@ final class Simulate implements Callable<Integer> {
         tally.digests.sum());
     if (coverage) {
       tally.coverage.print(out);
+      tally.margins.print(out);
     }
     out.printf(
         Locale.ROOT,

@@ -59,6 +59,7 @@ final class Simulator {
     final LongAdder handedOffLocally = new LongAdder();
     final LongAdder digests = new LongAdder();
     final Coverage coverage = new Coverage();
+    final Margins margins = new Margins();
     final List<Result> violations = new ArrayList<>();
     private final AtomicLong next = new AtomicLong();
     private final AtomicBoolean stop = new AtomicBoolean();
@@ -72,6 +73,7 @@ final class Simulator {
       handedOffLocally.add(result.world().checker.handedOffLocally);
       digests.add(result.digest());
       coverage.add(result.world().coverage);
+      margins.add(result.world().margins, result.seed());
     }
 
     /** The violation of the lowest seed; null if there is none. */

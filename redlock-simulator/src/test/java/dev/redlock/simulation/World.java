@@ -25,6 +25,7 @@ final class World {
   final Rng rng;
   final History history = new History();
   final Coverage coverage = new Coverage();
+  final Margins margins = new Margins();
   final Checker checker;
   final SimNode[] nodes;
   final SimClient[] clients;
@@ -38,6 +39,7 @@ final class World {
   boolean faults = true;
   boolean ending;
   private long lastStraggler;
+  private long disturbedUntil;
 
   /** Probes do not show the nodes' clocks: the client learns them from its first round. */
   boolean clocksUnknown;
@@ -115,13 +117,31 @@ final class World {
     }
   }
 
+  /** A fault has an effect until that time; one that lasts for ever begins now. */
+  void disturbed(long until) {
+    boolean lasts = until - now > 1_000 * Scenario.SECOND;
+    disturbedUntil = Math.max(disturbedUntil, lasts ? now : until);
+  }
+
+  /** When the effect of the newest fault ended, or ends. */
+  long disturbedUntil() {
+    return disturbedUntil;
+  }
+
+  /** How many processes have died. */
+  int died() {
+    return died;
+  }
+
   /** A request of a broken connection is in flight, and a node may execute it at that time. */
   void straggles(long at) {
+    disturbed(at);
     lastStraggler = Math.max(lastStraggler, at);
   }
 
   /** Records a fault. Both texts are part of the digest. */
   void fault(String actor, String what) {
+    disturbed(now);
     history.mix(actor.hashCode() * 31L + what.hashCode());
     row(actor, "** " + what);
     span(actor, History.Kind.FAULT, now, now, 0, what);
@@ -145,8 +165,10 @@ final class World {
     if (scenario.every(Scenario.Fault.NODE_CRASH) > 0) {
       checkpointLater();
     }
+    // Callers that hold the lock for microseconds make thousands of events in each millisecond.
+    long look = scenario.isWide() ? Scenario.MS : 10 * Scenario.MS;
     while (!isFaultless()) {
-      runUntil(Math.min(scenario.safetyNanos, now + 10 * Scenario.MS));
+      runUntil(Math.min(scenario.safetyNanos, now + look));
     }
     long healthy = repair();
     long quiet = healthy + scenario.guardNanos() * 102 / 100 + 12 * Scenario.SECOND;
@@ -279,6 +301,7 @@ final class World {
       return;
     }
     coverage.count("fault", f);
+    disturbed(now);
     switch (f) {
       case RESET -> client.links[node.index].reset();
       case STALL -> client.links[node.index].stall(rng.spread(Scenario.MS, 7 * Scenario.SECOND));

@@ -1,0 +1,59 @@
+package dev.redlock.simulation;
+
+import static dev.redlock.simulation.Play.options;
+import static dev.redlock.simulation.Play.require;
+
+import dev.redlock.LockOptions;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** What a pair of acquire and release costs, and that no caller starves. See {@link Histories}. */
+class BoundsHistoriesTest {
+  private static final int PROCESSES = 6;
+  private static final int GRANTS = 400;
+
+  private static Crowd crowd(int processes, int callers, LockOptions.Builder options) {
+    Scenario scenario =
+        new Scenario(3, processes, options.build(), Scenario.MS / 10, Scenario.MS / 10);
+    return new Crowd(processes, scenario, callers, 3 * Scenario.MS, 20 * Scenario.MS).start();
+  }
+
+  @Test
+  void crowd_isServedInTurn() {
+    crowd(PROCESSES, 2, options().maxHandOffs(2)).serves(GRANTS).ends();
+  }
+
+  @Test
+  void crowd_inFairMode_isServedInTurn() {
+    crowd(PROCESSES, 2, options().fair(true)).serves(GRANTS).ends();
+  }
+
+  @Test
+  void crowdOfAnyKind_doesNotLeaveTheLockFree() {
+    for (int seed = 1; seed <= 40; seed++) {
+      Crowd.random(seed).start().serves(60).ends();
+    }
+  }
+
+  @Test
+  void crowd_whileTheHomeNodeIsSick_isServedInTurn() {
+    for (SimNode.Illness illness : SimNode.Illness.values()) {
+      Crowd crowd = crowd(PROCESSES, 1, options());
+      crowd.fails(Play.HOME_OF_A, illness).serves(GRANTS / 4).ends();
+    }
+  }
+
+  /** Three acquires and three releases; the queue costs the same however many processes wait. */
+  @Test
+  void pair_ofACrowd_costsTheSameHoweverManyProcessesWait() {
+    for (int processes : new int[] {1, 2, 6, 12}) {
+      Crowd crowd = crowd(processes, 1, options().leaseTime(Duration.ofSeconds(30)));
+      crowd.serves(20);
+      long requests = crowd.requests();
+      int granted = crowd.granted();
+      crowd.serves(GRANTS / 4);
+      double each = (double) (crowd.requests() - requests) / (crowd.granted() - granted);
+      require(each <= 12, processes + " processes: requests per pair " + each);
+    }
+  }
+}

@@ -1,0 +1,286 @@
+package dev.redlock.simulation;
+
+import dev.redlock.internal.protocol.Broadcast;
+import dev.redlock.internal.protocol.Effect;
+import dev.redlock.internal.protocol.Exchange;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+import java.util.List;
+
+/**
+ * What one lock of one client may cost: each request to a node needs a reason.
+ *
+ * <p>A client that retries without a pause, or that asks a failing node over and over, breaks no
+ * rule about leases. It costs the nodes their time. So this rule counts what the client asks
+ * between two answers to its callers (a grant, a refusal or a cancellation), because then one
+ * caller is the head of the local queue and its back-off never starts again. The reasons are those
+ * of the page {@code algorithm.md}:
+ *
+ * <ul>
+ *   <li>A <b>round</b> asks each node once. A caller gets one round, or a hand-off and a round.
+ *       Further rounds need a reply that admits the process, a hint or a change of a node's status,
+ *       or time. A round may follow a refused token at once, one time for each lease id.
+ *   <li>A <b>request to be queued</b> follows a refused round, a home node that did not reply
+ *       within its patience, a hint or a change of status, or time.
+ *   <li><b>Time</b> pays one question for each fallback poll, which is shortened by 50 % at most,
+ *       and one for each pause of the back-off. The pauses begin at about one round trip and double
+ *       up to 1 s; jitter takes half of them at most.
+ *   <li>A round to which <b>no node replied</b> pauses for half of the node timeout at first. No
+ *       poll pays for such a round.
+ *   <li>A <b>place</b> is kept once for each round that was refused, and once for the next caller.
+ *       A process that is first listens to one other node, once for each request to be queued.
+ * </ul>
+ *
+ * <p>So a pair of acquire and release that meets no contention and no fault costs one acquire and
+ * one release on each node. {@link LeaseCost} bounds what follows a grant.
+ */
+final class LockCost {
+  /** A hand-off, an ordinary round, and one more for a hint that came before the last answer. */
+  private static final int FREE_ROUNDS = 3;
+
+  private static final int FREE_QUESTIONS = 2;
+  private static final int FREE_PLACES = 4;
+
+  /** Jitter of ± 50 % halves the longest pause of 1 s. */
+  private static final long MAX_PAUSE_NANOS = Scenario.SECOND / 2;
+
+  private static final long PATIENCE_NANOS = 10 * Scenario.MS;
+
+  /** For how long the first of a queue may be silent at its turn, at least. */
+  private static final long TURN_NANOS = 25 * Scenario.MS;
+
+  /** A node that fails a release: the first pause, and the longest one. */
+  private static final long FIRST_REPEAT_NANOS = 20 * Scenario.MS;
+
+  private static final int FREE_REPEATS = 4;
+
+  private final SimLock lock;
+  private final Margins margins;
+  private final long pollNanos;
+  private final long firstPauseNanos;
+  private final long timeoutNanos;
+
+  // Since the last answer to a caller.
+  private long sinceMono;
+  private long toldBefore;
+  private int waitingBefore;
+  private int rounds;
+  private int unanswered;
+  private int questions;
+  private int places;
+  private int admitted;
+  private int overdue;
+  private int turnsOfOthers;
+
+  // Since the last grant, or since the first caller came.
+  private int admittedSinceGrant;
+
+  private int notQueued;
+  private long wakesBefore;
+
+  // The newest round, and the newest request to be queued.
+  private String leaseId = "";
+  private boolean secondToken;
+  private boolean answered = true;
+  private boolean asksHome;
+  private boolean queueing;
+  private long queueingMono;
+
+  /** Acks that were settled, for extensions that callers asked for. */
+  private long settled;
+
+  // By node: repeats of failed releases, since it confirmed one or its status changed.
+  private final int[] repeats;
+  private final long[] repeatsSinceMono;
+  private final int[] repeatsChanges;
+
+  LockCost(SimLock lock) {
+    this.lock = lock;
+    Scenario s = lock.world.scenario;
+    margins = lock.world.margins;
+    pollNanos = Math.max(1, s.shortestPollNanos() / 2);
+    firstPauseNanos = Math.max(1, s.delayNanos); // Half of the shortest round trip.
+    timeoutNanos = s.shortestTimeoutNanos();
+    repeats = new int[s.nodes];
+    repeatsSinceMono = new long[s.nodes];
+    repeatsChanges = new int[s.nodes];
+  }
+
+  // Questions.
+
+  void afterEvent(long mono) {
+    List<Effect> effects = lock.machine.effects();
+    int waiting = lock.machine.waiting();
+    if (waitingBefore == 0 || waiting < waitingBefore) {
+      restart(mono); // The first caller comes, or one gets its answer or gives up.
+    }
+    if (waitingBefore == 0) {
+      forgetTurns();
+    }
+    waitingBefore = waiting;
+    boolean asked = false;
+    for (int i = 0; i < effects.size(); i++) {
+      Effect effect = effects.get(i);
+      if (effect instanceof Effect.Send send) {
+        sent(send);
+      } else if (effect instanceof Effect.Attempted attempt) {
+        asked = true;
+        attempted(attempt.homeOnly(), mono);
+      } else if (effect instanceof Effect.End) {
+        restart(mono);
+      } else if (effect instanceof Effect.Granted) {
+        forgetTurns();
+      } else if (effect instanceof Effect.Settle) {
+        settled++;
+      } else if (effect instanceof Effect.ReleaseHint) {
+        lock.client.told++; // The other locks of this client hear of it.
+      }
+    }
+    if (asked) {
+      check(mono);
+    }
+  }
+
+  private void restart(long mono) {
+    sinceMono = mono;
+    toldBefore = lock.client.told;
+    rounds = 0;
+    unanswered = 0;
+    questions = 0;
+    places = 0;
+    admitted = 0;
+    overdue = 0;
+    turnsOfOthers = 0;
+  }
+
+  private void forgetTurns() {
+    admittedSinceGrant = 0;
+    notQueued = 0;
+    wakesBefore = lock.client.wakes;
+  }
+
+  private void attempted(boolean homeOnly, long mono) {
+    if (queueing && mono - queueingMono >= Math.min(timeoutNanos, PATIENCE_NANOS)) {
+      overdue++;
+    }
+    queueing = homeOnly;
+    asksHome = homeOnly;
+    if (homeOnly) {
+      questions++;
+      queueingMono = mono;
+      return;
+    }
+    rounds++;
+    if (!answered && rounds > 1) {
+      unanswered++;
+    }
+    answered = false;
+  }
+
+  private void sent(Effect.Send send) {
+    Exchange exchange = send.exchange();
+    if (send.request() instanceof LockRequest.Acquire r) {
+      boolean again = r.leaseId().equals(leaseId);
+      if (again && secondToken) {
+        throw new Violation("cost", leaseId + " asks with a third token");
+      }
+      rounds -= again ? 1 : 0;
+      secondToken = again;
+      leaseId = r.leaseId();
+    } else if (send.request() instanceof LockRequest.Enqueue) {
+      places += asksHome ? 0 : 1;
+      asksHome = false;
+    } else if (send.request() instanceof LockRequest.Inspect && !(exchange instanceof Broadcast)) {
+      places++;
+    }
+  }
+
+  private void check(long mono) {
+    long took = mono - sinceMono;
+    long told = lock.client.told - toldBefore;
+    long paid = took / pollNanos + Pauses.within(took, firstPauseNanos, MAX_PAUSE_NANOS);
+    margins.require(
+        Bound.ROUNDS,
+        rounds,
+        FREE_ROUNDS + admitted + told + paid + suspectedLeftovers(took),
+        this);
+    // Pauses after other failures came before, and the pauses of these rounds are twice as long.
+    long earlier =
+        turnsInVain() + notQueued == 0
+            ? 0
+            : Pauses.within(timeoutNanos / 4, firstPauseNanos, MAX_PAUSE_NANOS);
+    margins.require(
+        Bound.UNANSWERED,
+        unanswered,
+        FREE_ROUNDS + told + earlier + Pauses.within(took, timeoutNanos / 4, MAX_PAUSE_NANOS),
+        this);
+    long patience = Math.min(turnsOfOthers, took / Math.min(timeoutNanos, TURN_NANOS));
+    margins.require(
+        Bound.QUESTIONS,
+        questions,
+        FREE_QUESTIONS + rounds + overdue + told + paid + patience,
+        this);
+    margins.require(Bound.PLACES, places, FREE_PLACES + rounds + questions, this);
+  }
+
+  /**
+   * Finding 1: a process that is told that it is another's turn takes that for a leftover key if
+   * the other nodes are free. It asks all nodes again after some four round trips, without a longer
+   * pause each time, until the turn has passed (seed 2383).
+   */
+  private long suspectedLeftovers(long tookNanos) {
+    return Math.min(turnsOfOthers, tookNanos / (4 * 2 * firstPauseNanos));
+  }
+
+  /** How often it was the turn of this process since its last grant. */
+  long turnsInVain() {
+    return admittedSinceGrant + lock.client.wakes - wakesBefore;
+  }
+
+  void onReply(LockRequest request, NodeReply reply) {
+    if (request instanceof LockRequest.Acquire r) {
+      answered |= reply.code().definite() && r.leaseId().equals(leaseId);
+    } else if (request instanceof LockRequest.Enqueue) {
+      queueing = false;
+      if (reply.code() == ReplyCode.ADMITTED) {
+        admitted++;
+        admittedSinceGrant++;
+      }
+      turnsOfOthers += reply.code() == ReplyCode.QUEUED ? 1 : 0;
+      notQueued += reply.code().definite() ? 0 : 1;
+    }
+  }
+
+  // What follows a grant.
+
+  long settled() {
+    return settled;
+  }
+
+  /** A node has confirmed a release: its back-off starts again. */
+  void confirmed(int node) {
+    repeats[node] = 0;
+    repeatsSinceMono[node] = lock.client.mono();
+  }
+
+  /** A release is sent again because the node has failed it. */
+  void repeats(int node) {
+    int changes = lock.client.links[node].changes;
+    if (repeatsChanges[node] != changes) {
+      repeatsChanges[node] = changes;
+      confirmed(node);
+    }
+    long took = lock.client.mono() - repeatsSinceMono[node];
+    margins.require(
+        Bound.REPEATS,
+        ++repeats[node],
+        FREE_REPEATS + Pauses.within(took, FIRST_REPEAT_NANOS, Scenario.SECOND),
+        this);
+  }
+
+  @Override
+  public String toString() {
+    return lock.client.name() + " for " + lock.keys;
+  }
+}
