@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The steps of a lock's queue at which a test can stop a real client. A test arms a step with an
- * action; the next thread that reaches the step runs it, once. A test can arm a step only if
- * the system property {@code redlock.failpoints} is {@code true}. The client then logs a warning.
+ * action; the next thread that reaches the step runs it, once. A test can arm a step only if the
+ * system property {@code redlock.failpoints} is {@code true}. The client then logs a warning.
  */
 public enum Failpoint {
   /** Other nodes may have got the request; this one has not. */

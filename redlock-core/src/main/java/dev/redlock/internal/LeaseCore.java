@@ -38,7 +38,9 @@ final class LeaseCore {
     return lease;
   }
 
-  /** Zero after a close. A paused thread may hold up the queue, so the lease may not have ended yet. */
+  /**
+   * Zero after a close. A paused thread may hold up the queue, so the lease may not have ended yet.
+   */
   long remainingNanos() {
     return actor.isOfEndedClient()
         ? 0

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * handles it, and then up to {@link #LIMIT_IN_A_ROW} events that other threads bring meanwhile; a
  * thread of the client continues. No thread ever waits.
  *
- * <p>Events and effects call foreign code: nodes, carriers of hints, timers. The client
- * logs what it throws, and the queue continues. Each counted event lowers {@code unhandled} in any
- * case: else later events of these names would never be handled.
+ * <p>Events and effects call foreign code: nodes, carriers of hints, timers. The client logs what
+ * it throws, and the queue continues. Each counted event lowers {@code unhandled} in any case: else
+ * later events of these names would never be handled.
  */
 class LockActor implements CleanupBacklog.BacklogOwner {
 
@@ -38,8 +38,8 @@ class LockActor implements CleanupBacklog.BacklogOwner {
 
   /**
    * How many events of other threads a caller's thread, or a node's I/O thread, handles in a row:
-   * some 4 ms of work. With 256, the 99th percentile of the wait for a lock that 8 threads share was
-   * 10 % longer: each hand-over of the queue wakes a thread, and the queue is idle meanwhile.
+   * some 4 ms of work. With 256, the 99th percentile of the wait for a lock that 8 threads share
+   * was 10 % longer: each hand-over of the queue wakes a thread, and the queue is idle meanwhile.
    */
   static final int LIMIT_IN_A_ROW = 1024;
 
