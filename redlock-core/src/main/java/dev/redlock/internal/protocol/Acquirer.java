@@ -385,7 +385,6 @@ final class Acquirer {
     if (r.isHandOff()) {
       // The hand-off failed. No node has refused an ordinary attempt of this waiter yet.
       a.forgetVotes();
-      waitPolicy.reset();
       if (r.verdict() == AcquireVerdict.HELD) {
         waitPolicy.expectOthers(); // Fair mode: others are queued.
       }
