@@ -76,17 +76,21 @@ final class Acquirer {
 
   /** The newest round that was put for the waiter, or null. */
   @Nullable AcquireRound seenBy(Waiter w) {
-    Attempt a = attempt;
-    return a == null || !a.isFor(w) ? null : a.newest();
+    Attempt a = attemptFor(w);
+    return a == null ? null : a.newest();
   }
 
   /** The newest request to be queued that was sent for the waiter, or null. */
   @Nullable QueueRequest queuedFor(Waiter w) {
-    Attempt a = attempt;
-    if (a == null || !a.isFor(w)) {
+    if (attemptFor(w) == null) {
       return null;
     }
     return queued != null ? queued : queueing;
+  }
+
+  private @Nullable Attempt attemptFor(Waiter w) {
+    Attempt a = attempt;
+    return a != null && a.isFor(w) ? a : null;
   }
 
   boolean isNewest(AcquireRound r) {
@@ -155,9 +159,9 @@ final class Acquirer {
   }
 
   private Attempt attempt(Waiter head) {
-    Attempt a = attempt;
-    if (a == null || !a.isFor(head)) {
-      a = new Attempt(head, a);
+    Attempt a = attemptFor(head);
+    if (a == null) {
+      a = new Attempt(head, attempt);
       attempt = a;
     }
     return a;
@@ -278,7 +282,7 @@ final class Acquirer {
         queued = q;
         turn.heldByOthers();
         boolean first = waitPolicy.queued(q, reply, a.waiter().config, now);
-        if (a.suspectsLeftoverAt(q.node, nodes.count())) {
+        if (a.suspectsLeftoverAt(q.node, nodes.quorum())) {
           waitPolicy.expectLeftover(now);
         } else if (first) {
           listenElsewhere(q.node, now);

@@ -327,7 +327,7 @@ public final class LockMachine {
   private void finishBroadcasts(long now) {
     for (int i = broadcasts.size() - 1; i >= 0; i--) {
       Broadcast b = broadcasts.get(i);
-      if (b.finish(now)) {
+      if (b.isOver(now)) {
         broadcasts.remove(i);
         effects.add(new Effect.Settle(b, Effect.Result.DONE));
       }

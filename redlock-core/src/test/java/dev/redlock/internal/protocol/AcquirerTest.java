@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.AcquireReport;
 import dev.redlock.LeaseEnd;
 import dev.redlock.RedlockListener.WakeUp;
 import dev.redlock.spi.LockKeys;
@@ -38,6 +39,12 @@ class AcquirerTest extends MachineFixture {
     }
   }
 
+  private void collide(Effect.Send acquire) {
+    reply(acquire, ReplyCode.GRANTED, 1);
+    reply(acquire, NodeReply.held(1, 0, 0, 200, "x"), HOME);
+    reply(acquire, NodeReply.held(1, 0, 0, 200, "y"), 0);
+  }
+
   // Asking.
 
   @Test
@@ -48,6 +55,51 @@ class AcquirerTest extends MachineFixture {
     machine.effects().clear();
     submit(false);
     assertThat(take(Effect.Send.class)).hasSize(1);
+  }
+
+  @Test
+  void nextCaller_beginsWithoutTheRefusalsOfTheOneThatWasServed() {
+    options(TestNodes.options().autoExtend(false));
+    submit(false);
+    collide(sent());
+    reply(sent(LockRequest.Enqueue.class), ReplyCode.ADMITTED, HOME);
+    reply(sent(LockRequest.Acquire.class), ReplyCode.GRANTED, 0, 1, 2);
+    HeldLease l = granted();
+    submit(false);
+    machine.effects().clear();
+    now += 900 * MILLI; // Too late for a hand-off.
+    release(l);
+    sent(LockRequest.Acquire.class);
+  }
+
+  @Test
+  void nextCaller_beginsWithoutTheRefusalsOfASingleTry() {
+    submit(true);
+    submit(false);
+    collide(sent());
+    collide(sent(LockRequest.Acquire.class));
+    assertThat(machine.waiting()).as("the single try was repeated once").isEqualTo(1);
+    sent(LockRequest.Acquire.class);
+  }
+
+  @Test
+  void nextCaller_isNotToldWhatTheHomeNodeRepliedToTheOneBefore() {
+    options(TestNodes.options().autoExtend(false));
+    reply(queueing(), reply(ReplyCode.HELD, 3), HOME);
+    machine.effects().clear();
+    machine.onInvalidation(
+        HOME, TestNodes.KEYS.wakeKey(TestNodes.KEYS.member("p")), now, now / MILLI);
+    reply(sent(), ReplyCode.GRANTED, 0, 1, 2);
+    HeldLease l = granted();
+    submit(905, false);
+    machine.effects().clear();
+    now += 900 * MILLI; // Too late for a hand-off.
+    release(l);
+    sent(LockRequest.Enqueue.class);
+    pass(5);
+    assertThat(take(Effect.Refuse.class))
+        .extracting(refuse -> refuse.report().verdict())
+        .containsExactly(AcquireReport.Verdict.TIMED_OUT);
   }
 
   @Test
@@ -244,9 +296,7 @@ class AcquirerTest extends MachineFixture {
   void process_thatFindsAnotherInTheQueue_remembersIt() {
     Waiter w = submit(false);
     Effect.Send acquire = sent();
-    reply(acquire, NodeReply.held(1, 0, 0, 200, "x"), HOME);
-    reply(acquire, NodeReply.held(1, 0, 0, 200, "y"), 0);
-    reply(acquire, ReplyCode.GRANTED, 1);
+    collide(acquire);
     reply(sent(LockRequest.Enqueue.class), reply(ReplyCode.QUEUED, 1), HOME);
     machine.cancel(w, now, now / MILLI);
     machine.effects().clear();

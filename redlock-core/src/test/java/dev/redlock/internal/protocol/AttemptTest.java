@@ -47,27 +47,27 @@ class AttemptTest {
   @Test
   void leftover_isSuspectedOnce_ifAQuorumBesideTheHomeNodeWasFree() {
     Attempt a = attempt(false, null);
-    assertThat(a.suspectsLeftoverAt(HOME, 3)).as("no round").isFalse();
+    assertThat(a.suspectsLeftoverAt(HOME, 2)).as("no round").isFalse();
     round(a, "id", GRANTED, 0);
-    assertThat(a.suspectsLeftoverAt(HOME, 3)).as("one of three").isFalse();
+    assertThat(a.suspectsLeftoverAt(HOME, 2)).as("one of three").isFalse();
     round(a, "id", GRANTED, 0, 1);
-    assertThat(a.suspectsLeftoverAt(HOME, 3)).isTrue();
-    assertThat(a.suspectsLeftoverAt(HOME, 3)).as("once").isFalse();
+    assertThat(a.suspectsLeftoverAt(HOME, 2)).isTrue();
+    assertThat(a.suspectsLeftoverAt(HOME, 2)).as("once").isFalse();
   }
 
   @Test
   void leftover_isSuspectedByTheNextWaiterToo_unlessTheVotesAreForgotten() {
     Attempt a = attempt(false, null);
     round(a, "id", GRANTED, 0, 1);
-    assertThat(attempt(false, a).suspectsLeftoverAt(HOME, 3)).isTrue();
+    assertThat(attempt(false, a).suspectsLeftoverAt(HOME, 2)).isTrue();
     a.forgetVotes();
-    assertThat(attempt(false, a).suspectsLeftoverAt(HOME, 3)).isFalse();
+    assertThat(attempt(false, a).suspectsLeftoverAt(HOME, 2)).isFalse();
   }
 
   @Test
   void leftover_isNotSuspectedInFairMode() {
     Attempt a = attempt(true, null);
     round(a, "id", GRANTED, 0, 1);
-    assertThat(a.suspectsLeftoverAt(HOME, 3)).isFalse();
+    assertThat(a.suspectsLeftoverAt(HOME, 2)).isFalse();
   }
 }

@@ -7,6 +7,7 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -117,25 +118,33 @@ class EarlyPlaceTest extends MachineFixture {
     assertThat(sent(LockRequest.Enqueue.class).mask()).isEqualTo(1L << NEXT_HOME);
   }
 
-  /** The lease reached its limit of hand-offs; the first of the queue asks at once. */
-  @Test
-  void nextCaller_whoIsTheFirstButGetsNoHandOff_isAdmittedByItsReply() {
-    options(TestNodes.options().fair(true).maxHandOffs(1));
-    release(lease);
-    reply(sent(), reply(ReplyCode.RELEASED, 1), 0, 1, 2);
+  /** There is no hand-off before the minimum hold. */
+  private void releaseBeforeTheMinimumHold() {
+    options(TestNodes.options().fair(true).minimumHold(Duration.ofMillis(50)));
     machine = machine(TestNodes.KEYS);
     holdAsOthersWait();
     submit(false);
     reply(sent(), FIRST, HOME);
-    release(lease);
-    reply(sent(), reply(ReplyCode.GRANTED, 1), 0, 1, 2);
-    lease = granted();
-    submit(false);
-    reply(sent(LockRequest.Enqueue.class), FIRST, HOME);
-    release(lease);
-    LockRequest.Acquire acquire = request(sent(LockRequest.Acquire.class));
+    releaseWithoutHandOff();
+  }
+
+  @Test
+  void nextCaller_whoIsTheFirstButGetsNoHandOff_isAdmittedByItsReply() {
+    releaseBeforeTheMinimumHold();
+    wake();
+    LockRequest.Acquire acquire = request(sent());
     assertThat(acquire.previousLeaseId()).isNull();
     assertThat(acquire.queueEntry()).isNotNull();
+  }
+
+  @Test
+  void nextCaller_whoIsAdmittedByItsReply_isRefusedAtOnce_ifTooFewNodesVote() {
+    releaseBeforeTheMinimumHold();
+    nodes.state(0, NodeStatus.State.CONNECTING, 1);
+    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    wake();
+    assertThat(take(Effect.Send.class)).isEmpty();
+    assertThat(machine.delayNanos(now)).as("it asks again after a pause").isEqualTo(50 * MILLI);
   }
 
   @Test

@@ -41,6 +41,18 @@ class LeaseKeeperTest extends MachineFixture {
   }
 
   @Test
+  void release_withoutAMinimumHold_doesNotMakeTheNextCallerSleep() {
+    options(TestNodes.options().autoExtend(false));
+    HeldLease l = acquire();
+    submit(false);
+    now += 900 * MILLI; // Too late for a hand-off.
+    machine.effects().clear();
+    release(l);
+    assertThat(machine.effects()).noneMatch(Effect.Woken.class::isInstance);
+    sent(LockRequest.Acquire.class);
+  }
+
+  @Test
   void release_atTheDeadline_comesTooLate() {
     HeldLease l = acquire();
     now = l.validity().deadlineNanos();

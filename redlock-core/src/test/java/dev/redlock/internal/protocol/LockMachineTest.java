@@ -446,7 +446,16 @@ class LockMachineTest extends MachineFixture {
     reply(acquireAtTurn(), ReplyCode.GRANTED, HOME);
     assertThat(queuesLeft()).isEmpty();
     release(lease());
+    machine.effects().clear();
     submit(true);
+    reply(sent(), TestNodes.held(200), 0, 1);
+    assertThat(queuesLeft()).isEmpty();
+  }
+
+  @Test
+  void grant_ofTheHomeNode_tookThePlaceAway() {
+    reply(queueing(), ReplyCode.ADMITTED, HOME);
+    reply(sent(), ReplyCode.GRANTED, HOME, 0);
     assertThat(queuesLeft()).isEmpty();
   }
 
