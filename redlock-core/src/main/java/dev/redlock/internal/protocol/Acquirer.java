@@ -76,21 +76,17 @@ final class Acquirer {
 
   /** The newest round that was put for the waiter, or null. */
   @Nullable AcquireRound seenBy(Waiter w) {
-    Attempt a = attemptFor(w);
-    return a == null ? null : a.newest();
+    Attempt a = attempt;
+    return a == null || !a.isFor(w) ? null : a.newest();
   }
 
   /** The newest request to be queued that was sent for the waiter, or null. */
   @Nullable QueueRequest queuedFor(Waiter w) {
-    if (attemptFor(w) == null) {
+    Attempt a = attempt;
+    if (a == null || !a.isFor(w)) {
       return null;
     }
     return queued != null ? queued : queueing;
-  }
-
-  private @Nullable Attempt attemptFor(Waiter w) {
-    Attempt a = attempt;
-    return a != null && a.isFor(w) ? a : null;
   }
 
   boolean isNewest(AcquireRound r) {
@@ -159,9 +155,9 @@ final class Acquirer {
   }
 
   private Attempt attempt(Waiter head) {
-    Attempt a = attemptFor(head);
-    if (a == null) {
-      a = new Attempt(head, attempt);
+    Attempt a = attempt;
+    if (a == null || !a.isFor(head)) {
+      a = new Attempt(head, a);
       attempt = a;
     }
     return a;

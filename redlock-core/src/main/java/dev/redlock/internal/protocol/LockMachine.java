@@ -271,7 +271,7 @@ public final class LockMachine {
     if (!granted && waiters.isEmpty()) {
       places.leave(1L << node, now);
     }
-    boolean won = r.hasWonTheLock();
+    boolean won = r.verdict() == AcquireVerdict.WON;
     if (!won) {
       onLateError(r, node, reply);
     }
