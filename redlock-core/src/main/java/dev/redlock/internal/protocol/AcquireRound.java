@@ -62,10 +62,6 @@ final class AcquireRound extends Votes {
     needsHome = true;
   }
 
-  private int voters() {
-    return nodes.count();
-  }
-
   @Override
   boolean needsMore() {
     return queueHome >= 0 && isOpen(queueHome) && (needsHome || othersQueued() > 0);
@@ -74,7 +70,7 @@ final class AcquireRound extends Votes {
   private boolean waitsForHome() {
     return needsMore()
         && verdict() == AcquireVerdict.UNDECIDED
-        && Long.bitCount(grantedMask()) >= Quorum.of(voters());
+        && Long.bitCount(grantedMask()) >= nodes.quorum();
   }
 
   /** When {@link #onTimer} is to be called, whether or not replies come. */
@@ -122,7 +118,7 @@ final class AcquireRound extends Votes {
       NodeStatus status = notAsked(i);
       unknown += status == null ? 0 : 1;
     }
-    return isHeldBySome(Quorum.of(voters()), unknown);
+    return isHeldBySome(nodes.quorum(), unknown);
   }
 
   /** Whether its votes would win if they were judged now. */
@@ -153,7 +149,7 @@ final class AcquireRound extends Votes {
 
   /** Whether no node has stored anything: only a single node that refuses is that certain. */
   boolean isRefusedForSure() {
-    return voters() == 1 && isRefused(0);
+    return nodes.count() == 1 && isRefused(0);
   }
 
   /**
@@ -161,11 +157,11 @@ final class AcquireRound extends Votes {
    * the times of the nodes.
    */
   long quorumFreeNanos(long nowNanos) {
-    long[] left = new long[voters()];
+    long[] left = new long[nodes.count()];
     for (int i = 0; i < left.length; i++) {
       left[i] = freeNanos(i, nowNanos) - nowNanos; // Differences: the clock's origin is arbitrary.
     }
     Arrays.sort(left);
-    return nowNanos + Math.max(0, left[Quorum.of(left.length) - 1]);
+    return nowNanos + Math.max(0, left[nodes.quorum() - 1]);
   }
 }

@@ -278,7 +278,7 @@ final class Acquirer {
         queued = q;
         turn.heldByOthers();
         boolean first = waitPolicy.queued(q, reply, a.waiter().config, now);
-        if (a.suspectsLeftoverAt(q.node, nodes.count())) {
+        if (a.suspectsLeftoverAt(q.node, nodes.quorum())) {
           waitPolicy.expectLeftover(now);
         } else if (first) {
           listenElsewhere(q.node, now);
@@ -385,7 +385,6 @@ final class Acquirer {
     if (r.isHandOff()) {
       // The hand-off failed. No node has refused an ordinary attempt of this waiter yet.
       a.forgetVotes();
-      waitPolicy.reset();
       if (r.verdict() == AcquireVerdict.HELD) {
         waitPolicy.expectOthers(); // Fair mode: others are queued.
       }

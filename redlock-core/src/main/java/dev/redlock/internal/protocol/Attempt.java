@@ -97,9 +97,9 @@ final class Attempt {
   }
 
   /** Whether all nodes but the home node were free: its key may be a leftover. Asked once. */
-  boolean suspectsLeftoverAt(int home, int nodes) {
+  boolean suspectsLeftoverAt(int home, int quorum) {
     AcquireRound r = last;
-    if (r == null || r.freeBeside(home) < Quorum.of(nodes) || waiter().config.fair()) {
+    if (r == null || r.freeBeside(home) < quorum || waiter().config.fair()) {
       return false;
     }
     last = null;

@@ -11,7 +11,6 @@ public final class Broadcast extends Exchange implements Effect.Ack {
   private final long deadlineNanos;
   private final long startNanos;
   private final boolean breaks;
-  private boolean over;
 
   Broadcast(int nodes, boolean breaks, long startNanos, long deadlineNanos) {
     this.breaks = breaks;
@@ -78,12 +77,8 @@ public final class Broadcast extends Exchange implements Effect.Ack {
     replies[node] = reply;
   }
 
-  /** True once: when all nodes have replied, or the timeout is over. */
-  boolean finish(long nowNanos) {
-    if (over || (open() != 0 && deadlineNanos - nowNanos > 0)) {
-      return false;
-    }
-    over = true;
-    return true;
+  /** Whether all nodes have replied, or the timeout is over. */
+  boolean isOver(long nowNanos) {
+    return open() == 0 || deadlineNanos - nowNanos <= 0;
   }
 }

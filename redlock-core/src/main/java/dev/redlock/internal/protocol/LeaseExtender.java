@@ -188,7 +188,6 @@ final class LeaseExtender {
   /** Whether an extension is wanted, and moves the deadline. */
   private boolean isUseful(long ttlMillis, long nowNanos) {
     return (extendsItself() || !acks.isEmpty())
-        && ttlMillis > 0
         && nowNanos + ttlMillis * 1_000_000L - config.driftNanos() - deadlineNanos() > 0;
   }
 
@@ -238,7 +237,7 @@ final class LeaseExtender {
     }
     // An invalidation came behind a reply that this round has counted, or could not use.
     if (probeDue) {
-      probeAfter(longInterval(), nowNanos);
+      probeAfter(longInterval());
     }
     return null;
   }
@@ -263,7 +262,7 @@ final class LeaseExtender {
   // Probes.
 
   /** A node tells that the key was written or deleted, or has expired. */
-  void onInvalidation(int node, long nowNanos) {
+  void onInvalidation(int node) {
     ExtendRound e = round;
     boolean ownCommand =
         (grant.awaited() & 1L << node) != 0
@@ -276,18 +275,15 @@ final class LeaseExtender {
     // Other leases come and go on a node that lost the key. A probe would wake their waiters each
     // time.
     boolean lost = (lostAt & 1L << node) != 0;
-    probeAfter(lost ? longInterval() : PROBE_INTERVAL_NANOS, nowNanos);
+    probeAfter(lost ? longInterval() : PROBE_INTERVAL_NANOS);
   }
 
   private long longInterval() {
     return PROBE_INTERVAL_NANOS << Math.min(MAX_DOUBLINGS, probesInVain);
   }
 
-  private void probeAfter(long intervalNanos, long nowNanos) {
+  private void probeAfter(long intervalNanos) {
     long at = lastSentNanos + intervalNanos;
-    if (at - nowNanos < 0) {
-      at = nowNanos;
-    }
     if (at - nextExtendNanos < 0) {
       nextExtendNanos = at;
     }

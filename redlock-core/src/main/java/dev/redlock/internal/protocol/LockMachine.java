@@ -240,8 +240,7 @@ public final class LockMachine {
     } else if (exchange instanceof ExtendRound r) {
       leases.onReply(r, node, reply, now, wall);
     } else if (exchange instanceof PendingRelease e) {
-      boolean asksHome = turn.othersWant() || turn.needsHome(now);
-      turn.released(reply, asksHome && node == waitPolicy.home());
+      turn.released(reply, node == waitPolicy.home());
       pendingReleases.onReply(e, node, reply, now);
     } else if (exchange instanceof QueueRequest q) {
       waiters.conclude(acquirer.onQueueReply(q, reply, now, wall), now, wall);
@@ -272,7 +271,7 @@ public final class LockMachine {
     if (!granted && waiters.isEmpty()) {
       places.leave(1L << node, now);
     }
-    boolean won = r.hasWonTheLock();
+    boolean won = r.verdict() == AcquireVerdict.WON;
     if (!won) {
       onLateError(r, node, reply);
     }
@@ -320,7 +319,7 @@ public final class LockMachine {
     HeldLease l = leases.lease();
     if (b.breaks() && l != null && reply.code().definite()) {
       // Nodes send no invalidation of what this client's own connection has written.
-      l.extender.onInvalidation(node, now);
+      l.extender.onInvalidation(node);
     }
     finishBroadcasts(now);
   }
@@ -328,7 +327,7 @@ public final class LockMachine {
   private void finishBroadcasts(long now) {
     for (int i = broadcasts.size() - 1; i >= 0; i--) {
       Broadcast b = broadcasts.get(i);
-      if (b.finish(now)) {
+      if (b.isOver(now)) {
         broadcasts.remove(i);
         effects.add(new Effect.Settle(b, Effect.Result.DONE));
       }
@@ -351,7 +350,7 @@ public final class LockMachine {
       waiters.onInvalidation(node, now);
       return;
     } else {
-      l.extender.onInvalidation(node, now);
+      l.extender.onInvalidation(node);
     }
     onTimer(now, wall);
   }

@@ -55,6 +55,6 @@ public interface Nodes {
       latency[i] = knowledge(i).latencyNanos();
     }
     Arrays.sort(latency);
-    return latency[Quorum.of(latency.length) - 1];
+    return latency[quorum() - 1];
   }
 }

@@ -252,7 +252,7 @@ final class PendingReleases {
     if (ack == null) {
       return;
     }
-    if (e.confirmed() >= Quorum.of(nodes.count())) {
+    if (e.confirmed() >= nodes.quorum()) {
       e.ack = null;
       effects.add(new Effect.Settle(ack.ack(), Effect.Result.DONE));
     }

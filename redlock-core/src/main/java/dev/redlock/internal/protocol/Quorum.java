@@ -14,8 +14,8 @@ final class Quorum {
     return nodes - of(nodes) + 1;
   }
 
-  /** A bit mask with one bit for each node. */
+  /** A bit mask with one bit for each node; there are 63 at most. */
   static long all(int nodes) {
-    return nodes == Long.SIZE ? -1L : (1L << nodes) - 1;
+    return (1L << nodes) - 1;
   }
 }

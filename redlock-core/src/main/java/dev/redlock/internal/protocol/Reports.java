@@ -35,7 +35,7 @@ final class Reports {
     return new AcquireReport(
         keys.names(),
         verdict,
-        Quorum.of(nodes.count()),
+        nodes.quorum(),
         votes,
         Duration.ofNanos(Math.max(0, now - w.submittedNanos)),
         w.rounds,
@@ -74,7 +74,7 @@ final class Reports {
     return new AcquireReport(
         keys.names(),
         reply == null ? Verdict.TIMED_OUT : Verdict.HELD,
-        Quorum.of(nodes.count()),
+        nodes.quorum(),
         votes,
         Duration.ofNanos(Math.max(0, now - w.submittedNanos)),
         w.rounds,
@@ -95,7 +95,7 @@ final class Reports {
     return new AcquireReport(
         keys.names(),
         Verdict.UNAVAILABLE,
-        Quorum.of(nodes.count()),
+        nodes.quorum(),
         votes,
         Duration.ofNanos(Math.max(0, now - sent)),
         1,

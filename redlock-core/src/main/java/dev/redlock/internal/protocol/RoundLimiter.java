@@ -124,6 +124,6 @@ public final class RoundLimiter {
     for (int i = 0; i < nodes.count(); i++) {
       heard += nodes.knowledge(i).heardNanos() - sinceNanos >= 0 ? 1 : 0;
     }
-    return heard >= Quorum.of(nodes.count());
+    return heard >= nodes.quorum();
   }
 }

@@ -92,11 +92,6 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
     return verdict;
   }
 
-  /** Whether all nodes were asked, and a quorum granted in time. */
-  final boolean hasWonTheLock() {
-    return verdict == AcquireVerdict.WON;
-  }
-
   /** The nodes that this question was sent to, and that may therefore store its key. */
   final long sentMask() {
     return sent;

@@ -139,12 +139,9 @@ final class Waiters {
   void close(long now) {
     closed = true;
     for (Waiter w = queue.head(); w != null; w = queue.head()) {
-      boolean served = acquirer.isAsking();
       AcquireRound seen = acquirer.seenBy(w);
       queue.remove(w);
-      if (served) {
-        abandon(w, now);
-      }
+      abandon(w, now);
       refuse(w, AcquireReport.Verdict.CLOSED, seen, now);
     }
     leaveQueues(now);

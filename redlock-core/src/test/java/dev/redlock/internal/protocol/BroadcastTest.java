@@ -46,20 +46,18 @@ class BroadcastTest {
   }
 
   @Test
-  void finish_isTrueOnce_whenAllReplied() {
+  void broadcast_isOver_whenAllReplied() {
     Broadcast b = begin(new LockRequest.Inspect(TestNodes.KEYS));
     b.answered(0);
     b.answered(1);
-    assertThat(b.finish(1099)).isFalse();
+    assertThat(b.isOver(1099)).isFalse();
     b.answered(2);
-    assertThat(b.finish(1001)).isTrue();
-    assertThat(b.finish(1001)).isFalse();
+    assertThat(b.isOver(1001)).isTrue();
   }
 
   @Test
-  void finish_isTrueOnce_atTheTimeout() {
+  void broadcast_isOver_atTheTimeout() {
     Broadcast b = begin(new LockRequest.Inspect(TestNodes.KEYS));
-    assertThat(b.finish(1100)).isTrue();
-    assertThat(b.finish(1101)).isFalse();
+    assertThat(b.isOver(1100)).isTrue();
   }
 }

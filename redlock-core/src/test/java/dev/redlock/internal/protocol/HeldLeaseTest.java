@@ -104,7 +104,7 @@ class HeldLeaseTest {
   @Test
   void localHandOff_afterAnInvalidation_isNotAllowed() {
     HeldLease l = lease(TestNodes.options());
-    l.extender.onInvalidation(0, START + MILLI);
+    l.extender.onInvalidation(0);
     assertThat(handsOff(l, START + MILLI)).isFalse();
   }
 

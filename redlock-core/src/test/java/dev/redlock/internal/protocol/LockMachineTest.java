@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.LeaseEnd;
+import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -13,58 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class LockMachineTest {
-  private static final long MILLI = TestNodes.MILLI;
-  private static final long ALL = 0b111;
-  private static final Effect.Ack ACK = new Effect.Ack() {};
-
-  private final TestNodes nodes = new TestNodes(3);
-  private final LockConfig config = LockConfig.of(TestNodes.options().build());
-  private final LockMachine machine =
-      new LockMachine(TestNodes.KEYS, nodes, new TestNodes.Middle(), "p");
-  private long now = 10_000 * MILLI;
-
-  private Waiter submit(boolean singleTry) {
-    Waiter w = new TestNodes.Caller(config, now, 5000 * MILLI, singleTry);
-    machine.submit(w, now, now / MILLI);
-    return w;
-  }
-
-  private <T extends Effect> List<T> take(Class<T> type) {
-    List<T> taken = new ArrayList<>();
-    for (Effect effect : machine.effects()) {
-      if (type.isInstance(effect)) {
-        taken.add(type.cast(effect));
-      }
-    }
-    machine.effects().clear();
-    return taken;
-  }
-
-  private Effect.Send sent() {
-    List<Effect.Send> sent = take(Effect.Send.class);
-    assertThat(sent).hasSize(1);
-    return sent.get(0);
-  }
-
-  private void reply(Effect.Send send, ReplyCode code, int... from) {
-    reply(send, TestNodes.reply(code), from);
-  }
-
-  private void reply(Effect.Send send, NodeReply reply, int... from) {
-    for (int node : from) {
-      machine.onReply(send.exchange(), node, reply, now, now / MILLI);
-    }
-  }
-
-  private HeldLease acquire() {
-    submit(false);
-    reply(sent(), ReplyCode.GRANTED, 0, 1, 2);
-    List<Effect.Granted> granted = take(Effect.Granted.class);
-    assertThat(granted).hasSize(1);
-    return granted.get(0).lease();
-  }
-
+class LockMachineTest extends MachineFixture {
   @Test
   void submit_ofFreeLock_asksAllNodesAtOnce() {
     submit(false);
@@ -392,5 +342,274 @@ class LockMachineTest {
     HeldLease l = acquire();
     assertThat(l.grantedNanos()).isEqualTo(now);
     assertThat(l.keys()).isSameAs(TestNodes.KEYS);
+  }
+
+  @Test
+  void release_thatLeadsToARound_makesTheLeaseInvalidAtOnce() {
+    HeldLease l = acquire();
+    submit(false);
+    now += 101 * MILLI;
+    release(l);
+    assertThat(l.end()).as("its keys are being handed off").isNull();
+    assertThat(l.remainingNanos(now, now / MILLI)).isZero();
+  }
+
+  @Test
+  void machine_remembersItsTurnForAWhile_whenItIsIdle() {
+    release(acquire());
+    Effect.Send release = sent();
+    long retry = machine.delayNanos(now);
+    assertThat(retry).as("the caller waits for the release").isEqualTo(100 * MILLI);
+    now += 10 * MILLI;
+    reply(release, ReplyCode.RELEASED, 0, 1);
+    assertThat(machine.delayNanos(now)).as("n2 has not replied").isGreaterThan(100 * MILLI);
+    reply(release, ReplyCode.RELEASED, 2);
+    assertThat(machine.delayNanos(now)).isEqualTo(90 * MILLI);
+    assertThat(machine.mayRetire(now + 90 * MILLI - 1)).isFalse();
+    assertThat(machine.mayRetire(now + 90 * MILLI)).isTrue();
+  }
+
+  @Test
+  void machine_thatIsNew_hasNothingToWaitForAndMayRetire() {
+    assertThat(machine.delayNanos(now)).isEqualTo(Long.MAX_VALUE);
+    assertThat(machine.mayRetire(now)).isTrue();
+  }
+
+  @Test
+  void fence_thatANodeReports_isBelowTheNextToken() {
+    release(acquire());
+    reply(sent(), NodeReply.of(ReplyCode.RELEASED, 1, 0, 6400), 0);
+    submit(false);
+    LockRequest.Acquire next = (LockRequest.Acquire) sent().request();
+    assertThat(next.token()).isGreaterThan(6400);
+  }
+
+  @Test
+  void homeNode_thatKnowsOfNoOther_makesTheNextCallerAskAll_butNoOtherNode() {
+    for (int node = 0; node < 3; node++) {
+      machine = machine(TestNodes.KEYS);
+      release(acquire());
+      Effect.Send release = sent();
+      reply(release, reply(ReplyCode.RELEASED, 1), node == 0 ? 1 : 0);
+      reply(release, ReplyCode.RELEASED, node);
+      submit(false);
+      assertThat(sent().request() instanceof LockRequest.Acquire)
+          .as("n%d knows of no other", node)
+          .isEqualTo(node == HOME);
+    }
+  }
+
+  // Votes that come late.
+
+  /** A lease that was won at the turn of this process; the home node has not voted. */
+  private Effect.Send acquireAtTurn() {
+    reply(queueing(), ReplyCode.ADMITTED, HOME);
+    Effect.Send acquire = sent();
+    reply(acquire, ReplyCode.GRANTED, 0, 1);
+    assertThat(machine.lease()).isNotNull();
+    machine.effects().clear();
+    return acquire;
+  }
+
+  private HeldLease lease() {
+    HeldLease l = machine.lease();
+    assertThat(l).isNotNull();
+    return l;
+  }
+
+  private List<Long> queuesLeft() {
+    List<Long> left = new ArrayList<>();
+    for (Effect.Send send : take(Effect.Send.class)) {
+      if (send.request() instanceof LockRequest.Release r && r.leaveQueue() != null) {
+        left.add(send.mask());
+      }
+    }
+    return left;
+  }
+
+  @Test
+  void lateRefusal_leavesThePlaceAtThatNode() {
+    reply(acquireAtTurn(), TestNodes.held(200), HOME);
+    assertThat(queuesLeft()).containsExactly(1L << HOME);
+  }
+
+  @Test
+  void lateRefusal_whileAnotherCallerWaits_keepsThePlace() {
+    Effect.Send acquire = acquireAtTurn();
+    submit(false);
+    reply(acquire, TestNodes.held(200), HOME);
+    assertThat(queuesLeft()).isEmpty();
+  }
+
+  @Test
+  void lateGrant_tookThePlaceAway() {
+    reply(acquireAtTurn(), ReplyCode.GRANTED, HOME);
+    assertThat(queuesLeft()).isEmpty();
+    release(lease());
+    machine.effects().clear();
+    submit(true);
+    reply(sent(), TestNodes.held(200), 0, 1);
+    assertThat(queuesLeft()).isEmpty();
+  }
+
+  @Test
+  void grant_ofTheHomeNode_tookThePlaceAway() {
+    reply(queueing(), ReplyCode.ADMITTED, HOME);
+    reply(sent(), ReplyCode.GRANTED, HOME, 0);
+    assertThat(queuesLeft()).isEmpty();
+  }
+
+  @Test
+  void placeAtANodeThatNeverVoted_isLeftWhenTheNextCallerIsRefused() {
+    acquireAtTurn();
+    release(lease());
+    machine.effects().clear();
+    submit(true);
+    Effect.Send acquire = sent();
+    reply(acquire, TestNodes.held(200), 0, 1);
+    assertThat(queuesLeft()).containsExactly(1L << HOME);
+  }
+
+  @Test
+  void lateVote_thatTellsOfOthers_makesTheNextCallerQueue() {
+    submit(false);
+    Effect.Send acquire = sent();
+    reply(acquire, ReplyCode.GRANTED, 0, 1);
+    reply(acquire, reply(ReplyCode.GRANTED, 1), HOME);
+    release(lease());
+    machine.effects().clear();
+    submit(false);
+    assertThat(sent().request()).isInstanceOf(LockRequest.Enqueue.class);
+  }
+
+  @Test
+  void lateVote_forALostRound_saysNothingOfOthers() {
+    Waiter w = submit(false);
+    Effect.Send acquire = sent();
+    machine.cancel(w, now, now / MILLI);
+    reply(acquire, reply(ReplyCode.GRANTED, 1), HOME);
+    machine.effects().clear();
+    submit(false);
+    assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);
+  }
+
+  /** The lease is handed off by a round; two of three nodes have granted. */
+  private Effect.Send handedOff() {
+    HeldLease l = acquire();
+    submit(false);
+    machine.effects().clear();
+    now += 101 * MILLI;
+    release(l);
+    Effect.Send handOff = sent();
+    reply(handOff, ReplyCode.GRANTED, 0, 1);
+    assertThat(l.end()).isEqualTo(LeaseEnd.HANDED_OFF);
+    assertThat(machine.pendingCleanups()).as("n2 may store the predecessor").isEqualTo(1);
+    machine.effects().clear();
+    return handOff;
+  }
+
+  @Test
+  void lateGrantOfAHandOff_leavesNothingOfThePredecessor() {
+    reply(handedOff(), ReplyCode.GRANTED, 2);
+    assertThat(take(Effect.Send.class)).isEmpty();
+    assertThat(machine.pendingCleanups()).isZero();
+  }
+
+  @Test
+  void lateRefusalOfAHandOff_releasesThePredecessorThere() {
+    reply(handedOff(), TestNodes.held(200), 2);
+    Effect.Send release = sent();
+    assertThat(release.request()).isInstanceOf(LockRequest.Release.class);
+    assertThat(release.mask()).isEqualTo(0b100);
+  }
+
+  /** The first token was refused while n2 was silent; n2 is not asked with the second token. */
+  private Effect.Send firstOfTwoTokens() {
+    submit(false);
+    Effect.Send first = sent();
+    nodes.state(2, NodeStatus.State.CONNECTING, 1);
+    reply(first, ReplyCode.STALE, 0, 1);
+    return first;
+  }
+
+  @Test
+  void lateGrantOfTheFirstToken_whileTheSecondIsTried_stays() {
+    Effect.Send first = firstOfTwoTokens();
+    assertThat(sent().mask()).isEqualTo(0b011);
+    nodes.state(2, NodeStatus.State.VOTING, 1);
+    reply(first, ReplyCode.GRANTED, 2);
+    assertThat(take(Effect.Send.class)).isEmpty();
+  }
+
+  @Test
+  void lateGrantOfTheFirstToken_whileTheSecondHolds_stays() {
+    Effect.Send first = firstOfTwoTokens();
+    reply(sent(), ReplyCode.GRANTED, 0, 1);
+    machine.effects().clear();
+    nodes.state(2, NodeStatus.State.VOTING, 1);
+    reply(first, ReplyCode.GRANTED, 2);
+    assertThat(take(Effect.Send.class)).isEmpty();
+    assertThat(machine.pendingCleanups()).isZero();
+  }
+
+  @Test
+  void lateGrantOfALease_whileItIsHandedOff_stays() {
+    submit(false);
+    Effect.Send acquire = sent();
+    reply(acquire, ReplyCode.GRANTED, 0, 1);
+    HeldLease l = lease();
+    submit(false);
+    machine.effects().clear();
+    now += 101 * MILLI;
+    release(l);
+    sent();
+    reply(acquire, ReplyCode.GRANTED, 2);
+    assertThat(take(Effect.Send.class)).isEmpty();
+    assertThat(machine.pendingCleanups()).isZero();
+  }
+
+  @Test
+  void lateGrantOfALostRound_whileTheNextIsUnderWay_isReleased() {
+    Waiter w = submit(false);
+    Effect.Send acquire = sent();
+    machine.cancel(w, now, now / MILLI);
+    reply(sent(), ReplyCode.NOT_OWNER, 0, 1, 2);
+    submit(false);
+    sent();
+    reply(acquire, ReplyCode.GRANTED, 2);
+    Effect.Send release = sent();
+    assertThat(release.request()).isInstanceOf(LockRequest.Release.class);
+    assertThat(release.mask()).isEqualTo(0b100);
+  }
+
+  // Hints and connections.
+
+  @Test
+  void releaseHint_wakesAnyWaiterForSeveralNames_elseTheFirst() {
+    for (List<String> names : List.of(List.of("a"), List.of("a", "b"))) {
+      machine = machine(LockKeys.of("redlock", names));
+      reply(queueing(), reply(ReplyCode.HELD, 3), 0, 1, 2);
+      long before = machine.delayNanos(now);
+      machine.onReleaseHint(now, now / MILLI);
+      assertThat(machine.delayNanos(now) < before).as("of %s", names).isEqualTo(names.size() > 1);
+    }
+  }
+
+  @Test
+  void nodeStatus_ofTheHomeNode_wakesAQueuedProcess() {
+    reply(queueing(), reply(ReplyCode.HELD, 3), HOME);
+    long before = machine.delayNanos(now);
+    machine.onNodeStatus(HOME, now, now / MILLI);
+    assertThat(machine.delayNanos(now)).isLessThan(before);
+  }
+
+  @Test
+  void nodeStatus_thatEndsTheLease_letsTheNextCallerAsk() {
+    acquire();
+    submit(false);
+    machine.effects().clear();
+    now += 2000 * MILLI;
+    machine.onNodeStatus(0, now, now / MILLI);
+    assertThat(sent(LockRequest.Acquire.class).mask()).isEqualTo(ALL);
   }
 }

@@ -1,0 +1,383 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.AcquireReport;
+import dev.redlock.LeaseEnd;
+import dev.redlock.RedlockListener.WakeUp;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class AcquirerTest extends MachineFixture {
+  private static final NodeReply NO_ANSWER = NodeReply.failed(1, NodeError.Kind.TIMEOUT, "");
+
+  /** The home node of this name is the first node. */
+  private static final LockKeys AT_NODE_0 = LockKeys.of("redlock", List.of("h"));
+
+  /** A caller that another lease refused, and that is to be queued at the home node now. */
+  private Effect.Send refused() {
+    submit(false);
+    reply(sent(), TestNodes.held(200), HOME, 0);
+    return sent(LockRequest.Enqueue.class);
+  }
+
+  private static LockRequest.Acquire request(Effect.Send send) {
+    return (LockRequest.Acquire) send.request();
+  }
+
+  private void disconnect(int... disconnected) {
+    for (int node : disconnected) {
+      nodes.state(node, NodeStatus.State.CONNECTING, 1);
+    }
+  }
+
+  private void collide(Effect.Send acquire) {
+    reply(acquire, ReplyCode.GRANTED, 1);
+    reply(acquire, NodeReply.held(1, 0, 0, 200, "x"), HOME);
+    reply(acquire, NodeReply.held(1, 0, 0, 200, "y"), 0);
+  }
+
+  // Asking.
+
+  @Test
+  void caller_whoComesAfterTheLastOneGaveUp_isNotMadeToSleep() {
+    Effect.Send place = queueing();
+    reply(place, reply(ReplyCode.HELD, 3), HOME);
+    pass(5000);
+    machine.effects().clear();
+    submit(false);
+    assertThat(take(Effect.Send.class)).hasSize(1);
+  }
+
+  @Test
+  void nextCaller_beginsWithoutTheRefusalsOfTheOneThatWasServed() {
+    options(TestNodes.options().autoExtend(false));
+    submit(false);
+    collide(sent());
+    reply(sent(LockRequest.Enqueue.class), ReplyCode.ADMITTED, HOME);
+    reply(sent(LockRequest.Acquire.class), ReplyCode.GRANTED, 0, 1, 2);
+    HeldLease l = granted();
+    submit(false);
+    machine.effects().clear();
+    now += 900 * MILLI; // Too late for a hand-off.
+    release(l);
+    sent(LockRequest.Acquire.class);
+  }
+
+  @Test
+  void nextCaller_beginsWithoutTheRefusalsOfASingleTry() {
+    submit(true);
+    submit(false);
+    collide(sent());
+    collide(sent(LockRequest.Acquire.class));
+    assertThat(machine.waiting()).as("the single try was repeated once").isEqualTo(1);
+    sent(LockRequest.Acquire.class);
+  }
+
+  @Test
+  void nextCaller_isNotToldWhatTheHomeNodeRepliedToTheOneBefore() {
+    options(TestNodes.options().autoExtend(false));
+    reply(queueing(), reply(ReplyCode.HELD, 3), HOME);
+    machine.effects().clear();
+    machine.onInvalidation(
+        HOME, TestNodes.KEYS.wakeKey(TestNodes.KEYS.member("p")), now, now / MILLI);
+    reply(sent(), ReplyCode.GRANTED, 0, 1, 2);
+    HeldLease l = granted();
+    submit(905, false);
+    machine.effects().clear();
+    now += 900 * MILLI; // Too late for a hand-off.
+    release(l);
+    sent(LockRequest.Enqueue.class);
+    pass(5);
+    assertThat(take(Effect.Refuse.class))
+        .extracting(refuse -> refuse.report().verdict())
+        .containsExactly(AcquireReport.Verdict.TIMED_OUT);
+  }
+
+  @Test
+  void wakeUp_isReportedWithItsCause() {
+    submit(false);
+    assertThat(machine.effects()).noneMatch(Effect.Woken.class::isInstance);
+    reply(sent(), NO_ANSWER, 0, 1, 2);
+    wake();
+    assertThat(take(Effect.Woken.class)).containsExactly(new Effect.Woken(WakeUp.PAUSE));
+  }
+
+  @Test
+  void round_countsInTheLimitUntilItEnds() {
+    assertThat(nodes.limiter().underWay()).isZero();
+    submit(false);
+    assertThat(nodes.limiter().underWay()).isEqualTo(1);
+    reply(sent(), ReplyCode.GRANTED, 0, 1);
+    assertThat(nodes.limiter().underWay()).isZero();
+  }
+
+  @Test
+  void secondToken_isTriedAtOnce_andCountsAsOneRound() {
+    submit(false);
+    Effect.Send first = sent();
+    reply(first, ReplyCode.STALE, 0, 1);
+    Effect.Send second = sent(LockRequest.Acquire.class);
+    assertThat(request(second).leaseId()).isEqualTo(request(first).leaseId());
+    assertThat(request(second).token()).isGreaterThan(request(first).token());
+    assertThat(nodes.limiter().underWay()).isEqualTo(1);
+  }
+
+  @Test
+  void secondToken_whenTooFewNodesVoteNow_isRefusedAtOnce() {
+    submit(false);
+    Effect.Send first = sent();
+    reply(first, ReplyCode.STALE, 0);
+    disconnect(1, 2);
+    reply(first, ReplyCode.STALE, 1);
+    assertThat(machine.delayNanos(now)).as("it asks again after a pause").isEqualTo(50 * MILLI);
+  }
+
+  @Test
+  void admission_whenTooFewNodesVote_isRefusedAtOnce() {
+    Effect.Send place = queueing();
+    disconnect(0, 1);
+    reply(place, ReplyCode.ADMITTED, HOME);
+    assertThat(take(Effect.Send.class)).isEmpty();
+    assertThat(machine.delayNanos(now)).as("it asks again after a pause").isEqualTo(50 * MILLI);
+  }
+
+  @Test
+  void turns_inVain_makeTheHomeNodeWaitForALaterLease() {
+    Effect.Send place = refused();
+    List<Long> afterTokens = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      reply(place, NodeReply.of(ReplyCode.ADMITTED, 1, 0, 77), HOME);
+      reply(sent(LockRequest.Acquire.class), TestNodes.held(200), HOME, 0);
+      while (machine.effects().stream().noneMatch(Effect.Attempted.class::isInstance)) {
+        wake();
+      }
+      place = sent(LockRequest.Enqueue.class);
+      afterTokens.add(((LockRequest.Enqueue) place.request()).afterToken());
+    }
+    assertThat(afterTokens).containsExactly(0L, 0L, 78L, 78L);
+  }
+
+  @Test
+  void waiter_thatHasTheLock_isNotReachableFromTheProtocol() {
+    List<Effect> effects = new ArrayList<>();
+    TestNodes.Middle random = new TestNodes.Middle();
+    PendingReleases releases = new PendingReleases(nodes, effects);
+    Acquirer acquirer =
+        new Acquirer(
+            TestNodes.KEYS,
+            nodes,
+            random,
+            effects,
+            new WaitPolicy(nodes, TestNodes.KEYS, random),
+            new Turn(),
+            new QueuePlaces(TestNodes.KEYS, nodes, random, releases, "p"),
+            releases);
+    Waiter w = new TestNodes.Caller(config, now, 5000 * MILLI, false);
+    acquirer.ask(w, now, now / MILLI);
+    AcquireRound r = acquirer.seenBy(w);
+    assertThat(r).isNotNull();
+    acquirer.served(r);
+    assertThat(acquirer.seenBy(w)).isNull();
+  }
+
+  // The place in the queue, and the vote of the home node.
+
+  @Test
+  void newcomer_needsTheHomeNode_ifAVoteSaysThatOthersWait() {
+    submit(false);
+    Effect.Send acquire = sent();
+    assertThat(request(acquire).queueEntry()).isNull();
+    reply(acquire, reply(ReplyCode.GRANTED, 1), 0, 1);
+    assertThat(machine.lease()).isNull();
+    reply(acquire, ReplyCode.GRANTED, HOME);
+    assertThat(machine.lease()).isNotNull();
+  }
+
+  @Test
+  void processAtItsTurn_comesWithItsPlace_andNeedsNoHomeNode() {
+    reply(queueing(), ReplyCode.ADMITTED, HOME);
+    Effect.Send acquire = sent();
+    assertThat(request(acquire).queueEntry()).isNotNull();
+    reply(acquire, reply(ReplyCode.GRANTED, 1), 0, 1);
+    assertThat(machine.lease()).isNotNull();
+  }
+
+  @Test
+  void processThatPolls_comesWithItsPlace() {
+    options(TestNodes.options().leaseTime(Duration.ofSeconds(3)));
+    reply(refused(), new NodeReply(ReplyCode.HELD, 1, 0, 0, 3000, "another", 0, null), HOME);
+    machine.effects().clear();
+    wake();
+    assertThat(request(sent()).queueEntry()).isNotNull();
+  }
+
+  @Test
+  void handOffByARound_comesWithoutAPlace_andNeedsNoHomeNode() {
+    reply(queueing(), ReplyCode.ADMITTED, HOME);
+    reply(sent(), ReplyCode.GRANTED, 0, 1);
+    HeldLease l = granted();
+    submit(false);
+    machine.effects().clear();
+    now += 101 * MILLI;
+    release(l);
+    Effect.Send handOff = sent();
+    assertThat(request(handOff).previousLeaseId()).isEqualTo(l.id());
+    assertThat(request(handOff).queueEntry()).isNull();
+    reply(handOff, reply(ReplyCode.GRANTED, 1), 0, 1);
+    assertThat(machine.lease()).isNotNull();
+  }
+
+  @Test
+  void refusedProcess_keepsItsPlaceBeforeItsRollBackFreesTheHomeNode() {
+    for (LockKeys keys : List.of(TestNodes.KEYS, AT_NODE_0)) {
+      machine = machine(keys);
+      int home = keys.equals(AT_NODE_0) ? 0 : HOME;
+      submit(false);
+      Effect.Send acquire = sent();
+      reply(acquire, ReplyCode.GRANTED, home);
+      reply(acquire, TestNodes.held(200), home == 0 ? 2 : 0, 1);
+      assertThat(take(Effect.Send.class))
+          .extracting(send -> send.request().getClass().getSimpleName() + send.mask())
+          .startsWith("Enqueue" + (1L << home), "Release" + ALL);
+    }
+  }
+
+  // The queue.
+
+  @Test
+  void homeNode_thatIsSilent_isPassedOverAfterThePatience() {
+    assertThat(queueing().mask()).isEqualTo(1L << HOME);
+    assertThat(machine.delayNanos(now)).isEqualTo(10 * MILLI);
+    pass(9);
+    assertThat(take(Effect.Send.class)).isEmpty();
+    pass(1);
+    assertThat(sent().mask()).isEqualTo(1L << NEXT_HOME);
+  }
+
+  @Test
+  void first_ofTheQueue_listensToAnotherNode() {
+    reply(refused(), reply(ReplyCode.HELD, 0), HOME);
+    Effect.Send listen = sent(LockRequest.Inspect.class);
+    assertThat(listen.mask()).isEqualTo(0b001);
+    reply(listen, ReplyCode.HELD, 0);
+    assertThat(machine.effects()).as("it only listens").isEmpty();
+  }
+
+  @Test
+  void first_ofTheQueue_listensToTheNextNodeThatWorks_ifThereIsOne() {
+    disconnect(0);
+    submit(false);
+    reply(sent(), TestNodes.held(200), HOME, 1);
+    reply(sent(LockRequest.Enqueue.class), reply(ReplyCode.HELD, 0), HOME);
+    assertThat(sent().mask()).isEqualTo(0b010);
+    disconnect(1);
+    wake();
+    reply(sent(LockRequest.Enqueue.class), reply(ReplyCode.HELD, 0), HOME);
+    assertThat(take(Effect.Send.class)).isEmpty();
+  }
+
+  @Test
+  void second_ofTheQueue_listensToTheHomeNodeOnly() {
+    reply(refused(), reply(ReplyCode.HELD, 1), HOME);
+    assertThat(take(Effect.Send.class)).isEmpty();
+  }
+
+  /** Another process collided with this one, and is queued: no vote has told of it. */
+  @Test
+  void process_thatFindsAnotherInTheQueue_remembersIt() {
+    Waiter w = submit(false);
+    Effect.Send acquire = sent();
+    collide(acquire);
+    reply(sent(LockRequest.Enqueue.class), reply(ReplyCode.QUEUED, 1), HOME);
+    machine.cancel(w, now, now / MILLI);
+    machine.effects().clear();
+    submit(false);
+    assertThat(sent().request()).isInstanceOf(LockRequest.Enqueue.class);
+  }
+
+  @Test
+  void keyThatOnlyTheHomeNodeStores_mayBeALeftover_soAllAreAskedSoon() {
+    submit(false);
+    Effect.Send first = sent();
+    reply(first, TestNodes.held(3000), HOME);
+    reply(first, ReplyCode.STALE, 0, 1);
+    Effect.Send second = sent(LockRequest.Acquire.class);
+    reply(second, TestNodes.held(3000), HOME);
+    reply(second, ReplyCode.STALE, 0, 1);
+    reply(sent(LockRequest.Enqueue.class), reply(ReplyCode.HELD, 3), HOME);
+    assertThat(machine.delayNanos(now)).as("some round trips").isLessThan(10 * MILLI);
+    wake();
+    assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);
+  }
+
+  // Hand-off by a round.
+
+  /** The caller that the lock is handed off to. */
+  private Waiter next = new TestNodes.Caller(config, now, 0, false);
+
+  private Effect.Send handOff(HeldLease l) {
+    next = submit(false);
+    machine.effects().clear();
+    now += 101 * MILLI;
+    release(l);
+    return sent(LockRequest.Acquire.class);
+  }
+
+  @Test
+  void handOff_whoseTokenIsRefused_endsAndTheCallerAsksAsAnyOther() {
+    HeldLease l = acquire();
+    Effect.Send handOff = handOff(l);
+    reply(handOff, ReplyCode.STALE, 0, 1);
+    assertThat(l.end()).isEqualTo(LeaseEnd.RELEASED);
+    LockRequest.Acquire next = request(sent(LockRequest.Acquire.class));
+    assertThat(next.previousLeaseId()).isNull();
+    assertThat(next.leaseId()).isNotEqualTo(request(handOff).leaseId());
+  }
+
+  @Test
+  void handOff_thatIsRefusedByAHolder_saysNothingOfOthers() {
+    Effect.Send handOff = handOff(acquire());
+    reply(handOff, TestNodes.held(200), 0, 1);
+    assertThat(sent(LockRequest.Enqueue.class).mask()).isEqualTo(1L << HOME);
+    machine.cancel(next, now, now / MILLI);
+    machine.effects().clear();
+    submit(false);
+    assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);
+  }
+
+  /** Its votes passed on the keys of the predecessor. They do not say that a node was free. */
+  @Test
+  void handOff_thatFails_raisesNoSuspicionOfALeftover() {
+    submit(false);
+    reply(sent(), reply(ReplyCode.GRANTED, 1), 0, 1, HOME);
+    Effect.Send handOff = handOff(granted());
+    now += 101 * MILLI;
+    reply(handOff, ReplyCode.GRANTED, 0, 1);
+    Effect.Send place = sent(LockRequest.Enqueue.class);
+    reply(place, reply(ReplyCode.HELD, 3), HOME);
+    assertThat(machine.delayNanos(now)).isGreaterThan(100 * MILLI);
+  }
+
+  /** A home node that is late is passed over, but not in fair mode. */
+  @Test
+  void handOff_toAFairCaller_needsTheSlowHomeNode_alsoAfterOneThatIsNotFair() {
+    HeldLease l = acquire();
+    nodes.knowledge(HOME).overdue();
+    options(TestNodes.options().fair(true));
+    Effect.Send handOff = handOff(l);
+    nodes.knowledge(HOME).overdue();
+    reply(handOff, ReplyCode.GRANTED, 0, 1);
+    assertThat(machine.lease()).isNull();
+    reply(handOff, ReplyCode.GRANTED, HOME);
+    assertThat(machine.lease()).isNotNull();
+  }
+}

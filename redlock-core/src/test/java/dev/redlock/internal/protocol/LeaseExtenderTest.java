@@ -1,0 +1,373 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class LeaseExtenderTest {
+  private static final long MILLI = TestNodes.MILLI;
+  private static final long START = 10_000 * MILLI;
+  private static final long ALL = 0b111;
+  private static final Effect.Ack ACK = new Effect.Ack() {};
+  private static final NodeReply GRANTED = TestNodes.reply(ReplyCode.GRANTED);
+  private static final NodeReply NO_ANSWER = NodeReply.failed(1, NodeError.Kind.BUSY, "");
+
+  private final TestNodes nodes = new TestNodes(3);
+  private final List<Effect> effects = new ArrayList<>();
+  private HeldLease lease;
+  private LeaseExtender extender;
+  private long now = START;
+
+  /** The lease time is one second, of which the drift takes 12 ms. */
+  @BeforeEach
+  void hold() {
+    hold(TestNodes.options().drift(Duration.ofMillis(12)));
+  }
+
+  private void hold(LockOptions.Builder options) {
+    hold(options, 0, 1, 2);
+  }
+
+  private void hold(LockOptions.Builder options, int... voters) {
+    LockConfig config = LockConfig.of(options.build());
+    AcquireRound won = nodes.round(config, now, GRANTED, voters);
+    assertThat(won.verdict()).isEqualTo(AcquireVerdict.WON);
+    lease = new HeldLease(new Grant(won, config), nodes, effects, 0);
+    extender = lease.extender;
+  }
+
+  private <T extends Effect> List<T> take(Class<T> type) {
+    List<T> taken = new ArrayList<>();
+    for (Effect effect : effects) {
+      if (type.isInstance(effect)) {
+        taken.add(type.cast(effect));
+      }
+    }
+    effects.clear();
+    return taken;
+  }
+
+  private Effect.Send sent() {
+    List<Effect.Send> sent = take(Effect.Send.class);
+    assertThat(sent).hasSize(1);
+    return sent.get(0);
+  }
+
+  private void nothingIsSent() {
+    assertThat(take(Effect.Send.class)).isEmpty();
+  }
+
+  private static long ttl(Effect.Send send) {
+    return ((LockRequest.Extend) send.request()).ttlMillis();
+  }
+
+  private @Nullable LeaseEnd reply(Effect.Send send, NodeReply reply, int... from) {
+    LeaseEnd end = null;
+    for (int node : from) {
+      ExtendRound round = (ExtendRound) send.exchange();
+      assertThat(round.answered(node)).isTrue();
+      end = extender.onReply(round, node, reply, now, now / MILLI);
+    }
+    return end;
+  }
+
+  private @Nullable LeaseEnd reply(Effect.Send send, ReplyCode code, int... from) {
+    return reply(send, TestNodes.reply(code), from);
+  }
+
+  private void passTo(long millis) {
+    now = START + millis * MILLI;
+    assertThat(extender.onTimer(now, now / MILLI)).isNull();
+  }
+
+  /** When the timer is to be called, in milliseconds since the start; −1 for never. */
+  private long wakesAt() {
+    NextWake wake = new NextWake(now);
+    extender.deadlines(wake);
+    long delay = wake.delayNanos();
+    return delay == Long.MAX_VALUE ? -1 : (now + delay - START) / MILLI;
+  }
+
+  private void extendNow() {
+    extender.extendNow(ACK, now, now / MILLI);
+  }
+
+  // Extension.
+
+  @Test
+  void extension_isDueAfterAThirdOfTheLeaseTime() {
+    assertThat(wakesAt()).isEqualTo(333);
+    passTo(333);
+    nothingIsSent();
+    passTo(334);
+    Effect.Send send = sent();
+    assertThat(send.mask()).isEqualTo(ALL);
+    assertThat(ttl(send)).isEqualTo(1000);
+  }
+
+  @Test
+  void extension_thatSucceeds_isRepeatedAThirdAfterItsStart() {
+    passTo(400);
+    Effect.Send send = sent();
+    now += 50 * MILLI;
+    assertThat(reply(send, ReplyCode.EXTENDED, 0, 1)).isNull();
+    assertThat(take(Effect.Extended.class)).hasSize(1);
+    assertThat(lease.validity().deadlineNanos()).isEqualTo(START + (400 + 988) * MILLI);
+    assertThat(wakesAt()).isEqualTo(733);
+  }
+
+  @Test
+  void extension_withoutAQuorum_isRepeatedAfterATenthOfTheLeaseTime() {
+    passTo(400);
+    Effect.Send send = sent();
+    assertThat(reply(send, NO_ANSWER, 0, 1, 2)).isNull();
+    assertThat(take(Effect.ExtendFailed.class))
+        .extracting(Effect.ExtendFailed::remainingNanos)
+        .containsExactly(588 * MILLI);
+    assertThat(wakesAt()).isEqualTo(500);
+  }
+
+  @Test
+  void extension_withoutAQuorum_isRepeatedSoonerTowardsTheEnd_butNotWithoutAPause() {
+    passTo(900);
+    reply(sent(), NO_ANSWER, 0, 1, 2);
+    assertThat(wakesAt()).as("a quarter of the 88 ms that are left").isEqualTo(922);
+    passTo(980);
+    reply(sent(), NO_ANSWER, 0, 1, 2);
+    assertThat(wakesAt()).as("after at least 5 ms").isEqualTo(985);
+  }
+
+  @Test
+  void extension_isCountedUpToItsDeadline() {
+    passTo(400);
+    Effect.Send send = sent();
+    assertThat(wakesAt()).as("one nanosecond after the node timeout").isEqualTo(500);
+    passTo(500);
+    assertThat(take(Effect.ExtendFailed.class)).isEmpty();
+    reply(send, ReplyCode.EXTENDED, 0, 1);
+    assertThat(take(Effect.Extended.class)).hasSize(1);
+  }
+
+  @Test
+  void extension_wakesOnceItsDeadlineHasPassed() {
+    passTo(400);
+    effects.clear();
+    NextWake wake = new NextWake(now);
+    extender.deadlines(wake);
+    assertThat(wake.delayNanos()).isEqualTo(100 * MILLI + 1);
+    now += wake.delayNanos();
+    extender.onTimer(now, now / MILLI);
+    assertThat(take(Effect.ExtendFailed.class)).hasSize(1);
+  }
+
+  @Test
+  void extension_isNotRepeatedWhileARoundIsUnderWay() {
+    passTo(300);
+    extendNow();
+    sent();
+    passTo(350);
+    nothingIsSent();
+    extendNow();
+    nothingIsSent();
+  }
+
+  @Test
+  void extension_whoseVotesAreProcessedTooLate_isRepeatedAtOnce_alsoForItsCallers() {
+    hold(TestNodes.options().autoExtend(false));
+    extendNow();
+    Effect.Send send = sent();
+    now += 101 * MILLI;
+    assertThat(reply(send, ReplyCode.EXTENDED, 0, 1)).isNull();
+    Effect.Send again = sent();
+    assertThat(again.mask()).isEqualTo(ALL);
+    reply(again, ReplyCode.EXTENDED, 0, 1);
+    assertThat(take(Effect.Settle.class))
+        .containsExactly(new Effect.Settle(ACK, Effect.Result.DONE));
+  }
+
+  @Test
+  void lease_thatIsNotExtended_wantsNoTimer() {
+    hold(TestNodes.options().autoExtend(false));
+    assertThat(wakesAt()).isEqualTo(-1);
+    passTo(900);
+    nothingIsSent();
+  }
+
+  // The cap.
+
+  private void holdUpTo1200Millis() {
+    hold(TestNodes.options().drift(Duration.ofMillis(12)).holdCap(Duration.ofMillis(1200)));
+    passTo(400);
+    Effect.Send last = sent();
+    assertThat(ttl(last)).as("validity ends at the cap").isEqualTo(812);
+    reply(last, ReplyCode.EXTENDED, 0, 1, 2);
+    effects.clear();
+    assertThat(lease.validity().deadlineNanos()).isEqualTo(START + 1200 * MILLI);
+  }
+
+  @Test
+  void lease_thatReachesToTheCap_isNotExtendedAnyMore() {
+    holdUpTo1200Millis();
+    passTo(734);
+    nothingIsSent();
+    assertThat(wakesAt()).isEqualTo(1200);
+  }
+
+  @Test
+  void caller_whoExtendsALeaseThatReachesToTheCap_learnsWhetherTheNodesConfirmIt() {
+    holdUpTo1200Millis();
+    passTo(700);
+    extendNow();
+    Effect.Send send = sent();
+    assertThat(ttl(send)).as("what is left, and the drift").isEqualTo(512);
+    reply(send, ReplyCode.EXTENDED, 0, 1);
+    assertThat(take(Effect.Settle.class)).hasSize(1);
+    assertThat(lease.validity().deadlineNanos()).isEqualTo(START + 1200 * MILLI);
+  }
+
+  // Repair.
+
+  @Test
+  void nodesThatWereNotAsked_getTheGrantWhenTheLeaseBegins() {
+    nodes.state(2, NodeStatus.State.QUARANTINED, 1);
+    hold(TestNodes.options(), 0, 1);
+    extender.begin(now, now / MILLI);
+    Effect.Send repair = sent();
+    assertThat(repair.mask()).isEqualTo(0b100);
+    assertThat(ttl(repair)).isEqualTo(1000);
+  }
+
+  @Test
+  void nodeThatFailedLate_isRepairedOnce() {
+    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
+    assertThat(sent().mask()).isEqualTo(0b010);
+    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
+    nothingIsSent();
+    extender.onLateVote(2, NO_ANSWER, now, now / MILLI);
+    assertThat(sent().mask()).as("another node").isEqualTo(0b100);
+  }
+
+  @Test
+  void nodeThatRefusesPermission_isNotRepaired() {
+    NodeReply denied = NodeReply.failed(1, NodeError.Kind.NO_PERMISSION, "");
+    extender.onLateVote(1, denied, now, now / MILLI);
+    nothingIsSent();
+  }
+
+  @Test
+  void nodeWithANewConnection_isRepairedAgain() {
+    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
+    sent();
+    extender.onUsable(1, now, now / MILLI);
+    assertThat(sent().mask()).as("the first repair may be lost").isEqualTo(0b010);
+    extender.onUsable(2, now, now / MILLI);
+    assertThat(sent().mask()).isEqualTo(0b100);
+    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
+    assertThat(take(Effect.Send.class)).as("under way").isEmpty();
+  }
+
+  // Probes.
+
+  @Test
+  void invalidation_isProbedAfter20Millis_withTheLeaseTimeThatIsLeft() {
+    hold(TestNodes.options().drift(Duration.ofMillis(12)).autoExtend(false));
+    extender.onInvalidation(1);
+    assertThat(wakesAt()).isEqualTo(20);
+    passTo(19);
+    nothingIsSent();
+    passTo(100);
+    Effect.Send probe = sent();
+    assertThat(probe.mask()).isEqualTo(ALL);
+    assertThat(ttl(probe)).as("a probe extends nothing").isEqualTo(900);
+    assertThat(wakesAt()).as("its timeout").isEqualTo(200);
+  }
+
+  @Test
+  void invalidation_fromANodeWhoseVoteIsAwaited_isNotProbed() {
+    hold(TestNodes.options(), 0, 1);
+    extender.onInvalidation(2);
+    assertThat(extender.isWithoutDoubt()).isTrue();
+    extender.onInvalidation(1);
+    assertThat(extender.isWithoutDoubt()).isFalse();
+  }
+
+  @Test
+  void vote_thatIsAwaited_isGivenUpAtTheNodeTimeout() {
+    hold(TestNodes.options().autoExtend(false), 0, 1);
+    assertThat(wakesAt()).isEqualTo(100);
+    passTo(100);
+    assertThat(nodes.knowledge(2).silent()).isTrue();
+    assertThat(wakesAt()).isEqualTo(-1);
+    extender.onInvalidation(2);
+    assertThat(wakesAt()).as("probed").isEqualTo(100);
+  }
+
+  @Test
+  void invalidation_fromANodeThatIsBeingRepaired_isNotProbed_untilItReplied() {
+    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
+    Effect.Send first = sent();
+    extender.onLateVote(2, NO_ANSWER, now, now / MILLI);
+    sent();
+    extender.onInvalidation(2);
+    extender.onInvalidation(1);
+    assertThat(extender.isWithoutDoubt()).isTrue();
+    reply(first, ReplyCode.REPAIRED, 1);
+    extender.onInvalidation(2);
+    assertThat(extender.isWithoutDoubt()).as("the other repair is under way").isTrue();
+    extender.onInvalidation(1);
+    assertThat(extender.isWithoutDoubt()).isFalse();
+  }
+
+  @Test
+  void repair_isUnderWayUntilItsOwnReply() {
+    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
+    sent();
+    extendNow();
+    Effect.Send extend = sent();
+    reply(extend, ReplyCode.EXTENDED, 0, 1, 2);
+    extender.onInvalidation(1);
+    assertThat(extender.isWithoutDoubt()).isTrue();
+  }
+
+  @Test
+  void loss_onANode_isInDoubtUntilTheNodeStoresTheLeaseAgain() {
+    extendNow();
+    reply(sent(), ReplyCode.LOST, 1);
+    extender.onTimer(now + 101 * MILLI, now / MILLI + 101);
+    now += 101 * MILLI;
+    effects.clear();
+    assertThat(extender.isWithoutDoubt()).isFalse();
+    extendNow();
+    Effect.Send again = sent();
+    reply(again, NO_ANSWER, 1);
+    reply(again, ReplyCode.EXTENDED, 0, 2);
+    assertThat(extender.isWithoutDoubt()).as("no reply is not a reply").isFalse();
+    extendNow();
+    reply(sent(), ReplyCode.REPAIRED, 1, 0, 2);
+    assertThat(extender.isWithoutDoubt()).isTrue();
+  }
+
+  @Test
+  void probes_thatFindTheKeyLost_followAtGrowingIntervals_butOnlyForThatNode() {
+    extendNow();
+    Effect.Send send = sent();
+    reply(send, ReplyCode.LOST, 1);
+    reply(send, ReplyCode.EXTENDED, 0, 2);
+    extender.onInvalidation(1);
+    assertThat(wakesAt()).as("twice 20 ms").isEqualTo(40);
+    extender.onInvalidation(2);
+    assertThat(wakesAt()).as("a node that had stored it").isEqualTo(20);
+  }
+}

@@ -1,0 +1,97 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.LeaseEnd;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReleaseHints;
+import dev.redlock.spi.ReplyCode;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class LeaseKeeperTest extends MachineFixture {
+  private static LockRequest.Release request(Effect.Send send) {
+    return (LockRequest.Release) send.request();
+  }
+
+  @Test
+  void release_beforeTheMinimumHold_keepsTheKeysAndTheNextCallerWaits() {
+    options(TestNodes.options().minimumHold(Duration.ofMillis(50)));
+    HeldLease l = acquire();
+    now += 10 * MILLI;
+    submit(false);
+    machine.effects().clear();
+    release(l);
+    assertThat(request(sent()).keepMillis()).as("rounded up").isEqualTo(41);
+    assertThat(machine.delayNanos(now)).isEqualTo(41 * MILLI);
+    wake();
+    assertThat(sent(LockRequest.Acquire.class).mask()).isEqualTo(ALL);
+  }
+
+  @Test
+  void release_afterTheMinimumHold_deletesTheKeys() {
+    options(TestNodes.options().minimumHold(Duration.ofMillis(50)));
+    HeldLease l = acquire();
+    now += 50 * MILLI;
+    release(l);
+    assertThat(request(sent()).keepMillis()).isZero();
+    submit(false);
+    assertThat(sent().request()).as("at once").isInstanceOf(LockRequest.Acquire.class);
+  }
+
+  @Test
+  void release_withoutAMinimumHold_doesNotMakeTheNextCallerSleep() {
+    options(TestNodes.options().autoExtend(false));
+    HeldLease l = acquire();
+    submit(false);
+    now += 900 * MILLI; // Too late for a hand-off.
+    machine.effects().clear();
+    release(l);
+    assertThat(machine.effects()).noneMatch(Effect.Woken.class::isInstance);
+    sent(LockRequest.Acquire.class);
+  }
+
+  @Test
+  void release_atTheDeadline_comesTooLate() {
+    HeldLease l = acquire();
+    now = l.validity().deadlineNanos();
+    release(l);
+    assertThat(l.end()).isEqualTo(LeaseEnd.EXPIRED);
+  }
+
+  @Test
+  void end_byTheHolder_isHintedAsARelease() {
+    release(acquire());
+    assertThat(take(Effect.ReleaseHint.class))
+        .extracting(Effect.ReleaseHint::reason)
+        .containsExactly(ReleaseHints.Reason.RELEASED);
+  }
+
+  @Test
+  void end_byTime_isHintedAsALoss() {
+    HeldLease l = acquire();
+    now = l.validity().deadlineNanos();
+    timer();
+    assertThat(take(Effect.ReleaseHint.class))
+        .extracting(Effect.ReleaseHint::reason)
+        .containsExactly(ReleaseHints.Reason.LOST);
+  }
+
+  /** A quarantined node has no vote on a loss. Its reply counts once the quarantine has ended. */
+  @Test
+  void loss_thatCountsOnlyAtTheTimeout_endsTheLease() {
+    HeldLease l = acquire();
+    machine.extend(l, ACK, now, now / MILLI);
+    Effect.Send extend = sent(LockRequest.Extend.class);
+    nodes.state(0, NodeStatus.State.QUARANTINED, 1);
+    reply(extend, ReplyCode.LOST, 0, 1);
+    assertThat(l.end()).isNull();
+    nodes.state(0, NodeStatus.State.VOTING, 1);
+    pass(101);
+    assertThat(l.end()).isEqualTo(LeaseEnd.LOST);
+    assertThat(machine.lease()).isNull();
+    assertThat(take(Effect.Settle.class))
+        .containsExactly(new Effect.Settle(ACK, Effect.Result.over(LeaseEnd.LOST)));
+  }
+}

@@ -1,0 +1,29 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class QueueRequestTest {
+  private final Waiter next =
+      new TestNodes.Caller(LockConfig.of(TestNodes.options().build()), 0, 5, false);
+
+  private static boolean isFirst(@Nullable Waiter early, @Nullable NodeReply reply) {
+    QueueRequest request = new QueueRequest(0, 0, 5, early);
+    request.reply = reply;
+    return request.isFirstAfterOwnLease();
+  }
+
+  @Test
+  void firstAfterOwnLease_isWhoTookThePlaceEarlyAndFoundNoOther() {
+    NodeReply held = TestNodes.held(100);
+    assertThat(isFirst(next, held)).isTrue();
+    assertThat(isFirst(null, held)).as("another process may hold the lock").isFalse();
+    assertThat(isFirst(next, null)).as("no reply yet").isFalse();
+    assertThat(isFirst(next, TestNodes.reply(ReplyCode.QUEUED))).as("another's turn").isFalse();
+    assertThat(isFirst(next, MachineFixture.reply(ReplyCode.HELD, 1))).as("the second").isFalse();
+  }
+}

@@ -1,0 +1,317 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.AcquireReport;
+import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.LeaseEnd;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class WaitersTest extends MachineFixture {
+  private static final NodeReply NO_ANSWER = NodeReply.failed(1, NodeError.Kind.TIMEOUT, "");
+
+  private AcquireReport refusal() {
+    List<Effect.Refuse> refused = take(Effect.Refuse.class);
+    assertThat(refused).hasSize(1);
+    return refused.get(0).report();
+  }
+
+  private static String left(Effect.Send send) {
+    return ((LockRequest.Release) send.request()).leaveQueue() == null ? "no queue" : "the queue";
+  }
+
+  @Test
+  void caller_whoFindsTheQueueFull_isTurnedAway() {
+    options(TestNodes.options().queueBound(2));
+    acquire();
+    submit(false);
+    submit(false);
+    assertThat(take(Effect.Queued.class)).extracting(Effect.Queued::length).containsExactly(1, 2);
+    submit(false);
+    assertThat(take(Effect.TurnAway.class)).extracting(Effect.TurnAway::length).containsExactly(2);
+    assertThat(machine.waiting()).isEqualTo(2);
+  }
+
+  @Test
+  void caller_whoIsServedAtOnce_isNotReportedAsQueued() {
+    submit(false);
+    assertThat(take(Effect.Queued.class)).isEmpty();
+  }
+
+  @Test
+  void caller_afterClose_isRefusedAndTheMachineMayRetire() {
+    machine.release(acquire(), ACK, now, now / MILLI);
+    reply(sent(), ReplyCode.RELEASED, 0, 1, 2);
+    assertThat(machine.mayRetire(now)).as("its turn lingers").isFalse();
+    machine.close(now, now / MILLI);
+    submit(false);
+    assertThat(refusal().verdict()).isEqualTo(Verdict.CLOSED);
+    assertThat(machine.mayRetire(now)).isTrue();
+  }
+
+  @Test
+  void close_whileNodesAreAsked_rollsBack() {
+    submit(false);
+    sent();
+    submit(false);
+    machine.close(now, now / MILLI);
+    List<Effect> effects = List.copyOf(machine.effects());
+    assertThat(sent(LockRequest.Release.class).mask()).isEqualTo(ALL);
+    assertThat(effects.stream().filter(Effect.Refuse.class::isInstance)).hasSize(2);
+  }
+
+  @Test
+  void close_whileQueued_leavesTheQueue() {
+    queueing();
+    machine.close(now, now / MILLI);
+    assertThat(left(sent(LockRequest.Release.class))).isEqualTo("the queue");
+  }
+
+  @Test
+  void cancel_whileQueued_leavesTheQueue_ifNoOtherCallerWaits() {
+    othersWant();
+    Waiter first = submit(false);
+    Waiter second = submit(false);
+    machine.effects().clear();
+    machine.cancel(second, now, now / MILLI);
+    assertThat(take(Effect.Send.class)).isEmpty();
+    machine.cancel(first, now, now / MILLI);
+    Effect.Send send = sent();
+    assertThat(left(send)).isEqualTo("the queue");
+    assertThat(send.mask()).isEqualTo(1L << HOME);
+    reply(send, ReplyCode.NOT_OWNER, HOME);
+    assertThat(machine.isIdle()).isTrue();
+  }
+
+  @Test
+  void waiter_thatGivesUpWhileQueued_leavesTheQueue() {
+    othersWant();
+    submit(50, false);
+    reply(sent(), reply(ReplyCode.HELD, 3), HOME);
+    machine.effects().clear();
+    pass(50);
+    assertThat(left(sent())).isEqualTo("the queue");
+  }
+
+  @Test
+  void singleTry_thatIsRefused_leavesNoPlaceBehind() {
+    Effect.Send place = queueing();
+    reply(place, reply(ReplyCode.HELD, 3), HOME);
+    machine.effects().clear();
+    pass(5000);
+    assertThat(left(sent(LockRequest.Release.class))).isEqualTo("the queue");
+    submit(true);
+    Effect.Send acquire = sent(LockRequest.Acquire.class);
+    assertThat(acquire.mask()).as("it is not queued, although others want the lock").isEqualTo(ALL);
+    reply(acquire, TestNodes.held(200), 0, 1);
+    assertThat(machine.waiting()).isZero();
+  }
+
+  @Test
+  void headThatGivesUpWhileQueued_isToldWhatTheHomeNodeReplied() {
+    Effect.Send place = queueing();
+    submit(4, false);
+    submit(8, false);
+    pass(4);
+    AcquireReport other = refusal();
+    assertThat(other.verdict()).as("it was never served").isEqualTo(Verdict.HELD_LOCALLY);
+    assertThat(other.votes()).isEmpty();
+    reply(place, reply(ReplyCode.HELD, 3), HOME);
+    machine.effects().clear();
+    pass(4);
+    assertThat(refusal().verdict()).as("nor was this one").isEqualTo(Verdict.HELD_LOCALLY);
+    pass(4992);
+    AcquireReport report = refusal();
+    assertThat(report.verdict()).isEqualTo(Verdict.HELD);
+    assertThat(report.votes()).hasSize(3);
+  }
+
+  @Test
+  void headThatGivesUpBeforeTheHomeNodeReplies_isToldSo() {
+    othersWant();
+    submit(5, false);
+    machine.effects().clear();
+    pass(5);
+    AcquireReport report = refusal();
+    assertThat(report.verdict()).isEqualTo(Verdict.TIMED_OUT);
+    assertThat(report.votes()).hasSize(3);
+  }
+
+  @Test
+  void headThatGivesUpInItsFirstRound_isToldOfThatRound() {
+    submit(20, false);
+    reply(sent(), TestNodes.held(200), 0);
+    pass(20);
+    AcquireReport report = refusal();
+    assertThat(report.verdict()).isEqualTo(Verdict.TIMED_OUT);
+    assertThat(report.votes()).hasSize(3);
+  }
+
+  @Test
+  void headThatGivesUpInALaterRound_isToldOfTheOneThatWasRefused() {
+    submit(60, false);
+    reply(sent(), NO_ANSWER, 0, 1, 2);
+    machine.effects().clear();
+    wake();
+    sent(LockRequest.Acquire.class);
+    pass(10);
+    AcquireReport report = refusal();
+    assertThat(report.verdict()).isEqualTo(Verdict.UNAVAILABLE);
+    assertThat(report.rounds()).isEqualTo(2);
+  }
+
+  @Test
+  void headThatGivesUpBetweenTwoRounds_isToldOfTheNewest() {
+    submit(20, false);
+    reply(sent(), NO_ANSWER, 0, 1, 2);
+    machine.effects().clear();
+    pass(20);
+    assertThat(refusal().verdict()).isEqualTo(Verdict.UNAVAILABLE);
+  }
+
+  @Test
+  void nextWaiter_sleepsOn_whenTheHeadBeforeItGivesUp() {
+    Effect.Send place = queueing();
+    Waiter next = submit(false);
+    reply(place, reply(ReplyCode.HELD, 3), HOME);
+    machine.effects().clear();
+    long delay = machine.delayNanos(now);
+    assertThat(delay).isPositive();
+    Waiter head = next.before;
+    assertThat(machine.cancel(head, now, now / MILLI)).isTrue();
+    assertThat(take(Effect.Send.class)).as("it knows what the head knew").isEmpty();
+    assertThat(machine.delayNanos(now)).isEqualTo(delay);
+  }
+
+  @Test
+  void nextWaiter_withOtherOptions_asksAfresh_whenTheHeadBeforeItGivesUp() {
+    Effect.Send place = queueing();
+    options(TestNodes.options().leaseTime(java.time.Duration.ofSeconds(2)));
+    Waiter next = submit(false);
+    reply(place, reply(ReplyCode.HELD, 3), HOME);
+    machine.effects().clear();
+    Waiter head = next.before;
+    machine.cancel(head, now, now / MILLI);
+    assertThat(sent().request()).isInstanceOf(LockRequest.Enqueue.class);
+  }
+
+  @Test
+  void handOffByARound_whenTooFewNodesVote_isRefusedAtOnce() {
+    HeldLease l = acquire();
+    submit(false);
+    machine.effects().clear();
+    now += 101 * MILLI;
+    nodes.state(0, NodeStatus.State.CONNECTING, 1);
+    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    release(l);
+    assertThat(l.end()).isEqualTo(LeaseEnd.RELEASED);
+    assertThat(machine.waiting()).as("the next caller asks again later").isEqualTo(1);
+    LockRequest.Release release = (LockRequest.Release) sent().request();
+    assertThat(release.leaseId()).isEqualTo(l.id());
+  }
+
+  @Test
+  void round_whenTooFewNodesVote_sendsNothingAndIsNotRolledBack() {
+    nodes.state(0, NodeStatus.State.CONNECTING, 1);
+    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    submit(true);
+    assertThat(take(Effect.Send.class)).isEmpty();
+    assertThat(machine.pendingCleanups()).isZero();
+    assertThat(machine.isIdle()).isTrue();
+  }
+
+  @Test
+  void invalidation_beforeTheGrant_leadsToARepairOfThatNode() {
+    submit(false);
+    Effect.Send acquire = sent();
+    reply(acquire, TestNodes.held(200), 0);
+    machine.onInvalidation(0, TestNodes.KEYS.lockKey(0), now, now / MILLI);
+    reply(acquire, ReplyCode.GRANTED, 1, 2);
+    Effect.Send repair = sent(LockRequest.Extend.class);
+    assertThat(repair.mask()).isEqualTo(0b001);
+  }
+
+  @Test
+  void invalidation_whileTheFirstOfTheQueueSleeps_wakesIt() {
+    reply(queueing(), reply(ReplyCode.HELD, 0), HOME);
+    long before = machine.delayNanos(now);
+    machine.onInvalidation(0, TestNodes.KEYS.lockKey(0), now, now / MILLI);
+    assertThat(machine.delayNanos(now)).isLessThan(before);
+  }
+
+  @Test
+  void invalidation_ofOneName_wakesAnyWaiterForSeveral() {
+    for (List<String> names : List.of(List.of("a"), List.of("a", "b"))) {
+      machine = machine(LockKeys.of("redlock", names));
+      reply(queueing(), reply(ReplyCode.HELD, 3), HOME);
+      long before = machine.delayNanos(now);
+      machine.onInvalidation(0, machine.keys().lockKey(0), now, now / MILLI);
+      assertThat(machine.delayNanos(now) < before).as("of %s", names).isEqualTo(names.size() > 1);
+    }
+  }
+
+  @Test
+  void refusalByAHolder_makesTheNextCallerQueue() {
+    submit(true);
+    reply(sent(), TestNodes.held(200), 0, 1);
+    machine.effects().clear();
+    submit(false);
+    assertThat(sent().request()).isInstanceOf(LockRequest.Enqueue.class);
+  }
+
+  @Test
+  void refusalWithoutAHolder_makesTheNextCallerAskAll() {
+    submit(true);
+    reply(sent(), NO_ANSWER, 0, 1);
+    machine.effects().clear();
+    submit(false);
+    assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);
+  }
+
+  @Test
+  void clientWithTooManyRounds_makesAWaiterBackOff_butNotASingleTry() {
+    for (int i = 0; i < nodes.limiter().limit(); i++) {
+      nodes.limiter().began();
+    }
+    Waiter w = submit(false);
+    assertThat(take(Effect.Send.class)).isEmpty();
+    assertThat(machine.delayNanos(now)).isLessThan(5 * MILLI);
+    machine.cancel(w, now, now / MILLI);
+    submit(true);
+    assertThat(take(Effect.Send.class)).hasSize(1);
+  }
+
+  @Test
+  void turn_thatComes_isTakenWhateverRoundsAreUnderWay() {
+    reply(queueing(), reply(ReplyCode.HELD, 3), HOME);
+    machine.effects().clear();
+    for (int i = 0; i < nodes.limiter().limit(); i++) {
+      nodes.limiter().began();
+    }
+    String wakeKey = TestNodes.KEYS.wakeKey(TestNodes.KEYS.member("p"));
+    machine.onInvalidation(HOME, wakeKey, now, now / MILLI);
+    assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);
+  }
+
+  @Test
+  void grant_endsTheHistoryOfRefusals() {
+    reply(queueing(), reply(ReplyCode.HELD, 0), HOME);
+    String wakeKey = TestNodes.KEYS.wakeKey(TestNodes.KEYS.member("p"));
+    machine.effects().clear();
+    machine.onInvalidation(HOME, wakeKey, now, now / MILLI);
+    Effect.Send acquire = sent(LockRequest.Acquire.class);
+    reply(acquire, ReplyCode.GRANTED, 0, 1, 2);
+    release(granted());
+    Effect.Send release = sent(LockRequest.Release.class);
+    reply(release, ReplyCode.RELEASED, 0, 1, 2);
+    assertThat(machine.isIdle()).isTrue();
+    assertThat(take(Effect.Send.class)).as("it has no place left").isEmpty();
+  }
+}
