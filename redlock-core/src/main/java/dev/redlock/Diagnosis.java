@@ -64,7 +64,7 @@ public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
   }
 
   private String line(NodeFindings n) {
-    int pending = n.node().pendingCleanups();
+    int pending = n.node().pendingReleases();
     return n.node().node()
         + " "
         + n.node().state()

@@ -162,12 +162,12 @@ public interface Redlock extends AutoCloseable {
    * @param state the state of the connection
    * @param remaining how long a quarantine still lasts; zero otherwise
    * @param cause the reason, for people; may be empty
-   * @param pendingCleanups how many releases and roll-backs of this client the node has not
+   * @param pendingReleases how many releases and roll-backs of this client the node has not
    *     confirmed. The client sends them again until the node confirms them or the keys have
    *     expired. Near zero unless the node is down; 100,000 at most over all nodes
    */
   record NodeState(
-      String node, State state, Duration remaining, String cause, int pendingCleanups) {
+      String node, State state, Duration remaining, String cause, int pendingReleases) {
 
     /** The state of a connection: {@code CONNECTING → PROBING → (QUARANTINED →) VOTING}. */
     public enum State {

@@ -102,9 +102,9 @@ public interface RedlockListener {
    * The number of releases and roll-backs that a node has not confirmed differs from that of the
    * previous call. Called twice a second at most, and when the client is closed.
    *
-   * @param pending see {@link Redlock.NodeState#pendingCleanups}
+   * @param pending see {@link Redlock.NodeState#pendingReleases}
    */
-  default void onPendingCleanups(String node, int pending) {}
+  default void onPendingReleases(String node, int pending) {}
 
   /**
    * This listener was too slow: so many events found 100,000 others before them, and were dropped.

@@ -37,7 +37,7 @@ class CleanupBacklogIT {
   }
 
   private int owedBy(int node) {
-    return redlock.nodes().get(node).pendingCleanups();
+    return redlock.nodes().get(node).pendingReleases();
   }
 
   /** One attempt each, also on a slow machine: a second attempt would add a pending release. */

@@ -79,7 +79,7 @@ public final class Clients {
 
   /** Whether every node has confirmed the release. For the caller a quorum is enough. */
   public static boolean owesNothing(Redlock redlock) {
-    return redlock.nodes().stream().allMatch(node -> node.pendingCleanups() == 0);
+    return redlock.nodes().stream().allMatch(node -> node.pendingReleases() == 0);
   }
 
   public static String lockKey(String name) {

@@ -96,8 +96,8 @@ final class Events {
     tell(l -> l.onNodeRequests(requests));
   }
 
-  void pendingCleanups(String node, int pending) {
-    tell(l -> l.onPendingCleanups(node, pending));
+  void pendingReleases(String node, int pending) {
+    tell(l -> l.onPendingReleases(node, pending));
   }
 
   void handOff(LockKeys keys, RedlockListener.HandOff kind) {

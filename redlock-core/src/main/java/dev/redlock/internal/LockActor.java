@@ -244,9 +244,9 @@ class LockActor implements CleanupBacklog.BacklogOwner {
   }
 
   private void countCleanups() {
-    if (machine.hasCleanupNews()) {
+    if (machine.hasReleaseNews()) {
       try {
-        context.cleanups.add(this, machine.takeCleanupNews(), machine.pendingCleanups() > 0);
+        context.cleanups.add(this, machine.takeReleaseNews(), machine.pendingReleases() > 0);
       } catch (Throwable e) {
         context.failures.report("counting pending releases", keys(), e);
       }
@@ -279,7 +279,7 @@ class LockActor implements CleanupBacklog.BacklogOwner {
 
   @Override
   public void giveUpOldest() {
-    post((m, now, wall) -> m.forgetOldestCleanup());
+    post((m, now, wall) -> m.forgetOldestRelease());
   }
 
   /** Called when the machine is idle; the next event of these names makes a new queue. */

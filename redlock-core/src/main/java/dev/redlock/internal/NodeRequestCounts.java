@@ -96,7 +96,7 @@ final class NodeRequestCounts {
       int pending = context.cleanups.of(i);
       if (pending != cleanups[i]) {
         cleanups[i] = pending;
-        context.events.pendingCleanups(context.nodes.name(i), pending);
+        context.events.pendingReleases(context.nodes.name(i), pending);
       }
     }
   }

@@ -53,7 +53,7 @@ class ListenerQueueTest {
   private final RedlockListener listener =
       new RedlockListener() {
         @Override
-        public void onPendingCleanups(String node, int pending) {
+        public void onPendingReleases(String node, int pending) {
           told.add(node);
         }
 
@@ -64,7 +64,7 @@ class ListenerQueueTest {
       };
 
   private static void add(ListenerQueue queue, String event) {
-    queue.add(l -> l.onPendingCleanups(event, 0));
+    queue.add(l -> l.onPendingReleases(event, 0));
   }
 
   @Test

@@ -31,7 +31,7 @@ final class NodeMeters {
   // Guarded by this.
   private final List<MeterRegistry> registries = new ArrayList<>();
   private final Map<Kind, Sum> requests = new HashMap<>();
-  private final Map<String, AtomicLong> cleanups = new HashMap<>();
+  private final Map<String, AtomicLong> pendingReleases = new HashMap<>();
   private final Map<String, Map<NodeState.State, AtomicLong>> states = new HashMap<>();
 
   NodeMeters(Tags tags) {
@@ -40,7 +40,7 @@ final class NodeMeters {
 
   synchronized void bindTo(MeterRegistry registry) {
     requests.forEach((kind, sum) -> register(registry, kind, sum));
-    cleanups.forEach((node, pending) -> registerCleanups(registry, node, pending));
+    pendingReleases.forEach((node, pending) -> registerPending(registry, node, pending));
     states.forEach((node, ofNode) -> registerStates(registry, node, ofNode));
     registries.add(registry);
   }
@@ -75,19 +75,19 @@ final class NodeMeters {
         .register(registry);
   }
 
-  synchronized void pendingCleanups(String node, int pending) {
-    AtomicLong known = cleanups.get(node);
+  synchronized void pendingReleases(String node, int pending) {
+    AtomicLong known = pendingReleases.get(node);
     if (known != null) {
       known.set(pending);
     } else {
       AtomicLong first = new AtomicLong(pending);
-      cleanups.put(node, first);
-      Each.of(registries, registry -> registerCleanups(registry, node, first));
+      pendingReleases.put(node, first);
+      Each.of(registries, registry -> registerPending(registry, node, first));
     }
   }
 
-  private void registerCleanups(MeterRegistry registry, String node, AtomicLong pending) {
-    Gauge.builder("redlock.cleanups.pending", pending, Number::doubleValue)
+  private void registerPending(MeterRegistry registry, String node, AtomicLong pending) {
+    Gauge.builder("redlock.releases.pending", pending, Number::doubleValue)
         .description("Releases and roll-backs that the node has not confirmed")
         .tags(tags)
         .tag("node", node)
@@ -111,8 +111,8 @@ final class NodeMeters {
       try {
         Each.of(registries, registry -> registerStates(registry, told.node(), shown));
       } finally {
-        if (!cleanups.containsKey(told.node())) {
-          pendingCleanups(told.node(), 0);
+        if (!pendingReleases.containsKey(told.node())) {
+          pendingReleases(told.node(), 0);
         }
       }
     }

@@ -137,8 +137,8 @@ public final class RedlockMetrics implements MeterBinder, RedlockListener {
   }
 
   @Override
-  public void onPendingCleanups(String node, int pending) {
-    nodes.pendingCleanups(node, pending);
+  public void onPendingReleases(String node, int pending) {
+    nodes.pendingReleases(node, pending);
   }
 
   @Override

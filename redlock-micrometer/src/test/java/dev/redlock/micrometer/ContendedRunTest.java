@@ -137,7 +137,7 @@ class ContendedRunTest {
             "redlock_lost_total{cause=\"lost\"} 0.0")
         .anyMatch(line -> line.startsWith("redlock_node_request_seconds_count{node=\"a\",op="))
         .anyMatch(line -> line.startsWith("redlock_node_state{node=\"c\",state=\"voting\"}"))
-        .anyMatch(line -> line.startsWith("redlock_cleanups_pending{node=\"c\"}"))
+        .anyMatch(line -> line.startsWith("redlock_releases_pending{node=\"c\"}"))
         .anyMatch(line -> line.startsWith("redlock_validity_left_seconds_sum"));
   }
 

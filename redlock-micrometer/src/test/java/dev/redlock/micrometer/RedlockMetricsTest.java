@@ -121,11 +121,11 @@ class RedlockMetricsTest {
     Caller caller = new Caller(List.of("order-1"), true, false);
     swallow(() -> metrics.onWaiterLeft(caller, WaitEnd.ACQUIRED, Duration.ofMillis(2)));
     swallow(() -> metrics.onHandOff(caller.names(), HandOff.LOCAL));
-    swallow(() -> metrics.onPendingCleanups("n", 3));
+    swallow(() -> metrics.onPendingReleases("n", 3));
     swallow(() -> metrics.onNode(new NodeState("n", NodeState.State.VOTING, Duration.ZERO, "", 0)));
     assertThat(Meters.timer(registry, "redlock.wait", "lock", "order")).isEqualTo(1);
     assertThat(Meters.counter(registry, "redlock.handoff", "lock", "order")).isEqualTo(1);
-    assertThat(Meters.gauge(registry, "redlock.cleanups.pending", "node", "n")).isEqualTo(3);
+    assertThat(Meters.gauge(registry, "redlock.releases.pending", "node", "n")).isEqualTo(3);
     assertThat(Meters.gauge(registry, "redlock.node.state", "node", "n", "state", "voting"))
         .isEqualTo(1);
   }
@@ -146,8 +146,8 @@ class RedlockMetricsTest {
     assertThatThrownBy(() -> metrics.bindTo(hostile)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> metrics.bindTo(null)).isInstanceOf(NullPointerException.class);
     metrics.bindTo(registry);
-    metrics.onPendingCleanups("n", 3); // Throws if the other one is still there.
-    assertThat(Meters.gauge(registry, "redlock.cleanups.pending", "node", "n")).isEqualTo(3);
+    metrics.onPendingReleases("n", 3); // Throws if the other one is still there.
+    assertThat(Meters.gauge(registry, "redlock.releases.pending", "node", "n")).isEqualTo(3);
   }
 
   private static void swallow(Runnable event) {
@@ -182,9 +182,9 @@ class RedlockMetricsTest {
   void registry_boundLater_hasTheGaugesOfNow() {
     RedlockMetrics metrics = RedlockMetrics.create();
     metrics.onWaiterJoined(new Caller(List.of("a"), true, false));
-    metrics.onPendingCleanups("n", 3);
+    metrics.onPendingReleases("n", 3);
     metrics.bindTo(registry);
     assertThat(Meters.gauge(registry, "redlock.waiters")).isEqualTo(1);
-    assertThat(Meters.gauge(registry, "redlock.cleanups.pending", "node", "n")).isEqualTo(3);
+    assertThat(Meters.gauge(registry, "redlock.releases.pending", "node", "n")).isEqualTo(3);
   }
 }

@@ -808,7 +808,7 @@ final class Checker {
     waits.remove(lock);
     require(lock.machine.waiting() == 0, "idle", "a caller waits");
     require(lock.machine.lease() == null, "idle", "a lease is held");
-    require(lock.machine.pendingCleanups() == 0, "idle", "clean-up is pending");
+    require(lock.machine.pendingReleases() == 0, "idle", "clean-up is pending");
     for (Id id : lock.openIds) {
       if (id.over && id.end != LeaseEnd.HANDED_OFF) {
         require(isCleanedUp(lock, id, lock.client.mono()), "idle", "not released: " + id.leaseId);

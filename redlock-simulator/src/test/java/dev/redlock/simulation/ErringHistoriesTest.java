@@ -45,7 +45,7 @@ class ErringHistoriesTest {
     a.mustNotHold("one of three is no quorum");
     require(a.refusal != null, "refused at once");
     require(p.owner(3) == null, "rolled back where it was granted");
-    require(a.client.lock(0).machine.pendingCleanups() == 0, "n1 and n2 have executed nothing");
+    require(a.client.lock(0).machine.pendingReleases() == 0, "n1 and n2 have executed nothing");
   }
 
   @Test
@@ -59,11 +59,11 @@ class ErringHistoriesTest {
     a.releases();
     p.run(500);
     require(p.owner(1) != null, "n1 has not executed the release");
-    require(a.client.lock(0).machine.pendingCleanups() == 1, "and has a release pending");
+    require(a.client.lock(0).machine.pendingReleases() == 1, "and has a release pending");
     p.node(1).refuse(false);
     p.run(250);
     require(p.owner(1) == null, "released as soon as a trial has succeeded");
-    require(a.client.lock(0).machine.pendingCleanups() == 0, "and confirmed");
+    require(a.client.lock(0).machine.pendingReleases() == 0, "and confirmed");
   }
 
   @Test

@@ -74,9 +74,9 @@ record Mutant(String name, String source, List<Edit> edits) {
         "the validity starts at the answers",
         protocol(
             "LeaseExtender",
-            "    long missed = 0;\n",
+            "    long toRepair = 0;\n",
             "    grant.renew(new Validity(nowNanos, nowWallMillis, config.ttlNanos(),"
-                + " config.driftNanos()));\n    long missed = 0;\n"));
+                + " config.driftNanos()));\n    long toRepair = 0;\n"));
     mutant(
         "M5",
         "the drift is not subtracted from the validity",
@@ -356,7 +356,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "nodes without the grant are not repaired",
-        protocol("LeaseExtender", "    if (missed == 0) {", "    if (missed >= 0) {"));
+        protocol("LeaseExtender", "    if (toRepair == 0) {", "    if (toRepair >= 0) {"));
     mutant(
         "X",
         "a node grants tokens outside the window of its clock",
@@ -472,7 +472,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "a repair that was due when the lease ended is forgotten",
-        protocol("LeaseExtender", "      unrepaired |= missed;\n", ""));
+        protocol("LeaseExtender", "      unrepaired |= toRepair;\n", ""));
     mutant(
         "X",
         "the release after a local hand-off carries the last token, not that of the grant",

@@ -180,7 +180,7 @@ class ReleaseHistoriesTest {
     p.node(1).refuse(true);
     a.cancels();
     p.run(5);
-    a.client.lock(0).machine.forgetOldestCleanup();
+    a.client.lock(0).machine.forgetOldestRelease();
     p.node(1).refuse(false);
     require(p.owner(1) != null, "n1 had granted, and refused the roll-back");
     p.link(a, 1).letGo();

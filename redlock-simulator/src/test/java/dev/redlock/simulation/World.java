@@ -165,8 +165,9 @@ final class World {
     if (scenario.every(Scenario.Fault.NODE_CRASH) > 0) {
       checkpointLater();
     }
-    // Callers that hold the lock for microseconds make thousands of events in each millisecond.
-    long look = scenario.isWide() ? Scenario.MS : 10 * Scenario.MS;
+    // Such callers make thousands of events in each millisecond.
+    boolean busy = scenario.isWide() && scenario.thinkNanos + scenario.holdNanos < Scenario.MS / 10;
+    long look = busy ? Scenario.MS : 10 * Scenario.MS;
     while (!isFaultless()) {
       runUntil(Math.min(scenario.safetyNanos, now + look));
     }

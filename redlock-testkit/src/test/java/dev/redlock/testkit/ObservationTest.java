@@ -62,7 +62,7 @@ class ObservationTest {
     }
 
     @Override
-    public void onPendingCleanups(String node, int pending) {
+    public void onPendingReleases(String node, int pending) {
       cleanups.add(node + " " + pending);
     }
   }

@@ -45,7 +45,7 @@ public final class RedlockHealth {
               .put("state", node.state().name())
               .put("remainingMillis", node.remaining().toMillis())
               .put("cause", node.cause())
-              .put("pendingCleanups", node.pendingCleanups()));
+              .put("pendingReleases", node.pendingReleases()));
     }
     JsonObject data =
         new JsonObject().put("voting", voting).put("quorum", quorum).put("nodes", states);

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * <p>An attempt tries one lease id after another. A lease id is tried a second time with a second
  * token if the first token was the obstacle. The votes of two rounds are never added up: each round
  * has a token of its own, and a grant of an earlier token does not say that the node accepts the
- * later one. What an earlier round left on a node is the business of the later round that was sent
- * to that node behind it.
+ * later one. If a later round was sent to the same node, that round rolls back what the earlier one
+ * left there.
  *
  * <p>It stays after its end, until the next begins: late votes are recorded in its newest round.
  */

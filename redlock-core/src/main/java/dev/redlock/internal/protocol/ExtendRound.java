@@ -33,7 +33,8 @@ final class ExtendRound extends Exchange {
   private ExtendVerdict verdict = ExtendVerdict.UNDECIDED;
 
   /**
-   * @param repair whether it only writes the lease to nodes that missed it, and decides nothing
+   * @param repair whether it only writes the lease to nodes that do not store it, and decides
+   *     nothing
    */
   ExtendRound(
       Nodes nodes,

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps a {@link Grant} alive on the nodes: extends it each third of the lease time, writes it to
- * nodes that missed it, and probes when a node tells of a change. It stays with the grant when that
- * is handed off locally.
+ * nodes that do not store it, and probes when a node tells of a change. It stays with the grant
+ * when that is handed off locally.
  *
  * <p>Why nodes are repaired: a lease on no more than a quorum is one lost key away from a second
  * owner. A repair never moves the deadline, because too few nodes take part in it.
@@ -49,7 +49,10 @@ final class LeaseExtender {
   /** Nodes that a repair was sent to, and that have not replied. */
   private long repairing;
 
-  /** Nodes that missed the grant after the release was asked for: a local hand-off repairs them. */
+  /**
+   * Nodes that were found without the grant after the release was asked for: a local hand-off
+   * repairs them.
+   */
   private long unrepaired;
 
   /** Nodes that have replied to an extension that they store another lease. */
@@ -68,26 +71,29 @@ final class LeaseExtender {
     nextExtendNanos = lastSentNanos + config.ttlNanos() / 3;
   }
 
-  /** The lease begins: nodes that were not asked, or missed the round, get the grant as well. */
+  /**
+   * The lease begins: nodes that were not asked, or did not execute the round, get the grant as
+   * well.
+   */
   void begin(long nowNanos, long nowWallMillis) {
-    long missed = 0;
+    long toRepair = 0;
     AcquireRound votes = grant.votes;
     for (int i = 0; i < nodes.count(); i++) {
       // A node may have been freed after its refusal; its invalidation came before the lease.
-      if (votes.notAsked(i) != null || isMissed(votes.reply(i)) || votes.mayBeFreeSince(i)) {
-        missed |= 1L << i;
+      if (votes.notAsked(i) != null || needsRepair(votes.reply(i)) || votes.mayBeFreeSince(i)) {
+        toRepair |= 1L << i;
       }
     }
-    repair(missed, nowNanos, nowWallMillis);
+    repair(toRepair, nowNanos, nowWallMillis);
   }
 
   /** The successor goes on with the grant, and repairs what its predecessor could not. */
   void resume(HeldLease successor, long nowNanos, long nowWallMillis) {
     lease = successor;
-    long missed = unrepaired | repairing;
+    long toRepair = unrepaired | repairing;
     unrepaired = 0;
     repairing = 0;
-    repair(missed, nowNanos, nowWallMillis);
+    repair(toRepair, nowNanos, nowWallMillis);
   }
 
   /** The lease can no longer be released by its holder: it is left to expire. */
@@ -107,10 +113,11 @@ final class LeaseExtender {
   // Repair.
 
   /**
-   * Whether the node failed, or refused only the token. Roll-backs of others raise the fence of a
-   * node by a little more than the estimates of its clock agree. No other lease is stored there.
+   * Whether the node failed, or refused only the token. Roll-backs of other clients raise the
+   * fence. It can then lie above the token, by as much as the estimates of the node's clock differ.
+   * No other lease is stored there.
    */
-  private static boolean isMissed(@Nullable NodeReply reply) {
+  private static boolean needsRepair(@Nullable NodeReply reply) {
     NodeError error = reply == null ? null : reply.error();
     if (error != null && error.kind() == NodeError.Kind.NO_PERMISSION) {
       return false; // A permission that is missing now is missing a moment later.
@@ -118,18 +125,18 @@ final class LeaseExtender {
     return reply != null && (reply.code() == ReplyCode.FAILED || reply.code() == ReplyCode.STALE);
   }
 
-  private void repair(long missed, long nowNanos, long nowWallMillis) {
+  private void repair(long toRepair, long nowNanos, long nowWallMillis) {
     if (lease.isReleaseAsked()) {
-      unrepaired |= missed;
+      unrepaired |= toRepair;
       return;
     }
-    if (missed == 0) {
+    if (toRepair == 0) {
       return;
     }
     ExtendRound r =
         new ExtendRound(
             nodes, lease, grant.extend(config.ttlMillis()), true, nowNanos, nowWallMillis);
-    long mask = r.begin(missed & ~repairing);
+    long mask = r.begin(toRepair & ~repairing);
     repairing |= mask;
     send(r, mask);
   }
@@ -143,7 +150,7 @@ final class LeaseExtender {
 
   /** A vote that came after the winning one; it never moves the deadline. */
   void onLateVote(int node, NodeReply reply, long nowNanos, long nowWallMillis) {
-    if (isMissed(reply)) {
+    if (needsRepair(reply)) {
       repair(1L << node, nowNanos, nowWallMillis);
     }
   }

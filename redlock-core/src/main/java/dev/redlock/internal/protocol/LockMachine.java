@@ -92,17 +92,17 @@ public final class LockMachine {
   }
 
   /** Releases that nodes have not answered yet. */
-  public int pendingCleanups() {
+  public int pendingReleases() {
     return pendingReleases.pending();
   }
 
-  /** Whether any node's number of them has changed since {@link #takeCleanupNews}. */
-  public boolean hasCleanupNews() {
+  /** Whether any node's number of them has changed since {@link #takeReleaseNews}. */
+  public boolean hasReleaseNews() {
     return pendingReleases.hasNews();
   }
 
   /** How many more of them each node has than at the last call; valid until the next call. */
-  public int[] takeCleanupNews() {
+  public int[] takeReleaseNews() {
     return pendingReleases.takeNews();
   }
 
@@ -219,7 +219,7 @@ public final class LockMachine {
   }
 
   /** Gives up the oldest pending release: the backlog is full. */
-  public void forgetOldestCleanup() {
+  public void forgetOldestRelease() {
     pendingReleases.forgetOldest();
   }
 

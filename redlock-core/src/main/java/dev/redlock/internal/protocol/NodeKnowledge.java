@@ -2,7 +2,7 @@ package dev.redlock.internal.protocol;
 
 /**
  * What a client has learnt about one node from its replies: the offset of its clock, its usual
- * latency, and whether it seems to hang. All of it is a guess, on which nothing but speed depends.
+ * latency, and whether it seems to hang. All of it is a heuristic that affects speed only.
  *
  * <p>The machines of all locks share it, and each runs on a queue of its own. So each field is one
  * volatile value that any queue writes and reads. If two observations race, one is lost, which does

@@ -7,9 +7,9 @@ import dev.redlock.spi.LockRequest;
  * The places of this process in the queues of the nodes. It is queued at the home node, and for a
  * while also at a node that was the home node before.
  *
- * <p>A place that nothing waits in any more costs the others a wait: the release of the lock wakes
- * this process, and the next one passes it over after a while. So the process leaves each queue
- * that it does not need.
+ * <p>A place without a waiter delays the other processes: the release of the lock wakes this
+ * process, and the next one passes it over after a while. So the process leaves each queue that it
+ * does not need.
  */
 final class QueuePlaces {
   /** For how long to repeat that this process leaves a queue: later, it was passed over. */
@@ -55,8 +55,8 @@ final class QueuePlaces {
   }
 
   /**
-   * The place, for a round. Without one, the process counts as a newcomer: it comes after all that
-   * are queued.
+   * The queue entry that a round carries. A round without an entry is served after all queued
+   * processes.
    */
   LockRequest.QueueEntry entry(Waiter w, int node, long now) {
     return new LockRequest.QueueEntry(member, arrival(w, node, now), patienceMicros(w, node));
@@ -106,7 +106,7 @@ final class QueuePlaces {
     long left = queuedAt & mask;
     queuedAt &= ~mask;
     if (queuedAt == 0) {
-      arrivalMicros = 0; // Who comes back begins at the end.
+      arrivalMicros = 0; // A process that returns enters the queue at its end.
     }
     if (left != 0) {
       LockRequest.Release leave =

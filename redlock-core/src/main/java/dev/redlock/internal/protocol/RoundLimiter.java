@@ -9,7 +9,8 @@ package dev.redlock.internal.protocol;
  * come in time and the limit is reached. This is additive increase, multiplicative decrease, as in
  * TCP.
  *
- * <p>It sees the rounds of this client only. It is a guess, on which nothing but speed depends.
+ * <p>It sees the rounds of this client only. It is a heuristic that affects speed only, never
+ * safety.
  *
  * <p>It is synchronized although this package is pure otherwise: the machines of all locks share
  * it, and each runs on a queue of its own. A port would only move the monitor into the shell and

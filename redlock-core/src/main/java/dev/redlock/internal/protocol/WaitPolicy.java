@@ -155,7 +155,7 @@ final class WaitPolicy {
 
   // Whom.
 
-  /** The node whose queue to enter before all are asked; −1 to ask all. Asked once a question. */
+  /** The node whose queue to enter before all are asked; −1 to ask all. Clears the flags. */
   int nodeToQueueAt(boolean othersWant) {
     boolean all = allNext;
     allNext = false;
@@ -165,9 +165,9 @@ final class WaitPolicy {
 
   /**
    * The same, by what is known of others. If the home node is to decide, all nodes are asked at
-   * once, but not if that harms the first of its queue. A home node that is far keeps it waiting
-   * while the other nodes have granted to this process. One that sends no invalidations does not
-   * wake it, and it polls: it would rarely find the lock free.
+   * once, but not if that harms the first of its queue. If the home node is far, the other nodes
+   * grant to this process first, and the first of the queue waits. If the home node sends no
+   * invalidations, the first of the queue polls, and would rarely find the lock free.
    */
   int nodeToQueueAt(Turn turn, long now) {
     return nodeToQueueAt(turn.othersWant() || (turn.needsHome(now) && !isHomeNearAndWakes()));
@@ -226,7 +226,7 @@ final class WaitPolicy {
         }
       }
       default -> {
-        // No question of who comes first: ask all nodes again, less and less often.
+        // No other client has won: asks all nodes again, after growing pauses.
         allNext = true;
         pause(now, timeoutNanos / 2, MAX_BACKOFF_NANOS);
       }

@@ -106,7 +106,7 @@ final class Waiters {
     return true;
   }
 
-  /** Waiters whose patience is at its end leave. */
+  /** Refuses each waiter whose wait time has passed. */
   void onTimer(long now, long wall) {
     for (Waiter w = queue.overdue(now); w != null; w = queue.overdue(now)) {
       leave(w, now);
@@ -121,7 +121,8 @@ final class Waiters {
     queue.remove(w);
     if (head) {
       if (seen != null && seen == acquirer.round() && w.refusedBy != null) {
-        seen = w.refusedBy; // The round under way has decided nothing; its nodes may be well.
+        seen = w.refusedBy; // The round in progress has no verdict, so the report shows the last
+        // refused round.
       }
       abandon(w, now);
       leaveQueues(now);

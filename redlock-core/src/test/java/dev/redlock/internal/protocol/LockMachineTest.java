@@ -257,12 +257,12 @@ class LockMachineTest extends MachineFixture {
     Waiter w = submit(false);
     Effect.Send acquire = sent();
     machine.cancel(w, now, now / MILLI);
-    assertThat(machine.pendingCleanups()).isEqualTo(3);
+    assertThat(machine.pendingReleases()).isEqualTo(3);
     NodeError error = new NodeError(NodeError.Kind.BUSY, "", true);
     reply(acquire, NodeReply.failed(1, error), 0);
-    assertThat(machine.pendingCleanups()).isEqualTo(2);
+    assertThat(machine.pendingReleases()).isEqualTo(2);
     reply(acquire, NodeReply.failed(1, NodeError.Kind.BUSY, ""), 1);
-    assertThat(machine.pendingCleanups()).as("perhaps executed").isEqualTo(2);
+    assertThat(machine.pendingReleases()).as("perhaps executed").isEqualTo(2);
   }
 
   @Test
@@ -294,10 +294,10 @@ class LockMachineTest extends MachineFixture {
 
   @Test
   void cleanupNews_areThoseOfTheReleases() {
-    assertThat(machine.hasCleanupNews()).isFalse();
+    assertThat(machine.hasReleaseNews()).isFalse();
     machine.release(acquire(), ACK, now, now / MILLI);
-    assertThat(machine.hasCleanupNews()).isTrue();
-    assertThat(machine.takeCleanupNews()).containsExactly(1, 1, 1);
+    assertThat(machine.hasReleaseNews()).isTrue();
+    assertThat(machine.takeReleaseNews()).containsExactly(1, 1, 1);
   }
 
   @Test
@@ -503,7 +503,7 @@ class LockMachineTest extends MachineFixture {
     Effect.Send handOff = sent();
     reply(handOff, ReplyCode.GRANTED, 0, 1);
     assertThat(l.end()).isEqualTo(LeaseEnd.HANDED_OFF);
-    assertThat(machine.pendingCleanups()).as("n2 may store the predecessor").isEqualTo(1);
+    assertThat(machine.pendingReleases()).as("n2 may store the predecessor").isEqualTo(1);
     machine.effects().clear();
     return handOff;
   }
@@ -512,7 +512,7 @@ class LockMachineTest extends MachineFixture {
   void lateGrantOfAHandOff_leavesNothingOfThePredecessor() {
     reply(handedOff(), ReplyCode.GRANTED, 2);
     assertThat(take(Effect.Send.class)).isEmpty();
-    assertThat(machine.pendingCleanups()).isZero();
+    assertThat(machine.pendingReleases()).isZero();
   }
 
   @Test
@@ -549,7 +549,7 @@ class LockMachineTest extends MachineFixture {
     nodes.state(2, NodeStatus.State.VOTING, 1);
     reply(first, ReplyCode.GRANTED, 2);
     assertThat(take(Effect.Send.class)).isEmpty();
-    assertThat(machine.pendingCleanups()).isZero();
+    assertThat(machine.pendingReleases()).isZero();
   }
 
   @Test
@@ -565,7 +565,7 @@ class LockMachineTest extends MachineFixture {
     sent();
     reply(acquire, ReplyCode.GRANTED, 2);
     assertThat(take(Effect.Send.class)).isEmpty();
-    assertThat(machine.pendingCleanups()).isZero();
+    assertThat(machine.pendingReleases()).isZero();
   }
 
   @Test

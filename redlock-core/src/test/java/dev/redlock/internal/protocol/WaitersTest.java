@@ -223,7 +223,7 @@ class WaitersTest extends MachineFixture {
     nodes.state(1, NodeStatus.State.CONNECTING, 1);
     submit(true);
     assertThat(take(Effect.Send.class)).isEmpty();
-    assertThat(machine.pendingCleanups()).isZero();
+    assertThat(machine.pendingReleases()).isZero();
     assertThat(machine.isIdle()).isTrue();
   }
 

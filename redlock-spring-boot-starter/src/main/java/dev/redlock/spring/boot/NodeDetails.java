@@ -17,8 +17,8 @@ final class NodeDetails {
     if (!node.cause().isEmpty()) {
       details.put("cause", node.cause());
     }
-    if (node.pendingCleanups() > 0) {
-      details.put("pendingCleanups", node.pendingCleanups());
+    if (node.pendingReleases() > 0) {
+      details.put("pendingReleases", node.pendingReleases());
     }
     return details;
   }
