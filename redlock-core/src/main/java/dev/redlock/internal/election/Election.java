@@ -286,13 +286,31 @@ public final class Election implements LeaderElection {
     become(State.WORKING);
     // Not by whenEnded: its dependents wait for each other, and work may block in one of its own.
     client.onEnd(got, end -> serially(() -> onEnded(t, end)));
-    user.execute(
-        () -> {
-          if (t.begin()) {
-            call(() -> work.startWork(got), failure -> onStarted(t, failure));
-          }
-        });
+    user.execute(() -> start(t));
     watch(t);
+  }
+
+  /** Called on the user's executor. A tenure whose work is not started must not keep the lease. */
+  private void start(Tenure t) {
+    boolean begun;
+    try {
+      begun = t.begin();
+    } catch (Throwable e) { // The clock may be the user's.
+      serially(() -> onStarted(t, e));
+      return;
+    }
+    if (begun) {
+      call(() -> work.startWork(t.lease), failure -> onStarted(t, failure));
+    } else {
+      serially(() -> notStarted(t));
+    }
+  }
+
+  /** The lease was not valid at that moment, yet an extension on its way may have saved it. */
+  private void notStarted(Tenure t) {
+    if (t == tenure && t.reason == null) {
+      end(t, StopReason.LEASE_LOST);
+    }
   }
 
   private void onStarted(Tenure t, @Nullable Throwable failure) {

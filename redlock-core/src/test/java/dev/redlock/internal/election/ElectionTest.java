@@ -1,0 +1,142 @@
+package dev.redlock.internal.election;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.DistributedLock;
+import dev.redlock.LeaderElection;
+import dev.redlock.LeaderElection.State;
+import dev.redlock.LeaderElection.StopReason;
+import dev.redlock.Lease;
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.spi.Time;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+
+/** A tenure whose work cannot be started. A lease that does no work must not stay. */
+class ElectionTest {
+  private final Queue<Runnable> userTasks = new ArrayDeque<>();
+  private final List<StopReason> stops = new ArrayList<>();
+  private int starts;
+  private int releases;
+
+  private LeaderElection electionWith(BooleanSupplier valid) {
+    Lease lease =
+        proxy(
+            Lease.class,
+            (self, method, args) ->
+                switch (method.getName()) {
+                  case "isValid" -> valid.getAsBoolean();
+                  case "remainingValidity" -> LockOptions.defaults().leaseTime();
+                  case "releaseAsync" -> {
+                    releases++;
+                    yield CompletableFuture.completedFuture(null);
+                  }
+                  default -> throw new UnsupportedOperationException(method.getName());
+                });
+    DistributedLock lock =
+        proxy(
+            DistributedLock.class,
+            (self, method, args) ->
+                method.getName().equals("tryAcquireAsync")
+                    ? CompletableFuture.completedFuture(Optional.of(lease))
+                    : new CompletableFuture<Lease>());
+    Time.Cancellable timer = () -> {};
+    Time time = proxy(Time.class, (self, method, args) -> timer);
+    Redlock client =
+        (Redlock)
+            Proxy.newProxyInstance(
+                ElectionTest.class.getClassLoader(),
+                new Class<?>[] {Redlock.class, ElectionClient.class},
+                (self, method, args) ->
+                    switch (method.getName()) {
+                      case "defaultOptions" -> LockOptions.defaults();
+                      case "lock" -> lock;
+                      case "time" -> time;
+                      case "executor" -> (Executor) userTasks::add;
+                      case "isClosed" -> false;
+                      case "onEnd" -> null;
+                      default -> throw new UnsupportedOperationException(method.getName());
+                    });
+    return LeaderElection.builder(
+            client,
+            "a",
+            new LeaderElection.Work() {
+              @Override
+              public CompletionStage<?> startWork(Lease under) {
+                starts++;
+                return CompletableFuture.completedFuture(null);
+              }
+
+              @Override
+              public CompletionStage<?> stopWork(StopReason reason) {
+                stops.add(reason);
+                return CompletableFuture.completedFuture(null);
+              }
+            })
+        .build();
+  }
+
+  private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            ElectionTest.class.getClassLoader(), new Class<?>[] {type}, handler));
+  }
+
+  private void runUserTasks() {
+    while (!userTasks.isEmpty()) {
+      try {
+        userTasks.remove().run();
+      } catch (RuntimeException ignored) {
+        // As an executor does: it logs the exception and continues.
+      }
+    }
+  }
+
+  @Test
+  void start_leaseValid_startsWorkAndKeepsTheLease() {
+    LeaderElection election = electionWith(() -> true);
+    election.start();
+    runUserTasks();
+    assertThat(starts).isEqualTo(1);
+    assertThat(releases).isZero();
+    assertThat(election.state()).isEqualTo(State.WORKING);
+  }
+
+  /** The lease may be extended after this look: its end alone would then never release it. */
+  @Test
+  void start_leaseNotValidWhenWorkIsToStart_releasesTheLease() {
+    LeaderElection election = electionWith(() -> false);
+    election.start();
+    runUserTasks();
+    assertThat(starts).isZero();
+    assertThat(stops).isEmpty();
+    assertThat(releases).isEqualTo(1);
+    assertThat(election.state()).isEqualTo(State.WAITING);
+  }
+
+  @Test
+  void start_clockThrowsWhenWorkIsToStart_releasesTheLease() {
+    LeaderElection election =
+        electionWith(
+            () -> {
+              throw new IllegalStateException("clock");
+            });
+    election.start();
+    runUserTasks();
+    assertThat(starts).isZero();
+    assertThat(stops).isEmpty();
+    assertThat(releases).isEqualTo(1);
+    assertThat(election.state()).isEqualTo(State.WAITING);
+  }
+}
