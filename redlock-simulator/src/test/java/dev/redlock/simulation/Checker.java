@@ -179,6 +179,7 @@ final class Checker {
       id.sentMask |= bit;
       id.releasedMask &= ~bit;
       id.writtenUntilMono = Math.max(id.writtenUntilMono, mono + a.ttlNanos);
+      world.trace.asks(r.leaseId(), r.token(), r.previousLeaseId(), stillValid(r));
       if (r.previousLeaseId() != null) {
         Id before = ids.get(r.previousLeaseId());
         require(
@@ -203,6 +204,7 @@ final class Checker {
           id.extends_.remove(0);
         }
         id.extends_.add(a);
+        world.trace.extending(id.leaseId);
       }
       id.extendedMask |= bit;
       id.sentMask |= bit;
@@ -222,8 +224,15 @@ final class Checker {
       } else {
         require(!r.ended(), "release", "a roll-back claims that a lease ended: " + id.leaseId);
         id.rolledBack = true;
+        world.trace.undone(id.leaseId);
       }
     }
+  }
+
+  /** Whether the predecessor that the request names is still valid. */
+  private boolean stillValid(LockRequest.Acquire r) {
+    Id before = r.previousLeaseId() == null ? null : ids.get(r.previousLeaseId());
+    return before != null && before.held != null && before.lock.client.remaining(before.held) > 0;
   }
 
   private static void requireSilenced(Id id, String rule) {
@@ -282,6 +291,11 @@ final class Checker {
       }
       checkFence(node, request, reply, clock, i, key);
     }
+    boolean repeated =
+        request instanceof LockRequest.Acquire a
+            && a.leaseId().equals(owner[0])
+            && a.token() == fence[0];
+    world.trace.executes(node, request, reply, repeated, clock);
     if (request instanceof LockRequest.Break && reply.code() == ReplyCode.RELEASED) {
       for (int i = 0; i < keys.size(); i++) {
         Id id = owner[i] == null ? null : ids.get(owner[i]);
@@ -371,6 +385,7 @@ final class Checker {
 
   /** The node may grant a lower token than before, until all that it may accept lie above. */
   void fenceEvicted(SimNode node, String name) {
+    world.trace.leavesTheModel();
     fenceFloor[node.index][name.charAt(0) - 'a'] = 0;
     // A clock that is set back meanwhile makes the time longer.
     long set = 2 * (scenario.stepMicros() + scenario.skewMicros) * 1000;
@@ -418,6 +433,7 @@ final class Checker {
   }
 
   void afterEvent(SimLock lock, long readTrue, long mono, long wall) {
+    world.trace.reads(readTrue);
     for (Effect effect : lock.machine.effects()) {
       cover(effect);
       if (effect instanceof Effect.Granted grant) {
@@ -473,6 +489,7 @@ final class Checker {
     Asked a = id.acquire(lease.token());
     require(a != null, "grant", "of a token that was never requested");
     id.held = lease;
+    world.trace.wins(id.leaseId, lease.token());
     if (id.follows != null) {
       world.coverage.count("hand-off", "by a round");
       requireFewHandOffs(id, id.follows.held.config(), id.follows.handOffsInRow + 1);
@@ -490,6 +507,7 @@ final class Checker {
 
   /** Local hand-off: the grant becomes the successor's lease, and no node is asked. */
   private void onLocalHandOff(Id id, HeldLease lease, long readTrue, long mono) {
+    world.trace.handsOffLocally(id.leaseId, lease.token());
     require(id.overMono == mono, "hand-off", "of a grant that was over: " + id.leaseId);
     require(mono - id.deadlineMono < 0, "hand-off", "after its deadline: " + id.leaseId);
     require(
@@ -583,12 +601,18 @@ final class Checker {
     long deadline = lease.validity().deadlineNanos();
     require(mono - id.deadlineMono < 0, "extend", "revived after its deadline: " + id.leaseId);
     boolean found = deadline == id.deadlineMono; // A probe, or nothing gained.
+    boolean gained = !found;
     id.deadlineMono = deadline;
     for (Asked a : id.extends_) {
-      found |=
+      boolean suffices =
           deadline - (a.firstSendMono + a.ttlNanos - lease.config().driftNanos()) <= 0
               && mono - a.firstSendMono <= lease.config().nodeTimeoutNanos()
               && yes(lock, a, mono, true) >= scenario.quorum();
+      if (suffices && gained) {
+        world.trace.renews(id.leaseId, a.firstSendTrue);
+        gained = false;
+      }
+      found |= suffices;
     }
     if (!found) {
       Asked last = id.extends_.get(id.extends_.size() - 1);
@@ -682,6 +706,7 @@ final class Checker {
     id.end = how;
     id.over = true;
     id.overMono = mono;
+    world.trace.ends(id.leaseId);
     live.remove(id);
     if (how == LeaseEnd.HANDED_OFF) {
       handOffs++;
@@ -802,6 +827,7 @@ final class Checker {
     for (Id id : live) {
       if (id.lock.client == client) {
         drawHold(id);
+        world.trace.forgets(id.leaseId);
       }
     }
     live.removeIf(id -> id.lock.client == client);

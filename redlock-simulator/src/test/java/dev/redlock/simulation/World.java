@@ -26,6 +26,7 @@ final class World {
   final History history = new History();
   final Coverage coverage = new Coverage();
   final Checker checker;
+  final Trace trace;
   final SimNode[] nodes;
   final SimClient[] clients;
   final List<SimAck> acks = new ArrayList<>();
@@ -63,6 +64,7 @@ final class World {
     this.scenario = scenario;
     nodes = new SimNode[scenario.nodes];
     checker = new Checker(this);
+    trace = new Trace(this);
     for (int i = 0; i < nodes.length; i++) {
       nodes[i] = new SimNode(i, this);
     }
@@ -343,6 +345,7 @@ final class World {
     }
     coverage.count("step", Math.abs(micros) > 1_000_000 ? "by more than 1 s" : "by less");
     node.step(micros);
+    trace.fails(node);
   }
 
   private boolean mayForgetAll(SimNode node) {
@@ -406,6 +409,7 @@ final class World {
     if (node.up && (outside || checker.mayForget(node, key))) {
       fault(node.name, "loses " + key);
       node.model.delete(key);
+      trace.fails(node);
       if (rng.chance(0.3)) {
         node.model.deleteFence(key);
         checker.fenceEvicted(node, keys.names().get(0));
@@ -526,6 +530,7 @@ final class World {
       long ahead = node.clock() - slowest - 1_000_000; // Their rates differ too.
       if (ahead > 0) {
         node.step(-ahead);
+        trace.fails(node);
       }
     }
   }

@@ -1,0 +1,130 @@
+package dev.redlock.exhaustive;
+
+import dev.redlock.exhaustive.TraceFile.Module;
+import dev.redlock.exhaustive.TraceFile.Trace;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Asks TLC whether traces are behaviours of their model. */
+final class TraceRun {
+  private static final Pattern REACHED = Pattern.compile("<<\"reached\", (\\d+), (\\d+)>>");
+  private static final Pattern VIOLATED = Pattern.compile("Error: Invariant (\\w+) is violated");
+
+  private final Path work;
+  int traces;
+  int events;
+  long states;
+  double seconds;
+
+  /** What is wrong, with the event at which it is. */
+  final List<String> refused = new ArrayList<>();
+
+  /** The directory must exist. */
+  TraceRun(Path work) {
+    this.work = work;
+  }
+
+  /** Checks all traces of a file, or of several that were appended. */
+  TraceRun check(List<Trace> all) throws Exception {
+    List<Trace> names = new ArrayList<>();
+    for (Trace trace : all) {
+      switch (trace.model()) {
+        case "HandOff" -> check(List.of(trace), TraceFile.ofWorld(trace), "HandOffTrace");
+        case "Register" -> names.add(trace);
+        default -> throw new IllegalArgumentException("no model for the trace " + trace.model());
+      }
+    }
+    if (!names.isEmpty()) {
+      check(names, TraceFile.ofNames(names), "RegisterTrace");
+    }
+    return this;
+  }
+
+  private void check(List<Trace> some, Module module, String base) throws Exception {
+    Path directory = Files.createTempDirectory(work, base);
+    Path model = directory.resolve("Recorded" + base + ".tla");
+    Files.writeString(model, module.text());
+    Files.writeString(directory.resolve("trace.cfg"), module.configuration());
+    Tlc.Result result =
+        Tlc.run(
+            directory,
+            directory,
+            List.of(
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Xmx1g",
+                "-Xss16m",
+                "-DTLA-Library=" + Tlc.MODELS.toAbsolutePath()),
+            List.of("-workers", "1", "-nowarning", "-config", "trace.cfg", model.toString()));
+    Matcher violated = VIOLATED.matcher(result.output());
+    boolean found = violated.find();
+    if (result.status() != 0 && !found) {
+      throw new IllegalStateException("TLC failed:\n" + tail(result.output()));
+    }
+    Map<Integer, Integer> reached = new HashMap<>();
+    Matcher progress = REACHED.matcher(result.output());
+    while (progress.find()) {
+      reached.merge(
+          Integer.parseInt(progress.group(1)), Integer.parseInt(progress.group(2)), Math::max);
+    }
+    for (int i = 0; i < some.size(); i++) {
+      Trace trace = some.get(i);
+      int next = reached.getOrDefault(i + 1, 1);
+      if (found) {
+        // The state after the last event that was read violates it.
+        refused.add(describe(trace, next, "violates " + violated.group(1)));
+      } else if (next <= trace.events().size()) {
+        refused.add(describe(trace, next, "is not possible"));
+      }
+      events += trace.events().size();
+    }
+    traces += some.size();
+    states += Long.parseLong(result.states().replace(",", ""));
+    seconds += result.seconds();
+  }
+
+  private static String describe(Trace trace, int event, String what) {
+    int index = Math.min(event, trace.events().size());
+    List<String> before = trace.lines().subList(Math.max(0, index - 6), index - 1);
+    return String.format(
+        Locale.ROOT,
+        "trace %s of %s: event %d of %d %s: %s (before it: %s)",
+        trace.name(),
+        trace.model(),
+        index,
+        trace.events().size(),
+        what,
+        trace.events().get(index - 1).line(),
+        String.join("; ", before));
+  }
+
+  private static String tail(String output) {
+    return output.substring(Math.max(0, output.length() - 3000));
+  }
+
+  String summary(String what) {
+    return String.format(
+        Locale.ROOT,
+        "traces: %s: traces=%d events=%d states=%d refused=%d, %.0f s",
+        what,
+        traces,
+        events,
+        states,
+        refused.size(),
+        seconds);
+  }
+
+  public static void main(String[] args) throws Exception {
+    TraceRun run = new TraceRun(Files.createTempDirectory("traces"));
+    run.check(TraceFile.parse(Files.readAllLines(Path.of(args[0]))));
+    run.refused.forEach(System.out::println);
+    System.out.println(run.summary(args[0]));
+  }
+}
