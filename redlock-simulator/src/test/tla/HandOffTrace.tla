@@ -7,7 +7,7 @@
 (* longest that it may be by a slow clock, and KeyLife the shortest that it   *)
 (* may be by a fast one. The invariants of HandOff are checked on the way.    *)
 (*                                                                            *)
-(* HandOff leaves out four things that occur in a trace. They are the actions *)
+(* HandOff leaves out some things that occur in a trace. They are the actions *)
 (* below that begin with "Also".                                              *)
 EXTENDS HandOff, Sequences
 
@@ -54,6 +54,13 @@ AlsoRenews(g, ago) ==
           ![g].renewed = IF last THEN {} ELSE @]
   /\ UNCHANGED <<node, breakToken>>
 
+(* All nodes that were asked have replied, but they are no quorum: a repair   *)
+(* asks only the nodes that do not store the key.                             *)
+AlsoSettles(g) ==
+  /\ grant' = [grant EXCEPT ![g].extends = IF @ = "asking" THEN "over" ELSE @, ![g].gain = 0,
+                            ![g].renewed = {}]
+  /\ UNCHANGED <<node, breakToken>>
+
 (* A restart, a lost key or a step of the clock: the node is as the trace     *)
 (* says. Redlock.tla says why a quorum of such nodes does no harm.            *)
 AlsoFails(n, g, fence, ended, life) ==
@@ -82,6 +89,7 @@ Is(e) ==
     [] e.k = "local" -> HandOffLocally(e.g) /\ e.t = grant'[e.g].token + grant'[e.g].handOffs
     [] e.k = "extend" -> AlsoExtends(e.g)
     [] e.k = "renew" -> AlsoRenews(e.g, e.x)
+    [] e.k = "settled" -> AlsoSettles(e.g)
     [] e.k = "grants" -> AcquireOf(e.g, e.n, e.t)
     [] e.k = "prolongs" -> Prolong(e.g, e.n)
     [] e.k = "frees" -> (grant[e.g].stage = "ended") = (e.x = 1) /\ Release(e.g, e.n)

@@ -204,8 +204,8 @@ final class Checker {
           id.extends_.remove(0);
         }
         id.extends_.add(a);
-        world.trace.extending(id.leaseId);
       }
+      world.trace.extends_(id.leaseId, exchange, node);
       id.extendedMask |= bit;
       id.sentMask |= bit;
       id.releasedMask &= ~bit;
@@ -400,6 +400,7 @@ final class Checker {
 
   void onReplyDelivered(Exchange exchange, int node, LockRequest request, NodeReply reply) {
     world.coverage.count(request.getClass(), reply);
+    world.trace.replies(exchange, node);
     if (request instanceof LockRequest.Enqueue) {
       require(reply.code() != ReplyCode.GRANTED, "queue", "a request to enqueue was granted");
     } else if (request instanceof LockRequest.Acquire r && reply.code() != ReplyCode.GRANTED) {

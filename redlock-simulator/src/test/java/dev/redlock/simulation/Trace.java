@@ -1,5 +1,6 @@
 package dev.redlock.simulation;
 
+import dev.redlock.internal.protocol.Exchange;
 import dev.redlock.internal.protocol.TokenWindow;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
@@ -31,11 +32,24 @@ final class Trace {
   private record Event(
       long atNanos, String kind, int grant, int node, long token, long x, long y) {}
 
+  /** The newest extension of a lease. */
+  private static final class Extension {
+    final Exchange exchange;
+
+    /** The nodes that were asked, and have not replied. */
+    long waits;
+
+    Extension(Exchange exchange) {
+      this.exchange = exchange;
+    }
+  }
+
   private final World world;
   private final LockKeys keys;
   private final List<Event> events = new ArrayList<>();
   private final Map<String, Integer> grants = new HashMap<>();
   private final Map<String, Long> tokens = new HashMap<>();
+  private final Map<String, Extension> extensions = new HashMap<>();
   private boolean open;
   private long readTrue;
 
@@ -108,6 +122,10 @@ final class Trace {
           break;
         }
       }
+      Extension extension = extensions.get(leaseId);
+      if (extension != null && extension.waits == 0) {
+        add(readTrue, "settled", leaseId, 0, 0, 0, 0);
+      }
       add(readTrue, "local", leaseId, 0, token, 0, 0);
     }
   }
@@ -121,8 +139,22 @@ final class Trace {
     add(world.now, "end", leaseId, 0, 0, 0, 0);
   }
 
-  void extending(String leaseId) {
-    add(world.now, "extend", leaseId, 0, 0, 0, 0);
+  /** One request of an extension is sent. The first one begins the extension. */
+  void extends_(String leaseId, Exchange exchange, int node) {
+    Extension last = extensions.get(leaseId);
+    if (last == null || last.exchange != exchange) {
+      last = new Extension(exchange);
+      extensions.put(leaseId, last);
+      add(world.now, "extend", leaseId, 0, 0, 0, 0);
+    }
+    last.waits |= 1L << node;
+  }
+
+  /** The client has a reply, or knows that none will come. */
+  void replies(Exchange exchange, int node) {
+    for (Extension last : extensions.values()) {
+      last.waits &= last.exchange == exchange ? ~(1L << node) : -1;
+    }
   }
 
   /** The validity is longer than before, by an extension whose first request was sent then. */
@@ -166,7 +198,12 @@ final class Trace {
     String key = keys.lockKey(0);
     long clock = node.clock();
     String owner = model.owner(key, clock);
-    long life = owner == null ? 0 : shortest(model.expiresMillis(key) * 1000 - clock);
+    long life =
+        owner == null
+            ? 0
+            : Math.min(
+                shortest(model.expiresMillis(key) * 1000 - clock),
+                shortest(world.scenario.ttlNanos / 1000));
     add(
         world.now,
         "fails",
