@@ -9,9 +9,11 @@
 (*                                                                            *)
 (* HandOff leaves out some things that occur in a trace. They are the actions *)
 (* below that begin with "Also".                                              *)
-EXTENDS HandOff, Sequences
-
-CONSTANT Trace \* a sequence of events, each with at, k (its kind), g, n, t, x
+(*                                                                            *)
+(* The module Recorded is written for each trace. It defines Trace, a         *)
+(* sequence of events with at, k (the kind), g, n, t, x and y. A constant     *)
+(* would be evaluated again in each state.                                    *)
+EXTENDS HandOff, Sequences, Recorded
 
 VARIABLES
   pos,  \* the next event

@@ -6,11 +6,12 @@
 (* valid. So both are silent steps, and TLC finds where they fit. A grant     *)
 (* whose client was killed before it returned is not in a trace. It could     *)
 (* only raise the fence, and the register allows that it never happened.      *)
-EXTENDS Register, Sequences, TLC
-
-CONSTANTS
-  Traces, \* each is a sequence of events, with k (its kind) and l (the lease)
-  Tokens  \* of each trace: the token of each lease
+(*                                                                            *)
+(* The module Recorded is written for each run. It defines Traces, each a     *)
+(* sequence of events with k (the kind) and l (the lease), and Tokens, which  *)
+(* holds the token of each lease of each trace. A constant would be evaluated *)
+(* again in each state.                                                       *)
+EXTENDS Register, Sequences, TLC, Recorded
 
 VARIABLES
   i,       \* the trace

@@ -14,19 +14,19 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Runs TLC in its own process, because it exits the JVM. Only {@code -Ptla} has its jar. */
-final class Tlc {
-  static final Path MODELS = Path.of("src/test/tla");
+public final class Tlc {
+  public static final Path MODELS = Path.of("src/test/tla");
 
   /** What TLC returns when an invariant is violated; a model that does not parse returns 150. */
-  static final int SAFETY_VIOLATED = 12;
+  public static final int SAFETY_VIOLATED = 12;
 
   private static final Pattern STATES = Pattern.compile("([\\d,]+) distinct states found");
 
   private Tlc() {}
 
-  record Result(int status, String output, double seconds) {
+  public record Result(int status, String output, double seconds) {
     /** How many distinct states TLC found; "?" if it does not say. */
-    String states() {
+    public String states() {
       Matcher states = STATES.matcher(output);
       return states.results().reduce((first, last) -> last).map(r -> r.group(1)).orElse("?");
     }
@@ -40,7 +40,7 @@ final class Tlc {
    * @param jvm options of its JVM
    * @param arguments those of TLC, except where it writes
    */
-  static Result run(Path directory, Path work, List<String> jvm, List<String> arguments)
+  public static Result run(Path directory, Path work, List<String> jvm, List<String> arguments)
       throws Exception {
     Path log = work.resolve("tlc.log");
     List<String> command = new ArrayList<>();

@@ -1,7 +1,8 @@
-package dev.redlock.exhaustive;
+package dev.redlock.simulation;
 
-import dev.redlock.exhaustive.TraceFile.Module;
-import dev.redlock.exhaustive.TraceFile.Trace;
+import dev.redlock.exhaustive.Tlc;
+import dev.redlock.simulation.TraceFile.Module;
+import dev.redlock.simulation.TraceFile.Recorded;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,6 +17,9 @@ import java.util.regex.Pattern;
 final class TraceRun {
   private static final Pattern REACHED = Pattern.compile("<<\"reached\", (\\d+), (\\d+)>>");
   private static final Pattern VIOLATED = Pattern.compile("Error: Invariant (\\w+) is violated");
+
+  /** Events in one run of TLC, about. */
+  private static final int BATCH = 8_000;
 
   private final Path work;
   int traces;
@@ -32,25 +36,40 @@ final class TraceRun {
   }
 
   /** Checks all traces of a file, or of several that were appended. */
-  TraceRun check(List<Trace> all) throws Exception {
-    List<Trace> names = new ArrayList<>();
-    for (Trace trace : all) {
+  TraceRun check(List<Recorded> all) throws Exception {
+    List<Recorded> names = new ArrayList<>();
+    for (Recorded trace : all) {
       switch (trace.model()) {
         case "HandOff" -> check(List.of(trace), TraceFile.ofWorld(trace), "HandOffTrace");
         case "Register" -> names.add(trace);
         default -> throw new IllegalArgumentException("no model for the trace " + trace.model());
       }
     }
-    if (!names.isEmpty()) {
-      check(names, TraceFile.ofNames(names), "RegisterTrace");
+    for (List<Recorded> some : batches(names)) {
+      check(some, TraceFile.ofNames(some), "RegisterTrace");
     }
     return this;
   }
 
-  private void check(List<Trace> some, Module module, String base) throws Exception {
+  /** TLC reads a short module faster than a long one. */
+  private static List<List<Recorded>> batches(List<Recorded> names) {
+    List<List<Recorded>> batches = new ArrayList<>();
+    int size = BATCH;
+    for (Recorded trace : names) {
+      if (size >= BATCH) {
+        batches.add(new ArrayList<>());
+        size = 0;
+      }
+      batches.get(batches.size() - 1).add(trace);
+      size += trace.events().size();
+    }
+    return batches;
+  }
+
+  private void check(List<Recorded> some, Module module, String base) throws Exception {
     Path directory = Files.createTempDirectory(work, base);
-    Path model = directory.resolve("Recorded" + base + ".tla");
-    Files.writeString(model, module.text());
+    Files.copy(Tlc.MODELS.resolve(base + ".tla"), directory.resolve(base + ".tla"));
+    Files.writeString(directory.resolve("Recorded.tla"), module.text());
     Files.writeString(directory.resolve("trace.cfg"), module.configuration());
     Tlc.Result result =
         Tlc.run(
@@ -62,7 +81,7 @@ final class TraceRun {
                 "-Xmx1g",
                 "-Xss16m",
                 "-DTLA-Library=" + Tlc.MODELS.toAbsolutePath()),
-            List.of("-workers", "1", "-nowarning", "-config", "trace.cfg", model.toString()));
+            List.of("-workers", "1", "-nowarning", "-config", "trace.cfg", base + ".tla"));
     Matcher violated = VIOLATED.matcher(result.output());
     boolean found = violated.find();
     if (result.status() != 0 && !found) {
@@ -75,7 +94,7 @@ final class TraceRun {
           Integer.parseInt(progress.group(1)), Integer.parseInt(progress.group(2)), Math::max);
     }
     for (int i = 0; i < some.size(); i++) {
-      Trace trace = some.get(i);
+      Recorded trace = some.get(i);
       int next = reached.getOrDefault(i + 1, 1);
       if (found) {
         // The state after the last event that was read violates it.
@@ -90,7 +109,7 @@ final class TraceRun {
     seconds += result.seconds();
   }
 
-  private static String describe(Trace trace, int event, String what) {
+  private static String describe(Recorded trace, int event, String what) {
     int index = Math.min(event, trace.events().size());
     List<String> before = trace.lines().subList(Math.max(0, index - 6), index - 1);
     return String.format(
@@ -119,12 +138,5 @@ final class TraceRun {
         states,
         refused.size(),
         seconds);
-  }
-
-  public static void main(String[] args) throws Exception {
-    TraceRun run = new TraceRun(Files.createTempDirectory("traces"));
-    run.check(TraceFile.parse(Files.readAllLines(Path.of(args[0]))));
-    run.refused.forEach(System.out::println);
-    System.out.println(run.summary(args[0]));
   }
 }

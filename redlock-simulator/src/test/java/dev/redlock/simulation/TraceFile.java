@@ -1,5 +1,6 @@
-package dev.redlock.exhaustive;
+package dev.redlock.simulation;
 
+import dev.redlock.internal.protocol.TokenWindow;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -15,8 +16,8 @@ import java.util.stream.Collectors;
  * event, {@code TIME KIND key=value …}.
  */
 final class TraceFile {
-  /** Tokens of one grant; {@code TokenWindow.PER_GRANT}. TLC counts to 2^31, so each is renamed. */
-  private static final long PER_GRANT = 64;
+  /** TLC counts to 2^31, so each token is renamed, and keeps its place in its grant. */
+  private static final long PER_GRANT = TokenWindow.PER_GRANT;
 
   private TraceFile() {}
 
@@ -42,24 +43,20 @@ final class TraceFile {
   }
 
   /** The events of one world, or of one name. */
-  record Trace(String model, String name, Event head, List<Event> events) {
-    Trace with(List<String> lines) {
-      return new Trace(model, name, head, lines.stream().map(Event::parse).toList());
-    }
-
+  record Recorded(String model, String name, Event head, List<Event> events) {
     List<String> lines() {
       return events.stream().map(Event::line).toList();
     }
   }
 
-  static List<Trace> parse(Collection<String> lines) {
-    List<Trace> traces = new ArrayList<>();
+  static List<Recorded> parse(Collection<String> lines) {
+    List<Recorded> traces = new ArrayList<>();
     for (String line : lines) {
       if (line.startsWith("trace ")) {
         String[] words = line.split(" ", 4);
         Event head =
             Event.parse(words[0] + " " + words[1] + (words.length > 3 ? " " + words[3] : ""));
-        traces.add(new Trace(words[1], words[2], head, new ArrayList<>()));
+        traces.add(new Recorded(words[1], words[2], head, new ArrayList<>()));
       } else {
         traces.get(traces.size() - 1).events().add(Event.parse(line));
       }
@@ -71,7 +68,7 @@ final class TraceFile {
   record Module(String text, String configuration) {}
 
   /** The trace of one simulated world. */
-  static Module ofWorld(Trace trace) {
+  static Module ofWorld(Recorded trace) {
     Map<Long, Long> grants = new TreeMap<>();
     for (Event e : trace.events()) {
       grants.put(e.number("t") / PER_GRANT, 0L);
@@ -107,7 +104,6 @@ final class TraceFile {
         CHECK_DEADLOCK FALSE
         INVARIANTS TraceExclusion TraceTokensDistinct TraceTokensOrdered NoneComesBack KeysDie
         CONSTANTS
-          Trace <- Recorded
           Nodes = {%s}
           Grants = {%s}
           NoGrant = 0
@@ -131,7 +127,7 @@ final class TraceFile {
                 trace.head().number("voteAge"),
                 PER_GRANT,
                 PER_GRANT * next);
-    return new Module(module("HandOffTrace", "Recorded == " + events), configuration);
+    return new Module(module("Trace == " + events), configuration);
   }
 
   private static long renamed(Map<Long, Long> grants, long token) {
@@ -147,10 +143,10 @@ final class TraceFile {
   }
 
   /** The traces of the names of one run, all in one module. */
-  static Module ofNames(List<Trace> traces) {
+  static Module ofNames(List<Recorded> traces) {
     List<String> sequences = new ArrayList<>();
     List<String> tokens = new ArrayList<>();
-    for (Trace trace : traces) {
+    for (Recorded trace : traces) {
       TreeSet<Long> sorted = new TreeSet<>();
       Map<Long, Long> ofLease = new TreeMap<>();
       for (Event e : trace.events()) {
@@ -170,23 +166,20 @@ final class TraceFile {
               .collect(Collectors.joining(",\n  ", "<<", ">>")));
     }
     String text =
-        "RecordedTraces == <<\n"
+        "Traces == <<\n"
             + String.join(",\n", sequences)
-            + ">>\nRecordedTokens == <<\n"
+            + ">>\nTokens == <<\n"
             + String.join(",\n", tokens)
             + ">>";
     return new Module(
-        module("RegisterTrace", text),
+        module(text),
         """
         SPECIFICATION TraceSpec
         CHECK_DEADLOCK FALSE
-        CONSTANTS
-          Traces <- RecordedTraces
-          Tokens <- RecordedTokens
         """);
   }
 
-  private static String module(String base, String text) {
-    return "---- MODULE Recorded" + base + " ----\nEXTENDS " + base + "\n" + text + "\n====\n";
+  private static String module(String text) {
+    return "---- MODULE Recorded ----\n" + text + "\n====\n";
   }
 }
