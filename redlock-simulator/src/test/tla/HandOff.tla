@@ -41,6 +41,7 @@ Symmetric == Permutations(Nodes) \cup Permutations(Grants)
 None == 0 \* no token
 
 Max(a, b) == IF a > b THEN a ELSE b
+Min(a, b) == IF a < b THEN a ELSE b
 
 (* Every client proposes multiples, and so does an operator. The model trusts *)
 (* no clock of a client, so any of them may be proposed.                      *)
@@ -94,10 +95,10 @@ Without(f, decided) == [g \in Grants |-> [f[g] EXCEPT !.exempt = @ \ decided]]
 (* Time. A lease ends with its validity, a round when its votes are too old,  *)
 (* and a key with its life.                                                   *)
 
-Later(r) ==
-  LET aged == [r EXCEPT !.age = IF @ <= VoteAge THEN @ + 1 ELSE @,
-                        !.left = IF @ > 0 THEN @ - 1 ELSE 0,
-                        !.gain = IF @ > 0 THEN @ - 1 ELSE 0]
+LaterBy(r, d) ==
+  LET aged == [r EXCEPT !.age = Min(@ + d, VoteAge + 1),
+                        !.left = Max(@ - d, 0),
+                        !.gain = Max(@ - d, 0)]
       settled == IF r.extends = "asking" /\ Validity - aged.gain > VoteAge
                  THEN [aged EXCEPT !.extends = "over", !.gain = 0, !.renewed = {}] ELSE aged
   IN CASE r.stage = "asking" /\ aged.age > VoteAge -> Decided(r, "undone")
@@ -105,14 +106,17 @@ Later(r) ==
        [] r.stage \in {"asking", "held"} -> settled
        [] OTHER -> r
 
-Tick ==
-  LET later == [g \in Grants |-> Later(grant[g])]
+(* So many ticks at once.                                                     *)
+Ticks(d) ==
+  LET later == [g \in Grants |-> LaterBy(grant[g], d)]
   IN grant' = Without(later, {g \in Grants : later[g].stage \in {"ended", "undone"}})
   /\ node' = [n \in Nodes |->
        CASE node[n].life = 0 -> node[n]
-         [] node[n].life = 1 -> [node[n] EXCEPT !.owner = NoGrant, !.life = 0]
-         [] OTHER -> [node[n] EXCEPT !.life = @ - 1]]
+         [] node[n].life > d -> [node[n] EXCEPT !.life = @ - d]
+         [] OTHER -> [node[n] EXCEPT !.owner = NoGrant, !.life = 0]]
   /\ UNCHANGED breakToken
+
+Tick == Ticks(1)
 
 -----------------------------------------------------------------------------
 (* Clients.                                                                   *)
@@ -201,10 +205,9 @@ Break ==
 (* acquire.lua. The key of the predecessor is replaced in one step, and       *)
 (* 'ended' is raised to its token. So it is if an extension of the successor  *)
 (* was faster and has stored the key.                                         *)
-Acquire(g, n) ==
+AcquireOf(g, n, t) ==
   /\ grant[g].stage # "idle"
-  /\ LET t == grant[g].token
-         p == grant[g].before
+  /\ LET p == grant[g].before
          over == IF p # NoGrant /\ grant[p].token < t THEN grant[p].token ELSE None
          repeated == node[n].owner = g /\ node[n].fence = t
      IN /\ repeated \/ (node[n].owner \in {NoGrant, g, p} /\ t > node[n].fence)
@@ -215,8 +218,10 @@ Acquire(g, n) ==
                        !.ended = IF Flaw = "predecessor-not-ended" THEN @ ELSE Max(@, over),
                        !.barred = Max(@, over)]]
         /\ grant' = [grant EXCEPT
-             ![g].votes = IF grant[g].stage = "asking" THEN @ \cup {n} ELSE @]
+             ![g].votes = IF grant[g].stage = "asking" /\ grant[g].token = t THEN @ \cup {n} ELSE @]
   /\ UNCHANGED breakToken
+
+Acquire(g, n) == AcquireOf(g, n, grant[g].token)
 
 (* extend.lua. It writes a missing key again, unless a later lease has ended. *)
 Prolong(g, n) ==

@@ -188,6 +188,7 @@ final class Checker {
       id.sentMask |= bit;
       id.releasedMask &= ~bit;
       id.writtenUntilMono = Math.max(id.writtenUntilMono, mono + a.ttlNanos);
+      world.trace.asks(r.leaseId(), r.token(), r.previousLeaseId(), stillValid(r));
       if (r.previousLeaseId() != null) {
         Id before = ids.get(r.previousLeaseId());
         require(
@@ -214,6 +215,7 @@ final class Checker {
         id.extends_.add(a);
       }
       id.cost.onExtend(node, id.held.config().ttlMillis() * Scenario.MS, id.handOffsInRow);
+      world.trace.extends_(id.leaseId, exchange, node);
       id.extendedMask |= bit;
       id.sentMask |= bit;
       id.releasedMask &= ~bit;
@@ -234,8 +236,15 @@ final class Checker {
       } else {
         require(!r.ended(), "release", "a roll-back claims that a lease ended: " + id.leaseId);
         id.rolledBack = true;
+        world.trace.undone(id.leaseId);
       }
     }
+  }
+
+  /** Whether the predecessor that the request names is still valid. */
+  private boolean stillValid(LockRequest.Acquire r) {
+    Id before = r.previousLeaseId() == null ? null : ids.get(r.previousLeaseId());
+    return before != null && before.held != null && before.lock.client.remaining(before.held) > 0;
   }
 
   private static void requireSilenced(Id id, String rule) {
@@ -294,6 +303,11 @@ final class Checker {
       }
       checkFence(node, request, reply, clock, i, key);
     }
+    boolean repeated =
+        request instanceof LockRequest.Acquire a
+            && a.leaseId().equals(owner[0])
+            && a.token() == fence[0];
+    world.trace.executes(node, request, reply, repeated, clock);
     if (request instanceof LockRequest.Break && reply.code() == ReplyCode.RELEASED) {
       for (int i = 0; i < keys.size(); i++) {
         Id id = owner[i] == null ? null : ids.get(owner[i]);
@@ -383,6 +397,7 @@ final class Checker {
 
   /** The node may grant a lower token than before, until all that it may accept lie above. */
   void fenceEvicted(SimNode node, String name) {
+    world.trace.leavesTheModel();
     fenceFloor[node.index][name.charAt(0) - 'a'] = 0;
     // A clock that is set back meanwhile makes the time longer.
     long set = 2 * (scenario.stepMicros() + scenario.skewMicros) * 1000;
@@ -399,6 +414,7 @@ final class Checker {
       SimLock lock, Exchange exchange, int node, LockRequest request, NodeReply reply) {
     world.coverage.count(request.getClass(), reply);
     lock.cost.onReply(request, reply);
+    world.trace.replies(exchange, node);
     if (request instanceof LockRequest.Release r) {
       Id id = ids.get(r.leaseId());
       LeaseCost cost = id == null ? leaving.get(r.leaseId()) : id.cost;
@@ -439,6 +455,7 @@ final class Checker {
   }
 
   void afterEvent(SimLock lock, long readTrue, long mono, long wall) {
+    world.trace.reads(readTrue);
     for (Effect effect : lock.machine.effects()) {
       cover(effect);
       if (effect instanceof Effect.Granted grant) {
@@ -498,6 +515,7 @@ final class Checker {
     id.held = lease;
     id.cost.onGrant();
     waits.onGrant();
+    world.trace.wins(id.leaseId, lease.token());
     if (id.follows != null) {
       world.coverage.count("hand-off", "by a round");
       requireFewHandOffs(id, id.follows.held.config(), id.follows.handOffsInRow + 1);
@@ -515,6 +533,7 @@ final class Checker {
 
   /** Local hand-off: the grant becomes the successor's lease, and no node is asked. */
   private void onLocalHandOff(Id id, HeldLease lease, long readTrue, long mono) {
+    world.trace.handsOffLocally(id.leaseId, lease.token());
     require(id.overMono == mono, "hand-off", "of a grant that was over: " + id.leaseId);
     require(mono - id.deadlineMono < 0, "hand-off", "after its deadline: " + id.leaseId);
     require(
@@ -608,12 +627,18 @@ final class Checker {
     long deadline = lease.validity().deadlineNanos();
     require(mono - id.deadlineMono < 0, "extend", "revived after its deadline: " + id.leaseId);
     boolean found = deadline == id.deadlineMono; // A probe, or nothing gained.
+    boolean gained = !found;
     id.deadlineMono = deadline;
     for (Asked a : id.extends_) {
-      found |=
+      boolean suffices =
           deadline - (a.firstSendMono + a.ttlNanos - lease.config().driftNanos()) <= 0
               && mono - a.firstSendMono <= lease.config().nodeTimeoutNanos()
               && yes(lock, a, mono, true) >= scenario.quorum();
+      if (suffices && gained) {
+        world.trace.renews(id.leaseId, a.firstSendTrue);
+        gained = false;
+      }
+      found |= suffices;
     }
     if (!found) {
       Asked last = id.extends_.get(id.extends_.size() - 1);
@@ -707,6 +732,7 @@ final class Checker {
     id.end = how;
     id.over = true;
     id.overMono = mono;
+    world.trace.ends(id.leaseId);
     live.remove(id);
     waits.onEnd(id.grantedTrue + lease.config().minimumHoldNanos());
     if (how == LeaseEnd.HANDED_OFF) {
@@ -830,6 +856,7 @@ final class Checker {
     for (Id id : live) {
       if (id.lock.client == client) {
         drawHold(id);
+        world.trace.forgets(id.leaseId);
       }
     }
     live.removeIf(id -> id.lock.client == client);

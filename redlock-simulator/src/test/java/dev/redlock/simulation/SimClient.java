@@ -226,6 +226,7 @@ class SimClient implements Nodes, Randomness {
   /** The machine sleeps: its monotonic clock stops, its wall clock goes on. */
   void suspend(long nanos) {
     world.fault(name, "suspended for " + Scenario.ms(nanos));
+    world.trace.leavesTheModel();
     if (world.now < pausedUntil) {
       return;
     }

@@ -420,6 +420,9 @@ final class SimNode {
         model.sendInvalidationsTo(this::invalidate);
       }
     }
+    if (kept != Kept.ALL) {
+      world.trace.fails(this);
+    }
     for (SimClient client : world.clients) {
       client.links[index].nodeGone();
     }
@@ -486,6 +489,7 @@ final class SimNode {
     world.fault(name, "flushed");
     world.checker.nodeLost(this, Kept.NOTHING);
     model.wipe();
+    world.trace.fails(this);
     markerMicros = 0;
     guardedUntil = world.now + world.scenario.guardNanos() * 102 / 100;
     world.span(name, History.Kind.QUARANTINED, world.now, guardedUntil, 0, "");

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
@@ -86,6 +88,15 @@ final class Simulate implements Callable<Integer> {
   private Path svg;
 
   @Option(
+      names = "--trace",
+      paramLabel = "FILE",
+      description = {
+        "write the history of the seeds as events of the model HandOff.tla, up to 1,000 of each;",
+        "mvn -Ptla -pl redlock-simulator -am verify -Dredlock.traces=FILE checks them"
+      })
+  private Path trace;
+
+  @Option(
       names = "--sources",
       paramLabel = "DIR",
       description = "the root of the project, for --mutants and --collisions")
@@ -107,7 +118,9 @@ final class Simulate implements Callable<Integer> {
     if (shell) {
       setting = Scenario.Setting.SHELL;
     }
-    if (what.seed != null) {
+    if (trace != null && !what.mutants && !what.collisions) {
+      return writeTraces(out);
+    } else if (what.seed != null) {
       return replay(out, what.seed);
     } else if (what.mutants) {
       return MutantHunt.run(sources, only, threads, out) ? 0 : 1;
@@ -116,6 +129,28 @@ final class Simulate implements Callable<Integer> {
       return 0;
     }
     return runAll(out);
+  }
+
+  /** Each seed whose world the model covers is one trace; a violation ends its trace. */
+  private int writeTraces(PrintWriter out) throws IOException {
+    long first = what.seed == null ? from : what.seed;
+    long last = what.seed == null ? from + what.seeds - 1 : first;
+    List<String> lines = new ArrayList<>();
+    int traces = 0;
+    for (long seed = first; seed <= last; seed++) {
+      List<String> one = Trace.of(seed, setting);
+      traces += one.isEmpty() ? 0 : 1;
+      lines.addAll(one);
+    }
+    Files.write(trace, lines);
+    out.printf(
+        Locale.ROOT,
+        "simulate: seeds=%d traces=%d events=%d written to %s%n",
+        last - first + 1,
+        traces,
+        lines.size() - traces,
+        trace);
+    return 0;
   }
 
   private int runAll(PrintWriter out) throws InterruptedException {

@@ -27,6 +27,7 @@ final class World {
   final Coverage coverage = new Coverage();
   final Margins margins = new Margins();
   final Checker checker;
+  final Trace trace;
   final SimNode[] nodes;
   final SimClient[] clients;
   final List<SimAck> acks = new ArrayList<>();
@@ -65,6 +66,7 @@ final class World {
     this.scenario = scenario;
     nodes = new SimNode[scenario.nodes];
     checker = new Checker(this);
+    trace = new Trace(this);
     for (int i = 0; i < nodes.length; i++) {
       nodes[i] = new SimNode(i, this);
     }
@@ -367,6 +369,7 @@ final class World {
     }
     coverage.count("step", Math.abs(micros) > 1_000_000 ? "by more than 1 s" : "by less");
     node.step(micros);
+    trace.fails(node);
   }
 
   private boolean mayForgetAll(SimNode node) {
@@ -430,6 +433,7 @@ final class World {
     if (node.up && (outside || checker.mayForget(node, key))) {
       fault(node.name, "loses " + key);
       node.model.delete(key);
+      trace.fails(node);
       if (rng.chance(0.3)) {
         node.model.deleteFence(key);
         checker.fenceEvicted(node, keys.names().get(0));
@@ -550,6 +554,7 @@ final class World {
       long ahead = node.clock() - slowest - 1_000_000; // Their rates differ too.
       if (ahead > 0) {
         node.step(-ahead);
+        trace.fails(node);
       }
     }
   }

@@ -91,6 +91,14 @@ final class Failures implements Callable<Integer> {
   @Option(names = "--check", paramLabel = "FILE", description = "only check this history file")
   private Path check;
 
+  @Option(
+      names = "--trace",
+      paramLabel = "FILE",
+      description = {
+        "also write the history as traces of the model Register.tla; ./traces checks them by TLC"
+      })
+  private Path trace;
+
   /** Runs the program and exits with its code. */
   public static void main(String[] args) {
     CommandLine command = new CommandLine(new Failures());
@@ -131,6 +139,9 @@ final class Failures implements Callable<Integer> {
             .filter(e -> e.is("fault"))
             .map(e -> e.text("code"))
             .anyMatch(Set.of(Nemesis.STOP_CLIENT.code(), Nemesis.STOP_AT_STEP.code())::contains);
+    if (trace != null) {
+      Files.write(trace, RegisterTrace.lines(history));
+    }
     Verdict verdict = Verdict.of(history, settings.leaseTime(), paused);
     if (check == null) {
       Path page = out.resolve("timeline.html");
