@@ -167,11 +167,8 @@ final class World {
     if (scenario.every(Scenario.Fault.NODE_CRASH) > 0) {
       checkpointLater();
     }
-    // Such callers make thousands of events in each millisecond.
-    boolean busy = scenario.isWide() && scenario.thinkNanos + scenario.holdNanos < Scenario.MS / 10;
-    long look = busy ? Scenario.MS : 10 * Scenario.MS;
     while (!isFaultless()) {
-      runUntil(Math.min(scenario.safetyNanos, now + look));
+      runUntil(Math.min(scenario.safetyNanos, now + 10 * Scenario.MS));
     }
     long healthy = repair();
     long quiet = healthy + scenario.guardNanos() * 102 / 100 + 12 * Scenario.SECOND;
@@ -189,7 +186,8 @@ final class World {
   void runUntil(long time) {
     while (agenda.size() > 0 && agenda.nextTime() <= time) {
       now = agenda.nextTime();
-      int limit = MAX_EVENTS * Math.max(5, nodes.length) * (scenario.isShell() ? 10 : 1);
+      boolean many = scenario.isShell() || scenario.thinkNanos < Scenario.MS / 10;
+      int limit = MAX_EVENTS * Math.max(5, nodes.length) * (many ? 10 : 1);
       if (++events > limit) {
         throw new Violation("busy", "more than " + limit + " events");
       }
