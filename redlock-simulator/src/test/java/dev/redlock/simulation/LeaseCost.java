@@ -51,9 +51,9 @@ final class LeaseCost {
   }
 
   /**
-   * The lease was handed off by a round. Finding 3: when the node timeout of that round is over,
-   * the client repeats the release on all nodes that have not confirmed it, also on one whose
-   * back-off is not over (seed 1297 of WIDE).
+   * The lease was handed off by a round. When the node timeout of that round is over, the client
+   * repeats the release on all nodes that have not confirmed it, also on one whose back-off is not
+   * over (seed 1297 of WIDE).
    */
   void onHandOff() {
     handedOff = true;

@@ -40,10 +40,18 @@ final class LockCost {
   private static final int FREE_ROUNDS = 3;
 
   private static final int FREE_QUESTIONS = 2;
+
+  /**
+   * Two for the next caller of fair mode, which a hand-off begins anew; and what a round and a
+   * request to be queued cost that began before the last answer.
+   */
   private static final int FREE_PLACES = 4;
 
   /** Jitter of ± 50 % halves the longest pause of 1 s. */
   private static final long MAX_PAUSE_NANOS = Scenario.SECOND / 2;
+
+  /** What a client takes for the round trip before its first reply. */
+  private static final long FIRST_GUESS_NANOS = Scenario.MS;
 
   private static final long PATIENCE_NANOS = 10 * Scenario.MS;
 
@@ -100,7 +108,7 @@ final class LockCost {
     Scenario s = lock.world.scenario;
     margins = lock.world.margins;
     pollNanos = Math.max(1, s.shortestPollNanos() / 2);
-    firstPauseNanos = Math.max(1, s.delayNanos); // Half of the shortest round trip.
+    firstPauseNanos = Math.max(1, Math.min(s.delayNanos, FIRST_GUESS_NANOS / 2));
     timeoutNanos = s.shortestTimeoutNanos();
     repeats = new int[s.nodes];
     repeatsSinceMono = new long[s.nodes];
@@ -225,9 +233,9 @@ final class LockCost {
   }
 
   /**
-   * Finding 1: a process that is told that it is another's turn takes that for a leftover key if
-   * the other nodes are free. It asks all nodes again after some four round trips, without a longer
-   * pause each time, until the turn has passed (seed 2383).
+   * A process that is told that it is another's turn takes that for a leftover key if the other
+   * nodes are free. It asks all nodes again after four round trips at least, without a longer pause
+   * each time, until the turn has passed (seed 2383).
    */
   private long suspectedLeftovers(long tookNanos) {
     return Math.min(turnsOfOthers, tookNanos / (4 * 2 * firstPauseNanos));

@@ -565,33 +565,12 @@ record Mutant(String name, String source, List<Edit> edits) {
             "pauseNanos = Math.min(limit, first);"));
     mutant(
         "I",
-        "a round to which no node replied is repeated after 1 ms",
-        protocol(
-            "WaitPolicy",
-            "pause(now, timeoutNanos / 2, MAX_BACKOFF_NANOS);",
-            "pause(now, 1_000_000, 1_000_000);"));
-    mutant(
-        "I",
         "a node that cannot queue is asked again at once",
         protocol(
             "WaitPolicy",
             "nodes.knowledge(request.node).failed();\n    pause(now, roundTrip(),"
                 + " MAX_BACKOFF_NANOS);",
             "nodes.knowledge(request.node).failed();\n    pause(now, 1, 1);"));
-    mutant(
-        "I",
-        "a release that failed is repeated after 1 ms each time",
-        protocol(
-            "FailedReleases",
-            "long pause = FIRST_RETRY_NANOS << Math.min(MAX_DOUBLINGS, f.inARow++);",
-            "long pause = 1_000_000;"));
-    mutant(
-        "I",
-        "an extension that failed is repeated without a pause",
-        protocol(
-            "LeaseExtender",
-            "nextExtendNanos = nowNanos + Math.max(MIN_RETRY_NANOS, soon);",
-            "nextExtendNanos = nowNanos + 100_000;"));
     mutant(
         "I",
         "a lease is extended twenty times as often",
@@ -601,17 +580,70 @@ record Mutant(String name, String source, List<Edit> edits) {
             "nextExtendNanos = r.startNanos + config.ttlNanos() / 60;"));
     mutant(
         "I",
-        "a waiting process polls twenty times as often",
-        protocol(
-            "WaitPolicy",
-            "long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3);",
-            "long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3) / 20;"));
-    mutant(
-        "I",
         "a waiting process polls four times less often",
         protocol(
             "WaitPolicy",
             "long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3);",
             "long poll = 4 * Math.min(config.pollNanos(), config.ttlNanos() / 3);"));
+    mutant(
+        "I",
+        "after a round without a quorum the client asks again after 10 microseconds",
+        protocol(
+            "WaitPolicy",
+            "pause(now, timeoutNanos / 2, MAX_BACKOFF_NANOS);",
+            "pause(now, 10_000, 10_000);"));
+    mutant(
+        "I",
+        "the pause after failed releases does not double",
+        protocol(
+            "FailedReleases",
+            "FIRST_RETRY_NANOS << Math.min(MAX_DOUBLINGS, f.inARow++);",
+            "FIRST_RETRY_NANOS;"));
+    mutant(
+        "I",
+        "a failed extension is repeated without a pause",
+        protocol(
+            "LeaseExtender",
+            "nextExtendNanos = nowNanos + Math.max(MIN_RETRY_NANOS, soon);",
+            "nextExtendNanos = nowNanos + Math.min(MIN_RETRY_NANOS, soon / 100);"));
+    mutant(
+        "I",
+        "a repair that failed is repeated at once",
+        protocol(
+            "LeaseExtender",
+            "      repairing &= ~(1L << node);\n    }",
+            "      repairing &= ~(1L << node);\n      if (needsRepair(reply)) repair(1L << node, nowNanos,"
+                + " nowWallMillis);\n    }"));
+    mutant(
+        "I",
+        "a round whose token is refused takes a new one as often as it likes",
+        protocol("Acquirer", "if (a.takesSecondToken()) {", "if (!a.isFor(null)) {"));
+    mutant(
+        "I",
+        "a waiter that is queued asks the home node again after each round trip",
+        protocol(
+            "WaitPolicy",
+            "sleep.until(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true);",
+            "sleep.until(now + roundTrip(), WakeUp.POLL, true);"));
+    mutant(
+        "I",
+        "the pause of a waiter doubles without a limit",
+        protocol(
+            "WaitPolicy",
+            "pauseNanos = Math.min(limit, pauseNanos == 0 ? first : 2 * pauseNanos);",
+            "pauseNanos = pauseNanos == 0 ? first : 2 * pauseNanos;"));
+    mutant(
+        "I",
+        "the first of a queue listens to another node three times",
+        protocol(
+            "Acquirer",
+            "      QueueRequest listen = new QueueRequest(node, now, now);\n",
+            "      for (int i = 0; i < 2; i++) effects.add(new Effect.Send(new QueueRequest(node, now,"
+                + " now), new LockRequest.Inspect(keys), 1L << node));\n"
+                + "      QueueRequest listen = new QueueRequest(node, now, now);\n"));
+    mutant(
+        "I",
+        "the newest caller of a process is served first",
+        protocol("WaitQueue", "    return first;\n", "    return last;\n"));
   }
 }

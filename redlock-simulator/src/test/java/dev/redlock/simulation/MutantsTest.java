@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 /** The simulator must catch every fault of {@link Mutant}. */
 @Tag("thorough")
 class MutantsTest {
-  private static final long SEEDS = 400;
+  /** The seed that catches a pause without a limit is the 1,471st. */
+  private static final long SEEDS = 1_600;
 
   @Test
   void everyMutant_isCaught() throws Exception {
@@ -38,7 +39,7 @@ class MutantsTest {
         Mutant.variant(
             "nothing is wrong",
             Mutant.protocol("Quorum", "return nodes / 2 + 1;", "return 1 + nodes / 2;"));
-    assertThat(MutantHunt.hunt(Path.of(".."), List.of(none), SEEDS / 4, true, 1))
+    assertThat(MutantHunt.hunt(Path.of(".."), List.of(none), SEEDS / 16, true, 1))
         .singleElement()
         .satisfies(o -> assertThat(o.caught()).as(o.toString()).isFalse());
   }

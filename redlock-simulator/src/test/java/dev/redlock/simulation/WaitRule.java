@@ -8,37 +8,33 @@ import java.util.List;
  * A process that waits is served, also in the middle of a run.
  *
  * <ul>
- *   <li>A lock is not left <b>free</b> while a process waits. At worst no hint reaches a waiter: it
- *       then polls, asks the home node, and asks all nodes, which takes one node timeout each if a
- *       node is silent. A process that died in the queue costs the others a poll and the time for
- *       which the first of a queue may be silent.
- *   <li>Callers of one process are served in the order in which they came.
+ *   <li>A lock is not left <b>free</b> while a process waits and a quorum is well. The first of the
+ *       queue asks at the latest after its fallback poll: the poll interval, or a third of the
+ *       lease time if that is shorter, with jitter of at most one half. After refusals that the
+ *       queue does not explain it pauses instead, for 1 s with the same jitter. It then asks the
+ *       home node and all nodes, and each of these two questions takes a node timeout at most. Each
+ *       process that has died may be before it in the queue; the others pass it over after a poll
+ *       of their own and another node timeout.
+ *   <li>Callers of one process are served in the <b>order</b> in which they came.
  * </ul>
  *
- * <p>The first does not hold while a fault has an effect: a message that is lost or late, a pause,
- * a clock that is set, a connection that breaks. So it counts only from a lease time and three
- * seconds after the newest effect of a fault. A node that is dead, hung or erring for good is no
- * such effect, as long as a quorum replies. Locks on several names, and callers with different
- * options, wait for each other in ways that the rule does not know; it leaves those worlds out.
+ * <p>The first rule needs a world without recent faults. A message that is lost or late, a pause, a
+ * clock that is set and a broken connection leave keys, entries of the queue and pauses behind. So
+ * the rule begins after the newest effect of a fault, when a lease time, the longest pause and a
+ * node timeout have passed. A node that stays dead, hung or erring is no such effect, as long as a
+ * quorum replies to each client. Multi-locks that overlap, and callers with different options, have
+ * other bounds; the rule leaves those worlds out. In the setting SHELL, code of the users blocks
+ * threads of the client, so that neither rule applies.
  *
- * <p>The order among processes is no rule here. A process that had its turn twice in vain may be
- * passed over until its next poll.
+ * <p>How many others are served before a waiting process is not bounded here. Processes that find
+ * the lock free in the round trip of a hand-over pass the queue, as often as they come.
  */
 final class WaitRule {
-  private static final long RECOVERY_NANOS = 3 * Scenario.SECOND;
-
-  /** The silence of the first of a queue that the others bear, at least. */
-  private static final long TURN_NANOS = 100 * Scenario.MS;
-
-  /**
-   * A process that had its turn twice in vain hears no wake-up for up to 1.5 s after each later
-   * poll, as long as its caller waits (seed 17873).
-   */
-  private static final long DEAF_NANOS = 3 * Scenario.SECOND / 2;
+  /** The longest pause of {@code WaitPolicy}, and its jitter. */
+  private static final long MAX_PAUSE_NANOS = 3 * Scenario.SECOND / 2;
 
   private final World world;
   private final Scenario scenario;
-  private final boolean uniform;
   private final List<LockWait> waiting = new ArrayList<>();
   private boolean on;
   private long freeSince;
@@ -61,21 +57,19 @@ final class WaitRule {
   WaitRule(World world) {
     this.world = world;
     scenario = world.scenario;
-    on = scenario.users > 0;
-    uniform = scenario.isUniform();
+    on = scenario.users > 0 && scenario.isUniform() && !scenario.isShell();
   }
 
-  /** Applies to a world without random users. */
+  /** Applies to a world without random users as well. */
   void begin() {
     on = true;
   }
 
   private long calmFrom() {
-    return world.disturbedUntil() + scenario.ttlNanos + RECOVERY_NANOS;
-  }
-
-  private boolean isCalm() {
-    return on && uniform && world.now >= calmFrom() && isQuorumWell();
+    return world.disturbedUntil()
+        + scenario.ttlNanos
+        + MAX_PAUSE_NANOS
+        + scenario.config.nodeTimeoutNanos();
   }
 
   /** Whether a quorum replies to every client. */
@@ -94,61 +88,62 @@ final class WaitRule {
 
   /** A round has won the lock. */
   void onGrant() {
-    if (isCalm()) {
+    if (on) {
       requireNotFree();
     }
   }
 
-  /** A lease has ended; its keys may stay until then. */
+  /** A lease has ended. Its keys may stay until then, or until they expire, which drift delays. */
   void onEnd(long keptUntil) {
-    freeSince = Math.max(world.now, keptUntil);
+    freeSince = Math.max(world.now + scenario.config.driftNanos(), keptUntil);
   }
 
   void afterEvent(SimLock lock, boolean free) {
+    if (!scenario.isShell()) {
+      requireOrder(lock);
+    }
     if (!on) {
       return;
     }
     LockWait w = lock.wait;
-    boolean waits = lock.machine.waiting() > 0;
-    if (!waits && w.sinceTrue < 0 && lock.machine.effects().isEmpty()) {
-      return;
-    }
-    for (Effect effect : lock.machine.effects()) {
-      if (effect instanceof Effect.Granted grant) {
-        served(w, grant.waiter().submittedNanos());
-      }
-    }
-    if (!waits || lock.machine.lease() != null) {
-      waiting.remove(w);
-      w.sinceTrue = -1;
-    } else if (w.sinceTrue < 0) {
-      waiting.add(w);
+    boolean waits = lock.machine.waiting() > 0 && lock.machine.lease() == null;
+    if (!waits && w.sinceTrue >= 0) {
+      remove(lock);
+    } else if (waits && w.sinceTrue < 0) {
       w.sinceTrue = world.now;
+      waiting.add(w);
     }
-    if (free && waits && isCalm()) {
+    if (free && waits) {
       requireNotFree();
     }
   }
 
-  /** The callers of the client that ships come to the queue by threads, in another order. */
-  private void served(LockWait w, long submittedMono) {
-    if (!scenario.isShell() && w.granted && submittedMono - w.newestMono < 0) {
-      throw new Violation("starvation", w.lock.cost + ": a later caller was served before");
+  private static void requireOrder(SimLock lock) {
+    LockWait w = lock.wait;
+    List<Effect> effects = lock.machine.effects();
+    for (int i = 0; i < effects.size(); i++) {
+      if (effects.get(i) instanceof Effect.Granted grant) {
+        long submitted = grant.waiter().submittedNanos();
+        if (w.granted && submitted - w.newestMono < 0) {
+          throw new Violation("starvation", w.lock.cost + ": a later caller was served before");
+        }
+        w.granted = true;
+        w.newestMono = submitted;
+      }
     }
-    w.granted = true;
-    w.newestMono = submittedMono;
   }
 
   /** Fails if the lock has been free for too long although a process waits. */
   private void requireNotFree() {
+    long calmFrom = calmFrom();
+    if (world.now < calmFrom || waiting.isEmpty() || !isQuorumWell()) {
+      return;
+    }
     long since = Long.MAX_VALUE;
     for (int i = 0; i < waiting.size(); i++) {
       since = Math.min(since, waiting.get(i).sinceTrue);
     }
-    if (since == Long.MAX_VALUE) {
-      return;
-    }
-    long free = world.now - Math.max(since, Math.max(freeSince, calmFrom()));
+    long free = world.now - Math.max(since, Math.max(freeSince, calmFrom));
     if (free > 0) {
       world.margins.require(
           Bound.FREE, free / 1_000, allowedNanos() / 1_000, waiting.get(0).lock.cost);
@@ -156,22 +151,15 @@ final class WaitRule {
   }
 
   private long allowedNanos() {
-    long poll = scenario.shortestPollNanos() * 3 / 2; // Jitter.
-    long turn = Math.max(TURN_NANOS, 6 * (scenario.delayNanos + scenario.jitterNanos));
-    boolean deaf = false;
-    for (int i = 0; i < waiting.size(); i++) {
-      deaf |= waiting.get(i).lock.cost.turnsInVain() > 1;
-    }
-    return poll
-        + 2 * scenario.config.nodeTimeoutNanos()
-        + world.died() * (poll + turn)
-        + turn
-        + (deaf ? DEAF_NANOS : 0);
+    long timeout = scenario.config.nodeTimeoutNanos();
+    // A place further back adds to the poll: see PLACES_PER_POLL.
+    long poll = scenario.shortestPollNanos() * 3 / 2 * (32 + scenario.clients) / 32;
+    return Math.max(poll, MAX_PAUSE_NANOS) + 2 * timeout + world.died() * (poll + timeout);
   }
 
   void remove(SimLock lock) {
-    waiting.remove(lock.wait);
     lock.wait.sinceTrue = -1;
+    waiting.remove(lock.wait);
   }
 
   void clientGone(SimClient client) {
