@@ -59,6 +59,10 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   private ShellWorker.Close close;
   private int ids;
   private int depth;
+
+  /** How many frames of this process stand still in {@link #stall}. */
+  private int stalled;
+
   private long readTrue;
   private long readMono;
   private Reading lastReading = new Reading(0, 0, 0);
@@ -258,6 +262,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
       threadStalls(nanos);
       giveUpWithin(nanos);
     }
+    stalled++;
     try {
       park(world::isFaultless, nanos);
     } catch (SimThread.Killed e) {
@@ -265,8 +270,19 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
       if (Thread.currentThread() instanceof SimThread) {
         throw e;
       }
+    } finally {
+      stalled--;
     }
     threadStalls(0); // Other threads may have delayed it further.
+  }
+
+  /**
+   * The thread of the world runs what stalls above a stalled frame first. So the frame, and the
+   * queue that it has begun to serve, wait longer than the frame was to stall.
+   */
+  @Override
+  long resumedMono() {
+    return stalled > 0 ? Math.max(super.resumedMono(), mono()) : super.resumedMono();
   }
 
   /** Callers give up while a thread stands still in the middle of an event. */

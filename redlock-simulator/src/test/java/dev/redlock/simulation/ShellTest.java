@@ -48,10 +48,17 @@ class ShellTest {
     assertThat(result.violation()).isNull();
   }
 
+  /** The frame of a paused process stood still below those of another one, and seemed awake. */
   @Test
-  void smallWorlds_keepEveryPromise() throws InterruptedException {
-    Simulator.Result first =
-        Simulator.runAll(1, 300, Scenario.Setting.SHELL_NORMAL, THREADS, 1).first();
+  void seedInWhichAPausedFrameWaitsForOthers_isNoFailure() {
+    assertThat(Simulator.run(6_347, Scenario.Setting.SHELL, false).violation()).isNull();
+  }
+
+  /** The digest is the same on JDK 17 and 25. A change that changes no behaviour keeps it. */
+  @Test
+  void smallWorlds_keepEveryPromiseAndTheDigest() throws InterruptedException {
+    Simulator.Tally tally = Simulator.runAll(1, 300, Scenario.Setting.SHELL_NORMAL, THREADS, 1);
+    Simulator.Result first = tally.first();
     assertThat(first)
         .as(
             () ->
@@ -60,6 +67,7 @@ class ShellTest {
                     + ": "
                     + first.violation())
         .isNull();
+    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("bd3fbca380ec2159");
   }
 
   @Test
