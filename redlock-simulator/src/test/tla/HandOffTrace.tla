@@ -56,8 +56,9 @@ AlsoRenews(g, ago) ==
           ![g].renewed = IF last THEN {} ELSE @]
   /\ UNCHANGED <<node, breakToken>>
 
-(* All nodes that were asked have replied, but they are no quorum: a repair   *)
-(* asks only the nodes that do not store the key.                             *)
+(* The extension decides nothing any more. All nodes that were asked have     *)
+(* replied, but they are no quorum; or it is a repair, which asks only the    *)
+(* nodes that do not store the key, and never decides.                        *)
 AlsoSettles(g) ==
   /\ grant' = [grant EXCEPT ![g].extends = IF @ = "asking" THEN "over" ELSE @, ![g].gain = 0,
                             ![g].renewed = {}]

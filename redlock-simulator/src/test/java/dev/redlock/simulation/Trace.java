@@ -1,6 +1,7 @@
 package dev.redlock.simulation;
 
 import dev.redlock.internal.protocol.Exchange;
+import dev.redlock.internal.protocol.Repairs;
 import dev.redlock.internal.protocol.TokenWindow;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
@@ -123,7 +124,8 @@ final class Trace {
         }
       }
       Extension extension = extensions.get(leaseId);
-      if (extension != null && extension.waits == 0) {
+      // A repair decides nothing: its replies need not have come.
+      if (extension != null && (extension.waits == 0 || Repairs.isRepair(extension.exchange))) {
         add(readTrue, "settled", leaseId, 0, 0, 0, 0);
       }
       add(readTrue, "local", leaseId, 0, token, 0, 0);
