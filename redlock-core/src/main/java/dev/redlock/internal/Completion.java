@@ -41,6 +41,9 @@ class Completion<T> {
     Object others;
     do {
       others = waiters;
+      if (others == thread) {
+        return; // It waits again.
+      }
     } while (!WAITERS.compareAndSet(
         this, others, others == null ? thread : new Waiters(thread, others)));
   }

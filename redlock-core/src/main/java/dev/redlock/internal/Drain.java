@@ -8,7 +8,7 @@ package dev.redlock.internal;
  */
 final class Drain {
   static final long LIMIT_NANOS = 5_000_000_000L;
-  private static final long CHECK_NANOS = 1_000_000;
+  private static final long CHECK_NANOS = 10_000_000;
   private static final long MIN_PATIENCE_NANOS = 500_000_000;
 
   private final ClientContext context;
@@ -25,16 +25,16 @@ final class Drain {
 
   /** Returns when all is released, or no node confirms releases any more. */
   void await() {
-    // Polls, and sets no timer: the thread that closes may be that of the timers.
+    // Looks at the nodes now and then, and sets no timer: this may be the thread of the timers.
     while (!isOver()) {
-      context.blocking.awaitUninterruptibly(new Completion<>(), CHECK_NANOS);
+      context.blocking.awaitUninterruptibly(locks.emptied(), CHECK_NANOS);
     }
   }
 
   private boolean isOver() {
     long now = context.time.nanos();
     long passed = now - beginNanos;
-    return locks.size() == 0
+    return locks.emptied().isDone()
         || passed >= LIMIT_NANOS
         || (passed >= patienceNanos && !anyNodeConfirms(now));
   }

@@ -76,6 +76,9 @@ class LockActor implements CleanupBacklog.BacklogOwner {
   /** Written by the thread that handles events, read by {@link Locks}. */
   private volatile boolean retired;
 
+  /** Whether it retired, and has something to release all the same: a node replied late. */
+  private boolean kept;
+
   LockActor(ClientContext context, Locks locks, LockKeys keys) {
     this.context = context;
     this.locks = locks;
@@ -272,9 +275,13 @@ class LockActor implements CleanupBacklog.BacklogOwner {
     long now = time.nanos();
     if (machine.mayRetire(now)) {
       retire();
-    } else {
-      arm(time, now);
+      return;
     }
+    if (retired && !kept) {
+      kept = true;
+      locks.keep(this);
+    }
+    arm(time, now);
   }
 
   @Override
@@ -285,8 +292,9 @@ class LockActor implements CleanupBacklog.BacklogOwner {
   /** Called when the machine is idle; the next event of these names makes a new queue. */
   void retire() {
     disarm();
-    if (!retired) {
+    if (!retired || kept) {
       retired = true;
+      kept = false;
       locks.remove(this);
     }
   }

@@ -41,10 +41,15 @@ final class Locks {
   /** The queues of each lock key; a multi-lock has its queue under each of its keys. */
   private final Map<String, Set<LockActor>> byKey = new ConcurrentHashMap<>();
 
+  /** Queues that had retired when a late reply left them something to release. */
+  private final Set<LockActor> releasing = ConcurrentHashMap.newKeySet(0);
+
   private final ThreadPoolExecutor queueThreads;
 
   /** Written by the one thread that closes the client, read with each event. */
   private volatile State state = State.OPEN;
+
+  private final Completion<Boolean> emptied = new Completion<>();
 
   Locks(ClientContext context) {
     this.context = context;
@@ -154,6 +159,19 @@ final class Locks {
     for (LockActor actor : all()) {
       actor.post(LockMachine::close);
     }
+    tellIfEmpty();
+  }
+
+  /** Done when, after the close, all that was held is released and no queue is left. */
+  Completion<?> emptied() {
+    return emptied;
+  }
+
+  /** Called after a queue was removed, and after the state was written: one of them sees both. */
+  private void tellIfEmpty() {
+    if (isClosed() && size() == 0) {
+      emptied.succeed(true);
+    }
   }
 
   /** Settles all that still waits for a node or a timer: both are closed. Called once. */
@@ -183,7 +201,7 @@ final class Locks {
 
   /** Whether the current thread is in the middle of an event of any queue. */
   boolean isHandledHere() {
-    return actors.values().stream().anyMatch(LockActor::isHandledHere);
+    return all().stream().anyMatch(LockActor::isHandledHere);
   }
 
   private LockActor create(LockKeys keys) {
@@ -200,7 +218,16 @@ final class Locks {
     return actor;
   }
 
+  /** The retired queue goes on until it has released all, and others may serve its names. */
+  void keep(LockActor retired) {
+    releasing.add(retired);
+    if (state == State.ENDED) {
+      retired.post(Locks::giveUp);
+    }
+  }
+
   void remove(LockActor actor) {
+    releasing.remove(actor);
     actors.remove(actor.keys(), actor);
     for (int i = 0; i < actor.keys().size(); i++) {
       byKey.computeIfPresent(
@@ -210,6 +237,7 @@ final class Locks {
             return known.isEmpty() ? null : known;
           });
     }
+    tellIfEmpty();
   }
 
   /** The queues of this lock key. */
@@ -232,10 +260,12 @@ final class Locks {
   }
 
   List<LockActor> all() {
-    return new ArrayList<>(actors.values());
+    List<LockActor> all = new ArrayList<>(actors.values());
+    all.addAll(releasing);
+    return all;
   }
 
   int size() {
-    return actors.size();
+    return actors.size() + releasing.size();
   }
 }

@@ -9,6 +9,8 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
@@ -33,13 +35,21 @@ final class NodeRequestCounts {
   /** At (node, operation, result); null until there is such a reply. */
   private final AtomicReferenceArray<@Nullable Cell> cells;
 
+  /** The cells that exist, which are few: all that a report has to read. */
+  private final List<Cell> used = new CopyOnWriteArrayList<>();
+
   /** What listeners were told last. Guarded by this. */
   private final int[] cleanups;
 
   private static final class Cell {
+    final int index;
     final LongAdder count = new LongAdder();
     final LongAdder nanos = new LongAdder();
     final LongAccumulator longest = new LongAccumulator(Math::max, 0);
+
+    Cell(int index) {
+      this.index = index;
+    }
   }
 
   NodeRequestCounts(ClientContext context) {
@@ -77,7 +87,11 @@ final class NodeRequestCounts {
   private Cell cell(int index) {
     Cell known = cells.get(index);
     if (known == null) {
-      cells.compareAndSet(index, null, new Cell());
+      Cell added = new Cell(index);
+      used.add(added); // Before a thread can count in it.
+      if (!cells.compareAndSet(index, null, added)) {
+        used.remove(added); // Another thread was faster.
+      }
       known = cells.get(index);
     }
     return requireNonNull(known);
@@ -85,11 +99,10 @@ final class NodeRequestCounts {
 
   /** Tells the listeners what has changed since the last call. */
   synchronized void report() {
-    for (int i = 0; i < cells.length(); i++) {
-      Cell cell = cells.get(i);
-      long count = cell == null ? 0 : cell.count.sumThenReset();
-      if (cell != null && count > 0) {
-        report(i, count, cell.nanos.sumThenReset(), cell.longest.getThenReset());
+    for (Cell cell : used) {
+      long count = cell.count.sumThenReset();
+      if (count > 0) {
+        report(cell.index, count, cell.nanos.sumThenReset(), cell.longest.getThenReset());
       }
     }
     for (int i = 0; i < cleanups.length; i++) {

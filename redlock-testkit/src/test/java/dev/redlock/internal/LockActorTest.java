@@ -20,12 +20,9 @@ import org.junit.jupiter.api.Timeout;
 class LockActorTest {
   private static final int EVENTS = 20_000;
 
+  private final InMemoryLockNode node = InMemoryLockNode.create("a");
   private final Client client =
-      (Client)
-          Redlock.builder()
-              .nodes(InMemoryLockNode.create("a"))
-              .restartGuard(RestartGuard.OFF)
-              .build();
+      (Client) Redlock.builder().nodes(node).restartGuard(RestartGuard.OFF).build();
   private final LockActor actor =
       new LockActor(client.context(), client.locks(), LockKeys.of("redlock", List.of("name")));
 
@@ -80,6 +77,25 @@ class LockActorTest {
     boolean[] next = new boolean[1];
     actor.post((machine, now, wall) -> next[0] = true);
     assertThat(next[0]).isTrue();
+  }
+
+  /** As after a late reply, which left it something to release. */
+  @Test
+  void retiredQueue_thatAsksANodeAgain_isKnownUntilItRetiresAgain() {
+    actor.post((machine, now, wall) -> {});
+    assertThat(actor.isRetired()).isTrue();
+    assertThat(client.locks().all()).isEmpty();
+    node.hang();
+    actor.post(
+        (machine, now, wall) ->
+            client
+                .context()
+                .broadcasts
+                .put(machine.inspect(TimeUnit.MINUTES.toNanos(1), now), () -> {}));
+    assertThat(client.locks().all()).containsExactly(actor);
+    client.close();
+    assertThat(client.locks().all()).isEmpty();
+    assertThat(client.context().broadcasts).isEmpty();
   }
 
   private static int recurse(int depth) {

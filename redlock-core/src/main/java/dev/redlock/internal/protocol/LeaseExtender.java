@@ -49,6 +49,9 @@ final class LeaseExtender {
   /** Nodes that a repair was sent to, and that have not replied. */
   private long repairing;
 
+  /** By node: the connection of the newest repair. */
+  private final long[] repairedOn;
+
   /**
    * Nodes that were found without the grant after the release was asked for: a local hand-off
    * repairs them.
@@ -67,6 +70,7 @@ final class LeaseExtender {
     this.effects = effects;
     grant = lease.grant;
     config = grant.config;
+    repairedOn = new long[nodes.count()];
     lastSentNanos = grant.votes.startNanos;
     nextExtendNanos = lastSentNanos + config.ttlNanos() / 3;
   }
@@ -137,6 +141,10 @@ final class LeaseExtender {
         new ExtendRound(
             nodes, lease, grant.extend(config.ttlMillis()), true, nowNanos, nowWallMillis);
     long mask = r.begin(toRepair & ~repairing);
+    for (long bits = mask; bits != 0; bits &= bits - 1) {
+      int node = Long.numberOfTrailingZeros(bits);
+      repairedOn[node] = nodes.status(node).connection();
+    }
     repairing |= mask;
     send(r, mask);
   }
@@ -155,9 +163,13 @@ final class LeaseExtender {
     }
   }
 
-  /** The node has a new connection, and may have lost its keys. */
+  /**
+   * The node has a new connection, and may have lost its keys; or it executes again. After a pause
+   * many such events come at once, and tell of one connection.
+   */
   void onUsable(int node, long nowNanos, long nowWallMillis) {
-    repairing &= ~(1L << node);
+    long lost = repairedOn[node] == nodes.status(node).connection() ? 0 : 1L << node;
+    repairing &= ~lost;
     repair(1L << node, nowNanos, nowWallMillis);
   }
 

@@ -270,12 +270,26 @@ class LeaseExtenderTest {
   void nodeWithANewConnection_isRepairedAgain() {
     extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
     sent();
+    nodes.state(1, NodeStatus.State.VOTING, 2);
     extender.onUsable(1, now, now / MILLI);
     assertThat(sent().mask()).as("the first repair may be lost").isEqualTo(0b010);
     extender.onUsable(2, now, now / MILLI);
     assertThat(sent().mask()).isEqualTo(0b100);
     extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
     assertThat(take(Effect.Send.class)).as("under way").isEmpty();
+  }
+
+  /** Seed 945057 of SHELL_NORMAL: 22 of them waited in the queue while its thread stood still. */
+  @Test
+  void eventsThatTellOfOneConnection_repairOnce() {
+    nodes.state(1, NodeStatus.State.VOTING, 7);
+    extender.onUsable(1, now, now / MILLI);
+    Effect.Send repair = sent();
+    extender.onUsable(1, now, now / MILLI);
+    nothingIsSent();
+    reply(repair, NodeReply.failed(7, NodeError.Kind.BUSY, ""), 1);
+    extender.onUsable(1, now, now / MILLI);
+    assertThat(sent().mask()).as("the node executes again").isEqualTo(0b010);
   }
 
   // Probes.
