@@ -452,7 +452,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     if (close == null) {
       closing = true;
       close = new ShellWorker.Close(this);
-      close.begin(world.rng.chance(0.1));
+      close.begin(world.rng.chance(world.scenario.ownThread));
     }
   }
 
@@ -507,6 +507,16 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
 
   boolean isClosed() {
     return close != null && close.isOver();
+  }
+
+  @Override
+  boolean isSettled() {
+    for (ShellWorker worker : workers) {
+      if (!worker.isOver()) {
+        return false;
+      }
+    }
+    return election == null || election.isIdle();
   }
 
   @Override

@@ -163,10 +163,14 @@ final class ShellElection implements LeaderElection.Work {
     client.answered("stop", election.stop().toCompletableFuture());
   }
 
+  boolean isIdle() {
+    return election == null
+        || client.closing
+        || (election.state() == State.IDLE && election.lease() == null && !working);
+  }
+
   void requireIdle() {
-    if (election != null
-        && !client.closing
-        && (election.state() != State.IDLE || election.lease() != null || working)) {
+    if (!isIdle()) {
       throw new Violation(
           "election", client.name() + " has not stopped: " + election + (working ? " works" : ""));
     }

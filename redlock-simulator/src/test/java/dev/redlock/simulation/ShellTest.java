@@ -37,12 +37,14 @@ class ShellTest {
   }
 
   /**
-   * Seeds that failed. In 143 and 10706 a cancellation reached the new queue of a name before the
-   * caller that it cancels, which the old queue passed on. In 6219 and 22247 a thread stood still
-   * in the queue while the client closed, and its lease stayed valid.
+   * Seeds that fail when an old defect is put back. In 31487 a cancellation reaches the new queue
+   * of a name before the caller that it cancels, which the old queue passes on. In 22247 a thread
+   * stands still in the queue while the client closes, and its lease stays valid. In 4098 a late
+   * reply leaves a queue that has retired something to release, and the close does not know of it.
+   * In 945057 a node is repaired once for each change of its status that waited in a queue.
    */
   @ParameterizedTest
-  @ValueSource(longs = {143, 6219, 10706, 22247})
+  @ValueSource(longs = {4098, 22247, 31487, 945057})
   void seedThatFailed_keepsEveryPromise(long seed) {
     Simulator.Result result = Simulator.run(seed, Scenario.Setting.SHELL_NORMAL, false);
     assertThat(result.violation()).isNull();
@@ -67,7 +69,7 @@ class ShellTest {
                     + ": "
                     + first.violation())
         .isNull();
-    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("bd3fbca380ec2159");
+    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("1ab999ceb2a3675d");
   }
 
   @Test

@@ -245,8 +245,13 @@ final class ShellUser extends SimUser {
   }
 
   @Override
+  boolean isAnswered() {
+    return call == null || call.over;
+  }
+
+  @Override
   void requireAnswered() {
-    if (call != null && !call.over) {
+    if (!isAnswered()) {
       throw new Violation("liveness", name + " still waits for " + call.names);
     }
   }

@@ -65,8 +65,12 @@ final class ShellWorker {
     thread.start();
   }
 
+  boolean isOver() {
+    return over || !client.alive;
+  }
+
   void requireOver() {
-    if (!over && client.alive) {
+    if (!isOver()) {
       throw new Violation("liveness", name + " still waits");
     }
   }

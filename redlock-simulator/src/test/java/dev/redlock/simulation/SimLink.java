@@ -12,6 +12,7 @@ import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -25,6 +26,10 @@ import java.util.Set;
  * connections.
  */
 final class SimLink {
+  /** A text for each change of state: changes are many, and texts are slow to make. */
+  private static final Map<NodeStatus.State, Map<NodeStatus.State, String>> TRANSITIONS =
+      transitions();
+
   final SimClient client;
   final SimNode node;
   final World world;
@@ -51,6 +56,19 @@ final class SimLink {
 
   /** How many requests the client has sent. */
   long sent;
+
+  private static Map<NodeStatus.State, Map<NodeStatus.State, String>> transitions() {
+    Map<NodeStatus.State, Map<NodeStatus.State, String>> all =
+        new EnumMap<>(NodeStatus.State.class);
+    for (NodeStatus.State from : NodeStatus.State.values()) {
+      Map<NodeStatus.State, String> row = new EnumMap<>(NodeStatus.State.class);
+      for (NodeStatus.State to : NodeStatus.State.values()) {
+        row.put(to, from + " to " + to);
+      }
+      all.put(from, row);
+    }
+    return all;
+  }
 
   SimLink(SimClient client, SimNode node) {
     this.client = client;
@@ -442,8 +460,10 @@ final class SimLink {
   }
 
   private void duplicate(Message m) {
+    long at = world.now + world.rng.spread(Scenario.MS, 5 * Scenario.SECOND);
+    world.copied(at);
     world.at(
-        world.now + world.rng.spread(Scenario.MS, 5 * Scenario.SECOND),
+        at,
         () -> {
           if (node.up && !node.isPaused()) {
             world.disturbed(world.now);
@@ -582,7 +602,7 @@ final class SimLink {
     NodeStatus before = status;
     status = states.status();
     if (before.state() != status.state()) {
-      world.coverage.count("node", before.state() + " to " + status.state());
+      world.coverage.count("node", TRANSITIONS.get(before.state()).get(status.state()));
     }
     if (before.erring() != status.erring()) {
       world.coverage.count("node", status.erring() ? "errs" : "errs no longer");

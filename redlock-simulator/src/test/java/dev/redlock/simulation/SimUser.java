@@ -193,8 +193,12 @@ class SimUser {
     lease = null;
   }
 
+  boolean isAnswered() {
+    return wish == null || wish.over;
+  }
+
   void requireAnswered() {
-    if (wish != null && !wish.over) {
+    if (!isAnswered()) {
       throw new Violation("liveness", name + " still waits for " + wish.lock.keys);
     }
   }

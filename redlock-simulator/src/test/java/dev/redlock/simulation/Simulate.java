@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
     name = "simulate",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Runs the lock protocol in simulated worlds; a seed makes each world.")
+    description = "Runs the client as it ships in simulated worlds; a seed makes each world.")
 final class Simulate implements Callable<Integer> {
 
   private static final class What {
@@ -62,13 +62,16 @@ final class Simulate implements Callable<Integer> {
   @Option(
       names = "--setting",
       paramLabel = "NAME",
-      description =
-          "${COMPLETION-CANDIDATES}; all rules hold in all but GUARD_OFF, FAST_CLOCKS, FORGETFUL")
-  private Scenario.Setting setting = Scenario.Setting.NORMAL;
+      description = {
+        "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})",
+        "SHELL and SHELL_NORMAL run the client as it ships, the others the protocol alone.",
+        "All rules hold in all but GUARD_OFF, FAST_CLOCKS, FORGETFUL."
+      })
+  private Scenario.Setting setting = Scenario.Setting.SHELL_NORMAL;
 
   @Option(
       names = "--shell",
-      description = "run the client as it ships around the protocol: --setting SHELL")
+      description = "the same in worlds with more names, callers and faults: --setting SHELL")
   private boolean shell;
 
   @Option(

@@ -35,7 +35,12 @@ final class Simulator {
    * @param tracing whether the table of the history is kept
    */
   static Result run(long seed, Scenario.Setting setting, boolean tracing) {
-    World world = new World(seed, setting, tracing);
+    return run(seed, setting, tracing, new Coverage());
+  }
+
+  private static Result run(
+      long seed, Scenario.Setting setting, boolean tracing, Coverage coverage) {
+    World world = World.of(seed, setting, tracing, coverage);
     Throwable violation = null;
     try {
       world.run();
@@ -72,7 +77,6 @@ final class Simulator {
       handOffs.add(result.world().checker.handOffs);
       handedOffLocally.add(result.world().checker.handedOffLocally);
       digests.add(result.digest());
-      coverage.add(result.world().coverage);
       margins.add(result.world().margins, result.seed());
     }
 
@@ -141,16 +145,18 @@ final class Simulator {
   }
 
   private static void work(Tally tally, long end, Scenario.Setting setting, int maxViolations) {
+    Coverage coverage = new Coverage(); // Of this thread: threads do not wait for each other.
     while (!tally.stop.get()) {
       long seed = tally.next.getAndIncrement();
       if (seed >= end) {
-        return;
+        break;
       }
-      Result result = run(seed, setting, false);
+      Result result = run(seed, setting, false, coverage);
       tally.add(result);
       if (result.violation() != null) {
         tally.violated(result, maxViolations);
       }
     }
+    tally.coverage.add(coverage);
   }
 }

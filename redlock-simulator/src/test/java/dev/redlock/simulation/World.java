@@ -7,6 +7,7 @@ import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.RestartGuard;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * The world of a seed: clients, nodes, links and time. It runs on one thread. Every event comes
@@ -21,10 +22,15 @@ final class World {
   /** Limit of events in a history for each node: a poll asks every node. */
   private static final int MAX_EVENTS = 6_000;
 
+  private static final long STEP_NANOS = 100 * Scenario.MS;
+
+  /** A heartbeat of the client, and more. */
+  private static final long STABLE_NANOS = 600 * Scenario.MS;
+
   final Scenario scenario;
   final Rng rng;
   final History history = new History();
-  final Coverage coverage = new Coverage();
+  final Coverage coverage;
   final Margins margins = new Margins();
   final Checker checker;
   final Trace trace;
@@ -41,6 +47,7 @@ final class World {
   boolean ending;
   private long lastStraggler;
   private long disturbedUntil;
+  private long lastCopy;
 
   /** Probes do not show the nodes' clocks: the client learns them from its first round. */
   boolean clocksUnknown;
@@ -52,16 +59,19 @@ final class World {
   /** How many processes have died, and may stand in queues. */
   private int died;
 
-  World(long seed, Scenario.Setting setting, boolean tracing) {
-    this(new Rng(seed), setting, tracing);
-  }
-
-  private World(Rng rng, Scenario.Setting setting, boolean tracing) {
-    this(rng, new Scenario(setting, rng), tracing);
+  /** What occurs is counted in the given coverage, which may be that of many worlds. */
+  static World of(long seed, Scenario.Setting setting, boolean tracing, Coverage coverage) {
+    Rng rng = new Rng(seed);
+    return new World(rng, new Scenario(setting, rng), tracing, coverage);
   }
 
   World(Rng rng, Scenario scenario, boolean tracing) {
+    this(rng, scenario, tracing, new Coverage());
+  }
+
+  private World(Rng rng, Scenario scenario, boolean tracing, Coverage coverage) {
     this.tracing = tracing;
+    this.coverage = coverage;
     this.rng = rng;
     this.scenario = scenario;
     nodes = new SimNode[scenario.nodes];
@@ -141,6 +151,11 @@ final class World {
     lastStraggler = Math.max(lastStraggler, at);
   }
 
+  /** A copy of a request arrives at that time. */
+  void copied(long at) {
+    lastCopy = Math.max(lastCopy, at);
+  }
+
   /** Records a fault. Both texts are part of the digest. */
   void fault(String actor, String what) {
     disturbed(now);
@@ -173,7 +188,8 @@ final class World {
     long healthy = repair();
     long quiet = healthy + scenario.guardNanos() * 102 / 100 + 12 * Scenario.SECOND;
     long waits = healthy + 2 * scenario.waitNanos + 12 * Scenario.SECOND;
-    runUntil(Math.max(quiet, waits));
+    runUntil(Math.max(healthy, Math.min(quiet, Math.max(disturbedUntil, lastCopy))));
+    await(Math.max(quiet, waits), this::isSettled);
     settled();
     if (scenario.isShell()) {
       runUntil(now + 2 * Scenario.SECOND); // Two heartbeats, which find what dead threads held.
@@ -181,6 +197,21 @@ final class World {
     }
     finalRound();
     close();
+  }
+
+  /**
+   * Runs until this time. Most events of a client as it ships are those of its heartbeat and of
+   * links to sick nodes, so a small world ends earlier: when this has held for some time.
+   */
+  private void await(long time, BooleanSupplier holds) {
+    if (scenario.setting == Scenario.Setting.SHELL_NORMAL) {
+      for (long since = now; now < time && now - since < STABLE_NANOS; ) {
+        runUntil(Math.min(time, now + STEP_NANOS));
+        since = holds.getAsBoolean() ? since : now;
+      }
+    } else {
+      runUntil(time);
+    }
   }
 
   void runUntil(long time) {
@@ -557,6 +588,44 @@ final class World {
     }
   }
 
+  private boolean isSettled() {
+    for (SimNode node : nodes) {
+      if (now < node.flushedUntil) {
+        return false; // No process could begin.
+      }
+    }
+    for (SimClient client : clients) {
+      if (!client.isSettled() || !allVoteFor(client)) {
+        return false;
+      }
+    }
+    return areAnswered();
+  }
+
+  private boolean allVoteFor(SimClient client) {
+    for (SimNode node : nodes) {
+      if (!node.isSick() && !client.links[node.index].isVoting()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Also when a new process has taken the place of each that died. */
+  private boolean areAnswered() {
+    for (SimClient client : clients) {
+      if (!client.alive) {
+        return false;
+      }
+      for (SimUser user : client.users) {
+        if (!user.isAnswered()) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
   private void settled() {
     row("world", "every waiter must have its reply");
     for (SimClient client : clients) {
@@ -594,7 +663,10 @@ final class World {
         scenario.isWide() || scenario.isShell()
             ? 2L * died * scenario.options.pollInterval().toNanos()
             : 0;
-    for (int set = 0; set < scenario.keySets.size(); set++) {
+    int sets = scenario.keySets.size();
+    boolean one = scenario.setting == Scenario.Setting.SHELL_NORMAL; // The worlds are many.
+    int first = one ? rng.below(sets) : 0;
+    for (int set = first; set < (one ? first + 1 : sets); set++) {
       int keySet = set;
       SimClient doomed = clients[rng.below(clients.length)];
       doomed.users.get(0).dieWith(keySet, 3 * Scenario.SECOND + queued);
@@ -610,7 +682,7 @@ final class World {
       for (SimClient client : clients) {
         client.soon(() -> client.users.get(0).wish(true, keySet, bound + late));
       }
-      runUntil(now + bound + late + scenario.ttlNanos);
+      await(now + bound + late + scenario.ttlNanos, this::areAnswered);
       for (SimClient client : clients) {
         client.users.get(0).requireAnswered();
       }
