@@ -15,8 +15,8 @@ public final class MemoryServerUnderTest implements NodeUnderTest {
 
   private final InMemoryLockNode first = InMemoryLockNode.create("memory");
 
-  private <T> @Nullable T look(BiFunction<NodeModel, Long, @Nullable T> reader) {
-    return first.server().look(reader);
+  private <T> @Nullable T read(BiFunction<NodeModel, Long, @Nullable T> reader) {
+    return first.server().read(reader);
   }
 
   @Override
@@ -31,14 +31,14 @@ public final class MemoryServerUnderTest implements NodeUnderTest {
 
   @Override
   public @Nullable String value(String key) {
-    return look((model, now) -> model.owner(key, now));
+    return read((model, now) -> model.owner(key, now));
   }
 
   @Override
   public @Nullable String field(String key, String field) {
     String lockKey = key.substring(0, key.length() - FENCE.length());
     Long value =
-        look(
+        read(
             (model, now) ->
                 field.equals("fence") ? model.fence(lockKey, now) : model.ended(lockKey, now));
     return value == null || value == 0 ? null : Long.toString(value);
@@ -47,7 +47,7 @@ public final class MemoryServerUnderTest implements NodeUnderTest {
   @Override
   public long ttlMillis(String key) {
     Long left =
-        look(
+        read(
             (model, now) -> {
               long until =
                   key.endsWith(FENCE)
@@ -62,7 +62,7 @@ public final class MemoryServerUnderTest implements NodeUnderTest {
 
   @Override
   public void put(String key, String value, long ttlMillis) {
-    look(
+    read(
         (model, now) -> {
           model.putForeign(key, value);
           if (ttlMillis > 0) {
@@ -84,7 +84,7 @@ public final class MemoryServerUnderTest implements NodeUnderTest {
 
   @Override
   public void delete(String key) {
-    look(
+    read(
         (model, now) -> {
           if (key.endsWith(FENCE)) {
             model.deleteFence(key.substring(0, key.length() - FENCE.length()));

@@ -25,7 +25,7 @@ final class Drain {
 
   /** Returns when all is released, or no node confirms releases any more. */
   void await() {
-    // Looks at the nodes now and then, and sets no timer: this may be the thread of the timers.
+    // Checks the nodes now and then, and sets no timer: this may be the thread of the timers.
     while (!isOver()) {
       context.blocking.awaitUninterruptibly(locks.emptied(), CHECK_NANOS);
     }

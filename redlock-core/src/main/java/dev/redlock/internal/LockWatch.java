@@ -71,15 +71,15 @@ final class LockWatch implements Flow.Subscription {
             failed(e);
           }
         });
-    look();
+    inspectSoon();
   }
 
   /** The lock may have changed. Called on any thread, also in the queue of the lock. */
   void onChange() {
-    look();
+    inspectSoon();
   }
 
-  private void look() {
+  private void inspectSoon() {
     long wait;
     synchronized (this) {
       if (ended) {
@@ -125,12 +125,12 @@ final class LockWatch implements Flow.Subscription {
       again = changed;
       if (!again) {
         cancelTimer();
-        timer = context.time.schedule(this::look, pollNanos);
+        timer = context.time.schedule(this::inspectSoon, pollNanos);
       }
     }
     deliverSoon();
     if (again) {
-      look();
+      inspectSoon();
     }
   }
 

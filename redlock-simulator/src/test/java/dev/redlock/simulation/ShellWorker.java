@@ -75,21 +75,21 @@ final class ShellWorker {
     }
   }
 
-  private boolean goesOn() {
+  private boolean mayContinue() {
     return !world.ending && !client.closing && client.alive;
   }
 
   private void run() {
     boolean dies = false;
-    while (goesOn() && !dies) {
+    while (mayContinue() && !dies) {
       client.park(() -> false, world.rng.between(1, 2 * scenario.thinkNanos));
-      if (goesOn()) {
+      if (mayContinue()) {
         Thread.interrupted();
         dies = work();
       }
     }
     over = true;
-    if (dies && goesOn()) {
+    if (dies && mayContinue()) {
       begin(); // A new thread; the heartbeat finds what the dead one held.
     }
   }

@@ -58,7 +58,7 @@ public final class ForkedJvm implements AutoCloseable {
         process.process().getInputStream(),
         reader,
         () -> lines.add(new Line(Optional.empty())));
-    pump("err", process.process().getErrorStream(), this::passOnError, () -> {});
+    pump("err", process.process().getErrorStream(), this::forwardError, () -> {});
   }
 
   /** Starts a JVM that runs the main method of a class, with these arguments. */
@@ -188,7 +188,7 @@ public final class ForkedJvm implements AutoCloseable {
     kill();
   }
 
-  private void passOnError(String line) {
+  private void forwardError(String line) {
     System.err.println("[" + name + "] " + line);
     synchronized (errors) {
       errors.add(line);

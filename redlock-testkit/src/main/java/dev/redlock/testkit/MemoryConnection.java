@@ -117,13 +117,13 @@ final class MemoryConnection {
       s.onProbed(new Probe(seen, server.marker(c.maxLeaseTime().toMillis())), objection, now);
       settle(c, s);
       if (s.refused()) {
-        later(c, REFUSED_RETRY_NANOS, () -> lookAgain(c));
+        later(c, REFUSED_RETRY_NANOS, () -> probeAgain(c));
       }
     }
     deliver();
   }
 
-  private void lookAgain(NodeContext c) {
+  private void probeAgain(NodeContext c) {
     NodeIdentity seen;
     synchronized (server) {
       if (session == 0) {
@@ -176,7 +176,7 @@ final class MemoryConnection {
         long delay = server.takeOn(now);
         calls.add(new Call(request, handler, now, now + delay));
         if (delay > 0) {
-          later(c, delay, this::goOn);
+          later(c, delay, this::resume);
         }
         if (server.isHung()) {
           later(c, DEAD_NANOS, this::giveUpIfSilent);
@@ -205,7 +205,7 @@ final class MemoryConnection {
     }
   }
 
-  void goOn() {
+  void resume() {
     synchronized (server) {
       NodeContext c = context;
       if (c != null) {

@@ -218,7 +218,7 @@ final class MemoryServer {
       hung = hangs;
     }
     if (!hangs) {
-      connections().forEach(MemoryConnection::goOn);
+      connections().forEach(MemoryConnection::resume);
     }
   }
 
@@ -260,7 +260,7 @@ final class MemoryServer {
   }
 
   /** Lets a test read the model and the node's clock directly. */
-  synchronized <T> @Nullable T look(BiFunction<NodeModel, Long, @Nullable T> reader) {
+  synchronized <T> @Nullable T read(BiFunction<NodeModel, Long, @Nullable T> reader) {
     return reader.apply(model(), clock());
   }
 

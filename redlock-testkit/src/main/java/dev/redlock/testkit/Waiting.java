@@ -52,7 +52,7 @@ final class Waiting {
     boolean interrupted = Thread.interrupted();
     try {
       while (true) {
-        Outcome seen = look(condition);
+        Outcome seen = check(condition);
         if (seen.reached() || System.nanoTime() - start >= patience.toNanos()) {
           return seen;
         }
@@ -67,7 +67,7 @@ final class Waiting {
     }
   }
 
-  private static Outcome look(BooleanSupplier condition) {
+  private static Outcome check(BooleanSupplier condition) {
     try {
       return new Outcome(condition.getAsBoolean(), null);
     } catch (RuntimeException e) {

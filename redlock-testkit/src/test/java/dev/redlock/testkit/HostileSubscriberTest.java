@@ -142,7 +142,7 @@ class HostileSubscriberTest {
   @Test
   void subscriber_thatBlocks_makesNothingPileUp() throws InterruptedException {
     CountDownLatch inside = new CountDownLatch(1);
-    CountDownLatch goOn = new CountDownLatch(1);
+    CountDownLatch resume = new CountDownLatch(1);
     Seen seen =
         subscribed(
             new Seen() {
@@ -150,7 +150,7 @@ class HostileSubscriberTest {
               public void onNext(LockState state) {
                 inside.countDown();
                 try {
-                  goOn.await();
+                  resume.await();
                 } catch (InterruptedException e) {
                   Thread.currentThread().interrupt();
                 }
@@ -166,7 +166,7 @@ class HostileSubscriberTest {
       seen.subscription.request(1);
     }
     long allocated = threads.getCurrentThreadAllocatedBytes() - before;
-    goOn.countDown();
+    resume.countDown();
     seen.until(2);
     try (Lease lease = client.lock("stock").acquire(WAIT)) {
       assertThat(lease.isValid()).isTrue();

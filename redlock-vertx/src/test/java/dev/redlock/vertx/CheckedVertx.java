@@ -72,7 +72,7 @@ final class CheckedVertx implements AutoCloseable {
 
     private void sample() {
       while (!closed) {
-        share.look();
+        share.sample();
         BusIT.parkMillis(5);
       }
     }

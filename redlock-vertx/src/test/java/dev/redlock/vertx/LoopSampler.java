@@ -42,12 +42,12 @@ final class LoopSampler implements AutoCloseable {
               .toArray();
       Arrays.stream(THREADS.getThreadInfo(loops, DEPTH))
           .filter(loop -> loop != null)
-          .forEach(this::look);
+          .forEach(this::sample);
       BusIT.parkMillis(10);
     }
   }
 
-  private void look(ThreadInfo loop) {
+  private void sample(ThreadInfo loop) {
     samples.incrementAndGet();
     boolean stands =
         switch (loop.getThreadState()) {

@@ -35,7 +35,7 @@ final class RunShare {
   private long nextNewLoops = System.nanoTime();
 
   /** Called every few milliseconds, by one thread. */
-  void look() {
+  void sample() {
     long now = System.nanoTime();
     if (now - nextNewLoops >= 0) {
       nextNewLoops = now + NEW_LOOPS_NANOS;
@@ -45,10 +45,10 @@ final class RunShare {
         }
       }
     }
-    loops.keySet().forEach(this::look);
+    loops.keySet().forEach(this::sample);
   }
 
-  private void look(long id) {
+  private void sample(long id) {
     ThreadInfo info = THREADS.getThreadInfo(id);
     long cpu = THREADS.getThreadCpuTime(id);
     Seen seen = loops.get(id);
@@ -66,7 +66,7 @@ final class RunShare {
    * nanoseconds. What happened before the first sample is not known.
    */
   long own(Thread loop, long nanos) {
-    look(loop.getId());
+    sample(loop.getId());
     Seen seen = loops.get(loop.getId());
     if (seen == null) {
       return 0;

@@ -120,10 +120,10 @@ public final class Crowds implements Scenario {
   }
 
   /** What was counted until the beginning or the end of a measurement. */
-  private record Edge(long nanos, Commands commands, OptionalLong pushes) {
+  private record Edge(long nanos, Commands commands, OptionalLong invalidations) {
     static Edge of(RedisNodes nodes, Crowd crowd) {
-      OptionalLong pushes = crowd.pushes();
-      return new Edge(System.nanoTime(), Commands.of(nodes), pushes);
+      OptionalLong invalidations = crowd.invalidations();
+      return new Edge(System.nanoTime(), Commands.of(nodes), invalidations);
     }
   }
 
@@ -141,9 +141,9 @@ public final class Crowds implements Scenario {
     run.add(scenario, peer, "grants", "", turns.grants());
     run.add(scenario, peer, "commands/grant", "", used.sent() / grants);
     run.add(scenario, peer, "executed/grant", "", used.executed() / grants);
-    if (until.pushes().isPresent()) {
-      double pushes = until.pushes().getAsLong() - from.pushes().orElse(0);
-      run.add(scenario, peer, "pushes/grant", "", pushes / grants);
+    if (until.invalidations().isPresent()) {
+      double invalidations = until.invalidations().getAsLong() - from.invalidations().orElse(0);
+      run.add(scenario, peer, "invalidations/grant", "", invalidations / grants);
     }
     Histogram handOvers = turns.handOvers();
     double p50 = handOvers.getValueAtPercentile(50) / 1e6;

@@ -31,7 +31,7 @@ public interface Crowd extends AutoCloseable {
   Observed collide(int clients, Rounds rounds) throws Exception;
 
   /** The number of invalidations that the clients have received; empty if it is not known. */
-  default OptionalLong pushes() {
+  default OptionalLong invalidations() {
     return OptionalLong.empty();
   }
 

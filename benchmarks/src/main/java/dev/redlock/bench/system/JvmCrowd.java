@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /** Clients in this JVM. Each caller is a thread. */
 public final class JvmCrowd implements Crowd {
   private final List<LockClient> clients;
-  private final @Nullable LongSupplier pushes;
+  private final @Nullable LongSupplier invalidations;
   private final Runnable onClose;
 
   /** Wraps these clients and closes them with this object. */
@@ -34,26 +34,26 @@ public final class JvmCrowd implements Crowd {
     this(clients, null, () -> {});
   }
 
-  private JvmCrowd(List<LockClient> clients, @Nullable LongSupplier pushes, Runnable onClose) {
+  private JvmCrowd(List<LockClient> clients, @Nullable LongSupplier invalidations, Runnable onClose) {
     this.clients = List.copyOf(clients);
-    this.pushes = pushes;
+    this.invalidations = invalidations;
     this.onClose = onClose;
   }
 
   /**
    * Connects clients.
    *
-   * @param pushes counts the invalidations of all clients; null if nothing counts them
+   * @param invalidations counts the invalidations of all clients; null if nothing counts them
    * @param onClose ends what the clients share
    */
   static JvmCrowd of(
-      int count, Supplier<LockClient> connect, @Nullable LongSupplier pushes, Runnable onClose) {
+      int count, Supplier<LockClient> connect, @Nullable LongSupplier invalidations, Runnable onClose) {
     List<LockClient> clients = new ArrayList<>();
     try {
       for (int i = 0; i < count; i++) {
         clients.add(connect.get());
       }
-      return new JvmCrowd(clients, pushes, onClose);
+      return new JvmCrowd(clients, invalidations, onClose);
     } catch (RuntimeException e) {
       clients.forEach(LockClient::close);
       onClose.run();
@@ -145,7 +145,7 @@ public final class JvmCrowd implements Crowd {
     List<ExecutorService> callers = callers(2);
     try {
       long start = System.nanoTime();
-      for (int i = 0; goesOn(rounds, i, start); i++) {
+      for (int i = 0; mayContinue(rounds, i, start); i++) {
         String name = rounds.name("hand-over", i);
         int holder = i % 2;
         int next = 1 - holder;
@@ -170,7 +170,7 @@ public final class JvmCrowd implements Crowd {
     CyclicBarrier barrier = new CyclicBarrier(count);
     try {
       long start = System.nanoTime();
-      for (int i = 0; goesOn(rounds, i, start); i++) {
+      for (int i = 0; mayContinue(rounds, i, start); i++) {
         String name = rounds.name("collision", i);
         List<Future<Section>> round = new ArrayList<>();
         for (int caller = 0; caller < count; caller++) {
@@ -195,7 +195,7 @@ public final class JvmCrowd implements Crowd {
     return new Observed(sections, 0, null);
   }
 
-  private static boolean goesOn(Rounds rounds, int done, long start) {
+  private static boolean mayContinue(Rounds rounds, int done, long start) {
     return done < rounds.count() && System.nanoTime() - start < rounds.time().toNanos();
   }
 
@@ -232,8 +232,8 @@ public final class JvmCrowd implements Crowd {
   }
 
   @Override
-  public OptionalLong pushes() {
-    return pushes == null ? OptionalLong.empty() : OptionalLong.of(pushes.getAsLong());
+  public OptionalLong invalidations() {
+    return invalidations == null ? OptionalLong.empty() : OptionalLong.of(invalidations.getAsLong());
   }
 
   @Override

@@ -61,11 +61,11 @@ public final class RedlockClient implements LockClient {
    * fewer processors than they have clients; everything else is as in separate processes.
    */
   static Crowd crowd(List<String> uris, LockOptions options, int count) {
-    PushCounter pushes = new PushCounter();
+    InvalidationCounter invalidations = new InvalidationCounter();
     ClientResources shared =
         ClientResources.builder()
             .commandLatencyRecorder(CommandLatencyRecorder.disabled())
-            .nettyCustomizer(pushes)
+            .nettyCustomizer(invalidations)
             .build();
     LettuceOptions lettuce = LettuceOptions.builder().clientResources(shared).build();
     return JvmCrowd.of(
@@ -75,7 +75,7 @@ public final class RedlockClient implements LockClient {
                 Redlock.builder()
                     .nodes(LettuceNodes.standalone(uris, lettuce).toArray(LockNode[]::new))
                     .defaults(options)),
-        pushes::count,
+        invalidations::count,
         () -> shared.shutdown(0, 1, TimeUnit.SECONDS));
   }
 

@@ -24,11 +24,11 @@ final class Masters implements AutoCloseable {
   private final MasterLog log = new MasterLog(Plan.MASTERS, System.nanoTime());
   // Set by the thread of the faults, read by the thread that observes.
   private volatile IntConsumer trusted = master -> {};
-  private final Thread looking = new Thread(this::look, "masters");
+  private final Thread polling = new Thread(this::poll, "masters");
 
   Masters() {
-    looking.setDaemon(true);
-    looking.start();
+    polling.setDaemon(true);
+    polling.start();
   }
 
   List<String> uris() {
@@ -102,7 +102,7 @@ final class Masters implements AutoCloseable {
     return log.phases(master, clock.startNanos(), clock.startNanos() + endNanos);
   }
 
-  private void look() {
+  private void poll() {
     try {
       while (true) {
         List<Redlock.NodeState> seen = observer.nodes();
@@ -134,7 +134,7 @@ final class Masters implements AutoCloseable {
 
   @Override
   public void close() {
-    looking.interrupt();
+    polling.interrupt();
     observer.close();
     nodes.close();
   }

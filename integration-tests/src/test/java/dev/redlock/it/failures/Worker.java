@@ -254,13 +254,13 @@ public final class Worker implements RedlockListener {
     void stay(long millis) {
       long end = System.nanoTime() + millis * 1_000_000;
       while (System.nanoTime() - end < 0) {
-        look();
+        checkValidity();
         pause(Math.max(1, Math.min(10, (end - System.nanoTime()) / 1_000_000)));
       }
-      look();
+      checkValidity();
     }
 
-    private void look() {
+    private void checkValidity() {
       long at = System.nanoTime();
       if (lease.isValid()) {
         seen = at;

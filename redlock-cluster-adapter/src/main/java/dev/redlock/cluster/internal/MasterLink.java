@@ -92,7 +92,7 @@ final class MasterLink implements LockNode {
   }
 
   /** Completes when the probe has ended, with or without a reply; never exceptionally. */
-  CompletionStage<Void> lookAgain() {
+  CompletionStage<Void> probeAgain() {
     return connection.probe();
   }
 

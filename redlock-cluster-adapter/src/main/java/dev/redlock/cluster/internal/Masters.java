@@ -257,11 +257,11 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
 
   /** The same, after each master of the node was probed again. */
   CompletionStage<Optional<NodeIdentity>> probe(Share share) {
-    CompletableFuture<?>[] looks =
+    CompletableFuture<?>[] probes =
         linksOf(share).stream()
-            .map(link -> link.lookAgain().toCompletableFuture())
+            .map(link -> link.probeAgain().toCompletableFuture())
             .toArray(CompletableFuture<?>[]::new);
-    return CompletableFuture.allOf(looks).thenApply(done -> identity(share));
+    return CompletableFuture.allOf(probes).thenApply(done -> identity(share));
   }
 
   /** The links to the masters of the slots of this node, as far as they are known. */

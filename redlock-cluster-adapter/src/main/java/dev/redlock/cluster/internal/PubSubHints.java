@@ -257,7 +257,7 @@ final class PubSubHints implements HintCarrier {
   }
 
   private void subscribed(SideConnection side, List<Subscription> of, @Nullable Throwable failure) {
-    List<String> missed = new ArrayList<>();
+    List<String> uncovered = new ArrayList<>();
     synchronized (this) {
       for (Subscription s : of) {
         if (s.asked != side) {
@@ -273,7 +273,7 @@ final class PubSubHints implements HintCarrier {
         // first time, the invalidations of the master cover that gap.
         boolean covered = !s.everConfirmed && link != null && link.tracks();
         if (s.confirmed != side && !covered) {
-          missed.add(s.lockKey);
+          uncovered.add(s.lockKey);
         }
         s.confirmed = side;
         s.everConfirmed = true;
@@ -286,7 +286,7 @@ final class PubSubHints implements HintCarrier {
     if (failure != null) {
       cluster.topologyDoubtful();
     }
-    missed.forEach(cluster::mayBeFree);
+    uncovered.forEach(cluster::mayBeFree);
   }
 
   private void unsubscribe(Subscription s) {

@@ -390,7 +390,7 @@ final class Acquirer {
       }
       return true;
     }
-    if (!a.goesOn(r)) {
+    if (!a.mayContinue(r)) {
       return false;
     }
     waitPolicy.refused(r, now);

@@ -85,7 +85,7 @@ final class Attempt {
   }
 
   /** Whether the waiter asks again after this refusal. A single try is repeated at most once. */
-  boolean goesOn(AcquireRound refused) {
+  boolean mayContinue(AcquireRound refused) {
     if (!waiter().singleTry) {
       return true;
     }

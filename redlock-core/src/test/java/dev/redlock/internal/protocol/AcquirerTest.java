@@ -354,7 +354,7 @@ class AcquirerTest extends MachineFixture {
     assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);
   }
 
-  /** Its votes passed on the keys of the predecessor. They do not say that a node was free. */
+  /** Its votes took over the keys of the predecessor. They do not say that a node was free. */
   @Test
   void handOff_thatFails_raisesNoSuspicionOfALeftover() {
     submit(false);

@@ -173,7 +173,7 @@ public final class ConnectionWorld {
     replaceJitter(jitter);
     plan();
     loop.runUntil(loop.nanos() + CHAOS_NANOS);
-    heal();
+    repairAll();
     loop.runUntil(loop.nanos() + CALM_NANOS);
     check(
         status().state() == NodeStatus.State.VOTING && !status().erring(),
@@ -216,7 +216,7 @@ public final class ConnectionWorld {
       loop.at(time(), this::fault);
     }
     for (long at = 0; at < CHAOS_NANOS + CALM_NANOS; at += 50_000_000) {
-      loop.at(at, this::look);
+      loop.at(at, this::check);
     }
   }
 
@@ -374,7 +374,7 @@ public final class ConnectionWorld {
 
   private void hang(Link link) {
     link.hang();
-    loop.at(random.nextInt(8) * SECOND, link::goOn);
+    loop.at(random.nextInt(8) * SECOND, link::resume);
   }
 
   private void restart(boolean empty) {
@@ -419,7 +419,7 @@ public final class ConnectionWorld {
     }
   }
 
-  private void heal() {
+  private void repairAll() {
     calm = true;
     refusing = false;
     blackHole = false;
@@ -586,7 +586,7 @@ public final class ConnectionWorld {
   }
 
   /** Looks at the node from outside, twenty times a second. */
-  private void look() {
+  private void check() {
     NodeStatus now = status();
     Link link = links.isEmpty() ? null : links.get(links.size() - 1);
     if (closed || link == null) {

@@ -108,7 +108,7 @@ final class Link implements VirtualChannel.Wire {
     faulty = true;
   }
 
-  void goOn() {
+  void resume() {
     hung = false;
     List<Runnable> pushes = List.copyOf(pushesAfterHang);
     pushesAfterHang.clear();

@@ -51,7 +51,7 @@ public final class BusHints implements ReleaseHints {
   // Confined to the event loop.
 
   /** Names for which other clients know that this one waits. */
-  private final Set<String> announced = new HashSet<>();
+  private final Set<String> interested = new HashSet<>();
 
   /** Name to the hint that is not sent yet; null while the name only pauses. */
   private final Map<String, @Nullable BusHint> outgoing = new HashMap<>();
@@ -72,7 +72,7 @@ public final class BusHints implements ReleaseHints {
   @Override
   public void start(Receiver to) {
     bus.run(() -> receiver = to);
-    bus.consume(shared, this::onAnnouncement);
+    bus.consume(shared, this::onInterest);
     bus.consume(own, this::onHint);
   }
 
@@ -91,17 +91,17 @@ public final class BusHints implements ReleaseHints {
   @Override
   public void refused(String name, boolean notified) {
     if (always || !notified) {
-      bus.run(() -> announce(name));
+      bus.run(() -> askForHints(name));
     }
   }
 
-  private void announce(String name) {
+  private void askForHints(String name) {
     if (!closed && waiting.containsKey(name)) {
-      if (announced.add(name)) {
+      if (interested.add(name)) {
         publish(BusHint.Type.WAITING, name);
         sweepLater();
       }
-      // The release may come before the announcement has arrived: ask again a little later.
+      // The release may come before the message has arrived: ask again a little later.
       expectWakeUps(name);
     }
   }
@@ -120,7 +120,7 @@ public final class BusHints implements ReleaseHints {
       if (expectWakeUps(name).hint()) {
         wake(name);
       }
-    } else if (announced.remove(name)) {
+    } else if (interested.remove(name)) {
       publish(BusHint.Type.IDLE, name);
     }
   }
@@ -160,7 +160,7 @@ public final class BusHints implements ReleaseHints {
 
   // Others wait.
 
-  private void onAnnouncement(Message<Object> message) {
+  private void onInterest(Message<Object> message) {
     BusHint said = BusHint.parse(message.body());
     // A forged address must not make this client send messages to other consumers.
     if (said == null || !said.to().startsWith(shared + ".") || said.to().equals(own)) {
@@ -237,13 +237,13 @@ public final class BusHints implements ReleaseHints {
       return;
     }
     interests.expire(nowMillis());
-    announced.removeIf(
+    interested.removeIf(
         name -> {
           boolean over = !waiting.containsKey(name);
           publish(over ? BusHint.Type.IDLE : BusHint.Type.WAITING, name);
           return over;
         });
-    if (!announced.isEmpty() || !interests.isEmpty()) {
+    if (!interested.isEmpty() || !interests.isEmpty()) {
       sweepLater();
     }
   }

@@ -9,14 +9,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Counts the invalidations that the servers send to connections: their bytes contain one word. */
-final class PushCounter implements NettyCustomizer {
+final class InvalidationCounter implements NettyCustomizer {
   private static final byte[] WORD = "\ninvalidate\r".getBytes(StandardCharsets.US_ASCII);
 
-  private final LongAdder pushes = new LongAdder();
+  private final LongAdder invalidations = new LongAdder();
 
   /** The number until now. */
   long count() {
-    return pushes.sum();
+    return invalidations.sum();
   }
 
   @Override
@@ -37,7 +37,7 @@ final class PushCounter implements NettyCustomizer {
               // No byte of the word but its first one begins it, so one comparison is enough.
               matched = each == WORD[matched] ? matched + 1 : each == WORD[0] ? 1 : 0;
               if (matched == WORD.length) {
-                pushes.increment();
+                invalidations.increment();
                 matched = 0;
               }
               return true;
