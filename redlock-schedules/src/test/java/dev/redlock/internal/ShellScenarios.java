@@ -286,16 +286,20 @@ public final class ShellScenarios {
     check(got.size() == 1 || node.isFree(), "a grant to an interrupted caller is still held");
   }
 
-  /** A queue that has retired must take no lease: the close of the client does not find it. */
+  /** A queue that has retired must take no lease: invalidations do not find it. */
   private static void holderComes() {
     Node node = new Node("a", true);
     Client client = started(node);
-    node.heldElsewhereOnce(LockKeys.of("redlock", List.of("x")).lockKey(0));
+    String key = LockKeys.of("redlock", List.of("x")).lockKey(0);
+    node.heldElsewhereOnce(key);
     List<Lease> held = new ArrayList<>();
     var one =
         Schedule.spawn("visitor", () -> client.lock("x").tryAcquire().ifPresent(Lease::close));
     var two = Schedule.spawn("holder", () -> client.lock("x").tryAcquire().ifPresent(held::add));
     Schedule.awaitOthers();
+    check(
+        held.isEmpty() || !client.locks().of(key).isEmpty(),
+        "invalidations do not reach the queue of a lease");
     client.close();
     check(one != null && two != null, "not started");
     check(held.stream().noneMatch(Lease::isValid), "a lease outlives the client");
