@@ -9,6 +9,7 @@ import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -56,34 +57,58 @@ class PubSubHintsIT {
 
   @Test
   void channelIsRefused_theLogTellsForSubscribingAndForPublishing() {
-    String uri = nodes.get(0).directUri();
-    try (RedisClient admin = RedisClient.create(uri)) {
-      admin
-          .connect()
-          .sync()
-          .aclSetuser(
-              "deaf", AclSetuserArgs.Builder.on().addPassword("x").allCommands().resetChannels());
-    }
+    addUserWithoutChannels();
     try (CapturedLog log = new CapturedLog(Level.WARN, false);
-        PubSubHints hints = PubSubHints.on(List.of(uri.replace("redis://", "redis://deaf:x@")))) {
+        PubSubHints hints = PubSubHints.on(List.of(deaf(nodes.get(0).directUri())))) {
       hints.start(name -> {});
-      Eventually.holds(
-          () ->
-              log.events()
-                  .map(event -> event.getFormattedMessage())
-                  .anyMatch(line -> line.matches("node .*: no release hints yet: NOPERM .*")),
-          PATIENCE,
-          nodes);
+      awaitLine(log, "node .*: no release hints yet: NOPERM .*", () -> {});
+      awaitLine(log, "a node refuses release hints .*: NOPERM .*", () -> tell(hints, "refused"));
+    }
+  }
+
+  @Test
+  void channelIsRefused_afterTheCommandWasRefused_theLogTellsBoth() {
+    addUserWithoutChannels();
+    setDeaf(AclSetuserArgs.Builder.removeCommand(CommandType.SUBSCRIBE));
+    try (CapturedLog log = new CapturedLog(Level.WARN, false);
+        PubSubHints hints = PubSubHints.on(List.of(deaf(nodes.get(0).directUri())))) {
+      hints.start(name -> {});
+      awaitLine(log, "node .*: no release hints yet: NOPERM .*'subscribe' command.*", () -> {});
+      setDeaf(AclSetuserArgs.Builder.addCommand(CommandType.SUBSCRIBE));
+      awaitLine(log, "node .*: no release hints yet: NOPERM .*channel.*", () -> {});
+    }
+  }
+
+  private void addUserWithoutChannels() {
+    setDeaf(AclSetuserArgs.Builder.on().addPassword("x").allCommands().resetChannels());
+  }
+
+  private void setDeaf(AclSetuserArgs rules) {
+    try (RedisClient admin = RedisClient.create(nodes.get(0).directUri())) {
+      admin.connect().sync().aclSetuser("deaf", rules);
+    }
+  }
+
+  private static String deaf(String uri) {
+    return uri.replace("redis://", "redis://deaf:x@");
+  }
+
+  private void awaitLine(CapturedLog log, String pattern, Runnable before) {
+    try {
       Eventually.holds(
           () -> {
-            tell(hints, "refused");
-            return log.events()
-                .map(event -> event.getFormattedMessage())
-                .anyMatch(line -> line.matches("a node refuses release hints .*: NOPERM .*"));
+            before.run();
+            return lines(log).stream().anyMatch(line -> line.matches(pattern));
           },
           PATIENCE,
           nodes);
+    } catch (AssertionError e) {
+      throw new AssertionError("no line " + pattern + " in " + lines(log), e);
     }
+  }
+
+  private static List<String> lines(CapturedLog log) {
+    return log.events().map(event -> event.getFormattedMessage()).toList();
   }
 
   private static void tell(PubSubHints hints, String name) {

@@ -18,6 +18,8 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -57,6 +59,9 @@ public final class PubSubHints implements ReleaseHints {
   /** Written when a connection is established, read for each hint. */
   private final List<StatefulRedisConnection<String, String>> publishers =
       new CopyOnWriteArrayList<>();
+
+  /** By node, the last reason for missing hints that the log has told. */
+  private final Map<String, String> told = new ConcurrentHashMap<>();
 
   /** Whether the log has told that a node refuses to publish. */
   private final AtomicBoolean warned = new AtomicBoolean();
@@ -121,16 +126,14 @@ public final class PubSubHints implements ReleaseHints {
     receiver = to;
     for (NodeUri uri : uris) {
       keep(
-          uri,
-          true,
           () -> client.connectPubSubAsync(StringCodec.UTF8, configured(uri)),
-          made -> subscribe(uri, made));
+          made -> subscribe(uri, made),
+          failure -> tell(uri, failure));
       // Two connections: in RESP2 a connection that subscribes cannot publish.
       keep(
-          uri,
-          false,
           () -> client.connectAsync(StringCodec.UTF8, configured(uri)),
-          publishers::add);
+          publishers::add,
+          failure -> {}); // The log has it from the first connection.
     }
   }
 
@@ -140,7 +143,7 @@ public final class PubSubHints implements ReleaseHints {
 
   /** Tries to connect until it succeeds. After that Lettuce reconnects by itself. */
   private <C extends StatefulConnection<String, String>> void keep(
-      NodeUri uri, boolean warn, Supplier<ConnectionFuture<C>> connect, Consumer<C> use) {
+      Supplier<ConnectionFuture<C>> connect, Consumer<C> use, Consumer<Throwable> onFailure) {
     if (closed) {
       return;
     }
@@ -155,10 +158,8 @@ public final class PubSubHints implements ReleaseHints {
                 }
                 return;
               }
-              if (warn) {
-                LOG.warn("node {}: no release hints yet: {}", uri.name(), failure.getMessage());
-              }
-              later(() -> keep(uri, false, connect, use));
+              onFailure.accept(failure);
+              later(() -> keep(connect, use, onFailure));
             });
   }
 
@@ -181,12 +182,11 @@ public final class PubSubHints implements ReleaseHints {
             }
           }
         });
-    subscribeOn(uri, true, made);
+    subscribeOn(uri, made);
   }
 
   /** Tries until it succeeds. After that Lettuce subscribes again by itself. */
-  private void subscribeOn(
-      NodeUri uri, boolean warn, StatefulRedisPubSubConnection<String, String> made) {
+  private void subscribeOn(NodeUri uri, StatefulRedisPubSubConnection<String, String> made) {
     made.async()
         .subscribe(channel)
         .whenComplete(
@@ -194,11 +194,17 @@ public final class PubSubHints implements ReleaseHints {
               if (failure == null || closed) {
                 return;
               }
-              if (warn) { // For example, the user lacks +subscribe or the channel.
-                LOG.warn("node {}: no release hints yet: {}", uri.name(), failure.getMessage());
-              }
-              later(() -> subscribeOn(uri, false, made));
+              tell(uri, failure); // For example, the user lacks +subscribe or the channel.
+              later(() -> subscribeOn(uri, made));
             });
+  }
+
+  /** Tells a reason unless it is the last one told. The first is often only "not connected yet". */
+  private void tell(NodeUri uri, Throwable failure) {
+    String reason = String.valueOf(failure.getMessage());
+    if (!reason.equals(told.put(uri.name(), reason))) {
+      LOG.warn("node {}: no release hints yet: {}", uri.name(), reason);
+    }
   }
 
   private static void hint(Receiver to, String name) {
