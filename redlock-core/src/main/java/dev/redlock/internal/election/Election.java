@@ -343,7 +343,14 @@ public final class Election implements LeaderElection {
     if (t != tenure || t.reason != null) {
       return;
     }
-    long left = t.lease.remainingValidity().toNanos();
+    long left;
+    try {
+      left = t.lease.remainingValidity().toNanos();
+    } catch (Throwable e) { // The clock may be the user's. Without it nothing stops work in time.
+      report(e);
+      end(t, StopReason.LEASE_ENDING);
+      return;
+    }
     Supplier<? extends CompletionStage<?>> liveness = config.liveness();
     if (left <= marginNanos) {
       end(t, left <= 0 ? StopReason.LEASE_LOST : StopReason.LEASE_ENDING);

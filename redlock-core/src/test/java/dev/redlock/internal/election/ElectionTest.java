@@ -12,6 +12,7 @@ import dev.redlock.Redlock;
 import dev.redlock.spi.Time;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,23 +22,29 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** A tenure whose work cannot be started. A lease that does no work must not stay. */
 class ElectionTest {
   private final Queue<Runnable> userTasks = new ArrayDeque<>();
+  private final Queue<Runnable> timers = new ArrayDeque<>();
   private final List<StopReason> stops = new ArrayList<>();
   private int starts;
   private int releases;
 
   private LeaderElection electionWith(BooleanSupplier valid) {
+    return electionWith(valid, () -> LockOptions.defaults().leaseTime());
+  }
+
+  private LeaderElection electionWith(BooleanSupplier valid, Supplier<Duration> left) {
     Lease lease =
         proxy(
             Lease.class,
             (self, method, args) ->
                 switch (method.getName()) {
                   case "isValid" -> valid.getAsBoolean();
-                  case "remainingValidity" -> LockOptions.defaults().leaseTime();
+                  case "remainingValidity" -> left.get();
                   case "releaseAsync" -> {
                     releases++;
                     yield CompletableFuture.completedFuture(null);
@@ -52,7 +59,13 @@ class ElectionTest {
                     ? CompletableFuture.completedFuture(Optional.of(lease))
                     : new CompletableFuture<Lease>());
     Time.Cancellable timer = () -> {};
-    Time time = proxy(Time.class, (self, method, args) -> timer);
+    Time time =
+        proxy(
+            Time.class,
+            (self, method, args) -> {
+              timers.add((Runnable) args[0]);
+              return timer;
+            });
     Redlock client =
         (Redlock)
             Proxy.newProxyInstance(
@@ -65,7 +78,7 @@ class ElectionTest {
                       case "time" -> time;
                       case "executor" -> (Executor) userTasks::add;
                       case "isClosed" -> false;
-                      case "onEnd" -> null;
+                      case "onEnd", "report" -> null;
                       default -> throw new UnsupportedOperationException(method.getName());
                     });
     return LeaderElection.builder(
@@ -136,6 +149,29 @@ class ElectionTest {
     runUserTasks();
     assertThat(starts).isZero();
     assertThat(stops).isEmpty();
+    assertThat(releases).isEqualTo(1);
+    assertThat(election.state()).isEqualTo(State.WAITING);
+  }
+
+  @Test
+  void watch_clockThrowsWhileWorkRuns_stopsWorkAndReleasesTheLease() {
+    boolean[] broken = {false};
+    LeaderElection election =
+        electionWith(
+            () -> true,
+            () -> {
+              if (broken[0]) {
+                throw new IllegalStateException("clock");
+              }
+              return LockOptions.defaults().leaseTime();
+            });
+    election.start();
+    runUserTasks();
+    broken[0] = true;
+    timers.remove().run();
+    runUserTasks();
+    assertThat(starts).isEqualTo(1);
+    assertThat(stops).containsExactly(StopReason.LEASE_ENDING);
     assertThat(releases).isEqualTo(1);
     assertThat(election.state()).isEqualTo(State.WAITING);
   }
