@@ -212,14 +212,10 @@ final class Acquirer {
             ? places.entry(w, home, now)
             : null;
     LockRequest.Acquire request =
-        new LockRequest.Acquire(
-            keys,
-            leaseId,
-            token,
-            config.ttlMillis(),
-            predecessor == null ? null : predecessor.id(),
-            predecessor == null ? 0 : predecessor.grantToken(),
-            entry);
+        LockRequest.Acquire.of(keys, leaseId, token, config.ttlMillis()).withQueueEntry(entry);
+    if (predecessor != null) {
+      request = request.successorOf(predecessor.id(), predecessor.grantToken());
+    }
     int queueHome = atTurn || (predecessor != null && !fair) ? -1 : home;
     nodes.limiter().began();
     AcquireRound r =

@@ -82,6 +82,6 @@ final class Grant {
    * @param keepMillis for how long the keys stay, for a minimum hold
    */
   LockRequest.Release release(long keepMillis) {
-    return new LockRequest.Release(keys, id, token, true, keepMillis, null);
+    return LockRequest.Release.of(keys, id, token).keeping(keepMillis);
   }
 }

@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -274,8 +275,11 @@ final class PendingReleases {
       }
       return; // An open one, or a hand-off, is behind the acquire on the same connection.
     }
+    LockKeys keys = request.keys();
     LockRequest.Release undo =
-        new LockRequest.Release(request.keys(), request.leaseId(), request.token(), lease, 0, null);
+        lease
+            ? LockRequest.Release.of(keys, request.leaseId(), request.token())
+            : LockRequest.Release.rollBack(keys, request.leaseId(), request.token());
     add(undo, bit, request.ttlMillis() * 1_000_000L, null, nowNanos);
   }
 
