@@ -10,6 +10,10 @@ import dev.redlock.testkit.RedisTest;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.protocol.CommandType;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -76,6 +80,22 @@ class PubSubHintsIT {
       awaitLine(log, "node .*: no release hints yet: NOPERM .*'subscribe' command.*", () -> {});
       setDeaf(AclSetuserArgs.Builder.addCommand(CommandType.SUBSCRIBE));
       awaitLine(log, "node .*: no release hints yet: NOPERM .*channel.*", () -> {});
+    }
+  }
+
+  @Test
+  void close_whileANodeDoesNotAnswer_logsNothing() throws IOException {
+    try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        CapturedLog log = new CapturedLog(Level.WARN, false)) {
+      PubSubHints hints = PubSubHints.on(List.of("redis://127.0.0.1:" + silent.getLocalPort()));
+      hints.start(name -> {});
+      try (Socket one = silent.accept();
+          Socket other = silent.accept()) {
+        hints.close();
+        one.getInputStream().readAllBytes(); // Until the client has disconnected.
+        other.getInputStream().readAllBytes();
+      }
+      assertThat(lines(log)).isEmpty();
     }
   }
 

@@ -158,6 +158,9 @@ public final class PubSubHints implements ReleaseHints {
                 }
                 return;
               }
+              if (closed) {
+                return;
+              }
               onFailure.accept(failure);
               later(() -> keep(connect, use, onFailure));
             });
@@ -199,7 +202,9 @@ public final class PubSubHints implements ReleaseHints {
             });
   }
 
-  /** Tells a reason unless it is the last one told. The first is often only "not connected yet". */
+  /**
+   * Logs a reason that differs from the last one: the first is often only that it is not connected.
+   */
   private void tell(NodeUri uri, Throwable failure) {
     String reason = String.valueOf(failure.getMessage());
     if (!reason.equals(told.put(uri.name(), reason))) {

@@ -25,7 +25,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** A tenure whose work cannot be started. A lease that does no work must not stay. */
+/**
+ * Tenures whose work cannot be started, or cannot be watched. A lease that does no work must not
+ * stay, and work must not go on without its stop margin.
+ */
 class ElectionTest {
   private final Queue<Runnable> userTasks = new ArrayDeque<>();
   private final Queue<Runnable> timers = new ArrayDeque<>();
