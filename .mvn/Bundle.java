@@ -43,17 +43,18 @@ public final class Bundle {
 
   /** What each module is for its user; a module that is missing here is not published. */
   private static final Map<String, String> MODULES =
-      Map.of(
-          "redlock-bom", "",
-          "redlock-core", "dev.redlock.core",
-          "redlock-testkit", "dev.redlock.testkit",
-          "redlock-cluster-adapter", "dev.redlock.cluster",
-          "redlock-vertx", "dev.redlock.vertx",
-          "redlock-micrometer", "dev.redlock.micrometer",
-          "redlock-reactor", "dev.redlock.reactor",
-          "redlock-shedlock", "dev.redlock.shedlock",
-          "redlock-spring-boot-starter", "dev.redlock.spring",
-          "redlock-kotlin", "dev.redlock.kotlin");
+      Map.ofEntries(
+          Map.entry("redlock-bom", ""),
+          Map.entry("redlock-core", "dev.redlock.core"),
+          Map.entry("redlock-lettuce", "dev.redlock.lettuce"),
+          Map.entry("redlock-testkit", "dev.redlock.testkit"),
+          Map.entry("redlock-cluster-adapter", "dev.redlock.cluster"),
+          Map.entry("redlock-vertx", "dev.redlock.vertx"),
+          Map.entry("redlock-micrometer", "dev.redlock.micrometer"),
+          Map.entry("redlock-reactor", "dev.redlock.reactor"),
+          Map.entry("redlock-shedlock", "dev.redlock.shedlock"),
+          Map.entry("redlock-spring-boot-starter", "dev.redlock.spring"),
+          Map.entry("redlock-kotlin", "dev.redlock.kotlin"));
 
   private static final List<String> faults = new ArrayList<>();
 

@@ -1,6 +1,7 @@
 /** A node of the lock that is one Redis Cluster. */
 module dev.redlock.cluster {
   requires transitive dev.redlock.core;
+  requires transitive dev.redlock.lettuce;
   requires transitive org.jspecify;
   requires lettuce.core;
   requires io.netty.common;

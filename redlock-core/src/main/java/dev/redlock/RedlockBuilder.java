@@ -3,7 +3,6 @@ package dev.redlock;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.internal.Assembly;
-import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.ReleaseHints;
@@ -34,6 +33,8 @@ public final class RedlockBuilder {
 
   /**
    * Adds standalone masters by URI: {@code redis://user:password@host:port}, {@code rediss://…}.
+   * The adapter that {@linkplain dev.redlock.spi.NodeFactory makes nodes from URIs} has to be
+   * present, for example {@code redlock-lettuce}.
    */
   public RedlockBuilder nodes(String... uris) {
     this.uris.addAll(List.of(uris));
@@ -159,6 +160,7 @@ public final class RedlockBuilder {
    *
    * @throws IllegalArgumentException if there are no nodes or more than 63, a URI cannot be parsed
    *     or appears twice, or the lease time is longer than {@code maxLeaseTime}
+   * @throws IllegalStateException if there are URIs, but no adapter that makes nodes from them
    */
   public Redlock build() {
     return Assembly.start(parts());
@@ -167,7 +169,7 @@ public final class RedlockBuilder {
   Assembly.Parts parts() {
     LockOptions defaults = options.build(maxLeaseTime);
     List<LockNode> all = new ArrayList<>(nodes);
-    all.addAll(LettuceNodes.standalone(uris));
+    all.addAll(Assembly.nodes(uris));
     return new Assembly.Parts(
         all,
         hints,

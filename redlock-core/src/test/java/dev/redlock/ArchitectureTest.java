@@ -74,12 +74,8 @@ class ArchitectureTest {
                       "java.nio.channels..",
                       "java.nio.file..",
                       "org.slf4j..",
-                      "io.lettuce..",
-                      "io.netty..",
-                      "reactor..",
                       "com.google.common.util.concurrent..",
-                      "dev.redlock.internal",
-                      "dev.redlock.lettuce..")
+                      "dev.redlock.internal")
                   .or(assignableTo(Thread.class))
                   .or(assignableTo(ThreadLocal.class))
                   .or(assignableTo(Timer.class))
@@ -253,35 +249,13 @@ class ArchitectureTest {
   }
 
   @ArchTest
-  static final ArchRule core_neverUsesLettuceSynchronously =
-      noClasses()
-          .should()
-          .accessTargetWhere(
-              describe(
-                  "is sync() of Lettuce",
-                  call ->
-                      call.getName().equals("sync")
-                          && call.getTargetOwner().getPackageName().startsWith("io.lettuce.")))
-          .because("called on one of Lettuce's own threads it waits for itself until it times out");
-
-  @ArchTest
-  static final ArchRule lettuceAndNetty_areKnownToOneAdapter =
-      noClasses()
-          .that()
-          .resideOutsideOfPackage("dev.redlock.lettuce..")
-          .should()
-          .dependOnClassesThat()
-          .resideInAnyPackage("io.lettuce..", "io.netty..", "reactor..")
-          .because("the engine works with any LockNode, and runs without Redis in the simulator");
-
-  @ArchTest
   static final ArchRule ports_dependOnNothingThatImplementsThem =
       noClasses()
           .that()
           .resideInAPackage("dev.redlock.spi..")
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage("dev.redlock.internal..", "dev.redlock.lettuce..")
+          .resideInAPackage("dev.redlock.internal..")
           .because("adapters are written against the ports alone");
 
   @ArchTest
@@ -289,17 +263,8 @@ class ArchitectureTest {
       classes()
           .that()
           .resideInAnyPackage("dev.redlock", "dev.redlock.spi")
-          .should(showOnlyTypesOutside("com.google.", "io.lettuce.", "io.netty.", "reactor."))
+          .should(showOnlyTypesOutside("com.google.", "org.slf4j."))
           .because("an application must be free to choose its own versions");
-
-  @ArchTest
-  static final ArchRule adapter_showsLettuceOnly =
-      classes()
-          .that()
-          .resideInAPackage("dev.redlock.lettuce")
-          .should(showOnlyTypesOutside("com.google.", "io.netty.", "reactor."))
-          .because("ClientResources are the users' to pass in; what Lettuce is built on is not")
-          .allowEmptyShould(true);
 
   // Accesses rather than calls: System::nanoTime reads a clock as well.
   private static DescribedPredicate<JavaAccess<?>> clockIsRead() {

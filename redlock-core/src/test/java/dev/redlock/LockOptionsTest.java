@@ -147,23 +147,6 @@ class LockOptionsTest {
   }
 
   @Test
-  void maxLeaseTimeOfTheClient_alone_bringsTheDefaultLeaseTimeDown() {
-    Duration longest = Duration.ofSeconds(20);
-    String nowhere = "redis://127.0.0.1:1";
-    try (Redlock redlock = Redlock.builder().nodes(nowhere).maxLeaseTime(longest).build()) {
-      LockOptions defaults = redlock.defaultOptions();
-      assertThat(defaults.leaseTime()).isEqualTo(longest);
-      assertThat(defaults.drift()).isEqualTo(millis(202));
-      LockOptions fair = defaults.toBuilder().fair(true).build();
-      assertThat(redlock.lock("mine", fair).options().leaseTime()).isEqualTo(longest);
-    }
-    RedlockBuilder longer = Redlock.builder().nodes(nowhere).maxLeaseTime(longest);
-    assertThatThrownBy(longer.leaseTime(Duration.ofSeconds(21))::build)
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("PT21S");
-  }
-
-  @Test
   void toBuilder_ofEveryOptionChanged_makesTheSameAgain() {
     LockOptions odd =
         LockOptions.builder()

@@ -32,10 +32,8 @@ class PackagesTest {
   private static final Set<String> ARGUED =
       Set.of(
           "dev.redlock.RedlockBuilder -> dev.redlock.internal.Assembly",
-          "dev.redlock.RedlockBuilder -> dev.redlock.lettuce.LettuceNodes",
           "dev.redlock.LeaderElection -> dev.redlock.internal.election.Election",
-          "dev.redlock.LeaderElection -> dev.redlock.internal.election.ElectionConfig",
-          "dev.redlock.lettuce.internal -> dev.redlock.lettuce");
+          "dev.redlock.LeaderElection -> dev.redlock.internal.election.ElectionConfig");
 
   private final Map<String, Set<String>> uses = new TreeMap<>();
   private final Set<String> argued = new TreeSet<>();
@@ -91,9 +89,7 @@ class PackagesTest {
     Set<String> exported =
         CORE.stream()
             .filter(
-                type ->
-                    Set.of("dev.redlock", "dev.redlock.spi", "dev.redlock.lettuce")
-                        .contains(type.getPackageName()))
+                type -> Set.of("dev.redlock", "dev.redlock.spi").contains(type.getPackageName()))
             .filter(PackagesTest::isPublic)
             .map(JavaClass::getName)
             .collect(Collectors.toCollection(TreeSet::new));

@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.redlock.internal.scripts.EncodedRequest;
-import dev.redlock.internal.scripts.Script;
-import dev.redlock.internal.scripts.ScriptReplies;
+import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.lettuce.internal.scripts.Script;
+import dev.redlock.lettuce.internal.scripts.ScriptReplies;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;

@@ -5,12 +5,14 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
+import dev.redlock.spi.NodeFactory;
 import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +40,32 @@ public final class Assembly {
       boolean traceLeaks,
       @Nullable Executor callbackExecutor,
       @Nullable Time time) {}
+
+  /** Makes nodes from these URIs, by the adapter that is present. */
+  public static List<LockNode> nodes(List<String> uris) {
+    if (uris.isEmpty()) {
+      return List.of();
+    }
+    // The loader of the current thread comes second: that of a pool's thread may see no adapter.
+    List<NodeFactory> adapters = adapters(NodeFactory.class.getClassLoader());
+    if (adapters.isEmpty()) {
+      adapters = adapters(Thread.currentThread().getContextClassLoader());
+    }
+    if (adapters.size() != 1) {
+      throw new IllegalStateException(
+          "nodes(String...) needs exactly one adapter that makes nodes from URIs, found "
+              + adapters
+              + ": add dev.redlock:redlock-lettuce, or pass nodes that you made to"
+              + " nodes(LockNode...)");
+    }
+    return adapters.get(0).nodes(List.copyOf(uris));
+  }
+
+  private static List<NodeFactory> adapters(@Nullable ClassLoader loader) {
+    return ServiceLoader.load(NodeFactory.class, loader).stream()
+        .map(ServiceLoader.Provider::get)
+        .toList();
+  }
 
   /** Checks the parts and starts the client. */
   public static Redlock start(Parts parts) {

@@ -20,7 +20,8 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
 /**
- * A fault, put into a copy of the sources of redlock-core and compiled in memory.
+ * A fault, put into a copy of the sources of redlock-core or redlock-lettuce and compiled in
+ * memory.
  *
  * @param name the fault
  * @param source where it is from: the number of an issue, or {@code own}
@@ -28,7 +29,7 @@ import javax.tools.ToolProvider;
  * @param edits what is replaced; each original must occur exactly once
  */
 public record Patch(String name, String source, String caughtBy, List<Edit> edits) {
-  private static final String SOURCES = "redlock-core/src/main/java/dev/redlock/";
+  private static final String SOURCES = "/src/main/java/dev/redlock/";
 
   /** One replacement in the file of one type, for example {@code internal/Locks}. */
   public record Edit(String type, String original, String replacement) {}
@@ -39,7 +40,8 @@ public record Patch(String name, String source, String caughtBy, List<Edit> edit
     for (Edit edit : edits) {
       String text = texts.get(edit.type());
       if (text == null) {
-        text = Files.readString(root.resolve(SOURCES + edit.type() + ".java"));
+        text =
+            Files.readString(root.resolve(module(edit.type()) + SOURCES + edit.type() + ".java"));
       }
       texts.put(edit.type(), edited(text, edit));
     }
@@ -54,6 +56,10 @@ public record Patch(String name, String source, String caughtBy, List<Edit> edit
       throw new IllegalStateException("'" + name + "' does not compile: " + messages);
     }
     return classes.bytes();
+  }
+
+  private static String module(String type) {
+    return type.startsWith("lettuce/") ? "redlock-lettuce" : "redlock-core";
   }
 
   private String edited(String text, Edit edit) {

@@ -4,8 +4,8 @@ import static dev.redlock.simulation.Play.require;
 
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
-import dev.redlock.internal.protocol.TokenWindow;
 import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.TokenWindow;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

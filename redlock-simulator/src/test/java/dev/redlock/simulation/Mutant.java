@@ -196,14 +196,14 @@ record Mutant(String name, String source, List<Edit> edits) {
         "M18",
         "a node that lost its keys votes at once (no quarantine)",
         new Edit(
-            "redlock-core/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
+            "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
             "boolean held = refusal != null || uncheckedFlushes > 0 || hold.lasts(now);",
             "boolean held = refusal != null;"));
     mutant(
         "M18",
         "the client ignores a reported flush",
         new Edit(
-            "redlock-core/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
+            "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
             "    connection++;\n    if (guard == RestartGuard.OFF) {",
             "    if (connection > 0) {"));
     mutant(

@@ -2,11 +2,11 @@ package dev.redlock.simulation;
 
 import dev.redlock.internal.protocol.Exchange;
 import dev.redlock.internal.protocol.Repairs;
-import dev.redlock.internal.protocol.TokenWindow;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.TokenWindow;
 import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,6 +1,6 @@
 package dev.redlock.simulation;
 
-import dev.redlock.internal.protocol.TokenWindow;
+import dev.redlock.spi.TokenWindow;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;

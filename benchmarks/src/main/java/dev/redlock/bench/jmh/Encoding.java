@@ -1,6 +1,6 @@
 package dev.redlock.bench.jmh;
 
-import dev.redlock.internal.scripts.EncodedRequest;
+import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import java.util.List;

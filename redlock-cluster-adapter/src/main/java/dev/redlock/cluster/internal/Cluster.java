@@ -1,7 +1,7 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.cluster.ClusterReleaseHints;
-import dev.redlock.internal.scripts.EncodedRequest;
+import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;

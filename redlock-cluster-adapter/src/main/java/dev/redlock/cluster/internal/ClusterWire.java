@@ -1,6 +1,6 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.internal.scripts.EncodedRequest;
+import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockRequest;
 
 /**

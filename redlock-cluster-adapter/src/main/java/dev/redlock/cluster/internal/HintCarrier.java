@@ -8,7 +8,7 @@ interface HintCarrier {
 
   /**
    * The command by which a release publishes its hint; see {@link
-   * dev.redlock.internal.scripts.EncodedRequest#of}.
+   * dev.redlock.lettuce.internal.scripts.EncodedRequest#of}.
    */
   String command();
 

@@ -1,10 +1,10 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.internal.scripts.EncodedRequest;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.NodeConnection;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
+import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;

@@ -1,10 +1,10 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.cluster.ClusterOptions;
-import dev.redlock.internal.scripts.EncodedRequest;
 import dev.redlock.lettuce.internal.Failures;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
+import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;

@@ -1,7 +1,7 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.internal.scripts.EncodedRequest;
 import dev.redlock.lettuce.internal.Failures;
+import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateAdapter;

@@ -2,7 +2,7 @@ package dev.redlock.cluster.internal;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.internal.scripts.EncodedRequest;
+import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;

@@ -2,8 +2,8 @@ package dev.redlock.cluster.internal;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.internal.scripts.EncodedRequest;
-import dev.redlock.internal.scripts.Script;
+import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.lettuce.internal.scripts.Script;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;

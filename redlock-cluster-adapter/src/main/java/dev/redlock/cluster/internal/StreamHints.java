@@ -2,7 +2,7 @@ package dev.redlock.cluster.internal;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.redlock.internal.scripts.EncodedRequest;
+import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.Time;
 import io.lettuce.core.StreamMessage;
 import io.lettuce.core.codec.ByteArrayCodec;

@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.TokenWindow;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.TokenWindow;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -6,6 +6,7 @@ import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.TokenWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.redlock.testkit.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.internal.protocol.TokenWindow;
+import dev.redlock.spi.TokenWindow;
 import org.junit.jupiter.api.Test;
 
 class NodeModelTest {

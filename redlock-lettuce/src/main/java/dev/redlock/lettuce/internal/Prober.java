@@ -1,0 +1,266 @@
+package dev.redlock.lettuce.internal;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.redlock.lettuce.internal.scripts.Script;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeIdentity;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.ArrayOutput;
+import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.output.ValueListOutput;
+import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/** Probes a server: asks for its identity, age, clock and marker, in one pipeline. */
+final class Prober {
+  /** What the probe found out, and what the server refused or left out. */
+  record Result(Probe probe, boolean tracking, List<String> refused) {}
+
+  private static final String NO_PERMISSION = "this user has no permission for ";
+
+  /** The server cannot be probed now; try again later. */
+  static final class NotReadyException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    NotReadyException(Throwable cause) {
+      super(Failures.kind(cause) + ": " + Failures.message(cause), cause);
+    }
+  }
+
+  /** Errors that pass; they say nothing about the permissions of the user. */
+  private static final Set<NodeError.Kind> PASSING =
+      Set.of(
+          NodeError.Kind.LOADING,
+          NodeError.Kind.BUSY,
+          NodeError.Kind.DISCONNECTED,
+          NodeError.Kind.NOT_AUTHENTICATED);
+
+  private final byte[] markerKey;
+  private final String newMarkerId = Long.toHexString(ThreadLocalRandom.current().nextLong());
+  private final byte[] maxLeaseMillis;
+  private final boolean clustered;
+
+  /**
+   * @param clustered whether the server is a master of a cluster. It then has no marker, because a
+   *     key moves with its slot
+   */
+  Prober(String keyPrefix, long maxLeaseMillis, boolean clustered) {
+    this.clustered = clustered;
+    this.markerKey = (keyPrefix + ":%node").getBytes(UTF_8);
+    this.maxLeaseMillis = Long.toString(maxLeaseMillis).getBytes(US_ASCII);
+  }
+
+  /**
+   * Probes a new connection. The stage fails if the server is not ready.
+   *
+   * @param knownSince the time of the last marker that was seen here; 0 if none
+   */
+  CompletionStage<Result> probe(NodeSession session, long knownSince) {
+    // Invalidations need RESP3, which the handshake requires.
+    CompletionStage<Reply<String>> tracking =
+        send(
+            session,
+            CommandType.CLIENT,
+            new StatusOutput<>(ByteArrayCodec.INSTANCE),
+            args("TRACKING", "ON", "NOLOOP"));
+    return session
+        .scripts()
+        .load()
+        .thenCombine(tracking, (loaded, reply) -> reply.failure() == null)
+        .thenCombine(
+            probeAgain(session, knownSince),
+            (tracked, found) -> {
+              List<String> refused = new ArrayList<>(found.refused());
+              if (!tracked) {
+                refused.add(NO_PERMISSION + "CLIENT TRACKING (waiters receive no invalidations)");
+              }
+              return new Result(found.probe(), tracked, refused);
+            });
+  }
+
+  /** Asks for identity, clock and marker only; for a connection that was probed before. */
+  CompletionStage<Result> probeAgain(NodeSession session, long knownSince) {
+    CompletionStage<Reply<byte[]>> info =
+        send(
+            session,
+            CommandType.INFO,
+            new ValueOutput<>(ByteArrayCodec.INSTANCE),
+            new CommandArgs<>(ByteArrayCodec.INSTANCE));
+    return info.thenCombine(
+            clustered ? time(session) : marker(session, knownSince),
+            (reply, marker) -> {
+              throwIfNotReady(reply.failure());
+              throwIfNotReady(marker.failure());
+              List<String> refused = new ArrayList<>();
+              NodeIdentity identity =
+                  reply.value() == null
+                      ? null
+                      : NodeIdentity.parse(new String(reply.value(), UTF_8));
+              boolean infoRefused = reply.value() == null;
+              if (infoRefused) {
+                refused.add(NO_PERMISSION + "INFO (the client cannot detect restarts)");
+              } else if (identity == null) {
+                refused.add(
+                    "the server reports no run_id in INFO (the client cannot detect restarts)");
+              }
+              if (clustered) {
+                long now = marker.value() == null ? 0 : marker.value().nowMicros();
+                return new Result(
+                    new Probe(identity, infoRefused, null, now, true, 0), true, refused);
+              }
+              if (marker.value() == null && (identity == null || !identity.replica())) {
+                refused.add(
+                    NO_PERMISSION
+                        + "its marker "
+                        + new String(markerKey, UTF_8)
+                        + " (the client cannot detect flushes)");
+              }
+              long now = marker.value() == null ? 0 : marker.value().nowMicros();
+              return new Result(
+                  new Probe(identity, infoRefused, marker.value(), now, false, 0), true, refused);
+            })
+        .thenCompose(result -> withProofOfAge(session, result));
+  }
+
+  /**
+   * INFO does not report when a master was promoted. Asks the marker since when the server has been
+   * known as a master: a second round trip, after a promotion only.
+   */
+  private CompletionStage<Result> withProofOfAge(NodeSession session, Result result) {
+    NodeIdentity identity = result.probe().identity();
+    if (clustered || identity == null || !identity.promoted()) {
+      return CompletableFuture.completedStage(result);
+    }
+    return evalMarker(session, 0, identity.replicationId())
+        .thenApply(
+            reply -> {
+              List<Object> numbers = reply.value();
+              long micros = numbers == null ? 0 : (Long) numbers.get(5);
+              return new Result(
+                  result.probe().withMasterFor(micros), result.tracking(), result.refused());
+            });
+  }
+
+  /** The node's clock, where there is no marker. */
+  private CompletionStage<Reply<Probe.Marker>> time(NodeSession session) {
+    return send(
+            session,
+            CommandType.TIME,
+            new ValueListOutput<>(ByteArrayCodec.INSTANCE),
+            new CommandArgs<>(ByteArrayCodec.INSTANCE))
+        .thenApply(
+            reply -> {
+              List<byte[]> words = reply.value();
+              if (words == null) {
+                return new Reply<>(null, reply.failure());
+              }
+              long seconds = Long.parseLong(new String(words.get(0), US_ASCII));
+              long micros = Long.parseLong(new String(words.get(1), US_ASCII));
+              return new Reply<>(new Probe.Marker(0, 0, seconds * 1_000_000 + micros), null);
+            });
+  }
+
+  /**
+   * The sync policy of the append-only file. Empty without permission, which the user of an
+   * application should not have. So only the doctor asks.
+   */
+  CompletionStage<String> appendFsync(NodeSession session) {
+    return send(
+            session,
+            CommandType.CONFIG,
+            new ArrayOutput<>(ByteArrayCodec.INSTANCE),
+            args("GET", "appendfsync"))
+        .thenApply(
+            reply -> {
+              List<Object> words = reply.value();
+              return words != null && words.size() == 2 && words.get(1) instanceof byte[] policy
+                  ? new String(policy, UTF_8)
+                  : "";
+            });
+  }
+
+  /**
+   * Reads the marker and writes one if there is none. A cluster has no markers.
+   *
+   * @param knownSince the time of the last marker that was seen here; 0 if none
+   */
+  CompletionStage<Reply<Probe.Marker>> marker(NodeSession session, long knownSince) {
+    if (clustered) {
+      return CompletableFuture.completedStage(new Reply<>(null, null));
+    }
+    return evalMarker(session, knownSince, "")
+        .thenApply(
+            reply -> {
+              List<Object> numbers = reply.value();
+              if (numbers == null) {
+                return new Reply<>(null, reply.failure());
+              }
+              return new Reply<>(
+                  new Probe.Marker(
+                      (Long) numbers.get(1),
+                      (Long) numbers.get(2),
+                      (Long) numbers.get(3),
+                      (Long) numbers.get(4) == 1,
+                      new String((byte[]) numbers.get(6), UTF_8)),
+                  null);
+            });
+  }
+
+  private CompletionStage<Reply<List<Object>>> evalMarker(
+      NodeSession session, long knownSince, String promotedTo) {
+    CommandArgs<byte[], byte[]> args =
+        new CommandArgs<>(ByteArrayCodec.INSTANCE)
+            .add(Script.MARKER.text())
+            .add(1)
+            .addKey(markerKey)
+            .add(maxLeaseMillis)
+            .add(knownSince)
+            .add(newMarkerId)
+            .add(promotedTo);
+    return send(session, CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), args);
+  }
+
+  private static void throwIfNotReady(@Nullable Throwable failure) {
+    if (failure != null && PASSING.contains(Failures.kind(failure))) {
+      throw new NotReadyException(failure);
+    }
+  }
+
+  /** A value, or the reason why there is none. */
+  record Reply<T>(@Nullable T value, @Nullable Throwable failure) {}
+
+  private static <T> CompletionStage<Reply<T>> send(
+      NodeSession session,
+      CommandType type,
+      CommandOutput<byte[], byte[], T> output,
+      CommandArgs<byte[], byte[]> args) {
+    try {
+      return session
+          .dispatch(new AsyncCommand<>(new Command<>(type, output, args)))
+          .handle(Reply::new);
+    } catch (RuntimeException e) {
+      return CompletableFuture.completedStage(new Reply<>(null, e));
+    }
+  }
+
+  private static CommandArgs<byte[], byte[]> args(String... words) {
+    CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE);
+    for (String word : words) {
+      args.add(word);
+    }
+    return args;
+  }
+}

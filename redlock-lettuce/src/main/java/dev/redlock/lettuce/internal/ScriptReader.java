@@ -1,0 +1,142 @@
+package dev.redlock.lettuce.internal;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.lettuce.internal.scripts.Script;
+import dev.redlock.spi.HolderMark;
+import dev.redlock.spi.LockReader;
+import dev.redlock.spi.Time;
+import io.lettuce.core.ScriptOutputType;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** Lists the locks of one server over a connection that it makes at the first call. */
+public final class ScriptReader implements LockReader {
+  private static final byte[][] NO_KEYS = {};
+  private static final int ELEMENTS = 5;
+
+  /** Tokens are below 2^53. */
+  private static final int MAX_FENCE_DIGITS = 16;
+
+  private final Connector connector;
+  private final SharedResources resources;
+  private final LettuceOptions options;
+
+  // Guarded by this.
+  private @Nullable CompletableFuture<Connector.Made> connecting;
+  private boolean closed;
+
+  /** Connects at the first call. */
+  public ScriptReader(NodeUri uri, LettuceOptions options, SharedResources resources, Time time) {
+    this.resources = resources;
+    this.options = options;
+    connector = new Connector(uri, options, resources.acquire(), time);
+  }
+
+  @Override
+  public CompletionStage<Page> scan(String prefix, String cursor, int count) {
+    String pattern = escaped(prefix) + ":{*";
+    return ask(List.of("scan", cursor, pattern, Integer.toString(count)));
+  }
+
+  private static String escaped(String prefix) {
+    return prefix.replaceAll("[\\\\*?\\[\\]]", "\\\\$0");
+  }
+
+  @Override
+  public CompletionStage<Page> inspect(List<String> lockKeys) {
+    List<String> words = new ArrayList<>(lockKeys.size() + 1);
+    words.add("inspect");
+    words.addAll(lockKeys);
+    return ask(words);
+  }
+
+  private CompletionStage<Page> ask(List<String> words) {
+    byte[][] values = words.stream().map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new);
+    return connection()
+        .thenCompose(
+            made ->
+                made.connection()
+                    .async()
+                    .<List<Object>>eval(Script.LIST.text(), ScriptOutputType.MULTI, NO_KEYS, values)
+                    .toCompletableFuture()
+                    .orTimeout(options.connectTimeout().toNanos(), TimeUnit.NANOSECONDS))
+        .thenApply(ScriptReader::page);
+  }
+
+  private synchronized CompletableFuture<Connector.Made> connection() {
+    CompletableFuture<Connector.Made> known = connecting;
+    if (closed) {
+      return CompletableFuture.failedFuture(new IOException("the listing was closed"));
+    }
+    if (known == null || isOver(known)) {
+      known = connector.connect().toCompletableFuture();
+      connecting = known;
+    }
+    return known;
+  }
+
+  /** Whether there is no connection, and none is being made. */
+  private static boolean isOver(CompletableFuture<Connector.Made> connecting) {
+    if (connecting.isCompletedExceptionally()) {
+      return true;
+    }
+    Connector.Made made = connecting.getNow(null);
+    return made != null && !made.connection().isOpen();
+  }
+
+  static Page page(List<Object> reply) {
+    List<StoredLock> locks = new ArrayList<>();
+    for (int i = 1; i + ELEMENTS <= reply.size(); i += ELEMENTS) {
+      String mark = text(reply.get(i + 4));
+      if (HolderMark.isMark(mark)) {
+        locks.add(
+            new StoredLock(
+                new String((byte[]) reply.get(i), UTF_8),
+                (Long) reply.get(i + 1),
+                fence(text(reply.get(i + 2))),
+                ((Long) reply.get(i + 3)).intValue(),
+                HolderMark.of(mark)));
+      }
+    }
+    return new Page(text(reply.get(0)), locks);
+  }
+
+  /** One key that no client of this library wrote must not end the listing of all others. */
+  private static long fence(String digits) {
+    return digits.length() <= MAX_FENCE_DIGITS ? Long.parseLong(digits) : 0;
+  }
+
+  private static String text(Object bytes) {
+    return new String((byte[]) bytes, US_ASCII);
+  }
+
+  @Override
+  public void close() {
+    CompletableFuture<Connector.Made> made;
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      made = connecting;
+    }
+    CompletableFuture<Void> ended =
+        made == null
+            ? CompletableFuture.completedFuture(null)
+            : made.thenCompose(one -> one.connection().closeAsync());
+    // One after the other: Lettuce logs a warning if the client closes the connection once more.
+    var unused =
+        ended
+            .handle((done, failure) -> connector.close())
+            .thenCompose(closing -> closing)
+            .thenRun(resources::release);
+  }
+}

@@ -1,0 +1,175 @@
+package dev.redlock.lettuce.internal.scripts;
+
+import dev.redlock.spi.HolderMark;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.TokenWindow;
+import java.util.EnumSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decodes what the scripts reply: {@code code, node time, fence, remaining ms, others that want the
+ * lock or come before in the queue, mark}, without the elements behind the last that matters. Code
+ * 10 is {@code 10, node time, index of the key with foreign data}. In the usual case {@code
+ * acquire.lua} and {@code release.lua} reply with one integer instead.
+ *
+ * <p>A reply that no script returns is a failure, never a vote. It is no exception either: the
+ * request would remain without a reply.
+ */
+public final class ScriptReplies {
+  /** The greatest number of elements of a reply. */
+  public static final int MAX_ELEMENTS = 6;
+
+  private static final int CODE_RELEASED = 8;
+  private static final int FOREIGN_KEY = 10;
+
+  /** Lua counts in doubles, so no script returns a greater number of microseconds. */
+  private static final long MAX_MICROS = 1L << 53;
+
+  /** About 31 years. A longer remaining life is cut to this, so that sums do not overflow. */
+  private static final long MAX_REMAINING_MILLIS = 1_000_000_000_000L;
+
+  private static final ReplyCode[] CODES = {
+    ReplyCode.FAILED,
+    ReplyCode.GRANTED,
+    ReplyCode.HELD,
+    ReplyCode.QUEUED,
+    ReplyCode.STALE,
+    ReplyCode.EXTENDED,
+    ReplyCode.REPAIRED,
+    ReplyCode.LOST,
+    ReplyCode.RELEASED,
+    ReplyCode.NOT_OWNER,
+    ReplyCode.FAILED, // 10 is a foreign key.
+    ReplyCode.ADMITTED
+  };
+
+  private static final Set<ReplyCode> OF_ACQUIRE =
+      EnumSet.of(ReplyCode.GRANTED, ReplyCode.HELD, ReplyCode.QUEUED, ReplyCode.STALE);
+  private static final Set<ReplyCode> OF_EXTEND =
+      EnumSet.of(ReplyCode.EXTENDED, ReplyCode.REPAIRED, ReplyCode.LOST);
+  private static final Set<ReplyCode> OF_RELEASE =
+      EnumSet.of(ReplyCode.RELEASED, ReplyCode.NOT_OWNER);
+  private static final Set<ReplyCode> OF_BREAK =
+      EnumSet.of(ReplyCode.RELEASED, ReplyCode.NOT_OWNER, ReplyCode.STALE);
+  private static final Set<ReplyCode> OF_ENQUEUE =
+      EnumSet.of(ReplyCode.HELD, ReplyCode.QUEUED, ReplyCode.ADMITTED);
+  private static final Set<ReplyCode> OF_LOCK_KEY =
+      EnumSet.of(
+          ReplyCode.GRANTED,
+          ReplyCode.HELD,
+          ReplyCode.EXTENDED,
+          ReplyCode.LOST,
+          ReplyCode.RELEASED,
+          ReplyCode.NOT_OWNER);
+  private static final Set<ReplyCode> OF_FENCE_KEY =
+      EnumSet.of(
+          ReplyCode.GRANTED,
+          ReplyCode.STALE,
+          ReplyCode.EXTENDED,
+          ReplyCode.LOST,
+          ReplyCode.RELEASED,
+          ReplyCode.NOT_OWNER);
+  private static final Set<ReplyCode> OF_INSPECT = EnumSet.of(ReplyCode.HELD, ReplyCode.NOT_OWNER);
+
+  private ScriptReplies() {}
+
+  /** Decodes these elements; what no script returns is a failure. */
+  public static NodeReply reply(
+      EncodedRequest request,
+      String node,
+      long connection,
+      long code,
+      long nodeMicros,
+      long third,
+      long remainingMillis,
+      long others,
+      @Nullable String mark) {
+    boolean clock = isClock(nodeMicros);
+    if (code == FOREIGN_KEY && clock && third >= 1 && third <= request.keyCount()) {
+      return NodeReply.failed(
+          connection,
+          NodeError.Kind.FOREIGN_KEY,
+          "key '"
+              + request.keyName((int) third)
+              + "' on "
+              + node
+              + " contains foreign data: it has another type or no time to live");
+    }
+    if (code <= 0 || code >= CODES.length || !codes(request.script()).contains(CODES[(int) code])) {
+      return unexpected(connection, node + " replied with the unknown code " + code);
+    }
+    ReplyCode known = CODES[(int) code];
+    boolean held = known == ReplyCode.HELD;
+    if (!clock
+        || third < 0
+        || others < 0
+        || (held ? remainingMillis < -1 || mark == null : remainingMillis != 0 || mark != null)
+        || (mark != null && !HolderMark.isMark(mark))) {
+      return unexpected(
+          connection,
+          node + " replied " + known + " with values that no script of this client returns");
+    }
+    return new NodeReply(
+        known,
+        connection,
+        nodeMicros,
+        third,
+        Math.min(remainingMillis, MAX_REMAINING_MILLIS),
+        mark,
+        (int) Math.min(others, Integer.MAX_VALUE),
+        null);
+  }
+
+  /**
+   * Decodes a reply that is one integer: the node's time for a grant, or the code of a release. A
+   * node grants a token only in the window around its time, so no other number is taken for a
+   * grant.
+   */
+  public static NodeReply reply(
+      EncodedRequest encoded, String node, long connection, long integer) {
+    LockRequest request = encoded.request();
+    if (encoded.script() == Script.ACQUIRE
+        && request instanceof LockRequest.Acquire a
+        && isClock(integer)
+        && a.token() <= integer + TokenWindow.AHEAD_MICROS
+        && a.token() >= integer - TokenWindow.SLACK_MICROS) {
+      return usual(ReplyCode.GRANTED, connection, integer, a.token());
+    }
+    if (encoded.script() == Script.RELEASE
+        && request instanceof LockRequest.Release r
+        && integer == CODE_RELEASED) {
+      return usual(ReplyCode.RELEASED, connection, 0, r.token());
+    }
+    return unexpected(connection, node + " replied with the unexpected number " + integer);
+  }
+
+  private static boolean isClock(long micros) {
+    return micros > 0 && micros <= MAX_MICROS;
+  }
+
+  private static NodeReply usual(ReplyCode code, long connection, long nodeMicros, long fence) {
+    return new NodeReply(code, connection, nodeMicros, fence, 0, null, 0, null);
+  }
+
+  /** The reply in place of one that no script returns. */
+  public static NodeReply unexpected(long connection, String why) {
+    return NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, why);
+  }
+
+  private static Set<ReplyCode> codes(Script script) {
+    return switch (script) {
+      case ACQUIRE -> OF_ACQUIRE;
+      case EXTEND -> OF_EXTEND;
+      case RELEASE -> OF_RELEASE;
+      case BREAK -> OF_BREAK;
+      case ENQUEUE -> OF_ENQUEUE;
+      case LOCK_KEY -> OF_LOCK_KEY;
+      case FENCE_KEY -> OF_FENCE_KEY;
+      case INSPECT, MARKER, LIST -> OF_INSPECT;
+    };
+  }
+}

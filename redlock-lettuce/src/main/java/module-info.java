@@ -1,0 +1,27 @@
+/** Nodes of the lock that are Redis masters behind Lettuce. */
+@SuppressWarnings("module") // The friends below are built after this module.
+module dev.redlock.lettuce {
+  requires transitive dev.redlock.core;
+  requires transitive org.jspecify;
+  requires transitive lettuce.core;
+  requires org.slf4j;
+  requires com.google.common;
+  requires io.netty.common;
+  requires io.netty.transport;
+  requires io.netty.buffer;
+  requires io.netty.handler;
+  // Lettuce's resources name its classes; an automatic module cannot ask for it.
+  requires io.netty.resolver.dns;
+
+  exports dev.redlock.lettuce;
+  // The cluster adapter uses the same probed connections and scripts. The in-memory node of the
+  // test kit uses the same connection states.
+  exports dev.redlock.lettuce.internal to
+      dev.redlock.cluster,
+      dev.redlock.testkit;
+  exports dev.redlock.lettuce.internal.scripts to
+      dev.redlock.cluster;
+
+  provides dev.redlock.spi.NodeFactory with
+      dev.redlock.lettuce.internal.LettuceNodeFactory;
+}

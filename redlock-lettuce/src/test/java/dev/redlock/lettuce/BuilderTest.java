@@ -1,0 +1,57 @@
+package dev.redlock.lettuce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.RedlockBuilder;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** The builder of core with this adapter on the class path. */
+class BuilderTest {
+  private static final String NOWHERE = "redis://127.0.0.1:1";
+
+  @Test
+  void nodesOfUris_areMadeByThisAdapter_inTheirOrder() {
+    try (Redlock redlock = Redlock.builder().nodes("redis://127.0.0.1:2", NOWHERE).build()) {
+      assertThat(redlock.nodes())
+          .extracting(Redlock.NodeState::node)
+          .containsExactly("127.0.0.1:2", "127.0.0.1:1");
+    }
+  }
+
+  @Test
+  void nodesOfUris_areMadeAlsoOnAThreadWhoseLoaderSeesNoAdapter() {
+    CompletableFuture<Redlock> built = new CompletableFuture<>();
+    Thread thread = new Thread(() -> built.complete(Redlock.builder().nodes(NOWHERE).build()));
+    thread.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+    thread.start();
+    built.join().close();
+  }
+
+  @Test
+  void uriTwice_isRejected() {
+    assertThatThrownBy(Redlock.builder().nodes(NOWHERE, NOWHERE)::build)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("127.0.0.1:1 is configured twice");
+  }
+
+  @Test
+  void maxLeaseTimeOfTheClient_alone_bringsTheDefaultLeaseTimeDown() {
+    Duration longest = Duration.ofSeconds(20);
+    try (Redlock redlock = Redlock.builder().nodes(NOWHERE).maxLeaseTime(longest).build()) {
+      LockOptions defaults = redlock.defaultOptions();
+      assertThat(defaults.leaseTime()).isEqualTo(longest);
+      assertThat(defaults.drift()).isEqualTo(Duration.ofMillis(202));
+      LockOptions fair = defaults.toBuilder().fair(true).build();
+      assertThat(redlock.lock("mine", fair).options().leaseTime()).isEqualTo(longest);
+    }
+    RedlockBuilder longer = Redlock.builder().nodes(NOWHERE).maxLeaseTime(longest);
+    assertThatThrownBy(longer.leaseTime(Duration.ofSeconds(21))::build)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("PT21S");
+  }
+}
