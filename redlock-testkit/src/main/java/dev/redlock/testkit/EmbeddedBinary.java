@@ -65,7 +65,9 @@ final class EmbeddedBinary {
 
   static byte[] read(String platform) throws ServerSource.UnavailableException {
     String resource = RESOURCE_PREFIX + platform;
-    try (InputStream in = EmbeddedBinary.class.getResourceAsStream("/" + resource)) {
+    // Not by the class: on the module path that finds resources of its own module alone.
+    ClassLoader loader = EmbeddedBinary.class.getClassLoader();
+    try (InputStream in = loader.getResourceAsStream(resource)) {
       if (in == null) {
         throw new ServerSource.UnavailableException(
             "no binary for this platform: "
