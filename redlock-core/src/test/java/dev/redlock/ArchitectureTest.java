@@ -2,10 +2,12 @@ package dev.redlock;
 
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.conditions.ArchPredicates.are;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -97,6 +99,34 @@ class ArchitectureTest {
           .accessTargetWhere(clockIsRead().or(diceAreRolled()))
           .because("time and randomness are arguments there; otherwise no seed repeats a history")
           .allowEmptyShould(true);
+
+  /** Their volatile fields are read by any thread that asks whether a lease is valid. */
+  private static final Set<String> READ_BY_ANY_THREAD =
+      Set.of("dev.redlock.internal.protocol.Grant", "dev.redlock.internal.protocol.HeldLease");
+
+  @ArchTest
+  static final ArchRule protocol_hasNoVolatileFields_butThoseOfALease =
+      noFields()
+          .that()
+          .areDeclaredInClassesThat(
+              resideInAPackage(PROTOCOL)
+                  .and(
+                      describe(
+                          "are not of a lease",
+                          type -> !READ_BY_ANY_THREAD.contains(type.getName()))))
+          .should()
+          .haveModifier(JavaModifier.VOLATILE)
+          .because("each machine runs on one serial queue; what queues share is behind Nodes");
+
+  @Test
+  void protocol_hasNoMonitors() throws IOException {
+    try (Stream<Path> files = Files.list(Path.of("src/main/java/dev/redlock/internal/protocol"))) {
+      for (Path file : files.toList()) {
+        String code = TEXT.matcher(Files.readString(file)).replaceAll("");
+        assertThat(code).as(file.toString()).doesNotContainPattern("\\bsynchronized\\b");
+      }
+    }
+  }
 
   @ArchTest
   static final ArchRule clocks_areReadInOnePlace =

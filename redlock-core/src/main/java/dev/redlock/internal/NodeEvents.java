@@ -65,7 +65,7 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
   @Override
   public void onClock(LockNode node, long nodeMicros, long sentNanos, long answeredNanos) {
     int index = context.nodes.indexOf(node);
-    context.nodes.knowledge(index).observe(sentNanos, answeredNanos, nodeMicros);
+    context.nodes.heard(index, sentNanos, answeredNanos, nodeMicros);
     doctor.clockRead(index);
   }
 

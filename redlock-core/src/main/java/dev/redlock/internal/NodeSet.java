@@ -7,11 +7,14 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.UnaryOperator;
 
 /** The configured nodes, numbered. */
 final class NodeSet implements Nodes {
@@ -20,18 +23,17 @@ final class NodeSet implements Nodes {
 
   private final LockNode[] nodes;
   private final String[] names;
-  private final NodeKnowledge[] knowledge;
+  private final AtomicReferenceArray<NodeKnowledge> knowledge;
   private final FailureLog failures;
-  private final RoundLimiter limiter = new RoundLimiter();
+  private final RoundLimiter limiter = new SharedRoundLimiter();
 
   NodeSet(List<LockNode> nodes, FailureLog failures) {
     this.nodes = nodes.toArray(LockNode[]::new);
     this.failures = failures;
     names = nodes.stream().map(LockNode::name).toArray(String[]::new);
-    knowledge = new NodeKnowledge[this.nodes.length];
-    for (int i = 0; i < knowledge.length; i++) {
-      knowledge[i] = new NodeKnowledge();
-    }
+    NodeKnowledge[] first = new NodeKnowledge[this.nodes.length];
+    Arrays.fill(first, NodeKnowledge.NONE);
+    knowledge = new AtomicReferenceArray<>(first);
   }
 
   LockNode node(int index) {
@@ -131,7 +133,12 @@ final class NodeSet implements Nodes {
 
   @Override
   public NodeKnowledge knowledge(int node) {
-    return knowledge[node];
+    return knowledge.get(node);
+  }
+
+  @Override
+  public void learn(int node, UnaryOperator<NodeKnowledge> change) {
+    knowledge.updateAndGet(node, change);
   }
 
   @Override

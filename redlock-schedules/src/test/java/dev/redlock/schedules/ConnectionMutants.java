@@ -185,7 +185,7 @@ final class ConnectionMutants {
     mutant(
         "a request whose reply was malformed counts as not executed",
         new Edit(
-            "internal/scripts/ScriptReplies",
+            "lettuce/internal/scripts/ScriptReplies",
             "return NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, why);",
             "return NodeReply.failed(\n"
                 + "        connection, new NodeError(NodeError.Kind.UNEXPECTED, why, true));"));

@@ -38,12 +38,12 @@ final class ScheduleMutants {
         "14.2",
         "an acquire that the server refused before it executed anything is owed a release",
         "errs",
-        shell(
-            "scripts/ServerErrors",
+        new Edit(
+            "lettuce/internal/scripts/ServerErrors",
             "          OUT_OF_MEMORY,\n          MISCONFIGURED,\n",
             "          MISCONFIGURED,\n"),
-        shell(
-            "scripts/ServerErrors",
+        new Edit(
+            "lettuce/internal/scripts/ServerErrors",
             "case TIMEOUT, DISCONNECTED,",
             "case OUT_OF_MEMORY, TIMEOUT, DISCONNECTED,"));
     mutant(
@@ -170,9 +170,10 @@ final class ScheduleMutants {
         "limit",
         new Edit(
             "internal/protocol/RoundLimiter",
-            "  synchronized void began() {\n    underWay++;",
-            "  private volatile int count;\n\n  void began() {\n    count = underWay;\n"
-                + "    underWay = count + 1;"));
+            "  public void began() {\n    underWay++;",
+            "  private volatile int count;\n\n  public void began() {\n    count = underWay;\n"
+                + "    underWay = count + 1;"),
+        shell("SharedRoundLimiter", "synchronized void began", "void began"));
     mutant(
         "own",
         "each thread tells the state of a node that it has seen",

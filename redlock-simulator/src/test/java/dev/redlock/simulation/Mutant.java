@@ -568,9 +568,9 @@ record Mutant(String name, String source, List<Edit> edits) {
         "a node that cannot queue is asked again at once",
         protocol(
             "WaitPolicy",
-            "nodes.knowledge(request.node).failed();\n    pause(now, roundTrip(),"
+            "nodes.blame(request.node, true);\n    pause(now, roundTrip(),"
                 + " MAX_BACKOFF_NANOS);",
-            "nodes.knowledge(request.node).failed();\n    pause(now, 1, 1);"));
+            "nodes.blame(request.node, true);\n    pause(now, 1, 1);"));
     mutant(
         "I",
         "a lease is extended twenty times as often",

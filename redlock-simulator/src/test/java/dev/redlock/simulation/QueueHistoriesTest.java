@@ -446,7 +446,7 @@ class QueueHistoriesTest {
     for (int i = 0; i < 600; i++) {
       p.run(10);
       long now = b.client.mono();
-      b.client.knowledge(Play.HOME_OF_A - 1).observe(now - Scenario.MS, now, 0);
+      b.client.heard(Play.HOME_OF_A - 1, now - Scenario.MS, now, 0);
       if (i == 200) {
         a.releases();
       }

@@ -11,6 +11,7 @@ import dev.redlock.spi.NodeStatus;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * One process: its clocks, its links, its locks and its callers. It runs nothing while it is
@@ -65,7 +66,7 @@ class SimClient implements Nodes, Randomness {
     int limit = world.scenario.roundsAtOnce;
     limiter = new RoundLimiter(limit, limit);
     for (int i = 0; i < n; i++) {
-      knowledge[i] = new NodeKnowledge();
+      knowledge[i] = NodeKnowledge.NONE;
       links[i] = new SimLink(this, world.nodes[i]);
     }
     locks = new SimLock[world.scenario.keySets.size()];
@@ -148,7 +149,7 @@ class SimClient implements Nodes, Randomness {
 
   /** A probe has read the clock of a node. */
   void clockRead(int node, long sentNanos, long micros) {
-    knowledge[node].observe(sentNanos, mono(), micros);
+    heard(node, sentNanos, mono(), micros);
   }
 
   // Running, paused, dead.
@@ -289,6 +290,11 @@ class SimClient implements Nodes, Randomness {
   @Override
   public NodeKnowledge knowledge(int node) {
     return knowledge[node];
+  }
+
+  @Override
+  public void learn(int node, UnaryOperator<NodeKnowledge> change) {
+    knowledge[node] = change.apply(knowledge[node]);
   }
 
   @Override

@@ -124,7 +124,7 @@ class TokenHistoriesTest {
     // B takes the nodes' clocks to be ten seconds behind.
     for (int i = 0; i < 3; i++) {
       long now = b.client.mono();
-      b.client.knowledge[i].observe(now, now, token - 10_000_000);
+      b.client.heard(i, now, now, token - 10_000_000);
     }
     b.wants(300);
     p.run(200);
@@ -142,7 +142,7 @@ class TokenHistoriesTest {
     Play.Person a = p.person(0);
     for (int i = 0; i < 3; i++) {
       long now = a.client.mono();
-      a.client.knowledge[i].observe(now, now, p.node(i + 1).clock() + 7_000_000);
+      a.client.heard(i, now, now, p.node(i + 1).clock() + 7_000_000);
     }
     a.wants(500);
     p.run(300);

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -82,7 +83,7 @@ public class ProtocolRound {
 
   private static final class FiveNodes implements Nodes {
     private final NodeStatus status = new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "");
-    private final NodeKnowledge knowledge = new NodeKnowledge();
+    private NodeKnowledge knowledge = NodeKnowledge.NONE;
     private final RoundLimiter limiter = new RoundLimiter();
 
     @Override
@@ -103,6 +104,11 @@ public class ProtocolRound {
     @Override
     public NodeKnowledge knowledge(int node) {
       return knowledge;
+    }
+
+    @Override
+    public void learn(int node, UnaryOperator<NodeKnowledge> change) {
+      knowledge = change.apply(knowledge);
     }
 
     @Override

@@ -1,7 +1,7 @@
 package dev.redlock.internal.protocol;
 
 /** What the votes of an {@link AcquireRound} amount to. */
-enum AcquireVerdict {
+public enum AcquireVerdict {
   /** Votes are still to come that can decide. */
   UNDECIDED,
   /** A quorum granted, and validity is left. */

@@ -362,7 +362,7 @@ final class Acquirer {
   /** The round is over. */
   void end(AcquireRound r, long now) {
     attemptOf(r).end();
-    nodes.limiter().ended(r, nodes, now);
+    nodes.limiter().ended(r.verdict(), r.startNanos, r.timeoutNanos, nodes, now);
   }
 
   // Refusals.

@@ -232,7 +232,7 @@ public final class LockMachine {
     }
     leases.endIfOverdue(now, wall);
     if (reply.code().definite()) {
-      nodes.knowledge(node).observe(exchange.sentNanos(), now, reply.nodeMicros());
+      nodes.heard(node, exchange.sentNanos(), now, reply.nodeMicros());
       acquirer.tokens().seen(reply.fence(), now);
     }
     if (exchange instanceof AcquireRound r) {

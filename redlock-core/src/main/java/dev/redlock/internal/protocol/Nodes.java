@@ -3,6 +3,7 @@ package dev.redlock.internal.protocol;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import java.util.Arrays;
+import java.util.function.UnaryOperator;
 
 /** The configured nodes as the protocol sees them. Their number never changes. */
 public interface Nodes {
@@ -39,6 +40,19 @@ public interface Nodes {
 
   /** What is known of its clock and speed; shared by all locks of a client. */
   NodeKnowledge knowledge(int node);
+
+  /** Replaces what is known of the node by what this function makes of it. */
+  void learn(int node, UnaryOperator<NodeKnowledge> change);
+
+  /** The node replied: when the request was sent, when the reply came, its clock in between. */
+  default void heard(int node, long sentNanos, long answeredNanos, long nodeMicros) {
+    learn(node, known -> known.observed(sentNanos, answeredNanos, nodeMicros));
+  }
+
+  /** The node was silent for longer than usual, or for the whole node timeout, or it failed. */
+  default void blame(int node, boolean failed) {
+    learn(node, failed ? NodeKnowledge::failed : NodeKnowledge::overdue);
+  }
 
   /** Whether the node tells waiting processes of a release, so that they need not poll it. */
   default boolean notifiesWaiters(int node) {

@@ -10,14 +10,10 @@ package dev.redlock.internal.protocol;
  * TCP.
  *
  * <p>It sees the rounds of this client only. It is a heuristic that affects speed only, never
- * safety.
- *
- * <p>It is synchronized although this package is pure otherwise: the machines of all locks share
- * it, and each runs on a queue of its own. A port would only move the monitor into the shell and
- * the arithmetic with it, out of the simulator's reach. The monitor is held for a few instructions,
- * and no user code runs inside.
+ * safety. The machines of all locks share it, and each runs on a queue of its own: the shell's
+ * subclass has the monitor.
  */
-public final class RoundLimiter {
+public class RoundLimiter {
   private static final int FIRST_LIMIT = 256;
   private static final int MIN_LIMIT = 16;
   private static final int MAX_LIMIT = 1 << 16;
@@ -58,17 +54,17 @@ public final class RoundLimiter {
   }
 
   /** How many are under way now. */
-  public synchronized int underWay() {
+  public int underWay() {
     return underWay;
   }
 
   /** How many may be under way. */
-  synchronized int limit() {
+  public int limit() {
     return (int) limit;
   }
 
   /** For how many rounds to wait before the next may start; 0 if it may start now. */
-  synchronized double backoff() {
+  public double backoff() {
     if (underWay < (int) limit) {
       return 0;
     }
@@ -76,31 +72,33 @@ public final class RoundLimiter {
     return backoff;
   }
 
-  synchronized void began() {
+  /** A round begins. */
+  public void began() {
     underWay++;
     backoff = Math.max(1, backoff / SHORTER);
   }
 
-  /** A round has ended: won, refused or given up. */
-  synchronized void ended(AcquireRound r, Nodes nodes, long nowNanos) {
+  /** A round that began at this time has ended: won, refused or given up. */
+  public void ended(
+      AcquireVerdict verdict, long startNanos, long timeoutNanos, Nodes nodes, long nowNanos) {
     boolean reached = underWay >= (int) limit;
     underWay--;
-    long took = nowNanos - r.startNanos;
-    boolean tooLate = took > r.timeoutNanos / 2 && took > 2 * fastestNanos;
-    switch (r.verdict()) {
+    long took = nowNanos - startNanos;
+    boolean tooLate = took > timeoutNanos / 2 && took > 2 * fastestNanos;
+    switch (verdict) {
       case WON -> {
         if (tooLate) {
-          lower(r, took, nowNanos);
+          lower(startNanos, took, nowNanos);
         } else if (reached && limit < MAX_LIMIT) {
           // Twice as many per round while rounds are fast, then one more per round.
-          limit += took < r.timeoutNanos / 4 ? 1 : 1 / limit;
+          limit += took < timeoutNanos / 4 ? 1 : 1 / limit;
         }
         fastestNanos = fastestNanos == 0 ? took : Math.min(fastestNanos, took);
       }
       case UNAVAILABLE, TOO_SLOW -> {
         // Nodes that hang or are down do not reply any faster if they are asked less.
-        if (tooLate && quorumHeardSince(nowNanos - r.timeoutNanos, nodes)) {
-          lower(r, took, nowNanos);
+        if (tooLate && quorumHeardSince(nowNanos - timeoutNanos, nodes)) {
+          lower(startNanos, took, nowNanos);
         }
       }
       default -> {}
@@ -108,8 +106,8 @@ public final class RoundLimiter {
   }
 
   /** By three tenths, but once for all rounds that were under way together. */
-  private void lower(AcquireRound r, long took, long nowNanos) {
-    if (lowered && r.startNanos - loweredNanos < 0) {
+  private void lower(long startNanos, long took, long nowNanos) {
+    if (lowered && startNanos - loweredNanos < 0) {
       return;
     }
     lowered = true;

@@ -364,13 +364,9 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
   }
 
   final void blameSilentNodes(long nowNanos) {
+    boolean timedOut = deadlineNanos() - nowNanos <= 0;
     for (long mask = open(); mask != 0; mask &= mask - 1) {
-      NodeKnowledge known = nodes.knowledge(Long.numberOfTrailingZeros(mask));
-      if (deadlineNanos() - nowNanos <= 0) {
-        known.failed();
-      } else {
-        known.overdue();
-      }
+      nodes.blame(Long.numberOfTrailingZeros(mask), timedOut);
     }
   }
 }

@@ -96,8 +96,8 @@ class AcquireRoundTest {
 
   @Test
   void holder_andNodesThatWereSilentBefore_endTheRoundBeforeTheNodeTimeout() {
-    nodes.knowledge(1).failed();
-    nodes.knowledge(2).failed();
+    nodes.blame(1, true);
+    nodes.blame(2, true);
     AcquireRound r = round(held(), 0);
     long patience = nodes.knowledge(1).patience();
     assertThat(r.wakeNanos()).isEqualTo(start + patience);
@@ -107,7 +107,7 @@ class AcquireRoundTest {
 
   @Test
   void holder_andOneNodeThatRepliedBefore_waitsForIt() {
-    nodes.knowledge(1).failed();
+    nodes.blame(1, true);
     AcquireRound r = round(held(), 0);
     assertThat(r.wakeNanos()).isEqualTo(start + 100 * MILLI + 1);
     assertThat(timer(r, 50 * MILLI)).isEqualTo(AcquireVerdict.UNDECIDED);

@@ -13,6 +13,7 @@ import dev.redlock.spi.ReplyCode;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntPredicate;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -396,7 +397,6 @@ class BallotsTest {
   }
 
   private static Nodes nodes(Kind[] votes) {
-    NodeKnowledge known = new NodeKnowledge();
     return new Nodes() {
       @Override
       public int count() {
@@ -415,7 +415,12 @@ class BallotsTest {
 
       @Override
       public NodeKnowledge knowledge(int node) {
-        return known;
+        return NodeKnowledge.NONE;
+      }
+
+      @Override
+      public void learn(int node, UnaryOperator<NodeKnowledge> change) {
+        // Each ballot is judged by itself.
       }
 
       @Override

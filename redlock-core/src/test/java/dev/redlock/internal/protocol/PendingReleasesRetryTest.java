@@ -10,6 +10,7 @@ import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 class PendingReleasesRetryTest {
@@ -41,6 +42,11 @@ class PendingReleasesRetryTest {
 
     @Override
     public NodeKnowledge knowledge(int node) {
+      throw new AssertionError();
+    }
+
+    @Override
+    public void learn(int node, UnaryOperator<NodeKnowledge> change) {
       throw new AssertionError();
     }
 

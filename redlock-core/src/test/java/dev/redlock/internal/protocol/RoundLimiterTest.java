@@ -10,6 +10,7 @@ import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 class RoundLimiterTest {
@@ -18,7 +19,7 @@ class RoundLimiterTest {
   private static final LockConfig CONFIG =
       LockConfig.of(LockOptions.builder().nodeTimeout(Duration.ofMillis(100)).build());
 
-  private final NodeKnowledge known = new NodeKnowledge();
+  private NodeKnowledge known = NodeKnowledge.NONE;
   private final RoundLimiter limiter = new RoundLimiter(32, 16);
   private final Nodes one = new OneNode();
   private long now = 1_000 * MILLI;
@@ -42,6 +43,11 @@ class RoundLimiterTest {
     @Override
     public NodeKnowledge knowledge(int node) {
       return known;
+    }
+
+    @Override
+    public void learn(int node, UnaryOperator<NodeKnowledge> change) {
+      known = change.apply(known);
     }
 
     @Override
@@ -69,7 +75,7 @@ class RoundLimiterTest {
     for (AcquireRound r : rounds) {
       NodeReply granted = NodeReply.of(ReplyCode.GRANTED, 1, now / 1000, 64);
       assertThat(r.onReply(0, granted, now, now / MILLI)).isEqualTo(AcquireVerdict.WON);
-      limiter.ended(r, one, now);
+      limiter.ended(r.verdict(), r.startNanos, r.timeoutNanos, one, now);
     }
   }
 
@@ -77,10 +83,10 @@ class RoundLimiterTest {
     AcquireRound r = begin();
     now += 101 * MILLI;
     if (heard) {
-      known.observe(now - 500 * MILLI, now - MILLI, 0);
+      one.heard(0, now - 500 * MILLI, now - MILLI, 0);
     }
     assertThat(r.onTimeout(now, now / MILLI)).isEqualTo(AcquireVerdict.UNAVAILABLE);
-    limiter.ended(r, one, now);
+    limiter.ended(r.verdict(), r.startNanos, r.timeoutNanos, one, now);
   }
 
   @Test

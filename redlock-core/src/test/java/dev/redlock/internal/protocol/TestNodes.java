@@ -9,6 +9,7 @@ import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /** Nodes that do what a test says: all vote, until it says otherwise. */
 final class TestNodes implements Nodes {
@@ -22,7 +23,7 @@ final class TestNodes implements Nodes {
   TestNodes(int count) {
     status = new NodeStatus[count];
     known = new NodeKnowledge[count];
-    Arrays.setAll(known, i -> new NodeKnowledge());
+    Arrays.fill(known, NodeKnowledge.NONE);
     for (int i = 0; i < count; i++) {
       state(i, NodeStatus.State.VOTING, 1);
     }
@@ -54,6 +55,11 @@ final class TestNodes implements Nodes {
   @Override
   public NodeKnowledge knowledge(int node) {
     return known[node];
+  }
+
+  @Override
+  public void learn(int node, UnaryOperator<NodeKnowledge> change) {
+    known[node] = change.apply(known[node]);
   }
 
   boolean polled;

@@ -104,13 +104,13 @@ class VotesTest {
     AcquireRound r = round();
     assertThat(r.impatientNanos()).isEqualTo(start + nodes.knowledge(0).patience());
     for (int i = 0; i < 50; i++) {
-      nodes.knowledge(1).observe(0, 20 * MILLI, 0);
+      nodes.heard(1, 0, 20 * MILLI, 0);
     }
     assertThat(r.impatientNanos())
         .isEqualTo(start + nodes.knowledge(1).patience())
         .isGreaterThan(start + 50 * MILLI);
     for (int i = 0; i < 50; i++) {
-      nodes.knowledge(2).observe(0, 900 * MILLI, 0);
+      nodes.heard(2, 0, 900 * MILLI, 0);
     }
     assertThat(r.impatientNanos()).isEqualTo(start + 100 * MILLI);
     for (int i = 0; i < 3; i++) {
