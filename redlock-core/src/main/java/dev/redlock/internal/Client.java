@@ -243,13 +243,12 @@ final class Client implements Redlock, ElectionClient {
   // What an election needs besides.
 
   @Override
-  public Time time() {
-    return context.time;
-  }
-
-  @Override
-  public void runLater(Runnable task, long nanos) {
+  public Time.Cancellable schedule(Runnable task, long nanos) {
+    if (!locks.isClosed()) {
+      return context.time.schedule(task, nanos);
+    }
     context.platform.runLater(task, nanos);
+    return () -> {};
   }
 
   @Override

@@ -69,7 +69,7 @@ class CloseTest {
             client.context(),
             KEYS,
             LockConfig.of(client.defaultOptions()),
-            client.time().nanos(),
+            client.context().time.nanos(),
             WAIT.toNanos(),
             false);
     client.locks().post(KEYS, (machine, now, wall) -> machine.submit(pending, now, wall));

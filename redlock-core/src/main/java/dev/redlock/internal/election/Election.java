@@ -40,7 +40,6 @@ public final class Election implements LeaderElection {
   private static final int MAX_PAUSES = 30;
 
   private final ElectionClient client;
-  private final Time time;
   private final DistributedLock lock;
   private final ElectionConfig config;
   private final Work work;
@@ -70,6 +69,7 @@ public final class Election implements LeaderElection {
   private volatile @Nullable Lease lease;
 
   private Election(
+      Redlock redlock,
       ElectionClient client,
       ElectionConfig config,
       Work work,
@@ -79,8 +79,7 @@ public final class Election implements LeaderElection {
     this.config = config;
     this.work = work;
     this.listener = listener;
-    time = client.time();
-    lock = client.lock(config.name(), config.options());
+    lock = redlock.lock(config.name(), config.options());
     user = client.executor(executor);
     listeners = MoreExecutors.newSequentialExecutor(user);
     leaseNanos = config.options().leaseTime().toNanos();
@@ -98,7 +97,7 @@ public final class Election implements LeaderElection {
       throw new IllegalArgumentException(
           "an election needs a client made by Redlock.builder(), was " + redlock.getClass());
     }
-    return new Election(client, config, work, listener, executor);
+    return new Election(redlock, client, config, work, listener, executor);
   }
 
   // What a user calls.
@@ -529,13 +528,7 @@ public final class Election implements LeaderElection {
 
   private void arm(long delayNanos, Runnable task) {
     disarm();
-    long delay = Math.max(0, delayNanos);
-    if (client.isClosed()) {
-      // The client's timers end with the client, but work may still have to stop.
-      client.runLater(() -> serially(task), delay);
-    } else {
-      timer = time.schedule(() -> serially(task), delay);
-    }
+    timer = client.schedule(() -> serially(task), Math.max(0, delayNanos));
   }
 
   private void serially(Runnable event) {

@@ -1,25 +1,22 @@
 package dev.redlock.internal.election;
 
-import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
-import dev.redlock.LockOptions;
 import dev.redlock.spi.Time;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The port of an election to the client whose locks, clock and threads it uses. */
+/**
+ * What an election needs of its client beside the public locks: timers, threads, ends of leases.
+ */
 public interface ElectionClient {
-  /** The lock of the election. */
-  DistributedLock lock(String name, LockOptions options);
-
-  /** The clock and timers of the client; closed with the client. */
-  Time time();
-
-  /** Runs a short task after this time, also if the client is closed. */
-  void runLater(Runnable task, long nanos);
+  /**
+   * Runs a short task after this time. The timers of a client end with it. Once the client is
+   * closing, the task runs without them, and cannot be cancelled.
+   */
+  Time.Cancellable schedule(Runnable task, long nanos);
 
   /** The executor that was given, backed by threads of the client; those threads if it is null. */
   Executor executor(@Nullable Executor given);
