@@ -48,6 +48,7 @@ public final class Bundle {
           Map.entry("redlock-core", "dev.redlock.core"),
           Map.entry("redlock-lettuce", "dev.redlock.lettuce"),
           Map.entry("redlock-testkit", "dev.redlock.testkit"),
+          Map.entry("redlock-election", "dev.redlock.election"),
           Map.entry("redlock-cluster-adapter", "dev.redlock.cluster"),
           Map.entry("redlock-vertx", "dev.redlock.vertx"),
           Map.entry("redlock-micrometer", "dev.redlock.micrometer"),

@@ -9,6 +9,9 @@ module dev.redlock.core {
 
   exports dev.redlock;
   exports dev.redlock.spi;
+  // The port of elections to the client.
+  exports dev.redlock.internal.election to
+      dev.redlock.election;
 
   uses dev.redlock.spi.NodeFactory;
 }

@@ -1,6 +1,7 @@
 /** Redlock for Vert.x: futures on the caller's context, release hints on the event bus. */
 module dev.redlock.vertx {
   requires transitive dev.redlock.core;
+  requires transitive dev.redlock.election;
   requires dev.redlock.lettuce;
   requires transitive io.vertx.core;
   requires static transitive io.vertx.healthcheck;

@@ -1,5 +1,6 @@
 import dev.redlock.*;
 import dev.redlock.cluster.ClusterLockNode;
+import dev.redlock.election.LeaderElection;
 import dev.redlock.vertx.VertxRedlock;
 import io.vertx.core.Future;
 import io.vertx.ext.web.RoutingContext;

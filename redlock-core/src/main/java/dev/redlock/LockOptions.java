@@ -122,8 +122,8 @@ public final class LockOptions {
     return holdCap;
   }
 
-  /** These options without a hold cap, unless one was given. */
-  LockOptions withoutDefaultHoldCap() {
+  /** These options without a hold cap, unless one was given; what an election uses. */
+  public LockOptions withoutDefaultHoldCap() {
     return given.holdCap != null ? this : toBuilder().holdCap(NO_HOLD_CAP).build();
   }
 
@@ -244,9 +244,9 @@ public final class LockOptions {
 
     /**
      * The longest time that one holder can keep a lease, at least the lease time. Default 1 h, so
-     * that a hung worker does not hold for ever; a {@link LeaderElection} has no cap by default.
-     * The lease then ends as {@link LeaseEnd#CAP_REACHED}. {@code
-     * Duration.ofSeconds(Long.MAX_VALUE)} means no cap.
+     * that a hung worker does not hold for ever; an election has no cap by default. The lease then
+     * ends as {@link LeaseEnd#CAP_REACHED}. {@code Duration.ofSeconds(Long.MAX_VALUE)} means no
+     * cap.
      */
     public Builder holdCap(Duration holdCap) {
       this.holdCap = requireNonNull(holdCap, "holdCap");

@@ -3,12 +3,12 @@ package dev.redlock.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.redlock.LeaderElection;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
+import dev.redlock.election.LeaderElection;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;

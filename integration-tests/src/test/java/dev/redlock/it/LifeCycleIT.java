@@ -3,13 +3,13 @@ package dev.redlock.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.DistributedLock;
-import dev.redlock.LeaderElection;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.RedlockException;
 import dev.redlock.ReentrantDistributedLock;
+import dev.redlock.election.LeaderElection;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import java.time.Duration;

@@ -28,6 +28,7 @@ class NativeImageTest {
       List.of(
           "redlock-core",
           "redlock-lettuce",
+          "redlock-election",
           "redlock-cluster-adapter",
           "redlock-vertx",
           "redlock-micrometer");
@@ -89,6 +90,7 @@ class NativeImageTest {
         .matches(name -> patterns.stream().anyMatch(name::matches));
     assertThat(sources("redlock-core", "resources"))
         .allMatch(f -> f.toString().contains("META-INF"));
+    assertThat(sources("redlock-election", "resources")).isEmpty();
     assertThat(sources("redlock-cluster-adapter", "resources")).isEmpty();
     assertThat(sources("redlock-vertx", "resources")).isEmpty();
   }

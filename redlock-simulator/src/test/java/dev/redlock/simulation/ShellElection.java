@@ -1,10 +1,10 @@
 package dev.redlock.simulation;
 
-import dev.redlock.LeaderElection;
-import dev.redlock.LeaderElection.State;
-import dev.redlock.LeaderElection.StopReason;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
+import dev.redlock.election.LeaderElection;
+import dev.redlock.election.LeaderElection.State;
+import dev.redlock.election.LeaderElection.StopReason;
 import dev.redlock.internal.SimulatedClient;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

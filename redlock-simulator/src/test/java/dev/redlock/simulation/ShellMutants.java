@@ -10,6 +10,8 @@ final class ShellMutants {
   static final String SOURCE = "S";
 
   private static final String SHELL = "redlock-core/src/main/java/dev/redlock/internal/";
+  private static final String ELECTION =
+      "redlock-election/src/main/java/dev/redlock/election/Election.java";
 
   private static final List<Mutant> ALL = new ArrayList<>();
 
@@ -146,8 +148,8 @@ final class ShellMutants {
         shell("NodeSet", "          nodes[i].idle(keys);", "          nodes[i].name();"));
     shellMutant(
         "an election releases its lease before its work has stopped",
-        shell(
-            "election/Election",
+        new Mutant.Edit(
+            ELECTION,
             "    arm(config.stopTimeout().toNanos(), () -> stopTimedOut(t));\n    user.execute(",
             "    release(t);\n    user.execute("));
     shellMutant(

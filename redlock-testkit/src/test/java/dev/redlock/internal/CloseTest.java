@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.DistributedLock;
-import dev.redlock.LeaderElection;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
@@ -23,7 +22,6 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -242,34 +240,5 @@ class CloseTest {
     client.close();
     assertThat(client.locks().isEnded()).isTrue();
     assertThat(soon(first)).isTrue();
-  }
-
-  @Test
-  void election_whoseWorkDoesNotStop_isOverAfterItsStopTimeoutThoughTheClientIsClosed()
-      throws Exception {
-    Redlock client = builder().build();
-    CountDownLatch works = new CountDownLatch(1);
-    LeaderElection election =
-        LeaderElection.builder(
-                client,
-                "e",
-                new LeaderElection.Work() {
-                  @Override
-                  public CompletionStage<?> startWork(Lease lease) {
-                    works.countDown();
-                    return CompletableFuture.completedStage(null);
-                  }
-
-                  @Override
-                  public CompletionStage<?> stopWork(LeaderElection.StopReason reason) {
-                    return new CompletableFuture<>();
-                  }
-                })
-            .stopTimeout(Duration.ofMillis(200))
-            .build();
-    election.start();
-    assertThat(works.await(20, TimeUnit.SECONDS)).isTrue();
-    client.close();
-    soon(election.stop());
   }
 }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.DistributedLock;
-import dev.redlock.LeaderElection;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LeaseLostException;
@@ -123,77 +122,6 @@ class CallbackThreadsTest {
       assertThat(extended.isValid()).as("extended since they block").isTrue();
       assertThat(over.getCount()).isEqualTo(1);
       over.countDown();
-    }
-  }
-
-  private final class BlockingWork implements LeaderElection.Work {
-    final Queue<LeaderElection.StopReason> stops = new ConcurrentLinkedQueue<>();
-
-    @Override
-    public CompletionStage<?> startWork(Lease lease) {
-      lease.whenEnded().thenAccept(end -> block());
-      block();
-      return CompletableFuture.completedStage(null);
-    }
-
-    @Override
-    public CompletionStage<?> stopWork(LeaderElection.StopReason reason) {
-      stops.add(reason);
-      return CompletableFuture.completedStage(null);
-    }
-  }
-
-  /** Without the fix the work goes on while another may be elected already. */
-  private void elections_whoseWorkBlocks(Redlock redlock, int count) {
-    // A short pause of the machine neither keeps the lease from being extended before the margin,
-    // nor is as long as the margin.
-    Duration leaseTime = Duration.ofSeconds(6);
-    LockOptions brief =
-        LockOptions.builder().leaseTime(leaseTime).nodeTimeout(Duration.ofSeconds(1)).build();
-    BlockingWork[] works = new BlockingWork[count];
-    for (int i = 0; i < count; i++) {
-      works[i] = new BlockingWork();
-      LeaderElection.builder(redlock, "election-" + i, works[i])
-          .options(brief)
-          .stopMargin(leaseTime.dividedBy(2))
-          .build()
-          .start();
-    }
-    Waiting.until("all work", WAIT, () -> blocked.get() >= count);
-    for (InMemoryLockNode node : nodes) {
-      node.hang();
-    }
-    for (BlockingWork work : works) {
-      Waiting.until("it is told to stop", WAIT, () -> !work.stops.isEmpty());
-      assertThat(work.stops).containsExactly(LeaderElection.StopReason.LEASE_ENDING);
-    }
-    for (InMemoryLockNode node : nodes) {
-      node.resume();
-    }
-  }
-
-  @Test
-  void elections_whoseWorkBlocks_areAllToldToStopBeforeValidityEnds() {
-    try (Redlock redlock = client().build()) {
-      elections_whoseWorkBlocks(redlock, 10);
-      over.countDown();
-    }
-  }
-
-  @Test
-  void elections_whileTheCallbackExecutorIsBlocked_areToldToStop() {
-    try (Redlock redlock = client().callbackExecutor(task -> grantsOnly(task)).build()) {
-      elections_whoseWorkBlocks(redlock, 2);
-      over.countDown();
-    }
-  }
-
-  /** Enough for two grants to arrive, then it takes callbacks and never runs them. */
-  private final AtomicInteger ran = new AtomicInteger();
-
-  private void grantsOnly(Runnable task) {
-    if (ran.incrementAndGet() <= 2) {
-      new Thread(task).start();
     }
   }
 

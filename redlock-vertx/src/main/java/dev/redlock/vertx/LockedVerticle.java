@@ -2,9 +2,9 @@ package dev.redlock.vertx;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.LeaderElection;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
+import dev.redlock.election.LeaderElection;
 import dev.redlock.vertx.internal.InnerDeployment;
 import io.vertx.core.Context;
 import io.vertx.core.Deployable;

@@ -2,9 +2,9 @@ package dev.redlock.vertx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.LeaderElection;
-import dev.redlock.LeaderElection.State;
 import dev.redlock.LockOptions;
+import dev.redlock.election.LeaderElection;
+import dev.redlock.election.LeaderElection.State;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import io.vertx.core.AbstractVerticle;

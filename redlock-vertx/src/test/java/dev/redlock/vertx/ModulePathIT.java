@@ -81,6 +81,51 @@ class ModulePathIT {
       }
       """;
 
+  private static final String OF_AN_ELECTION =
+      """
+      package app;
+
+      import dev.redlock.Lease;
+      import dev.redlock.Redlock;
+      import dev.redlock.election.LeaderElection;
+      import dev.redlock.spi.RestartGuard;
+      import dev.redlock.testkit.InMemoryLockNode;
+      import java.util.concurrent.CompletableFuture;
+      import java.util.concurrent.CompletionStage;
+      import java.util.concurrent.TimeUnit;
+
+      public final class Main implements LeaderElection.Work {
+        private final CompletableFuture<Lease> leads = new CompletableFuture<>();
+
+        @Override
+        public CompletionStage<?> startWork(Lease lease) {
+          leads.complete(lease);
+          return CompletableFuture.completedStage(null);
+        }
+
+        @Override
+        public CompletionStage<?> stopWork(LeaderElection.StopReason reason) {
+          return CompletableFuture.completedStage(null);
+        }
+
+        public static void main(String[] args) throws Exception {
+          if (!Main.class.getModule().isNamed() || !LeaderElection.class.getModule().isNamed()) {
+            throw new IllegalStateException("not on the module path");
+          }
+          Main work = new Main();
+          try (Redlock redlock =
+                  Redlock.builder()
+                      .nodes(InMemoryLockNode.create("memory"))
+                      .restartGuard(RestartGuard.OFF)
+                      .build();
+              LeaderElection election = LeaderElection.builder(redlock, "name", work).build()) {
+            election.start();
+            System.out.println("leads: " + work.leads.get(20, TimeUnit.SECONDS).isValid());
+          }
+        }
+      }
+      """;
+
   private static final String ON_VERTX =
       """
       package app;
@@ -129,6 +174,13 @@ class ModulePathIT {
       throws Exception {
     assertThat(run(directory, OF_THE_CORE, "dev.redlock.core", "dev.redlock.testkit"))
         .contains("locked: servers true", "locked: memory true");
+  }
+
+  @Test
+  @Timeout(120)
+  void applicationOfAnElection_onTheModulePath_leads(@TempDir Path directory) throws Exception {
+    assertThat(run(directory, OF_AN_ELECTION, "dev.redlock.election", "dev.redlock.testkit"))
+        .contains("leads: true");
   }
 
   @Tag("thorough")

@@ -1,10 +1,10 @@
 package dev.redlock.examples.recipes;
 
-import dev.redlock.LeaderElection;
-import dev.redlock.LeaderElection.StopReason;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
+import dev.redlock.election.LeaderElection;
+import dev.redlock.election.LeaderElection.StopReason;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

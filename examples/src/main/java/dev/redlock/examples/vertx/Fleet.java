@@ -1,6 +1,6 @@
 package dev.redlock.examples.vertx;
 
-import dev.redlock.LeaderElection;
+import dev.redlock.election.LeaderElection;
 import dev.redlock.testkit.ForkedJvm;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.vertx.LockedVerticle;

@@ -1,4 +1,4 @@
-/** Leader election on top of the public locks, behind a small port to the client. */
+/** The port of leader election, which is a module of its own, to the client. */
 @NullMarked
 package dev.redlock.internal.election;
 

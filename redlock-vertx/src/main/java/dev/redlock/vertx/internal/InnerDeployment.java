@@ -1,8 +1,8 @@
 package dev.redlock.vertx.internal;
 
-import dev.redlock.LeaderElection;
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
+import dev.redlock.election.LeaderElection;
 import dev.redlock.vertx.VertxRedlock;
 import io.vertx.core.Context;
 import io.vertx.core.Deployable;

@@ -1,9 +1,9 @@
-package dev.redlock.internal.election;
+package dev.redlock.election;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.LeaderElection.StopReason;
 import dev.redlock.Lease;
+import dev.redlock.election.LeaderElection.StopReason;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

@@ -1,14 +1,14 @@
-package dev.redlock.internal.election;
+package dev.redlock.election;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.DistributedLock;
-import dev.redlock.LeaderElection;
-import dev.redlock.LeaderElection.State;
-import dev.redlock.LeaderElection.StopReason;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
+import dev.redlock.election.LeaderElection.State;
+import dev.redlock.election.LeaderElection.StopReason;
+import dev.redlock.internal.election.ElectionClient;
 import dev.redlock.spi.Time;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;

@@ -1,7 +1,7 @@
-package dev.redlock.internal.election;
+package dev.redlock.election;
 
-import dev.redlock.LeaderElection.StopReason;
 import dev.redlock.Lease;
+import dev.redlock.election.LeaderElection.StopReason;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,9 +1,11 @@
-package dev.redlock;
+package dev.redlock.election;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.internal.election.Election;
-import dev.redlock.internal.election.ElectionConfig;
+import dev.redlock.Lease;
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.internal.election.ElectionClient;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -244,9 +246,14 @@ public interface LeaderElection extends AutoCloseable {
         throw new IllegalArgumentException(
             "retryPause " + retryPause + " must be positive and not longer than 1 day");
       }
+      if (!(redlock instanceof ElectionClient client)) {
+        throw new IllegalArgumentException(
+            "an election needs a client made by Redlock.builder(), was " + redlock.getClass());
+      }
       LockOptions uncapped = options.withoutDefaultHoldCap();
-      return Election.create(
+      return new Election(
           redlock,
+          client,
           new ElectionConfig(
               name,
               liveness == null ? uncapped : uncapped.toBuilder().autoExtend(false).build(),

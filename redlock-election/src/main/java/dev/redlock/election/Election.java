@@ -1,12 +1,12 @@
-package dev.redlock.internal.election;
+package dev.redlock.election;
 
 import com.google.common.util.concurrent.MoreExecutors;
 import dev.redlock.DistributedLock;
-import dev.redlock.LeaderElection;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockClosedException;
+import dev.redlock.internal.election.ElectionClient;
 import dev.redlock.spi.Printable;
 import dev.redlock.spi.Time;
 import java.time.Duration;
@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * released. If the lease were released first, the successor could start while the old work still
  * runs. If the instance campaigned again while its old work hangs, it could work twice at a time.
  */
-public final class Election implements LeaderElection {
+final class Election implements LeaderElection {
   private static final Logger LOG = LoggerFactory.getLogger(Redlock.class);
   private static final Duration FOREVER = Duration.ofDays(36_500);
   private static final int MAX_PAUSES = 30;
@@ -68,7 +68,7 @@ public final class Election implements LeaderElection {
   private volatile State state = State.IDLE;
   private volatile @Nullable Lease lease;
 
-  private Election(
+  Election(
       Redlock redlock,
       ElectionClient client,
       ElectionConfig config,
@@ -84,20 +84,6 @@ public final class Election implements LeaderElection {
     listeners = MoreExecutors.newSequentialExecutor(user);
     leaseNanos = config.options().leaseTime().toNanos();
     marginNanos = config.stopMargin().toNanos();
-  }
-
-  /** Makes an election that is not started. */
-  public static LeaderElection create(
-      Redlock redlock,
-      ElectionConfig config,
-      Work work,
-      Listener listener,
-      @Nullable Executor executor) {
-    if (!(redlock instanceof ElectionClient client)) {
-      throw new IllegalArgumentException(
-          "an election needs a client made by Redlock.builder(), was " + redlock.getClass());
-    }
-    return new Election(redlock, client, config, work, listener, executor);
   }
 
   // What a user calls.

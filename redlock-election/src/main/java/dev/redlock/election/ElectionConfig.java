@@ -1,4 +1,4 @@
-package dev.redlock.internal.election;
+package dev.redlock.election;
 
 import dev.redlock.LockOptions;
 import java.time.Duration;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param liveness the probe before each extension; null if the lease is extended without one
  */
-public record ElectionConfig(
+record ElectionConfig(
     String name,
     LockOptions options,
     Duration stopMargin,

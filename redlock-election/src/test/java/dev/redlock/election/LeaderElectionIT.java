@@ -1,14 +1,13 @@
-package dev.redlock.vertx;
+package dev.redlock.election;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import dev.redlock.LeaderElection;
-import dev.redlock.LeaderElection.State;
-import dev.redlock.LeaderElection.StopReason;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
+import dev.redlock.election.LeaderElection.State;
+import dev.redlock.election.LeaderElection.StopReason;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -28,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The election of the core, without Vert.x, on real nodes. */
+/** Elections on real nodes. */
 @RedisTest(nodes = 3, gated = true)
 class LeaderElectionIT {
   private static final Duration LEASE = Duration.ofMillis(1_500);

@@ -1,0 +1,160 @@
+package dev.redlock.election;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.Lease;
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.RedlockBuilder;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.InMemoryLockNode;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Elections of clients on nodes in memory: work that blocks, and a client that is closed. */
+@Timeout(120)
+class ElectionOnNodesTest {
+  private static final Duration WAIT = Duration.ofSeconds(20);
+
+  private final InMemoryLockNode[] nodes = {
+    InMemoryLockNode.create("a"), InMemoryLockNode.create("b"), InMemoryLockNode.create("c")
+  };
+  private final CountDownLatch over = new CountDownLatch(1);
+  private final AtomicInteger blocked = new AtomicInteger();
+
+  @AfterEach
+  void unblock() {
+    over.countDown();
+  }
+
+  private RedlockBuilder client() {
+    LockNode[] own = new LockNode[nodes.length];
+    for (int i = 0; i < own.length; i++) {
+      own[i] = nodes[i].another();
+    }
+    return Redlock.builder()
+        .nodes(own)
+        .restartGuard(RestartGuard.OFF)
+        .nodeTimeout(Duration.ofSeconds(1));
+  }
+
+  private void block() {
+    blocked.incrementAndGet();
+    try {
+      over.await(1, TimeUnit.MINUTES);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private final class BlockingWork implements LeaderElection.Work {
+    final Queue<LeaderElection.StopReason> stops = new ConcurrentLinkedQueue<>();
+
+    @Override
+    public CompletionStage<?> startWork(Lease lease) {
+      lease.whenEnded().thenAccept(end -> block());
+      block();
+      return CompletableFuture.completedStage(null);
+    }
+
+    @Override
+    public CompletionStage<?> stopWork(LeaderElection.StopReason reason) {
+      stops.add(reason);
+      return CompletableFuture.completedStage(null);
+    }
+  }
+
+  /** Without the fix the work goes on while another may be elected already. */
+  private void elections_whoseWorkBlocks(Redlock redlock, int count) {
+    // A short pause of the machine neither keeps the lease from being extended before the margin,
+    // nor is as long as the margin.
+    Duration leaseTime = Duration.ofSeconds(6);
+    LockOptions brief =
+        LockOptions.builder().leaseTime(leaseTime).nodeTimeout(Duration.ofSeconds(1)).build();
+    BlockingWork[] works = new BlockingWork[count];
+    for (int i = 0; i < count; i++) {
+      works[i] = new BlockingWork();
+      LeaderElection.builder(redlock, "election-" + i, works[i])
+          .options(brief)
+          .stopMargin(leaseTime.dividedBy(2))
+          .build()
+          .start();
+    }
+    Awaitility.await("all work").atMost(WAIT).until(() -> blocked.get() >= count);
+    for (InMemoryLockNode node : nodes) {
+      node.hang();
+    }
+    for (BlockingWork work : works) {
+      Awaitility.await("it is told to stop").atMost(WAIT).until(() -> !work.stops.isEmpty());
+      assertThat(work.stops).containsExactly(LeaderElection.StopReason.LEASE_ENDING);
+    }
+    for (InMemoryLockNode node : nodes) {
+      node.resume();
+    }
+  }
+
+  @Test
+  void elections_whoseWorkBlocks_areAllToldToStopBeforeValidityEnds() {
+    try (Redlock redlock = client().build()) {
+      elections_whoseWorkBlocks(redlock, 10);
+      over.countDown();
+    }
+  }
+
+  @Test
+  void elections_whileTheCallbackExecutorIsBlocked_areToldToStop() {
+    try (Redlock redlock = client().callbackExecutor(task -> grantsOnly(task)).build()) {
+      elections_whoseWorkBlocks(redlock, 2);
+      over.countDown();
+    }
+  }
+
+  /** Enough for two grants to arrive, then it takes callbacks and never runs them. */
+  private final AtomicInteger ran = new AtomicInteger();
+
+  private void grantsOnly(Runnable task) {
+    if (ran.incrementAndGet() <= 2) {
+      new Thread(task).start();
+    }
+  }
+
+  @Test
+  void election_whoseWorkDoesNotStop_isOverAfterItsStopTimeoutThoughTheClientIsClosed()
+      throws Exception {
+    Redlock client = client().build();
+    CountDownLatch works = new CountDownLatch(1);
+    LeaderElection election =
+        LeaderElection.builder(
+                client,
+                "e",
+                new LeaderElection.Work() {
+                  @Override
+                  public CompletionStage<?> startWork(Lease lease) {
+                    works.countDown();
+                    return CompletableFuture.completedStage(null);
+                  }
+
+                  @Override
+                  public CompletionStage<?> stopWork(LeaderElection.StopReason reason) {
+                    return new CompletableFuture<>();
+                  }
+                })
+            .stopTimeout(Duration.ofMillis(200))
+            .build();
+    election.start();
+    assertThat(works.await(20, TimeUnit.SECONDS)).isTrue();
+    client.close();
+    election.stop().toCompletableFuture().get(20, TimeUnit.SECONDS);
+  }
+}
