@@ -348,7 +348,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         protocol(
             "Votes",
             "boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;",
-            "boolean tooOld = nowNanos - startNanos > timeoutNanos;"));
+            "boolean tooOld = nowNanos - sentNanos() > timeoutNanos;"));
     mutant(
         "X",
         "a hand-off does not raise `ended` for the predecessor",
@@ -512,10 +512,10 @@ record Mutant(String name, String source, List<Edit> edits) {
         "X",
         "an extension after a local hand-off carries the last token, not that of the grant",
         protocol(
-            "LeaseExtender",
-            "nodes, lease, grant.extend(ttlMillis), false, nowNanos, nowWallMillis);",
-            "nodes, lease, new dev.redlock.spi.LockRequest.Extend(grant.keys, grant.id,"
-                + " lease.token(), ttlMillis), false, nowNanos, nowWallMillis);"));
+            "ExtendRound",
+            "request = lease.grant.extend(ttlMillis);",
+            "request = repair ? lease.grant.extend(ttlMillis)"
+                + " : new LockRequest.Extend(lease.keys(), lease.id(), lease.token(), ttlMillis);"));
     mutant(
         "X",
         "local hand-off in fair mode",
@@ -576,8 +576,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "a lease is extended twenty times as often",
         protocol(
             "LeaseExtender",
-            "nextExtendNanos = r.startNanos + config.ttlNanos() / 3;",
-            "nextExtendNanos = r.startNanos + config.ttlNanos() / 60;"));
+            "nextExtendNanos = r.sentNanos() + config.ttlNanos() / 3;",
+            "nextExtendNanos = r.sentNanos() + config.ttlNanos() / 60;"));
     mutant(
         "I",
         "a waiting process polls four times less often",
@@ -637,10 +637,10 @@ record Mutant(String name, String source, List<Edit> edits) {
         "the first of a queue listens to another node three times",
         protocol(
             "Acquirer",
-            "      QueueRequest listen = new QueueRequest(node, now, now);\n",
-            "      for (int i = 0; i < 2; i++) effects.add(new Effect.Send(new QueueRequest(node, now,"
-                + " now), new LockRequest.Inspect(keys), 1L << node));\n"
-                + "      QueueRequest listen = new QueueRequest(node, now, now);\n"));
+            "      QueueRequest listen = new QueueRequest(nodes, node, now, now, null);\n",
+            "      for (int i = 0; i < 2; i++) effects.add(new Effect.Send(new QueueRequest(nodes, node,"
+                + " now, now, null), new LockRequest.Inspect(keys), 1L << node));\n"
+                + "      QueueRequest listen = new QueueRequest(nodes, node, now, now, null);\n"));
     mutant(
         "I",
         "the newest caller of a process is served first",

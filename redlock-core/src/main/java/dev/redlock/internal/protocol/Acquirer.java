@@ -137,7 +137,7 @@ final class Acquirer {
       return null;
     }
     queueing = place;
-    NodeReply reply = place.reply;
+    NodeReply reply = place.reply();
     return reply == null ? null : onQueueReply(place, reply, now, wall);
   }
 
@@ -166,7 +166,7 @@ final class Acquirer {
   private void enqueue(Attempt a, int home, long now) {
     Waiter w = a.waiter();
     long deadline = now + waitPolicy.patienceWith(home);
-    QueueRequest q = new QueueRequest(home, now, deadline);
+    QueueRequest q = new QueueRequest(nodes, home, now, deadline, null);
     queueing = q;
     effects.add(new Effect.Attempted(true));
     LockRequest request = places.enqueue(w, home, waitPolicy.takeAfterToken(), now);
@@ -179,7 +179,8 @@ final class Acquirer {
     if (earlyFor(next) != null || home < 0) {
       return;
     }
-    QueueRequest q = new QueueRequest(home, now, now + waitPolicy.patienceWith(home), next);
+    long deadline = now + waitPolicy.patienceWith(home);
+    QueueRequest q = new QueueRequest(nodes, home, now, deadline, next);
     early = q;
     effects.add(new Effect.Send(q, places.enqueue(next, home, 0, now), 1L << home));
   }
@@ -248,14 +249,14 @@ final class Acquirer {
     Waiter head = attemptOf(r).waiter();
     int home = waitPolicy.home();
     if (home >= 0 && !head.singleTry && !r.isHandOff() && r.mayBeGranted(home)) {
-      QueueRequest place = new QueueRequest(home, now, now);
+      QueueRequest place = new QueueRequest(nodes, home, now, now, null);
       effects.add(new Effect.Send(place, places.enqueue(head, home, 0, now), 1L << home));
     }
   }
 
   /** The home node has replied to a request to be queued. */
   @Nullable AcquireRound onQueueReply(QueueRequest q, NodeReply reply, long now, long wall) {
-    q.reply = reply;
+    q.record(q.node, reply);
     Attempt a = attempt;
     if (q != queueing || a == null) {
       return null; // Early, or given up; or the reply of the node that is listened to.
@@ -295,7 +296,7 @@ final class Acquirer {
   private void listenElsewhere(int home, long now) {
     int node = nodes.healthyBeside(home);
     if (node >= 0) {
-      QueueRequest listen = new QueueRequest(node, now, now);
+      QueueRequest listen = new QueueRequest(nodes, node, now, now, null);
       effects.add(new Effect.Send(listen, new LockRequest.Inspect(keys), 1L << node));
     }
   }
@@ -362,7 +363,7 @@ final class Acquirer {
   /** The round is over. */
   void end(AcquireRound r, long now) {
     attemptOf(r).end();
-    nodes.limiter().ended(r.verdict(), r.startNanos, r.timeoutNanos, nodes, now);
+    nodes.limiter().ended(r.verdict(), r.sentNanos(), r.timeoutNanos, nodes, now);
   }
 
   // Refusals.

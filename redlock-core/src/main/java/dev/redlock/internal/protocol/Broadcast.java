@@ -1,62 +1,45 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
-import org.jspecify.annotations.Nullable;
+import java.util.List;
 
 /** One request to all nodes, of which every reply is wanted: inspect, or break. */
 public final class Broadcast extends Exchange implements Effect.Ack {
-  private final @Nullable NodeReply[] replies;
-  private final long deadlineNanos;
-  private final long startNanos;
+  private final Nodes nodes;
   private final boolean breaks;
+  private final long deadlineNanos;
 
-  Broadcast(int nodes, boolean breaks, long startNanos, long deadlineNanos) {
+  private Broadcast(Nodes nodes, boolean breaks, long deadlineNanos) {
+    super(nodes.count());
+    this.nodes = nodes;
     this.breaks = breaks;
-    replies = new NodeReply[nodes];
-    this.startNanos = startNanos;
     this.deadlineNanos = deadlineNanos;
   }
 
   /** Sends the request to every node with a probed connection. */
   static Broadcast begin(
-      Nodes nodes,
-      LockRequest request,
-      long timeoutNanos,
-      long nowNanos,
-      java.util.List<Effect> out) {
-    Broadcast broadcast =
-        new Broadcast(
-            nodes.count(), request instanceof LockRequest.Break, nowNanos, nowNanos + timeoutNanos);
+      Nodes nodes, LockRequest request, long timeoutNanos, long nowNanos, List<Effect> out) {
+    boolean breaks = request instanceof LockRequest.Break;
+    Broadcast broadcast = new Broadcast(nodes, breaks, nowNanos + timeoutNanos);
     long mask = 0;
     for (int i = 0; i < nodes.count(); i++) {
       mask |= nodes.status(i).usable() ? 1L << i : 0;
     }
-    broadcast.asked(mask);
+    broadcast.asked(mask, nowNanos);
     out.add(new Effect.Send(broadcast, request, mask));
     return broadcast;
   }
 
-  /** The node's reply; null if it has not replied. */
-  public @Nullable NodeReply reply(int node) {
-    return replies[node];
-  }
-
   /** Whether the node has confirmed that it stores no lease of this lock now. */
   public boolean isBroken(int node) {
-    NodeReply reply = replies[node];
-    return reply != null
-        && (reply.code() == ReplyCode.RELEASED || reply.code() == ReplyCode.NOT_OWNER);
+    return is(node, ReplyCode.RELEASED) || is(node, ReplyCode.NOT_OWNER);
   }
 
   /** Whether so many nodes have confirmed it that no lease has a quorum left. */
   public boolean isBroken() {
-    int confirmed = 0;
-    for (int i = 0; i < replies.length; i++) {
-      confirmed += isBroken(i) ? 1 : 0;
-    }
-    return confirmed >= Quorum.of(replies.length);
+    long confirmed = maskOf(ReplyCode.RELEASED) | maskOf(ReplyCode.NOT_OWNER);
+    return Long.bitCount(confirmed) >= nodes.quorum();
   }
 
   /** Whether it takes the lock from its holder. */
@@ -64,17 +47,8 @@ public final class Broadcast extends Exchange implements Effect.Ack {
     return breaks;
   }
 
-  @Override
-  public long sentNanos() {
-    return startNanos;
-  }
-
   long deadlineNanos() {
     return deadlineNanos;
-  }
-
-  void onReply(int node, NodeReply reply) {
-    replies[node] = reply;
   }
 
   /** Whether all nodes have replied, or the timeout is over. */

@@ -1,5 +1,9 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+import org.jspecify.annotations.Nullable;
+
 /**
  * One request to several nodes, to which their replies are addressed. Replies of different
  * exchanges can never be mistaken for each other.
@@ -7,17 +11,29 @@ package dev.redlock.internal.protocol;
 public abstract sealed class Exchange
     permits Votes, ExtendRound, PendingRelease, Broadcast, QueueRequest {
 
+  /** By node: its newest reply that was recorded. */
+  private final @Nullable NodeReply[] replies;
+
   /** Nodes that were asked and have not replied. */
   private long open;
 
-  /** When it was sent; for one that is repeated, when it was last sent. */
-  public abstract long sentNanos();
+  private long sentNanos;
 
-  final void asked(long mask) {
-    open |= mask;
+  Exchange(int nodes) {
+    replies = new NodeReply[nodes];
   }
 
-  /** Records the reply; false if the node was not asked or has already replied. */
+  /** When it was sent; for one that is repeated, when it was last sent. */
+  public final long sentNanos() {
+    return sentNanos;
+  }
+
+  final void asked(long mask, long nowNanos) {
+    open |= mask;
+    sentNanos = nowNanos;
+  }
+
+  /** Notes that the node has replied; false if it was not asked or has already replied. */
   final boolean answered(int node) {
     long bit = 1L << node;
     boolean first = (open & bit) != 0;
@@ -31,5 +47,32 @@ public abstract sealed class Exchange
 
   final boolean isOpen(int node) {
     return (open & 1L << node) != 0;
+  }
+
+  final void record(int node, NodeReply reply) {
+    replies[node] = reply;
+  }
+
+  /** The node's reply; null if none was recorded. */
+  public final @Nullable NodeReply reply(int node) {
+    return replies[node];
+  }
+
+  final @Nullable NodeReply[] replies() {
+    return replies;
+  }
+
+  final boolean is(int node, ReplyCode code) {
+    NodeReply reply = replies[node];
+    return reply != null && reply.code() == code;
+  }
+
+  /** The nodes that have replied so. */
+  final long maskOf(ReplyCode code) {
+    long mask = 0;
+    for (int i = 0; i < replies.length; i++) {
+      mask |= is(i, code) ? 1L << i : 0;
+    }
+    return mask;
   }
 }

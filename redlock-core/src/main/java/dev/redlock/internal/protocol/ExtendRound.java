@@ -4,7 +4,6 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Asks all nodes to extend the lease, and counts their replies. A round without a quorum for or
@@ -25,75 +24,58 @@ final class ExtendRound extends Exchange {
   final HeldLease lease;
   final LockRequest.Extend request;
   final Validity validity;
-  final long startNanos;
   private final long timeoutNanos;
   private final Nodes nodes;
-  private final @Nullable NodeReply[] replies;
   private final boolean repair;
   private ExtendVerdict verdict = ExtendVerdict.UNDECIDED;
 
   /**
+   * Asks those candidates that have a probed connection, quarantined or not. A node that errs may
+   * extend all the same (a server that is out of memory does), but stores no new key.
+   *
    * @param repair whether it only writes the lease to nodes that do not store it, and decides
    *     nothing
    */
   ExtendRound(
       Nodes nodes,
       HeldLease lease,
-      LockRequest.Extend request,
+      long ttlMillis,
       boolean repair,
+      long candidates,
       long nowNanos,
       long nowWallMillis) {
+    super(nodes.count());
     this.nodes = nodes;
     this.lease = lease;
-    this.request = request;
+    request = lease.grant.extend(ttlMillis);
     this.repair = repair;
     timeoutNanos = lease.config().nodeTimeoutNanos();
-    startNanos = nowNanos;
     validity =
-        new Validity(
-            nowNanos, nowWallMillis, request.ttlMillis() * 1_000_000L, lease.config().driftNanos());
-    replies = new NodeReply[nodes.count()];
-  }
-
-  /**
-   * Asks those candidates that have a probed connection, quarantined or not; returns them. A node
-   * that errs may extend all the same (a server that is out of memory does), but stores no new key.
-   */
-  long begin(long candidates) {
+        new Validity(nowNanos, nowWallMillis, ttlMillis * 1_000_000L, lease.config().driftNanos());
     long mask = 0;
-    for (int i = 0; i < replies.length; i++) {
+    for (int i = 0; i < nodes.count(); i++) {
       NodeStatus status = nodes.status(i);
       if ((candidates & 1L << i) != 0 && (repair ? status.works() : status.usable())) {
         mask |= 1L << i;
       }
     }
-    asked(mask);
-    return mask;
+    asked(mask, nowNanos);
   }
 
   boolean repairs() {
     return repair;
   }
 
-  @Override
-  public long sentNanos() {
-    return startNanos;
-  }
-
   long deadlineNanos() {
-    return startNanos + timeoutNanos;
+    return sentNanos() + timeoutNanos;
   }
 
   ExtendVerdict verdict() {
     return verdict;
   }
 
-  @Nullable NodeReply[] replies() {
-    return replies;
-  }
-
   ExtendVerdict onReply(int node, NodeReply reply, long nowNanos, long nowWallMillis) {
-    replies[node] = reply;
+    record(node, reply);
     return decide(nowNanos, nowWallMillis, false);
   }
 
@@ -127,9 +109,9 @@ final class ExtendRound extends Exchange {
   }
 
   private QuorumTally tally(boolean atTimeout, long nowNanos) {
-    QuorumTally tally = new QuorumTally(replies.length);
-    for (int i = 0; i < replies.length; i++) {
-      NodeReply reply = replies[i];
+    QuorumTally tally = new QuorumTally(nodes.count());
+    for (int i = 0; i < nodes.count(); i++) {
+      NodeReply reply = reply(i);
       if (reply == null) {
         tally.open += isOpen(i) && !atTimeout ? 1 : 0;
       } else if (reply.code() == ReplyCode.LOST) {
@@ -155,10 +137,6 @@ final class ExtendRound extends Exchange {
 
   /** How many nodes had lost the lease and store it again. */
   int repaired() {
-    int count = 0;
-    for (NodeReply reply : replies) {
-      count += reply != null && reply.code() == ReplyCode.REPAIRED ? 1 : 0;
-    }
-    return count;
+    return Long.bitCount(maskOf(ReplyCode.REPAIRED));
   }
 }

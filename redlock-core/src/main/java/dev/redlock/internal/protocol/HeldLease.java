@@ -45,7 +45,7 @@ public final class HeldLease {
     this.grant = grant;
     this.handOffs = handOffs;
     token = grant.token;
-    grantedNanos = grant.votes.startNanos;
+    grantedNanos = grant.votes.sentNanos();
     capNanos = grantedNanos + grant.config.capNanos();
     extender = new LeaseExtender(this, nodes, effects);
   }

@@ -71,7 +71,7 @@ final class LeaseExtender {
     grant = lease.grant;
     config = grant.config;
     repairedOn = new long[nodes.count()];
-    lastSentNanos = grant.votes.startNanos;
+    lastSentNanos = grant.votes.sentNanos();
     nextExtendNanos = lastSentNanos + config.ttlNanos() / 3;
   }
 
@@ -137,19 +137,20 @@ final class LeaseExtender {
     if (toRepair == 0) {
       return;
     }
+    long candidates = toRepair & ~repairing;
     ExtendRound r =
         new ExtendRound(
-            nodes, lease, grant.extend(config.ttlMillis()), true, nowNanos, nowWallMillis);
-    long mask = r.begin(toRepair & ~repairing);
-    for (long bits = mask; bits != 0; bits &= bits - 1) {
+            nodes, lease, config.ttlMillis(), true, candidates, nowNanos, nowWallMillis);
+    for (long bits = r.open(); bits != 0; bits &= bits - 1) {
       int node = Long.numberOfTrailingZeros(bits);
       repairedOn[node] = nodes.status(node).connection();
     }
-    repairing |= mask;
-    send(r, mask);
+    repairing |= r.open();
+    send(r);
   }
 
-  private void send(ExtendRound r, long mask) {
+  private void send(ExtendRound r) {
+    long mask = r.open();
     if (mask != 0) {
       grant.writeTo(mask);
       effects.add(new Effect.Send(r, r.request, mask));
@@ -198,10 +199,10 @@ final class LeaseExtender {
     }
     probeDue = false;
     lastSentNanos = nowNanos;
-    ExtendRound r =
-        new ExtendRound(nodes, lease, grant.extend(ttlMillis), false, nowNanos, nowWallMillis);
+    long all = Quorum.all(nodes.count());
+    ExtendRound r = new ExtendRound(nodes, lease, ttlMillis, false, all, nowNanos, nowWallMillis);
     round = r;
-    send(r, r.begin(Quorum.all(nodes.count())));
+    send(r);
   }
 
   /** Whether an extension is wanted, and moves the deadline. */
@@ -239,7 +240,7 @@ final class LeaseExtender {
     switch (verdict) {
       case RENEWED -> {
         grant.renew(r.validity);
-        nextExtendNanos = r.startNanos + config.ttlNanos() / 3;
+        nextExtendNanos = r.sentNanos() + config.ttlNanos() / 3;
         settleAcks(Effect.Result.DONE);
         effects.add(new Effect.Extended(lease, r.repaired()));
       }
@@ -265,9 +266,7 @@ final class LeaseExtender {
     long left = grant.validity().remaining(nowNanos, nowWallMillis);
     long soon = Math.min(config.ttlNanos() / 10, left / 4);
     nextExtendNanos = nowNanos + Math.max(MIN_RETRY_NANOS, soon);
-    settleAcks(
-        Effect.Result.failed(
-            Reports.ofReplies(nodes, grant.keys, r.replies(), r.startNanos, nowNanos)));
+    settleAcks(Effect.Result.failed(Reports.ofReplies(nodes, grant.keys, r, nowNanos)));
     effects.add(new Effect.ExtendFailed(lease, left));
   }
 

@@ -315,7 +315,7 @@ public final class LockMachine {
   }
 
   private void onBroadcastReply(Broadcast b, int node, NodeReply reply, long now) {
-    b.onReply(node, reply);
+    b.record(node, reply);
     HeldLease l = leases.lease();
     if (b.breaks() && l != null && reply.code().definite()) {
       // Nodes send no invalidation of what this client's own connection has written.

@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 /** One lease id that some nodes may store, and that is released there. Fields are its owner's. */
 final class PendingRelease extends Exchange {
   final LockRequest.Release request;
-  final @Nullable NodeReply[] replies;
 
   /** Until when its keys can live. */
   long untilNanos;
@@ -20,27 +19,20 @@ final class PendingRelease extends Exchange {
   /** Nodes that have not confirmed. */
   long todo;
 
-  long sentNanos;
-
   /** Nodes whose reply to the hand-off that takes this lease over is still to come. */
   long behind;
 
   long behindUntilNanos;
 
   PendingRelease(LockRequest.Release request, int nodes, long untilNanos) {
+    super(nodes);
     this.request = request;
     this.untilNanos = untilNanos;
-    replies = new NodeReply[nodes];
-  }
-
-  @Override
-  public long sentNanos() {
-    return sentNanos;
   }
 
   int confirmed() {
     int confirmed = 0;
-    for (NodeReply reply : replies) {
+    for (NodeReply reply : replies()) {
       confirmed += reply != null && reply.code().definite() ? 1 : 0;
     }
     return confirmed;

@@ -200,14 +200,13 @@ final class PendingReleases {
       }
     }
     if (now != 0) {
-      e.asked(now);
-      e.sentNanos = nowNanos;
+      e.asked(now, nowNanos);
       effects.add(new Effect.Send(e, e.request, now));
     }
   }
 
   void onReply(PendingRelease e, int node, NodeReply reply, long nowNanos) {
-    e.replies[node] = reply;
+    e.record(node, reply);
     long bit = 1L << node;
     if (reply.code().definite()) {
       todo(e, e.todo & ~bit);
@@ -324,8 +323,7 @@ final class PendingReleases {
       effects.add(
           new Effect.Settle(
               ack.ack(),
-              Effect.Result.failed(
-                  Reports.ofReplies(nodes, e.request.keys(), e.replies, e.sentNanos, nowNanos))));
+              Effect.Result.failed(Reports.ofReplies(nodes, e.request.keys(), e, nowNanos))));
     }
     if (e.behind != 0 && e.behindUntilNanos - nowNanos <= 0) {
       e.behind = 0;

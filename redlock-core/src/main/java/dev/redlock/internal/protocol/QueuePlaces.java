@@ -96,7 +96,7 @@ final class QueuePlaces {
    */
   void served(AcquireRound won, long mask) {
     arrivalMicros = 0;
-    if (won.request.queueEntry() != null && newestNanos - won.startNanos <= 0) {
+    if (won.request.queueEntry() != null && newestNanos - won.sentNanos() <= 0) {
       queuedAt &= ~(won.grantedMask() & mask);
     }
   }

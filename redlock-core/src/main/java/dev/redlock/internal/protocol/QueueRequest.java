@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueueRequest extends Exchange {
   final int node;
-  final long startNanos;
 
   /** When the node counts as hung. */
   final long deadlineNanos;
@@ -18,19 +17,17 @@ final class QueueRequest extends Exchange {
   /** Fair mode: the next caller, if it was sent while this process held the lock; or null. */
   final @Nullable Waiter early;
 
-  /** What the node replied. */
-  @Nullable NodeReply reply;
-
-  QueueRequest(int node, long startNanos, long deadlineNanos) {
-    this(node, startNanos, deadlineNanos, null);
+  QueueRequest(Nodes nodes, int node, long nowNanos, long deadlineNanos, @Nullable Waiter early) {
+    super(nodes.count());
+    this.node = node;
+    this.deadlineNanos = deadlineNanos;
+    this.early = early;
+    asked(1L << node, nowNanos);
   }
 
-  QueueRequest(int node, long startNanos, long deadlineNanos, @Nullable Waiter early) {
-    this.node = node;
-    this.early = early;
-    this.startNanos = startNanos;
-    this.deadlineNanos = deadlineNanos;
-    asked(1L << node);
+  /** What the node replied; null if it has not. */
+  @Nullable NodeReply reply() {
+    return reply(node);
   }
 
   /**
@@ -38,12 +35,7 @@ final class QueueRequest extends Exchange {
    * was queued before it.
    */
   boolean isFirstAfterOwnLease() {
-    NodeReply r = reply;
+    NodeReply r = reply();
     return early != null && r != null && r.code() == ReplyCode.HELD && r.othersQueued() == 0;
-  }
-
-  @Override
-  public long sentNanos() {
-    return startNanos;
   }
 }

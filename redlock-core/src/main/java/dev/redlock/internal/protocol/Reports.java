@@ -57,7 +57,7 @@ final class Reports {
   static AcquireReport ofQueued(
       Nodes nodes, LockKeys keys, QueueRequest queued, Waiter w, long now) {
     List<NodeVote> votes = new ArrayList<>();
-    NodeReply reply = queued.reply;
+    NodeReply reply = queued.reply();
     for (int i = 0; i < nodes.count(); i++) {
       String name = nodes.name(i);
       NodeStatus status = nodes.status(i);
@@ -68,7 +68,7 @@ final class Reports {
       } else if (reply != null) {
         votes.add(vote(name, status, reply, Duration.ZERO));
       } else {
-        votes.add(unanswered(name, status, Duration.ofNanos(now - queued.startNanos), now));
+        votes.add(unanswered(name, status, Duration.ofNanos(now - queued.sentNanos()), now));
       }
     }
     return new AcquireReport(
@@ -82,11 +82,11 @@ final class Reports {
   }
 
   /** The replies to an extension or a release: a node that did as asked voted GRANTED. */
-  static AcquireReport ofReplies(
-      Nodes nodes, LockKeys keys, @Nullable NodeReply[] replies, long sent, long now) {
+  static AcquireReport ofReplies(Nodes nodes, LockKeys keys, Exchange exchange, long now) {
+    long sent = exchange.sentNanos();
     List<NodeVote> votes = new ArrayList<>();
     for (int i = 0; i < nodes.count(); i++) {
-      NodeReply reply = replies[i];
+      NodeReply reply = exchange.reply(i);
       votes.add(
           reply == null
               ? unanswered(nodes.name(i), nodes.status(i), Duration.ofNanos(now - sent), now)
@@ -107,7 +107,7 @@ final class Reports {
     NodeReply reply = round.reply(i);
     NodeStatus notAsked = round.notAsked(i);
     if (reply != null) {
-      Duration took = Duration.ofNanos(Math.max(0, round.answeredNanos()[i] - round.startNanos));
+      Duration took = Duration.ofNanos(Math.max(0, round.answeredNanos()[i] - round.sentNanos()));
       boolean late = took.toNanos() > round.timeoutNanos;
       return late && reply.code().definite() && round.verdict() != AcquireVerdict.HELD
           ? late(name, round, reply, took)
@@ -123,7 +123,7 @@ final class Reports {
     return new NodeVote(
         name,
         Vote.SILENT,
-        Duration.ofNanos(Math.max(0, now - round.startNanos)),
+        Duration.ofNanos(Math.max(0, now - round.sentNanos())),
         NodeError.Kind.TIMEOUT + ": no answer yet",
         null,
         null);

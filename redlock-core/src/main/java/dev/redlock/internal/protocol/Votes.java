@@ -17,13 +17,11 @@ import org.jspecify.annotations.Nullable;
  */
 abstract sealed class Votes extends Exchange permits AcquireRound {
   final LockRequest.Acquire request;
-  final long startNanos;
   final long timeoutNanos;
   final boolean fair;
   final Validity validity;
   final Nodes nodes;
 
-  private final @Nullable NodeReply[] replies;
   private final long[] answeredNanos;
   private final @Nullable NodeStatus[] notAsked;
   private AcquireVerdict verdict = AcquireVerdict.UNDECIDED;
@@ -46,13 +44,12 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
       LockConfig config,
       long nowNanos,
       long nowWallMillis) {
+    super(nodes.count());
     this.nodes = nodes;
     this.request = request;
     fair = config.fair();
-    startNanos = nowNanos;
     timeoutNanos = config.nodeTimeoutNanos();
     validity = new Validity(nowNanos, nowWallMillis, config.ttlNanos(), config.driftNanos());
-    replies = new NodeReply[nodes.count()];
     answeredNanos = new long[nodes.count()];
     notAsked = new NodeStatus[nodes.count()];
     for (int i = 0; i < nodes.count(); i++) {
@@ -63,7 +60,7 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
         notAsked[i] = status;
       }
     }
-    asked(sent);
+    asked(sent, nowNanos);
   }
 
   /** Whether a quorum is not enough, because another vote must come first. */
@@ -74,13 +71,8 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
     return request.previousLeaseId() != null;
   }
 
-  @Override
-  public final long sentNanos() {
-    return startNanos;
-  }
-
   final long deadlineNanos() {
-    return startNanos + timeoutNanos;
+    return sentNanos() + timeoutNanos;
   }
 
   /** How long after the node timeout it was decided: this client was paused or overloaded. */
@@ -104,7 +96,7 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
 
   /** The verdict came before anything was sent: there are no replies, and nothing to roll back. */
   final void neverSent() {
-    for (int i = 0; i < replies.length; i++) {
+    for (int i = 0; i < nodes.count(); i++) {
       answered(i);
     }
     sent = 0;
@@ -141,14 +133,6 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
     return closed;
   }
 
-  final @Nullable NodeReply reply(int node) {
-    return replies[node];
-  }
-
-  final @Nullable NodeReply[] replies() {
-    return replies;
-  }
-
   final long[] answeredNanos() {
     return answeredNanos;
   }
@@ -168,7 +152,7 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
 
   /** Records a vote that came too late to decide: only reports show it. */
   final void record(int node, NodeReply reply, long nowNanos) {
-    replies[node] = reply;
+    record(node, reply);
     answeredNanos[node] = nowNanos;
   }
 
@@ -242,9 +226,9 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
   }
 
   private QuorumTally tally(boolean atTimeout) {
-    QuorumTally tally = new QuorumTally(replies.length);
-    for (int i = 0; i < replies.length; i++) {
-      NodeReply reply = replies[i];
+    QuorumTally tally = new QuorumTally(nodes.count());
+    for (int i = 0; i < nodes.count(); i++) {
+      NodeReply reply = reply(i);
       if (reply != null) {
         count(tally, i, reply);
       } else if (isOpen(i) && !atTimeout) {
@@ -275,8 +259,8 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
 
   /** Whether one other lease could have a quorum, if the unknown nodes stored it as well. */
   final boolean isHeldBySome(int quorum, int unknown) {
-    for (int i = 0; i < replies.length; i++) {
-      NodeReply reply = replies[i];
+    for (int i = 0; i < nodes.count(); i++) {
+      NodeReply reply = reply(i);
       if (is(i, ReplyCode.QUEUED)
           || (reply != null && is(i, ReplyCode.HELD) && markCount(reply) + unknown >= quorum)) {
         return true;
@@ -288,8 +272,8 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
   private int markCount(NodeReply holder) {
     String mark = holder.mark();
     int count = 0;
-    for (int i = 0; mark != null && i < replies.length; i++) {
-      NodeReply reply = replies[i];
+    for (int i = 0; mark != null && i < nodes.count(); i++) {
+      NodeReply reply = reply(i);
       count += reply != null && is(i, ReplyCode.HELD) && mark.equals(reply.mark()) ? 1 : 0;
     }
     return count;
@@ -309,32 +293,19 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
     return maskOf(ReplyCode.GRANTED);
   }
 
-  private long maskOf(ReplyCode code) {
-    long mask = 0;
-    for (int i = 0; i < replies.length; i++) {
-      mask |= is(i, code) ? 1L << i : 0;
-    }
-    return mask;
-  }
-
-  final boolean is(int node, ReplyCode code) {
-    NodeReply reply = replies[node];
-    return reply != null && reply.code() == code;
-  }
-
   /** Whether the node was asked and has not refused. */
   final boolean mayBeGranted(int node) {
     return (sent & 1L << node) != 0 && !isRefused(node);
   }
 
   final boolean isRefused(int node) {
-    NodeReply reply = replies[node];
+    NodeReply reply = reply(node);
     return reply != null && reply.code().definite() && reply.code() != ReplyCode.GRANTED;
   }
 
   /** When the node can be free. A node that says nothing may be held for a whole lease time. */
   final long freeNanos(int node, long nowNanos) {
-    NodeReply reply = replies[node];
+    NodeReply reply = reply(node);
     if (reply == null || !reply.code().definite() || reply.code() == ReplyCode.QUEUED) {
       return nowNanos + request.ttlMillis() * 1_000_000L;
     }
@@ -346,7 +317,7 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
   /** How many others want the lock, as the nodes say. */
   final int othersQueued() {
     int others = 0;
-    for (NodeReply reply : replies) {
+    for (NodeReply reply : replies()) {
       others = Math.max(others, reply == null ? 0 : reply.othersQueued());
     }
     return others;
@@ -360,7 +331,7 @@ abstract sealed class Votes extends Exchange permits AcquireRound {
     for (long mask = open(); mask != 0; mask &= mask - 1) {
       patience = Math.max(patience, nodes.knowledge(Long.numberOfTrailingZeros(mask)).patience());
     }
-    return startNanos + (patience == 0 ? timeoutNanos : Math.min(timeoutNanos, patience));
+    return sentNanos() + (patience == 0 ? timeoutNanos : Math.min(timeoutNanos, patience));
   }
 
   final void blameSilentNodes(long nowNanos) {

@@ -210,13 +210,12 @@ class BallotsTest {
               nodes,
               List.of(),
               0);
-      LockRequest.Extend request = new LockRequest.Extend(KEYS, "id", 5, 30_000);
-      round = new ExtendRound(nodes, lease, request, false, NOW, 0);
+      long all = Quorum.all(nodes.count());
+      round = new ExtendRound(nodes, lease, 30_000, false, all, NOW, 0);
     }
 
     @Override
     public Object begin() {
-      round.begin(Quorum.all(round.replies().length));
       return round.verdict();
     }
 

@@ -35,13 +35,13 @@ class BroadcastTest {
     Broadcast b = begin(new LockRequest.Break(TestNodes.KEYS, 64));
     assertThat(b.isBroken(0)).isFalse();
     assertThat(b.reply(0)).isNull();
-    b.onReply(0, TestNodes.reply(ReplyCode.RELEASED));
-    b.onReply(1, TestNodes.reply(ReplyCode.STALE));
+    b.record(0, TestNodes.reply(ReplyCode.RELEASED));
+    b.record(1, TestNodes.reply(ReplyCode.STALE));
     assertThat(b.reply(0)).isEqualTo(TestNodes.reply(ReplyCode.RELEASED));
     assertThat(b.isBroken(0)).isTrue();
     assertThat(b.isBroken(1)).isFalse();
     assertThat(b.isBroken()).as("one of three").isFalse();
-    b.onReply(2, TestNodes.reply(ReplyCode.NOT_OWNER));
+    b.record(2, TestNodes.reply(ReplyCode.NOT_OWNER));
     assertThat(b.isBroken()).isTrue();
   }
 

@@ -19,10 +19,12 @@ class ExtendRoundTest {
     return new HeldLease(new Grant(won, config), nodes, new ArrayList<>(), 0);
   }
 
-  private ExtendRound round(boolean repair) {
-    HeldLease l = lease();
-    return new ExtendRound(
-        nodes, l, l.grant.extend(config.ttlMillis()), repair, start, start / MILLI);
+  private ExtendRound round(boolean repair, long candidates) {
+    return round(lease(), repair, candidates, start);
+  }
+
+  private ExtendRound round(HeldLease l, boolean repair, long candidates, long now) {
+    return new ExtendRound(nodes, l, config.ttlMillis(), repair, candidates, now, now / MILLI);
   }
 
   private static ExtendVerdict reply(ExtendRound r, int node, ReplyCode code, long at) {
@@ -32,21 +34,18 @@ class ExtendRoundTest {
 
   @Test
   void votes_countUntilTheNodeTimeout_andAreTooOldAfterIt() {
-    ExtendRound inTime = round(false);
-    inTime.begin(0b111);
+    ExtendRound inTime = round(false, 0b111);
     long end = start + 100 * MILLI;
     reply(inTime, 0, ReplyCode.EXTENDED, end);
     assertThat(reply(inTime, 1, ReplyCode.EXTENDED, end)).isEqualTo(ExtendVerdict.RENEWED);
-    ExtendRound late = round(false);
-    late.begin(0b111);
+    ExtendRound late = round(false, 0b111);
     reply(late, 0, ReplyCode.EXTENDED, end + 1);
     assertThat(reply(late, 1, ReplyCode.EXTENDED, end + 1)).isEqualTo(ExtendVerdict.TOO_OLD);
   }
 
   @Test
   void repairs_areCounted() {
-    ExtendRound r = round(false);
-    r.begin(0b111);
+    ExtendRound r = round(false, 0b111);
     reply(r, 0, ReplyCode.REPAIRED, start);
     assertThat(r.repaired()).isEqualTo(1);
     reply(r, 1, ReplyCode.REPAIRED, start);
@@ -59,10 +58,10 @@ class ExtendRoundTest {
   @Test
   void repair_goesToTheNodesOfItsMaskThatWork_anExtensionToAllThatAreUsable() {
     nodes.status(1, new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "by the test", true));
-    ExtendRound repair = round(true);
+    ExtendRound repair = round(true, 0b011);
     assertThat(repair.repairs()).isTrue();
-    assertThat(repair.begin(0b011)).isEqualTo(0b001);
-    assertThat(round(false).begin(0b111)).isEqualTo(0b111);
+    assertThat(repair.open()).isEqualTo(0b001);
+    assertThat(round(false, 0b111).open()).isEqualTo(0b111);
   }
 
   @Test
@@ -70,9 +69,7 @@ class ExtendRoundTest {
     HeldLease l = lease();
     long deadline = l.validity().deadlineNanos();
     long sent = deadline - 10 * MILLI;
-    ExtendRound r =
-        new ExtendRound(nodes, l, l.grant.extend(config.ttlMillis()), false, sent, sent / MILLI);
-    r.begin(0b111);
+    ExtendRound r = round(l, false, 0b111, sent);
     reply(r, 0, ReplyCode.EXTENDED, deadline);
     assertThat(reply(r, 1, ReplyCode.EXTENDED, deadline)).isNotEqualTo(ExtendVerdict.RENEWED);
   }

@@ -12,8 +12,10 @@ class QueueRequestTest {
       new TestNodes.Caller(LockConfig.of(TestNodes.options().build()), 0, 5, false);
 
   private static boolean isFirst(@Nullable Waiter early, @Nullable NodeReply reply) {
-    QueueRequest request = new QueueRequest(0, 0, 5, early);
-    request.reply = reply;
+    QueueRequest request = new QueueRequest(new TestNodes(1), 0, 0, 5, early);
+    if (reply != null) {
+      request.record(0, reply);
+    }
     return request.isFirstAfterOwnLease();
   }
 

@@ -6,6 +6,7 @@ import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.AcquireReport.Verdict;
 import dev.redlock.Vote;
+import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
@@ -189,7 +190,7 @@ class ReportsTest {
 
   @Test
   void waiter_thatWasQueued_seesTheReplyOfTheHomeNodeAlone() {
-    QueueRequest queued = new QueueRequest(1, start, start + 10 * MILLI);
+    QueueRequest queued = new QueueRequest(nodes, 1, start, start + 10 * MILLI, null);
     AcquireReport silent =
         Reports.ofQueued(nodes, TestNodes.KEYS, queued, waiter, start + 3 * MILLI);
     assertThat(silent.verdict()).isEqualTo(Verdict.TIMED_OUT);
@@ -199,7 +200,7 @@ class ReportsTest {
             notAsked("n0"),
             new NodeVote("n1", Vote.SILENT, Duration.ofMillis(3), "TIMEOUT: no answer", null, null),
             notAsked("n2"));
-    queued.reply = TestNodes.reply(ReplyCode.QUEUED);
+    queued.record(1, TestNodes.reply(ReplyCode.QUEUED));
     AcquireReport held = Reports.ofQueued(nodes, TestNodes.KEYS, queued, waiter, start + 3 * MILLI);
     assertThat(held.verdict()).isEqualTo(Verdict.HELD);
     assertThat(held.votes().get(1).vote()).isEqualTo(Vote.HELD);
@@ -212,11 +213,12 @@ class ReportsTest {
 
   @Test
   void release_withoutAQuorum_saysWhatEachNodeDid() {
-    NodeReply[] replies = {
-      TestNodes.reply(ReplyCode.RELEASED), null, TestNodes.reply(ReplyCode.LOST)
-    };
-    AcquireReport report =
-        Reports.ofReplies(nodes, TestNodes.KEYS, replies, start, start + 6 * MILLI);
+    LockRequest.Release request = LockRequest.Release.of(TestNodes.KEYS, "id", 64);
+    PendingRelease release = new PendingRelease(request, 3, start);
+    release.asked(0b111, start);
+    release.record(0, TestNodes.reply(ReplyCode.RELEASED));
+    release.record(2, TestNodes.reply(ReplyCode.LOST));
+    AcquireReport report = Reports.ofReplies(nodes, TestNodes.KEYS, release, start + 6 * MILLI);
     assertThat(report.waited()).isEqualTo(Duration.ofMillis(6));
     assertThat(report.votes())
         .containsExactly(

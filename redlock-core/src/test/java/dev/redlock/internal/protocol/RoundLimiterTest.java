@@ -75,7 +75,7 @@ class RoundLimiterTest {
     for (AcquireRound r : rounds) {
       NodeReply granted = NodeReply.of(ReplyCode.GRANTED, 1, now / 1000, 64);
       assertThat(r.onReply(0, granted, now, now / MILLI)).isEqualTo(AcquireVerdict.WON);
-      limiter.ended(r.verdict(), r.startNanos, r.timeoutNanos, one, now);
+      limiter.ended(r.verdict(), r.sentNanos(), r.timeoutNanos, one, now);
     }
   }
 
@@ -86,7 +86,7 @@ class RoundLimiterTest {
       one.heard(0, now - 500 * MILLI, now - MILLI, 0);
     }
     assertThat(r.onTimeout(now, now / MILLI)).isEqualTo(AcquireVerdict.UNAVAILABLE);
-    limiter.ended(r.verdict(), r.startNanos, r.timeoutNanos, one, now);
+    limiter.ended(r.verdict(), r.sentNanos(), r.timeoutNanos, one, now);
   }
 
   @Test

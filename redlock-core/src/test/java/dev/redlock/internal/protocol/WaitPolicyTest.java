@@ -30,7 +30,7 @@ class WaitPolicyTest {
   }
 
   private QueueRequest request() {
-    return new QueueRequest(home, now, now + PATIENCE);
+    return new QueueRequest(nodes, home, now, now + PATIENCE, null);
   }
 
   private boolean queued(ReplyCode code, long remainingMillis, int ahead) {
