@@ -273,7 +273,8 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "I",
         "a hand-off leaves the predecessor's key on nodes that did not grant",
-        protocol("LeaseKeeper", "before.grant.written() & ~won.grantedMask(),", "0L,"));
+        protocol(
+            "PendingReleases", "before.grant.written() & ~won.grantedMask();", "0L;"));
     mutant(
         "I",
         "the lease is still valid when its release is sent",
@@ -477,10 +478,9 @@ record Mutant(String name, String source, List<Edit> edits) {
         "X",
         "the release after a local hand-off carries the last token, not that of the grant",
         protocol(
-            "LeaseKeeper",
-            "        l.grant.release(keepMillis),",
-            "        new dev.redlock.spi.LockRequest.Release(l.keys(), l.id(), l.token(), true,"
-                + " keepMillis, null),"));
+            "PendingReleases",
+            "request = l.grant.release(keepMillis);",
+            "request = new LockRequest.Release(l.keys(), l.id(), l.token(), true, keepMillis, null);"));
     mutant(
         "X",
         "an abandoned round counts as in flight for ever",

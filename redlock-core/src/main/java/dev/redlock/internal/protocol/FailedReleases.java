@@ -22,11 +22,6 @@ final class FailedReleases {
   /** How many more are sent for each one that is confirmed. */
   private static final int MORE = 2;
 
-  /** Sends a release again. */
-  interface Sender {
-    void send(PendingRelease release, int node, long nowNanos);
-  }
-
   /** What one node failed to do, oldest first, and when it is asked again. */
   private static final class Failed {
     final Set<PendingRelease> releases = new LinkedHashSet<>();
@@ -36,14 +31,14 @@ final class FailedReleases {
   }
 
   private final Nodes nodes;
-  private final Sender sender;
+  private final PendingReleases pendingReleases;
 
   /** By node; null where nothing has failed. */
   private final @Nullable Failed[] failed;
 
-  FailedReleases(Nodes nodes, Sender sender) {
+  FailedReleases(Nodes nodes, PendingReleases pendingReleases) {
     this.nodes = nodes;
-    this.sender = sender;
+    this.pendingReleases = pendingReleases;
     failed = new Failed[nodes.count()];
   }
 
@@ -79,7 +74,7 @@ final class FailedReleases {
     for (int i = 0; i < limit && oldest.hasNext(); i++) {
       PendingRelease release = oldest.next();
       oldest.remove();
-      sender.send(release, node, nowNanos);
+      pendingReleases.send(release, release.todo & 1L << node, nowNanos);
     }
     if (f.releases.isEmpty()) {
       f.scheduled = false;

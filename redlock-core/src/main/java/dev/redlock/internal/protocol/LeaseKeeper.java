@@ -52,13 +52,7 @@ final class LeaseKeeper {
     HeldLease before = won.predecessor;
     if (before != null) {
       handedOff(before);
-      pendingReleases.addBehind(
-          before.grant.release(0),
-          before.grant.written() & ~won.grantedMask(),
-          won.open(),
-          before.grant.lifeNanos(),
-          won.deadlineNanos(),
-          now);
+      pendingReleases.handedOff(before, won, now);
     }
     effects.add(new Effect.Granted(w, l));
     return l;
@@ -136,14 +130,7 @@ final class LeaseKeeper {
       long keepNanos = l.grantedNanos + config.minimumHoldNanos() - now;
       keepMillis = keepNanos > 0 ? keepNanos / 1_000_000L + 1 : 0;
     }
-    pendingReleases.add(
-        l.grant.release(keepMillis),
-        l.grant.written(),
-        l.grant.lifeNanos(),
-        ack == null
-            ? null
-            : new PendingReleases.PendingAck(ack, l, now + config.nodeTimeoutNanos()),
-        now);
+    pendingReleases.release(l, keepMillis, ack, now);
     effects.add(
         new Effect.ReleaseHint(
             l, how.byHolder() ? ReleaseHints.Reason.RELEASED : ReleaseHints.Reason.LOST));

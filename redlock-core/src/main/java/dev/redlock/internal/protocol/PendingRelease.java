@@ -12,7 +12,7 @@ final class PendingRelease extends Exchange {
   long untilNanos;
 
   /** Settled when a quorum has confirmed; null if no caller waits, or none waits any more. */
-  PendingReleases.@Nullable PendingAck ack;
+  Effect.@Nullable Ack ack;
 
   long ackDeadlineNanos;
 

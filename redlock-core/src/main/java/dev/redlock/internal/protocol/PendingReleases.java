@@ -24,9 +24,6 @@ import org.jspecify.annotations.Nullable;
  * raises the node's fence: a copy of the acquire that another connection delivers later is refused.
  */
 final class PendingReleases {
-  /** The caller that waits for a quorum to confirm, and until when. */
-  record PendingAck(Effect.Ack ack, HeldLease lease, long deadlineNanos) {}
-
   /** A release has something to do at this time, if it still has this deadline. */
   private record Due(long nanos, PendingRelease entry) {
     boolean stands() {
@@ -64,7 +61,7 @@ final class PendingReleases {
     this.nodes = nodes;
     changes = new int[nodes.count()];
     told = new int[nodes.count()];
-    failed = new FailedReleases(nodes, (e, node, now) -> send(e, e.todo & 1L << node, now));
+    failed = new FailedReleases(nodes, this);
     this.effects = effects;
   }
 
@@ -92,27 +89,46 @@ final class PendingReleases {
     return taken;
   }
 
+  /** Releases a lease that has ended; the ack is settled when a quorum has confirmed. */
+  void release(HeldLease l, long keepMillis, Effect.@Nullable Ack ack, long nowNanos) {
+    LockRequest.Release request = l.grant.release(keepMillis);
+    PendingRelease e = entry(request, l.grant.written(), nowNanos + l.grant.lifeNanos());
+    send(e, l.grant.written(), nowNanos);
+    if (ack != null) {
+      e.ack = ack;
+      e.ackDeadlineNanos = nowNanos + l.config().nodeTimeoutNanos();
+      due.add(new Due(e.ackDeadlineNanos, e));
+    }
+  }
+
   /**
-   * Releases on these nodes.
+   * After a hand-off: the predecessor may be stored on nodes that did not grant to its successor. A
+   * node that has not replied yet has until the end of the round to do so.
+   */
+  void handedOff(HeldLease before, AcquireRound won, long nowNanos) {
+    long notGranted = before.grant.written() & ~won.grantedMask();
+    if (notGranted == 0) {
+      return;
+    }
+    LockRequest.Release request = before.grant.release(0);
+    PendingRelease e = entry(request, notGranted, nowNanos + before.grant.lifeNanos());
+    send(e, notGranted & ~won.open(), nowNanos);
+    e.behind = won.open();
+    if (e.behind != 0) {
+      e.behindUntilNanos = won.deadlineNanos();
+      due.add(new Due(e.behindUntilNanos, e));
+    }
+  }
+
+  /**
+   * Releases on these nodes what is no lease.
    *
    * @param lifeNanos how long their keys can live at most from now on
    */
-  void add(
-      LockRequest.Release request,
-      long mask,
-      long lifeNanos,
-      @Nullable PendingAck ack,
-      long nowNanos) {
-    if (mask == 0 && ack == null) {
-      return;
+  void add(LockRequest.Release request, long mask, long lifeNanos, long nowNanos) {
+    if (mask != 0) {
+      send(entry(request, mask, nowNanos + lifeNanos), mask, nowNanos);
     }
-    PendingRelease e = entry(request, mask, nowNanos + lifeNanos);
-    if (ack != null) {
-      e.ack = ack;
-      e.ackDeadlineNanos = ack.deadlineNanos();
-      due.add(new Due(e.ackDeadlineNanos, e));
-    }
-    send(e, mask, nowNanos);
   }
 
   /** Undoes a refused round, and all that earlier rounds of its lease id left. */
@@ -122,7 +138,7 @@ final class PendingReleases {
     long mask = r.isRefusedForSure() ? 0 : r.writtenMask();
     LockRequest.Acquire q = r.request;
     LockRequest.Release undo = LockRequest.Release.rollBack(q.keys(), q.leaseId(), q.token());
-    add(undo, mask, q.ttlMillis() * 1_010_000L + 1_000_000_000L, null, now);
+    add(undo, mask, q.ttlMillis() * 1_010_000L + 1_000_000_000L, now);
   }
 
   /** The release of this lease id: a new one, or one more reason for the old one. */
@@ -153,29 +169,6 @@ final class PendingReleases {
     e.todo = mask;
   }
 
-  /**
-   * After a hand-off: the predecessor may be stored on nodes that did not grant to its successor. A
-   * node that has not replied yet has until {@code untilNanos} to do so.
-   */
-  void addBehind(
-      LockRequest.Release request,
-      long notGranted,
-      long unanswered,
-      long lifeNanos,
-      long untilNanos,
-      long nowNanos) {
-    if (notGranted == 0) {
-      return;
-    }
-    PendingRelease e = entry(request, notGranted, nowNanos + lifeNanos);
-    send(e, notGranted & ~unanswered, nowNanos);
-    e.behind = unanswered;
-    if (unanswered != 0) {
-      e.behindUntilNanos = untilNanos;
-      due.add(new Due(untilNanos, e));
-    }
-  }
-
   /** A node replied late to the hand-off: it granted and dropped the predecessor, or it did not. */
   void onSuccessor(String predecessorId, int node, boolean granted, long nowNanos) {
     long bit = 1L << node;
@@ -192,7 +185,8 @@ final class PendingReleases {
     }
   }
 
-  private void send(PendingRelease e, long mask, long nowNanos) {
+  /** Sends it to those of these nodes that have a probed connection, unless it is on its way. */
+  void send(PendingRelease e, long mask, long nowNanos) {
     long now = 0;
     for (int i = 0; i < nodes.count(); i++) {
       if ((mask & 1L << i) != 0 && !e.isOpen(i) && nodes.status(i).usable()) {
@@ -248,13 +242,10 @@ final class PendingReleases {
   }
 
   private void settleIfConfirmed(PendingRelease e) {
-    PendingAck ack = e.ack;
-    if (ack == null) {
-      return;
-    }
-    if (e.confirmed() >= nodes.quorum()) {
+    Effect.Ack ack = e.ack;
+    if (ack != null && e.confirmed() >= nodes.quorum()) {
       e.ack = null;
-      effects.add(new Effect.Settle(ack.ack(), Effect.Result.DONE));
+      effects.add(new Effect.Settle(ack, Effect.Result.DONE));
     }
   }
 
@@ -279,7 +270,7 @@ final class PendingReleases {
         lease
             ? LockRequest.Release.of(keys, request.leaseId(), request.token())
             : LockRequest.Release.rollBack(keys, request.leaseId(), request.token());
-    add(undo, bit, request.ttlMillis() * 1_000_000L, null, nowNanos);
+    add(undo, bit, request.ttlMillis() * 1_000_000L, nowNanos);
   }
 
   /** The node has executed nothing of this lease id: there is nothing to release on it. */
@@ -317,13 +308,12 @@ final class PendingReleases {
   }
 
   private void onDue(PendingRelease e, long nowNanos) {
-    PendingAck ack = e.ack;
+    Effect.Ack ack = e.ack;
     if (ack != null && e.ackDeadlineNanos - nowNanos <= 0) {
       e.ack = null;
       effects.add(
           new Effect.Settle(
-              ack.ack(),
-              Effect.Result.failed(Reports.ofReplies(nodes, e.request.keys(), e, nowNanos))));
+              ack, Effect.Result.failed(Reports.ofReplies(nodes, e.request.keys(), e, nowNanos))));
     }
     if (e.behind != 0 && e.behindUntilNanos - nowNanos <= 0) {
       e.behind = 0;

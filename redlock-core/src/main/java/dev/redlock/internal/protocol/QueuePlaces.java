@@ -111,7 +111,7 @@ final class QueuePlaces {
     if (left != 0) {
       LockRequest.Release leave =
           LockRequest.Release.rollBack(keys, random.leaseId(), 1).leavingQueue(member);
-      pendingReleases.add(leave, left, STAY_NANOS, null, nowNanos);
+      pendingReleases.add(leave, left, STAY_NANOS, nowNanos);
     }
   }
 }

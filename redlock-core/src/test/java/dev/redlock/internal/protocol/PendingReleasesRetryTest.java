@@ -57,8 +57,7 @@ class PendingReleasesRetryTest {
   }
 
   private void release(String leaseId) {
-    pendingReleases.add(
-        new LockRequest.Release(KEYS, leaseId, 64, true, 0, null), 1, LIFE, null, now);
+    pendingReleases.add(new LockRequest.Release(KEYS, leaseId, 64, true, 0, null), 1, LIFE, now);
   }
 
   /** Replies to all that was sent since the last call; returns how many requests that were. */

@@ -7,9 +7,9 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class PendingReleasesTest {
@@ -28,11 +28,28 @@ class PendingReleasesTest {
     return new LockRequest.Release(TestNodes.KEYS, id, 64, true, 0, null);
   }
 
-  private PendingReleases.@Nullable PendingAck ack() {
+  /** A lease that all nodes store. */
+  private HeldLease lease(String id, long timeoutMillis) {
+    Duration timeout = Duration.ofMillis(timeoutMillis);
+    LockConfig config = LockConfig.of(TestNodes.options().nodeTimeout(timeout).build());
+    LockRequest.Acquire request =
+        LockRequest.Acquire.of(TestNodes.KEYS, id, 64, config.ttlMillis());
+    AcquireRound won = new AcquireRound(nodes, request, config, null, false, -1, now, now / MILLI);
+    return new HeldLease(new Grant(won, config), nodes, new ArrayList<>(), 0);
+  }
+
+  /** The lease is handed off by a round that these nodes have granted, and these not yet. */
+  private void handOff(long granted, long unanswered) {
     LockConfig config = LockConfig.of(TestNodes.options().build());
-    AcquireRound won = nodes.round(config, now, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2);
-    HeldLease l = new HeldLease(new Grant(won, config), nodes, new ArrayList<>(), 0);
-    return new PendingReleases.PendingAck(ACK, l, now + 100 * MILLI);
+    AcquireRound won = nodes.round(config, now, TestNodes.reply(ReplyCode.GRANTED));
+    for (int i = 0; i < 3; i++) {
+      if ((unanswered & 1L << i) == 0) {
+        won.answered(i);
+        boolean grants = (granted & 1L << i) != 0;
+        won.record(i, TestNodes.reply(grants ? ReplyCode.GRANTED : ReplyCode.STALE), now);
+      }
+    }
+    releases.handedOff(lease("a", 100), won, now);
   }
 
   private Effect.Send sent() {
@@ -57,7 +74,7 @@ class PendingReleasesTest {
 
   @Test
   void release_isPendingUntilEachNodeHasReplied() {
-    releases.add(release("a"), ALL, LIFE, null, now);
+    releases.add(release("a"), ALL, LIFE, now);
     Effect.Send send = sent();
     assertThat(send.mask()).isEqualTo(ALL);
     reply(send, RELEASED, 0, 1);
@@ -68,7 +85,7 @@ class PendingReleasesTest {
 
   @Test
   void ack_isSettledByAQuorum() {
-    releases.add(release("a"), ALL, LIFE, ack(), now);
+    releases.release(lease("a", 100), 0, ACK, now);
     Effect.Send send = sent();
     reply(send, RELEASED, 0);
     assertThat(effects).isEmpty();
@@ -78,7 +95,7 @@ class PendingReleasesTest {
 
   @Test
   void ack_withoutAQuorumInTime_failsAndTheReleaseStaysPending() {
-    releases.add(release("a"), ALL, LIFE, ack(), now);
+    releases.release(lease("a", 100), 0, ACK, now);
     effects.clear();
     now += 100 * MILLI;
     releases.onTimer(now);
@@ -92,7 +109,7 @@ class PendingReleasesTest {
   @Test
   void release_ofANodeThatIsDown_isSentOnItsNextConnection() {
     nodes.state(1, NodeStatus.State.CONNECTING, 1);
-    releases.add(release("a"), ALL, LIFE, null, now);
+    releases.add(release("a"), ALL, LIFE, now);
     assertThat(sent().mask()).isEqualTo(0b101);
     nodes.state(1, NodeStatus.State.VOTING, 2);
     releases.onWorks(1, now);
@@ -101,7 +118,7 @@ class PendingReleasesTest {
 
   @Test
   void release_thatFails_isRepeated() {
-    releases.add(release("a"), 0b001, LIFE, null, now);
+    releases.add(release("a"), 0b001, LIFE, now);
     reply(sent(), NodeReply.failed(1, NodeError.Kind.OVERLOADED, ""), 0);
     NextWake wake = new NextWake(now);
     releases.deadlines(wake);
@@ -114,7 +131,7 @@ class PendingReleasesTest {
   @Test
   void release_ofKeysThatHaveExpired_isForgotten() {
     nodes.state(0, NodeStatus.State.CONNECTING, 1);
-    releases.add(release("a"), 0b001, LIFE, null, now);
+    releases.add(release("a"), 0b001, LIFE, now);
     now += LIFE;
     releases.onTimer(now);
     assertThat(releases.isEmpty()).isTrue();
@@ -130,7 +147,7 @@ class PendingReleasesTest {
 
   @Test
   void lateGrant_behindWhichTheReleaseWasSent_needsNoOther() {
-    releases.add(release("a"), ALL, LIFE, null, now);
+    releases.add(release("a"), ALL, LIFE, now);
     effects.clear();
     LockRequest.Acquire request =
         new LockRequest.Acquire(TestNodes.KEYS, "a", 64, 1000, null, 0, null);
@@ -140,7 +157,7 @@ class PendingReleasesTest {
 
   @Test
   void handOff_leavesANodeThatHasNotRepliedTimeToTakeOver() {
-    releases.addBehind(release("a"), 0b110, 0b100, LIFE, now + 100 * MILLI, now);
+    handOff(0b001, 0b100);
     assertThat(sent().mask()).as("n1 has refused").isEqualTo(0b010);
     releases.onSuccessor("a", 2, true, now);
     assertThat(releases.pending()).as("n2 has granted").isEqualTo(1);
@@ -148,7 +165,7 @@ class PendingReleasesTest {
 
   @Test
   void news_tellHowManyMoreEachNodeHas() {
-    releases.add(release("a"), 0b011, LIFE, null, now);
+    releases.add(release("a"), 0b011, LIFE, now);
     assertThat(releases.hasNews()).isTrue();
     assertThat(releases.takeNews()).containsExactly(1, 1, 0);
     reply(sent(), RELEASED, 0);
@@ -160,7 +177,7 @@ class PendingReleasesTest {
 
   @Test
   void node_thatHasNotExecutedTheAcquire_isNotAskedToRelease() {
-    releases.add(release("a"), 0b110, LIFE, null, now);
+    releases.add(release("a"), 0b110, LIFE, now);
     releases.onNotExecuted("a", 2);
     assertThat(releases.pending()).isEqualTo(1);
     releases.onNotExecuted("another", 1);
@@ -171,7 +188,7 @@ class PendingReleasesTest {
 
   @Test
   void successor_thatANodeRefuses_leavesThePredecessorToRelease() {
-    releases.addBehind(release("a"), 0b110, 0b110, LIFE, now + 100 * MILLI, now);
+    handOff(0b001, 0b110);
     assertThat(effects).isEmpty();
     releases.onSuccessor("another", 1, false, now);
     releases.onSuccessor("a", 0, false, now);
@@ -185,7 +202,7 @@ class PendingReleasesTest {
 
   @Test
   void handOff_thatAllNodesGrantLate_leavesNothingToRelease() {
-    releases.addBehind(release("a"), 0b110, 0b110, LIFE, now + 100 * MILLI, now);
+    handOff(0b001, 0b110);
     releases.onSuccessor("a", 1, true, now);
     assertThat(releases.isEmpty()).isFalse();
     releases.onSuccessor("a", 2, true, now);
@@ -195,7 +212,7 @@ class PendingReleasesTest {
 
   @Test
   void handOff_withoutAReplyInTime_releasesThePredecessor() {
-    releases.addBehind(release("a"), 0b100, 0b100, LIFE, now + 100 * MILLI, now);
+    handOff(0b011, 0b100);
     NextWake wake = new NextWake(now);
     releases.deadlines(wake);
     assertThat(wake.delayNanos()).isEqualTo(100 * MILLI);
@@ -210,7 +227,7 @@ class PendingReleasesTest {
   @Test
   void deadlines_ofAReleaseThatNoNodeCanGet_areTheEndOfItsKeys() {
     nodes.state(0, NodeStatus.State.CONNECTING, 1);
-    releases.add(release("a"), 0b001, LIFE, null, now);
+    releases.add(release("a"), 0b001, LIFE, now);
     NextWake wake = new NextWake(now);
     releases.deadlines(wake);
     assertThat(wake.delayNanos()).isEqualTo(LIFE);
@@ -218,12 +235,8 @@ class PendingReleasesTest {
 
   @Test
   void deadlines_ofTwoReleases_areTheEarlierAckFirst() {
-    PendingReleases.PendingAck late = ack();
-    now -= 40 * MILLI;
-    PendingReleases.PendingAck early = ack();
-    now += 40 * MILLI;
-    releases.add(release("a"), ALL, LIFE, late, now);
-    releases.add(release("b"), ALL, LIFE, early, now);
+    releases.release(lease("a", 100), 0, ACK, now);
+    releases.release(lease("b", 60), 0, ACK, now);
     NextWake wake = new NextWake(now);
     releases.deadlines(wake);
     assertThat(wake.delayNanos()).isEqualTo(60 * MILLI);
@@ -231,14 +244,14 @@ class PendingReleasesTest {
 
   @Test
   void release_afterTheClientClosed_isLeftToExpire() {
-    releases.add(release("a"), 0b011, LIFE, null, now);
+    releases.add(release("a"), 0b011, LIFE, now);
     reply(sent(), NodeReply.failed(1, NodeError.Kind.CLOSED, ""), 0);
     assertThat(releases.takeNews()).containsExactly(0, 1, 0);
   }
 
   @Test
   void release_thatFailedOnAnOldConnection_isSentOnTheNewOneAtOnce() {
-    releases.add(release("a"), 0b001, LIFE, null, now);
+    releases.add(release("a"), 0b001, LIFE, now);
     Effect.Send send = sent();
     nodes.state(0, NodeStatus.State.VOTING, 2);
     reply(send, NodeReply.failed(1, NodeError.Kind.DISCONNECTED, ""), 0);
@@ -247,7 +260,7 @@ class PendingReleasesTest {
 
   @Test
   void release_thatLostItsConnection_waitsForTheNextOne() {
-    releases.add(release("a"), 0b001, LIFE, null, now);
+    releases.add(release("a"), 0b001, LIFE, now);
     reply(sent(), NodeReply.failed(1, NodeError.Kind.DISCONNECTED, ""), 0);
     releases.onTimer(now + 500 * MILLI);
     assertThat(effects).isEmpty();
@@ -259,7 +272,7 @@ class PendingReleasesTest {
 
   @Test
   void lateGrant_afterTheNodeConfirmed_isReleasedAgain() {
-    releases.add(release("a"), 0b110, LIFE, null, now);
+    releases.add(release("a"), 0b110, LIFE, now);
     reply(sent(), RELEASED, 2);
     LockRequest.Acquire request =
         new LockRequest.Acquire(TestNodes.KEYS, "a", 64, 1000, null, 0, null);
@@ -271,7 +284,7 @@ class PendingReleasesTest {
   @Test
   void news_areOverOnceTheyAreTaken() {
     assertThat(releases.hasNews()).isFalse();
-    releases.add(release("a"), 0b001, LIFE, null, now);
+    releases.add(release("a"), 0b001, LIFE, now);
     releases.takeNews();
     assertThat(releases.hasNews()).isFalse();
   }
