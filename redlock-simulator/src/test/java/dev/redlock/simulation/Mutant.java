@@ -55,20 +55,24 @@ record Mutant(String name, String source, List<Edit> edits) {
         "M1",
         "the time since the first send is not checked",
         protocol(
-            "Votes",
+            "AcquireRound",
             "boolean inTime = !tooOld && validity.remaining(nowNanos, nowWallMillis) > 0;",
             "boolean inTime = true;"));
     mutant(
         "M2",
         "half of the nodes counts as a quorum",
-        protocol("Quorum", "return nodes / 2 + 1;", "return Math.max(1, nodes / 2);"));
+        protocol("Nodes", "return count() / 2 + 1;", "return Math.max(1, count() / 2);"));
     mutant(
         "M3",
         "the quorum is taken of the reachable nodes only",
         protocol(
-            "Votes",
-            "new QuorumTally(replies.length);",
-            "new QuorumTally(Math.max(1, Long.bitCount(sent)));"));
+            "AcquireRound",
+            "    if (tally.isWon()) {",
+            "    if (tally.granted >= Math.max(1, Long.bitCount(sent)) / 2 + 1) {"),
+        protocol(
+            "AcquireRound",
+            "return tally.mayBeWon() ?",
+            "return tally.granted + tally.open >= Math.max(1, Long.bitCount(sent)) / 2 + 1 ?"));
     mutant(
         "M4",
         "the validity starts at the answers",
@@ -93,8 +97,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "only nodes that granted are rolled back",
         protocol(
             "PendingReleases",
-            "long mask = r.isRefusedForSure() ? 0 : r.writtenMask();",
-            "long mask = r.isRefusedForSure() ? 0 : r.grantedMask();"));
+            "long mask = refused ? 0 : r.writtenMask();",
+            "long mask = refused ? 0 : r.grantedMask();"));
     mutant(
         "M7",
         "a release deletes the key of another lease",
@@ -136,7 +140,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         "M11",
         "one node less than a quorum extends the lease",
         protocol(
-            "ExtendRound", "if (tally.isWon()) {", "if (tally.granted >= tally.quorum() - 1) {"));
+            "ExtendRound", "if (tally.isWon()) {", "if (tally.granted >= nodes.quorum() - 1) {"));
     mutant(
         "M12",
         "the lease is extended after its validity has ended",
@@ -220,15 +224,15 @@ record Mutant(String name, String source, List<Edit> edits) {
         "a silent node is not rolled back",
         protocol(
             "PendingReleases",
-            "long mask = r.isRefusedForSure() ? 0 : r.writtenMask();",
-            "long mask = r.isRefusedForSure() ? 0 : r.writtenMask() & ~r.open();"));
+            "long mask = refused ? 0 : r.writtenMask();",
+            "long mask = refused ? 0 : r.writtenMask() & ~r.open();"));
     mutant(
         "M21",
         "a tie of an even number of nodes is not decided",
         protocol(
             "QuorumTally",
-            "return granted + open >= quorum();",
-            "return voters - granted - open < quorum();"));
+            "return granted + open >= nodes.quorum();",
+            "return nodes.count() - granted - open < nodes.quorum();"));
     mutant(
         "M22",
         "an invalidation counts as a grant",
@@ -273,8 +277,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "I",
         "a hand-off leaves the predecessor's key on nodes that did not grant",
-        protocol(
-            "PendingReleases", "before.grant.written() & ~won.grantedMask();", "0L;"));
+        protocol("PendingReleases", "before.grant.written() & ~won.grantedMask();", "0L;"));
     mutant(
         "I",
         "the lease is still valid when its release is sent",
@@ -288,7 +291,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         "I",
         "quarantined nodes vote",
         protocol(
-            "Votes",
+            "AcquireRound",
             "      if (status.votes()) {\n        sent",
             "      if (status.usable()) {\n        sent"),
         protocol(
@@ -340,14 +343,14 @@ record Mutant(String name, String source, List<Edit> edits) {
         "I",
         "votes never become too old",
         protocol(
-            "Votes",
+            "AcquireRound",
             "boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;",
             "boolean tooOld = false;"));
     mutant(
         "X",
         "votes do not age while the machine is suspended",
         protocol(
-            "Votes",
+            "AcquireRound",
             "boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;",
             "boolean tooOld = nowNanos - sentNanos() > timeoutNanos;"));
     mutant(
@@ -414,7 +417,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "a lost race is judged as if a node that hung might still vote",
-        protocol("Votes", "tally(timedOut)", "tally(false)"));
+        protocol("AcquireRound", "tally(timedOut)", "tally(false)"));
     mutant(
         "X",
         "the release wakes no process",
@@ -568,9 +571,9 @@ record Mutant(String name, String source, List<Edit> edits) {
         "a node that cannot queue is asked again at once",
         protocol(
             "WaitPolicy",
-            "nodes.blame(request.node, true);\n    pause(now, roundTrip(),"
+            "nodes.blame(1L << request.node, true);\n    pause(now, roundTrip(),"
                 + " MAX_BACKOFF_NANOS);",
-            "nodes.blame(request.node, true);\n    pause(now, 1, 1);"));
+            "nodes.blame(1L << request.node, true);\n    pause(now, 1, 1);"));
     mutant(
         "I",
         "a lease is extended twenty times as often",

@@ -38,7 +38,7 @@ class MutantsTest {
     Mutant none =
         Mutant.variant(
             "nothing is wrong",
-            Mutant.protocol("Quorum", "return nodes / 2 + 1;", "return 1 + nodes / 2;"));
+            Mutant.protocol("Nodes", "return count() / 2 + 1;", "return 1 + count() / 2;"));
     assertThat(MutantHunt.hunt(Path.of(".."), List.of(none), SEEDS / 16, true, 1))
         .singleElement()
         .satisfies(o -> assertThat(o.caught()).as(o.toString()).isFalse());

@@ -1,14 +1,15 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks all nodes for the lock at once. These are steps 2 to 4 of the Redis specification: a quorum
- * of votes that were cast in time wins the lock.
+ * Asks all nodes for the lock at once, with one lease id and one token. These are steps 2 to 4 of
+ * the Redis specification: a quorum of votes that were cast in time wins the lock.
  *
  * <p>The naive way waits for all replies or for the node timeout. Then one hung node delays each
  * acquire by the node timeout, and each collision as well: with N = 3, A has the vote of n1, B has
@@ -24,8 +25,17 @@ import org.jspecify.annotations.Nullable;
  * <p>A process that is not at its turn may need the home node to agree, because the others do not
  * know the queue: always in fair mode and after many hand-offs, else if a vote says that others
  * want the lock. If only that vote is missing at the node timeout, the others decide.
+ *
+ * <p>A vote counts for a limited time. It is judged when the deciding vote is processed, never by a
+ * timer alone. First, its connection must be the one that the node has now: a node that reconnects
+ * may have restarted without its keys. Second, the round must not be older than the node timeout: a
+ * node that restarted is kept from voting for longer than that, so no client can still count a vote
+ * that a node has forgotten.
  */
-final class AcquireRound extends Votes {
+final class AcquireRound extends Exchange {
+  final LockRequest.Acquire request;
+  final long timeoutNanos;
+  final Validity validity;
 
   /** The lease whose keys this round takes over, in a hand-off; else null. */
   final @Nullable HeldLease predecessor;
@@ -33,14 +43,32 @@ final class AcquireRound extends Votes {
   /** Whether the first place in the queue is this process's: it was woken, or admitted. */
   final boolean atTurn;
 
+  private final Nodes nodes;
+  private final boolean fair;
+  private final long[] answeredNanos;
+  private final @Nullable NodeStatus[] notAsked;
+
   /** The node that keeps the queue and may have to agree; −1 for none. */
   private int queueHome;
 
   /** Whether the home node has to agree although no vote speaks of others. */
   private boolean needsHome;
 
+  private AcquireVerdict verdict = AcquireVerdict.UNDECIDED;
+  private long overdueNanos;
+
+  /** Whether the verdict counts each node that had not replied as silent. */
+  private boolean timedOut;
+
+  private long sent;
+  private long sentBefore;
+  private long superseded;
   private long invalidated;
 
+  /**
+   * Asks all nodes that vote. The others are recorded as silent or quarantined, with the state that
+   * they have now.
+   */
   AcquireRound(
       Nodes nodes,
       LockRequest.Acquire request,
@@ -50,11 +78,27 @@ final class AcquireRound extends Votes {
       int queueHome,
       long nowNanos,
       long nowWallMillis) {
-    super(nodes, request, config, nowNanos, nowWallMillis);
+    super(nodes.count());
+    this.nodes = nodes;
+    this.request = request;
     this.predecessor = predecessor;
     this.atTurn = atTurn;
     this.queueHome = queueHome;
+    fair = config.fair();
     needsHome = fair;
+    timeoutNanos = config.nodeTimeoutNanos();
+    validity = new Validity(nowNanos, nowWallMillis, config.ttlNanos(), config.driftNanos());
+    answeredNanos = new long[nodes.count()];
+    notAsked = new NodeStatus[nodes.count()];
+    for (int i = 0; i < nodes.count(); i++) {
+      NodeStatus status = nodes.status(i);
+      if (status.votes()) {
+        sent |= 1L << i;
+      } else {
+        notAsked[i] = status;
+      }
+    }
+    asked(sent, nowNanos);
   }
 
   /** The home node has to agree, whatever the votes say. */
@@ -62,14 +106,158 @@ final class AcquireRound extends Votes {
     needsHome = true;
   }
 
-  @Override
-  boolean needsMore() {
+  /** Whether it would take over the keys of a lease that this client holds. */
+  boolean isHandOff() {
+    return predecessor != null;
+  }
+
+  long deadlineNanos() {
+    return sentNanos() + timeoutNanos;
+  }
+
+  AcquireVerdict verdict() {
+    return verdict;
+  }
+
+  /** How long after the node timeout it was decided: this client was paused or overloaded. */
+  long overdueNanos() {
+    return overdueNanos;
+  }
+
+  // What it has left on the nodes.
+
+  /** The nodes that it was sent to, and that may therefore store its key. */
+  long sentMask() {
+    return sent;
+  }
+
+  /** It was not sent to the node, or not executed there: there is nothing to undo. */
+  void notSent(int node) {
+    sent &= ~(1L << node);
+  }
+
+  /** The verdict came before anything was sent: there are no replies, and nothing to roll back. */
+  void neverSent() {
+    for (int i = 0; i < nodes.count(); i++) {
+      answered(i);
+    }
+    sent = 0;
+  }
+
+  /** This round follows the other one under the same lease id. */
+  void follow(AcquireRound before) {
+    sentBefore = before.writtenMask();
+    before.superseded |= sent;
+  }
+
+  /** The nodes that this round, or one that it follows, was sent to. */
+  long writtenMask() {
+    return sent | sentBefore;
+  }
+
+  /** Whether the node was sent no other round of the same lease id. */
+  boolean isOnlyQuestion(int node) {
+    return ((sentBefore | superseded) & 1L << node) == 0;
+  }
+
+  /** Whether a later round is responsible for what this one left on the node. */
+  boolean isSuperseded(int node) {
+    return (superseded & 1L << node) != 0;
+  }
+
+  // Votes.
+
+  /** Records a vote, and the verdict if this vote decides. */
+  AcquireVerdict onReply(int node, NodeReply reply, long nowNanos, long nowWallMillis) {
+    record(node, reply, nowNanos);
+    return decide(nowNanos, nowWallMillis, false);
+  }
+
+  /** Records a vote. If it comes too late to decide, only reports show it. */
+  void record(int node, NodeReply reply, long nowNanos) {
+    record(node, reply);
+    answeredNanos[node] = nowNanos;
+  }
+
+  /**
+   * Records and returns the verdict, if there is none yet.
+   *
+   * @param atTimeout whether each node that has not replied counts as silent
+   */
+  AcquireVerdict decide(long nowNanos, long nowWallMillis, boolean atTimeout) {
+    if (verdict == AcquireVerdict.UNDECIDED
+        && latch(judge(nowNanos, nowWallMillis, atTimeout)) != AcquireVerdict.UNDECIDED) {
+      timedOut = atTimeout;
+      overdueNanos = Math.max(0, validity.elapsed(nowNanos, nowWallMillis) - timeoutNanos);
+    }
+    return verdict;
+  }
+
+  AcquireVerdict latch(AcquireVerdict decided) {
+    verdict = decided;
+    return decided;
+  }
+
+  private AcquireVerdict judge(long nowNanos, long nowWallMillis, boolean atTimeout) {
+    boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;
+    // A round that is too old still hears the replies that have arrived: its report needs them.
+    QuorumTally tally = tally(atTimeout);
+    if (maskOf(ReplyCode.QUEUED) != 0) {
+      // It is the turn of another process. Its votes will refuse this one sooner or later.
+      return AcquireVerdict.HELD;
+    }
+    if (tally.isWon()) {
+      if (!atTimeout && !tooOld && needsMore()) {
+        return AcquireVerdict.UNDECIDED;
+      }
+      boolean inTime = !tooOld && validity.remaining(nowNanos, nowWallMillis) > 0;
+      return inTime ? AcquireVerdict.WON : AcquireVerdict.TOO_SLOW;
+    }
+    return tally.mayBeWon() ? AcquireVerdict.UNDECIDED : tally.refusal();
+  }
+
+  private QuorumTally tally(boolean atTimeout) {
+    QuorumTally tally = new QuorumTally(nodes, this);
+    for (int i = 0; i < nodes.count(); i++) {
+      NodeReply reply = reply(i);
+      if (reply != null) {
+        tally.count(i, reply);
+      } else if (isOpen(i) && !atTimeout) {
+        tally.open++;
+      } else if (isOpen(i) || notAsked[i] != null) {
+        tally.silent++;
+      }
+    }
+    return tally;
+  }
+
+  /** Whether its votes would win if they were judged now. */
+  boolean wouldWin(long nowNanos, long nowWallMillis) {
+    return judge(nowNanos, nowWallMillis, true) == AcquireVerdict.WON;
+  }
+
+  /**
+   * The second token was refused like the first. If so many of the free nodes accept a later one
+   * that a quorum may, then clocks are no obstacle. Grants to others raised the fences between the
+   * two.
+   */
+  void overtaken(int acceptLater) {
+    QuorumTally tally = tally(timedOut);
+    if (acceptLater + tally.held + tally.open >= nodes.quorum()) {
+      latch(AcquireVerdict.COLLIDED);
+    }
+  }
+
+  // Patience.
+
+  /** Whether a quorum is not enough, because the vote of the home node must come first. */
+  private boolean needsMore() {
     return queueHome >= 0 && isOpen(queueHome) && (needsHome || othersQueued() > 0);
   }
 
   private boolean waitsForHome() {
     return needsMore()
-        && verdict() == AcquireVerdict.UNDECIDED
+        && verdict == AcquireVerdict.UNDECIDED
         && Long.bitCount(grantedMask()) >= nodes.quorum();
   }
 
@@ -90,40 +278,82 @@ final class AcquireRound extends Votes {
       return latch(AcquireVerdict.COLLIDED);
     }
     if (wakeNanos() - nowNanos > 0) {
-      return verdict();
+      return verdict;
     }
-    blameSilentNodes(nowNanos);
+    nodes.blame(open(), deadlineNanos() - nowNanos <= 0);
     if (waitsForHome()) {
       queueHome = -1;
       return decide(nowNanos, nowWallMillis, false);
     }
     boolean inVain = impatient && sawHolder() && isOpenAtSilentNodesOnly();
     return inVain || deadlineNanos() - nowNanos <= 0
-        ? onTimeout(nowNanos, nowWallMillis)
-        : verdict();
+        ? decide(nowNanos, nowWallMillis, true)
+        : verdict;
   }
 
   private boolean isOpenAtSilentNodesOnly() {
-    for (long mask = open(); mask != 0; mask &= mask - 1) {
-      if (!nodes.knowledge(Long.numberOfTrailingZeros(mask)).silent()) {
-        return false;
-      }
-    }
-    return open() != 0;
+    return open() != 0 && nodes.areSilent(open());
   }
 
   private boolean isHeldBySome() {
     int unknown = Long.bitCount(open());
-    for (int i = 0; i < nodes.count(); i++) {
-      NodeStatus status = notAsked(i);
+    for (NodeStatus status : notAsked) {
       unknown += status == null ? 0 : 1;
     }
-    return isHeldBySome(nodes.quorum(), unknown);
+    return new QuorumTally(nodes, this).isHeldBySome(unknown);
   }
 
-  /** Whether its votes would win if they were judged now. */
-  boolean wouldWin(long nowNanos, long nowWallMillis) {
-    return judge(nowNanos, nowWallMillis, true) == AcquireVerdict.WON;
+  /** When the nodes that have not replied are slower than they usually are. */
+  long impatientNanos() {
+    long patience = open() == 0 ? timeoutNanos : nodes.patience(open());
+    return sentNanos() + Math.min(timeoutNanos, patience);
+  }
+
+  // What the replies say.
+
+  /** When the node's reply came. */
+  long answeredNanos(int node) {
+    return answeredNanos[node];
+  }
+
+  /** The state in which the node was not asked, or null. */
+  @Nullable NodeStatus notAsked(int node) {
+    return notAsked[node];
+  }
+
+  /** Whether any node stores another lease. */
+  boolean sawHolder() {
+    return maskOf(ReplyCode.HELD) != 0;
+  }
+
+  /** The nodes that granted, whether or not their vote still counts: they may store the key. */
+  long grantedMask() {
+    return maskOf(ReplyCode.GRANTED);
+  }
+
+  /** Whether the node was asked and has not refused. */
+  boolean mayBeGranted(int node) {
+    return (sent & 1L << node) != 0 && !isRefused(node);
+  }
+
+  boolean isRefused(int node) {
+    NodeReply reply = reply(node);
+    return reply != null && reply.code().definite() && reply.code() != ReplyCode.GRANTED;
+  }
+
+  /** How many nodes other than this one were free, or granted. */
+  int freeBeside(int node) {
+    long free = maskOf(ReplyCode.GRANTED) | maskOf(ReplyCode.STALE);
+    return Long.bitCount(free & ~(1L << node));
+  }
+
+  /** How many others want the lock, as the nodes say. */
+  int othersQueued() {
+    int others = 0;
+    for (NodeReply reply : replies()) {
+      others = Math.max(others, reply == null ? 0 : reply.othersQueued());
+    }
+    return others;
   }
 
   /** A node sent an invalidation of the key. It matters if the node had already replied. */
@@ -138,18 +368,15 @@ final class AcquireRound extends Votes {
     return (invalidated & 1L << node) != 0 && is(node, ReplyCode.HELD);
   }
 
-  /** How many nodes other than this one were free, or granted. */
-  int freeBeside(int node) {
-    int free = 0;
-    for (int i = 0; i < nodes.count(); i++) {
-      free += i != node && (is(i, ReplyCode.GRANTED) || is(i, ReplyCode.STALE)) ? 1 : 0;
+  /** When the node can be free. A node that says nothing may be held for a whole lease time. */
+  long freeNanos(int node, long nowNanos) {
+    NodeReply reply = reply(node);
+    if (reply == null || !reply.code().definite() || reply.code() == ReplyCode.QUEUED) {
+      return nowNanos + request.ttlMillis() * 1_000_000L;
     }
-    return free;
-  }
-
-  /** Whether no node has stored anything: only a single node that refuses is that certain. */
-  boolean isRefusedForSure() {
-    return nodes.count() == 1 && isRefused(0);
+    return reply.code() == ReplyCode.HELD
+        ? answeredNanos[node] + (reply.remainingMillis() + 1) * 1_000_000L
+        : nowNanos;
   }
 
   /**

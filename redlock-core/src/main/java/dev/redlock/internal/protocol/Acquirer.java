@@ -230,7 +230,7 @@ final class Acquirer {
   private @Nullable AcquireRound put(Attempt a, AcquireRound r, long now, long wall) {
     a.begin(r);
     effects.add(new Effect.Attempted(false));
-    if (r.atOnce(now, wall) != AcquireVerdict.UNDECIDED) {
+    if (r.decide(now, wall, false) != AcquireVerdict.UNDECIDED) {
       r.neverSent();
       return judged(r, now, wall);
     }
@@ -336,10 +336,10 @@ final class Acquirer {
         }
         if (a.takesSecondToken()) {
           end(r, now);
-          long token = tokens.proposeAfter(r.replies(), r.answeredNanos(), now);
+          long token = tokens.proposeAfter(r, now);
           return acquire(a, r.request.leaseId(), token, null, r.atTurn, now, wall);
         }
-        r.overtaken(tokens.acceptLater(r.replies(), r.answeredNanos(), now));
+        r.overtaken(tokens.acceptLater(r, now));
       }
       default -> {}
     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * exchanges can never be mistaken for each other.
  */
 public abstract sealed class Exchange
-    permits Votes, ExtendRound, PendingRelease, Broadcast, QueueRequest {
+    permits AcquireRound, ExtendRound, PendingRelease, Broadcast, QueueRequest {
 
   /** By node: its newest reply that was recorded. */
   private final @Nullable NodeReply[] replies;

@@ -109,7 +109,7 @@ final class ExtendRound extends Exchange {
   }
 
   private QuorumTally tally(boolean atTimeout, long nowNanos) {
-    QuorumTally tally = new QuorumTally(nodes.count());
+    QuorumTally tally = new QuorumTally(nodes, this);
     for (int i = 0; i < nodes.count(); i++) {
       NodeReply reply = reply(i);
       if (reply == null) {

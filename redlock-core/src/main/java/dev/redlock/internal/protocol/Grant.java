@@ -26,6 +26,9 @@ final class Grant {
   /** The nodes that it was sent to besides its round. */
   private long alsoSent;
 
+  /** Whether votes that are still to come are too late. */
+  private boolean closed;
+
   Grant(AcquireRound won, LockConfig config) {
     votes = won;
     keys = won.request.keys();
@@ -37,12 +40,17 @@ final class Grant {
 
   /** Whether the vote that this round has just received is one of its own, and in time. */
   boolean awaits(AcquireRound round) {
-    return votes == round && !votes.isClosed();
+    return votes == round && !closed;
   }
 
   /** The nodes whose votes are still to come. */
   long awaited() {
-    return votes.isClosed() ? 0 : votes.open();
+    return closed ? 0 : votes.open();
+  }
+
+  /** No further vote is waited for, although some nodes have not voted. */
+  void close() {
+    closed = true;
   }
 
   Validity validity() {

@@ -199,8 +199,8 @@ final class LeaseExtender {
     }
     probeDue = false;
     lastSentNanos = nowNanos;
-    long all = Quorum.all(nodes.count());
-    ExtendRound r = new ExtendRound(nodes, lease, ttlMillis, false, all, nowNanos, nowWallMillis);
+    ExtendRound r =
+        new ExtendRound(nodes, lease, ttlMillis, false, nodes.all(), nowNanos, nowWallMillis);
     round = r;
     send(r);
   }
@@ -313,8 +313,8 @@ final class LeaseExtender {
   @Nullable LeaseEnd onTimer(long nowNanos, long nowWallMillis) {
     AcquireRound votes = grant.votes;
     if (grant.awaited() != 0 && votes.deadlineNanos() - nowNanos <= 0) {
-      votes.blameSilentNodes(nowNanos);
-      votes.close();
+      nodes.blame(votes.open(), true);
+      grant.close();
     }
     ExtendRound r = round;
     if (r != null && r.deadlineNanos() - nowNanos < 0) {

@@ -10,9 +10,19 @@ public interface Nodes {
   /** How many are configured: 1 to 63. */
   int count();
 
-  /** How many of them are a majority. */
+  /** ⌊n/2⌋ + 1 of the <em>configured</em> nodes, reachable or not: two quorums share a node. */
   default int quorum() {
-    return Quorum.of(count());
+    return count() / 2 + 1;
+  }
+
+  /** How many nodes must not grant before a quorum is out of reach; for even n a tie suffices. */
+  default int blocking() {
+    return count() - quorum() + 1;
+  }
+
+  /** A bit mask with one bit for each node. */
+  default long all() {
+    return (1L << count()) - 1;
   }
 
   /** The node's name in reports. */
@@ -49,9 +59,31 @@ public interface Nodes {
     learn(node, known -> known.observed(sentNanos, answeredNanos, nodeMicros));
   }
 
-  /** The node was silent for longer than usual, or for the whole node timeout, or it failed. */
-  default void blame(int node, boolean failed) {
-    learn(node, failed ? NodeKnowledge::failed : NodeKnowledge::overdue);
+  /** How long the slowest of these nodes may take to reply: three times what it usually takes. */
+  default long patience(long mask) {
+    long patience = 0;
+    for (long bits = mask; bits != 0; bits &= bits - 1) {
+      patience = Math.max(patience, knowledge(Long.numberOfTrailingZeros(bits)).patience());
+    }
+    return patience;
+  }
+
+  /** Whether each of these nodes let a whole node timeout pass, or failed, the last time. */
+  default boolean areSilent(long mask) {
+    long bits = mask;
+    while (bits != 0 && knowledge(Long.numberOfTrailingZeros(bits)).silent()) {
+      bits &= bits - 1;
+    }
+    return bits == 0;
+  }
+
+  /** These nodes have not replied for longer than usual, or for a node timeout, or they failed. */
+  default void blame(long mask, boolean failed) {
+    for (long bits = mask; bits != 0; bits &= bits - 1) {
+      learn(
+          Long.numberOfTrailingZeros(bits),
+          failed ? NodeKnowledge::failed : NodeKnowledge::overdue);
+    }
   }
 
   /** Whether the node tells waiting processes of a release, so that they need not poll it. */

@@ -1,5 +1,8 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.ReplyCode;
+
 /**
  * How the votes of one round stand at one moment. A vote that was good when it came may have lost
  * its worth since, because its connection broke. A round therefore counts anew whenever it judges,
@@ -7,7 +10,8 @@ package dev.redlock.internal.protocol;
  * into one that was unavailable when a further vote comes.
  */
 final class QuorumTally {
-  private final int voters;
+  private final Nodes nodes;
+  private final Exchange round;
 
   int granted;
   int held;
@@ -19,24 +23,75 @@ final class QuorumTally {
   /** Nodes whose vote may still come. */
   int open;
 
-  QuorumTally(int voters) {
-    this.voters = voters;
-  }
-
-  int quorum() {
-    return Quorum.of(voters);
+  QuorumTally(Nodes nodes, Exchange round) {
+    this.nodes = nodes;
+    this.round = round;
   }
 
   boolean isWon() {
-    return granted >= quorum();
+    return granted >= nodes.quorum();
   }
 
   boolean mayBeWon() {
-    return granted + open >= quorum();
+    return granted + open >= nodes.quorum();
   }
 
   /** Whether this many votes suffice to put a quorum out of reach. */
   boolean isBlockedBy(int votes) {
-    return votes >= Quorum.blocking(voters);
+    return votes >= nodes.blocking();
+  }
+
+  // An acquire.
+
+  void count(int node, NodeReply vote) {
+    switch (vote.code()) {
+      case GRANTED -> {
+        if (nodes.votes(node, vote)) {
+          granted++;
+        } else {
+          silent++;
+        }
+      }
+      case HELD, QUEUED -> held++;
+      case STALE -> stale++;
+      default -> silent++;
+    }
+  }
+
+  /** The verdict of a round that cannot be won. */
+  AcquireVerdict refusal() {
+    if (isBlockedBy(silent)) {
+      return AcquireVerdict.UNAVAILABLE;
+    }
+    if (stale > 0 && !isBlockedBy(held + silent)) {
+      return AcquireVerdict.STALE;
+    }
+    if (held == 0) {
+      return stale > 0 ? AcquireVerdict.STALE : AcquireVerdict.UNAVAILABLE;
+    }
+    return isHeldBySome(open + silent) ? AcquireVerdict.HELD : AcquireVerdict.COLLIDED;
+  }
+
+  /** Whether one other lease could have a quorum, if the unknown nodes stored it as well. */
+  boolean isHeldBySome(int unknown) {
+    for (NodeReply reply : round.replies()) {
+      if (reply != null
+          && (reply.code() == ReplyCode.QUEUED
+              || (reply.code() == ReplyCode.HELD
+                  && markCount(reply) + unknown >= nodes.quorum()))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private int markCount(NodeReply holder) {
+    String mark = holder.mark();
+    int count = 0;
+    for (int i = 0; mark != null && i < nodes.count(); i++) {
+      NodeReply reply = round.reply(i);
+      count += reply != null && round.is(i, ReplyCode.HELD) && mark.equals(reply.mark()) ? 1 : 0;
+    }
+    return count;
   }
 }

@@ -107,7 +107,7 @@ final class Reports {
     NodeReply reply = round.reply(i);
     NodeStatus notAsked = round.notAsked(i);
     if (reply != null) {
-      Duration took = Duration.ofNanos(Math.max(0, round.answeredNanos()[i] - round.sentNanos()));
+      Duration took = Duration.ofNanos(Math.max(0, round.answeredNanos(i) - round.sentNanos()));
       boolean late = took.toNanos() > round.timeoutNanos;
       return late && reply.code().definite() && round.verdict() != AcquireVerdict.HELD
           ? late(name, round, reply, took)

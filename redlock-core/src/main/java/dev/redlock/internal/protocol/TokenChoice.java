@@ -3,7 +3,6 @@ package dev.redlock.internal.protocol;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.TokenWindow;
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Which fencing token to propose.
@@ -59,8 +58,8 @@ final class TokenChoice {
    * a clock far ahead of the others accepts. Its node would keep that fence, and refuse what all
    * others grant until time has caught up with it.
    */
-  long proposeAfter(@Nullable NodeReply[] replies, long[] answeredNanos, long nowNanos) {
-    long best = choose(replies, answeredNanos, nowNanos).token();
+  long proposeAfter(AcquireRound r, long nowNanos) {
+    long best = choose(r, nowNanos).token();
     highest = Math.max(highest, best);
     return best;
   }
@@ -69,24 +68,24 @@ final class TokenChoice {
    * After a round in which the token was the obstacle: how many of the nodes that were free would
    * accept one later token, and so did not refuse because their clocks differ.
    */
-  int acceptLater(@Nullable NodeReply[] replies, long[] answeredNanos, long nowNanos) {
-    return choose(replies, answeredNanos, nowNanos).accepted();
+  int acceptLater(AcquireRound r, long nowNanos) {
+    return choose(r, nowNanos).accepted();
   }
 
   /** A token, and how many of the nodes that were free would accept it. */
   private record Choice(long token, int accepted) {}
 
-  private Choice choose(@Nullable NodeReply[] replies, long[] answeredNanos, long nowNanos) {
-    int n = replies.length;
+  private Choice choose(AcquireRound r, long nowNanos) {
+    int n = nodes.count();
     long[] above = new long[n];
     long[] upTo = new long[n];
     int free = 0;
     for (int i = 0; i < n; i++) {
-      NodeReply reply = replies[i];
+      NodeReply reply = r.reply(i);
       if (reply == null || reply.nodeMicros() == 0 || !isFree(reply)) {
         continue;
       }
-      long clock = reply.nodeMicros() + (nowNanos - answeredNanos[i]) / 1000;
+      long clock = reply.nodeMicros() + (nowNanos - r.answeredNanos(i)) / 1000;
       above[free] = Math.max(reply.fence(), clock - TokenWindow.SLACK_MICROS);
       upTo[free] = clock + TokenWindow.AHEAD_MICROS;
       free++;

@@ -243,7 +243,7 @@ final class WaitPolicy {
   /** The node does not reply for longer than usual: the next in order takes its place. */
   void noReply(QueueRequest request) {
     // In fair mode it let the whole node timeout pass; see HomeNode.
-    nodes.blame(request.node, strict);
+    nodes.blame(1L << request.node, strict);
     queueNext = true;
   }
 
@@ -253,7 +253,7 @@ final class WaitPolicy {
    * node cannot queue would never ask for the lock. The pause keeps it from asking without end.
    */
   void notQueued(QueueRequest request, long now) {
-    nodes.blame(request.node, true);
+    nodes.blame(1L << request.node, true);
     pause(now, roundTrip(), MAX_BACKOFF_NANOS);
     queueNext = true;
     allNext = notQueued;

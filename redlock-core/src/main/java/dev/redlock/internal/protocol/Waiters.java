@@ -219,7 +219,7 @@ final class Waiters {
     waitPolicy.reset();
     acquirer.served(r);
     HeldLease l = leases.grant(w, r, now);
-    places.served(r, Quorum.all(nodes.count()));
+    places.served(r, nodes.all());
     places.leave(~r.open(), now);
     l.extender.begin(now, wall);
   }
@@ -275,7 +275,7 @@ final class Waiters {
 
   private void leaveQueues(long now) {
     if (queue.head() == null) {
-      places.leave(Quorum.all(nodes.count()), now);
+      places.leave(nodes.all(), now);
     }
   }
 

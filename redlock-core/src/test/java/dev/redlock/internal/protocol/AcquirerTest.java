@@ -371,10 +371,10 @@ class AcquirerTest extends MachineFixture {
   @Test
   void handOff_toAFairCaller_needsTheSlowHomeNode_alsoAfterOneThatIsNotFair() {
     HeldLease l = acquire();
-    nodes.blame(HOME, false);
+    nodes.blame(1L << HOME, false);
     options(TestNodes.options().fair(true));
     Effect.Send handOff = handOff(l);
-    nodes.blame(HOME, false);
+    nodes.blame(1L << HOME, false);
     reply(handOff, ReplyCode.GRANTED, 0, 1);
     assertThat(machine.lease()).isNull();
     reply(handOff, ReplyCode.GRANTED, HOME);

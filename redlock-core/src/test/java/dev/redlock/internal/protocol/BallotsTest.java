@@ -179,7 +179,7 @@ class BallotsTest {
 
     @Override
     public Object begin() {
-      return round.atOnce(NOW, 0);
+      return round.decide(NOW, 0, false);
     }
 
     @Override
@@ -189,7 +189,7 @@ class BallotsTest {
 
     @Override
     public Object onTimeout() {
-      return round.onTimeout(NOW, 0);
+      return round.decide(NOW, 0, true);
     }
 
     @Override
@@ -210,8 +210,7 @@ class BallotsTest {
               nodes,
               List.of(),
               0);
-      long all = Quorum.all(nodes.count());
-      round = new ExtendRound(nodes, lease, 30_000, false, all, NOW, 0);
+      round = new ExtendRound(nodes, lease, 30_000, false, nodes.all(), NOW, 0);
     }
 
     @Override

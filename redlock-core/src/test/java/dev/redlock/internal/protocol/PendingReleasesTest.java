@@ -138,6 +138,19 @@ class PendingReleasesTest {
   }
 
   @Test
+  void refusedRound_isRolledBack_exceptOnASingleNodeThatHasRefused() {
+    LockConfig config = LockConfig.of(TestNodes.options().build());
+    releases.rollBack(nodes.round(config, now, TestNodes.held(200), 0, 1, 2), now);
+    assertThat(sent().mask()).isEqualTo(ALL);
+    TestNodes one = new TestNodes(1);
+    PendingReleases ofOne = new PendingReleases(one, effects);
+    ofOne.rollBack(one.round(config, now, TestNodes.held(200), 0), now);
+    assertThat(effects).isEmpty();
+    ofOne.rollBack(one.round(config, now, TestNodes.held(200)), now);
+    assertThat(sent().mask()).as("it has not replied").isEqualTo(0b001);
+  }
+
+  @Test
   void lateGrant_withoutAPendingRelease_isUndone() {
     LockRequest.Acquire request =
         new LockRequest.Acquire(TestNodes.KEYS, "a", 64, 1000, null, 0, null);

@@ -85,7 +85,7 @@ class RoundLimiterTest {
     if (heard) {
       one.heard(0, now - 500 * MILLI, now - MILLI, 0);
     }
-    assertThat(r.onTimeout(now, now / MILLI)).isEqualTo(AcquireVerdict.UNAVAILABLE);
+    assertThat(r.decide(now, now / MILLI, true)).isEqualTo(AcquireVerdict.UNAVAILABLE);
     limiter.ended(r.verdict(), r.sentNanos(), r.timeoutNanos, one, now);
   }
 

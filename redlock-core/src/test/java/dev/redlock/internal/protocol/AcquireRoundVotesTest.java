@@ -7,7 +7,7 @@ import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
 import org.junit.jupiter.api.Test;
 
-class VotesTest {
+class AcquireRoundVotesTest {
   private static final long MILLI = TestNodes.MILLI;
 
   private final TestNodes nodes = new TestNodes(3);
@@ -89,11 +89,11 @@ class VotesTest {
   void silentNodes_areHungBeforeTheNodeTimeout_andSilentAtIt() {
     AcquireRound r = round();
     record(r, 0, TestNodes.reply(ReplyCode.GRANTED), start);
-    r.blameSilentNodes(start + 100 * MILLI - 1);
+    nodes.blame(r.open(), false);
     assertThat(nodes.knowledge(0).hung()).isFalse();
     assertThat(nodes.knowledge(1).hung()).isTrue();
     assertThat(nodes.knowledge(1).silent()).isFalse();
-    r.blameSilentNodes(start + 100 * MILLI);
+    nodes.blame(r.open(), true);
     assertThat(nodes.knowledge(0).silent()).isFalse();
     assertThat(nodes.knowledge(1).silent()).isTrue();
     assertThat(nodes.knowledge(2).silent()).isTrue();
@@ -122,10 +122,9 @@ class VotesTest {
   @Test
   void verdict_afterTheNodeTimeout_saysByHowMuch() {
     AcquireRound r = round();
-    r.onTimeout(start + 130 * MILLI, (start + 130 * MILLI) / MILLI);
+    r.decide(start + 130 * MILLI, (start + 130 * MILLI) / MILLI, true);
     assertThat(r.verdict()).isEqualTo(AcquireVerdict.UNAVAILABLE);
     assertThat(r.overdueNanos()).isEqualTo(30 * MILLI);
-    assertThat(r.isClosed()).isFalse();
   }
 
   @Test
@@ -134,7 +133,6 @@ class VotesTest {
     r.neverSent();
     assertThat(r.open()).isZero();
     assertThat(r.writtenMask()).isZero();
-    assertThat(r.isClosed()).isTrue();
   }
 
   @Test
