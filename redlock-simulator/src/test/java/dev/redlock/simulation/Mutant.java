@@ -647,6 +647,9 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "I",
         "the newest caller of a process is served first",
-        protocol("WaitQueue", "    return first;\n", "    return last;\n"));
+        protocol(
+            "Waiters",
+            "return queue.isEmpty() ? null : queue.iterator().next();",
+            "return queue.stream().reduce((a, b) -> b).orElse(null);"));
   }
 }

@@ -134,14 +134,14 @@ final class WaitPolicy {
    * The client has too many rounds under way: waits for about as long as a round takes. Does not
    * wait if a waiter of this queue would then be left without the time for two rounds.
    */
-  boolean backsOff(LockConfig config, WaitQueue queue, long now) {
+  boolean backsOff(LockConfig config, long nearestDeadline, long now) {
     double rounds = nodes.limiter().backoff();
     if (rounds == 0) {
       return false;
     }
     long round = Math.max(MIN_ROUND_NANOS, roundTrip());
     long at = now + (long) (rounds * round * (0.5 + random.next()));
-    if (at + 2 * config.nodeTimeoutNanos() - queue.nearestDeadline() > 0) {
+    if (at + 2 * config.nodeTimeoutNanos() - nearestDeadline > 0) {
       return false;
     }
     sleep.until(at, sleep.isOn() ? sleep.cause() : WakeUp.PAUSE, true);

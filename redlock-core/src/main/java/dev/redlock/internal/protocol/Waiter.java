@@ -23,10 +23,8 @@ public abstract class Waiter {
   /** Fair mode: when it came, by the clock of the home node at that time; 0 if not known. */
   long arrivalMicros;
 
-  boolean queued;
+  /** How many callers of this process came before it. */
   long sequence;
-  @Nullable Waiter before;
-  @Nullable Waiter after;
 
   /**
    * @param submittedNanos when the caller came

@@ -3,7 +3,10 @@ package dev.redlock.internal.protocol;
 import dev.redlock.AcquireReport;
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +18,14 @@ final class Waiters {
   private final LockKeys keys;
   private final Nodes nodes;
   private final List<Effect> effects;
-  private final WaitQueue queue = new WaitQueue();
+
+  /** In order of arrival; any of them leaves in constant time. */
+  private final Set<Waiter> queue = new LinkedHashSet<>(4);
+
+  /** The same, the earliest deadline first. */
+  private final TreeSet<Waiter> deadlines = new TreeSet<>(Waiters::compareDeadlines);
+
+  private long sequence;
   private final WaitPolicy waitPolicy;
   private final Turn turn;
   private final QueuePlaces places;
@@ -42,12 +52,17 @@ final class Waiters {
     this.leases = leases;
   }
 
+  private static int compareDeadlines(Waiter a, Waiter b) {
+    int byTime = Long.signum(a.deadlineNanos - b.deadlineNanos);
+    return byTime != 0 ? byTime : Long.compare(a.sequence, b.sequence);
+  }
+
   boolean isEmpty() {
-    return queue.head() == null;
+    return queue.isEmpty();
   }
 
   int length() {
-    return queue.length();
+    return queue.size();
   }
 
   boolean isClosed() {
@@ -56,14 +71,20 @@ final class Waiters {
 
   /** The next one to have the lock; null if there is none, or it is to have none any more. */
   @Nullable Waiter next() {
-    return closed ? null : queue.head();
+    return closed ? null : first();
+  }
+
+  private @Nullable Waiter first() {
+    return queue.isEmpty() ? null : queue.iterator().next();
   }
 
   void deadlines(NextWake wake) {
-    queue.deadlines(wake);
+    if (!isEmpty()) {
+      wake.at(deadlines.first().deadlineNanos);
+    }
     if (acquirer.isAsking()) {
       acquirer.deadlines(wake);
-    } else if (queue.head() != null && leases.lease() == null) {
+    } else if (!isEmpty() && leases.lease() == null) {
       waitPolicy.deadlines(wake);
     }
   }
@@ -72,7 +93,7 @@ final class Waiters {
 
   /** Queues the caller; false if it was refused. */
   boolean submit(Waiter w, long now) {
-    int length = queue.length();
+    int length = length();
     boolean busy = length > 0 || leases.lease() != null;
     if (closed) {
       refuse(w, AcquireReport.Verdict.CLOSED, null, now);
@@ -86,7 +107,9 @@ final class Waiters {
       effects.add(new Effect.TurnAway(w, length));
       return false;
     }
+    w.sequence = sequence++;
     queue.add(w);
+    deadlines.add(w);
     if (busy) {
       effects.add(new Effect.Queued(length + 1));
     }
@@ -95,8 +118,8 @@ final class Waiters {
 
   /** The caller gives up; false if it does not wait here. */
   boolean cancel(Waiter w, long now) {
-    boolean head = queue.head() == w;
-    if (!queue.remove(w)) {
+    boolean head = first() == w;
+    if (!remove(w)) {
       return false;
     }
     if (head) {
@@ -106,19 +129,23 @@ final class Waiters {
     return true;
   }
 
+  private boolean remove(Waiter w) {
+    return queue.remove(w) && deadlines.remove(w);
+  }
+
   /** Refuses each waiter whose wait time has passed. */
   void onTimer(long now, long wall) {
-    for (Waiter w = queue.overdue(now); w != null; w = queue.overdue(now)) {
-      leave(w, now);
+    while (!isEmpty() && deadlines.first().deadlineNanos - now <= 0) {
+      leave(deadlines.first(), now);
     }
     conclude(acquirer.onTimer(now, wall), now, wall);
   }
 
   private void leave(Waiter w, long now) {
-    boolean head = queue.head() == w;
+    boolean head = first() == w;
     AcquireRound seen = acquirer.seenBy(w);
     QueueRequest queued = acquirer.queuedFor(w);
-    queue.remove(w);
+    remove(w);
     if (head) {
       if (seen != null && seen == acquirer.round() && w.refusedBy != null) {
         seen = w.refusedBy; // The round in progress has no verdict, so the report shows the last
@@ -139,9 +166,9 @@ final class Waiters {
   /** Refuses all. */
   void close(long now) {
     closed = true;
-    for (Waiter w = queue.head(); w != null; w = queue.head()) {
+    for (Waiter w = first(); w != null; w = first()) {
       AcquireRound seen = acquirer.seenBy(w);
-      queue.remove(w);
+      remove(w);
       abandon(w, now);
       refuse(w, AcquireReport.Verdict.CLOSED, seen, now);
     }
@@ -164,7 +191,7 @@ final class Waiters {
   void proceed(long now, long wall) {
     // Each pass puts a round, refuses a waiter, or finds that it is not time yet.
     while (!closed && leases.lease() == null && !acquirer.isAsking()) {
-      Waiter head = queue.head();
+      Waiter head = first();
       if (head == null) {
         acquirer.reset();
         return;
@@ -186,13 +213,14 @@ final class Waiters {
   }
 
   private boolean isToWait(Waiter head, long now) {
-    return !waitPolicy.isAtTurn() && waitPolicy.backsOff(head.config, queue, now);
+    return !waitPolicy.isAtTurn()
+        && waitPolicy.backsOff(head.config, deadlines.first().deadlineNanos, now);
   }
 
   /** The holder has released: the next waiter gets the lock, without a round if possible. */
   void handOff(HeldLease l, Waiter next, long now, long wall) {
     if (l.mayHandOffLocally(next, now, wall)) {
-      queue.remove(next);
+      remove(next);
       leases.handOffLocally(l, next, now, wall);
       return;
     }
@@ -215,7 +243,7 @@ final class Waiters {
 
   private void grant(AcquireRound r, long now, long wall) {
     Waiter w = head();
-    queue.remove(w);
+    remove(w);
     waitPolicy.reset();
     acquirer.served(r);
     HeldLease l = leases.grant(w, r, now);
@@ -225,7 +253,7 @@ final class Waiters {
   }
 
   private Waiter head() {
-    Waiter head = queue.head();
+    Waiter head = first();
     if (head == null) {
       throw new IllegalStateException("no waiter to serve on " + keys);
     }
@@ -245,7 +273,7 @@ final class Waiters {
     if (acquirer.refused(r, now)) {
       return;
     }
-    queue.remove(head);
+    remove(head);
     leaveQueues(now);
     refuse(head, Reports.verdict(r), r, now);
     acquirer.reset();
@@ -262,7 +290,7 @@ final class Waiters {
   /** The head has left the queue, whatever is under way for it. */
   private void abandon(Waiter w, long now) {
     AcquireRound r = acquirer.round();
-    Waiter next = queue.head();
+    Waiter next = first();
     if (!acquirer.isAsking() && next != null && next.config.equals(w.config) && !w.config.fair()) {
       return; // The next waiter sleeps on: what is known of other clients has not changed.
     }
@@ -274,7 +302,7 @@ final class Waiters {
   }
 
   private void leaveQueues(long now) {
-    if (queue.head() == null) {
+    if (isEmpty()) {
       places.leave(nodes.all(), now);
     }
   }

@@ -233,19 +233,13 @@ class WaitPolicyTest {
     return r;
   }
 
-  private WaitQueue queueOf(long patienceNanos) {
-    WaitQueue queue = new WaitQueue();
-    queue.add(new TestNodes.Caller(config, now, patienceNanos, false));
-    return queue;
-  }
-
   @Test
   void client_withTooManyRounds_backsOffForAboutARound() {
-    assertThat(policy.backsOff(config, queueOf(5000 * MILLI), now)).isFalse();
+    assertThat(policy.backsOff(config, now + 5000 * MILLI, now)).isFalse();
     for (int i = 0; i < nodes.limiter().limit(); i++) {
       nodes.limiter().began();
     }
-    assertThat(policy.backsOff(config, queueOf(5000 * MILLI), now)).isTrue();
+    assertThat(policy.backsOff(config, now + 5000 * MILLI, now)).isTrue();
     assertThat(delay()).isBetween(MILLI, MILLI + MILLI / 100);
     assertThat(wakes()).isEqualTo(WakeUp.PAUSE);
   }
@@ -255,9 +249,9 @@ class WaitPolicyTest {
     for (int i = 0; i < nodes.limiter().limit(); i++) {
       nodes.limiter().began();
     }
-    assertThat(policy.backsOff(config, queueOf(200 * MILLI), now)).isFalse();
+    assertThat(policy.backsOff(config, now + 200 * MILLI, now)).isFalse();
     assertThat(policy.isTime(now)).isTrue();
-    assertThat(policy.backsOff(config, queueOf(203 * MILLI), now)).isTrue();
+    assertThat(policy.backsOff(config, now + 203 * MILLI, now)).isTrue();
   }
 
   @Test

@@ -178,13 +178,14 @@ class WaitersTest extends MachineFixture {
 
   @Test
   void nextWaiter_sleepsOn_whenTheHeadBeforeItGivesUp() {
-    Effect.Send place = queueing();
-    Waiter next = submit(false);
+    othersWant();
+    Waiter head = submit(false);
+    Effect.Send place = sent(LockRequest.Enqueue.class);
+    submit(false);
     reply(place, reply(ReplyCode.HELD, 3), HOME);
     machine.effects().clear();
     long delay = machine.delayNanos(now);
     assertThat(delay).isPositive();
-    Waiter head = next.before;
     assertThat(machine.cancel(head, now, now / MILLI)).isTrue();
     assertThat(take(Effect.Send.class)).as("it knows what the head knew").isEmpty();
     assertThat(machine.delayNanos(now)).isEqualTo(delay);
@@ -192,12 +193,13 @@ class WaitersTest extends MachineFixture {
 
   @Test
   void nextWaiter_withOtherOptions_asksAfresh_whenTheHeadBeforeItGivesUp() {
-    Effect.Send place = queueing();
+    othersWant();
+    Waiter head = submit(false);
+    Effect.Send place = sent(LockRequest.Enqueue.class);
     options(TestNodes.options().leaseTime(java.time.Duration.ofSeconds(2)));
-    Waiter next = submit(false);
+    submit(false);
     reply(place, reply(ReplyCode.HELD, 3), HOME);
     machine.effects().clear();
-    Waiter head = next.before;
     machine.cancel(head, now, now / MILLI);
     assertThat(sent().request()).isInstanceOf(LockRequest.Enqueue.class);
   }
