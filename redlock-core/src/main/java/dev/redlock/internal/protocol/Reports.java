@@ -32,14 +32,10 @@ final class Reports {
         votes.add(vote(nodes, round, i, now));
       }
     }
+    Duration overdue = Duration.ofNanos(round == null ? 0 : round.overdueNanos());
+    Duration waited = since(w.submittedNanos, now);
     return new AcquireReport(
-        keys.names(),
-        verdict,
-        nodes.quorum(),
-        votes,
-        Duration.ofNanos(Math.max(0, now - w.submittedNanos)),
-        w.rounds,
-        Duration.ofNanos(round == null ? 0 : round.overdueNanos()));
+        keys.names(), verdict, nodes.quorum(), votes, waited, w.rounds, overdue);
   }
 
   static Verdict verdict(AcquireRound round) {
@@ -57,104 +53,88 @@ final class Reports {
   static AcquireReport ofQueued(
       Nodes nodes, LockKeys keys, QueueRequest queued, Waiter w, long now) {
     List<NodeVote> votes = new ArrayList<>();
-    NodeReply reply = queued.reply();
     for (int i = 0; i < nodes.count(); i++) {
-      String name = nodes.name(i);
-      NodeStatus status = nodes.status(i);
-      if (i != queued.node) {
-        votes.add(
-            new NodeVote(
-                name, Vote.NOT_ASKED, Duration.ZERO, "only the home node was asked", null, null));
-      } else if (reply != null) {
-        votes.add(vote(name, status, reply, Duration.ZERO));
-      } else {
-        votes.add(unanswered(name, status, Duration.ofNanos(now - queued.sentNanos()), now));
-      }
+      votes.add(
+          i == queued.node
+              ? replied(nodes, queued, i, now)
+              : vote(nodes, i, Vote.NOT_ASKED, Duration.ZERO, "only the home node was asked"));
     }
+    Verdict verdict = queued.reply() == null ? Verdict.TIMED_OUT : Verdict.HELD;
+    Duration waited = since(w.submittedNanos, now);
     return new AcquireReport(
-        keys.names(),
-        reply == null ? Verdict.TIMED_OUT : Verdict.HELD,
-        nodes.quorum(),
-        votes,
-        Duration.ofNanos(Math.max(0, now - w.submittedNanos)),
-        w.rounds,
-        Duration.ZERO);
+        keys.names(), verdict, nodes.quorum(), votes, waited, w.rounds, Duration.ZERO);
   }
 
   /** The replies to an extension or a release: a node that did as asked voted GRANTED. */
   static AcquireReport ofReplies(Nodes nodes, LockKeys keys, Exchange exchange, long now) {
-    long sent = exchange.sentNanos();
     List<NodeVote> votes = new ArrayList<>();
     for (int i = 0; i < nodes.count(); i++) {
-      NodeReply reply = exchange.reply(i);
-      votes.add(
-          reply == null
-              ? unanswered(nodes.name(i), nodes.status(i), Duration.ofNanos(now - sent), now)
-              : vote(nodes.name(i), nodes.status(i), reply, Duration.ZERO));
+      votes.add(replied(nodes, exchange, i, now));
     }
+    Duration waited = since(exchange.sentNanos(), now);
     return new AcquireReport(
-        keys.names(),
-        Verdict.UNAVAILABLE,
-        nodes.quorum(),
-        votes,
-        Duration.ofNanos(Math.max(0, now - sent)),
-        1,
-        Duration.ZERO);
+        keys.names(), Verdict.UNAVAILABLE, nodes.quorum(), votes, waited, 1, Duration.ZERO);
+  }
+
+  private static Duration since(long thenNanos, long nowNanos) {
+    return Duration.ofNanos(Math.max(0, nowNanos - thenNanos));
+  }
+
+  private static NodeVote vote(
+      Nodes nodes, int node, Vote vote, Duration took, @Nullable String error) {
+    return new NodeVote(nodes.name(node), vote, took, error, null, null);
   }
 
   private static NodeVote vote(Nodes nodes, AcquireRound round, int i, long now) {
-    String name = nodes.name(i);
     NodeReply reply = round.reply(i);
     NodeStatus notAsked = round.notAsked(i);
     if (reply != null) {
-      Duration took = Duration.ofNanos(Math.max(0, round.answeredNanos(i) - round.sentNanos()));
+      Duration took = since(round.sentNanos(), round.answeredNanos(i));
       boolean late = took.toNanos() > round.timeoutNanos;
       return late && reply.code().definite() && round.verdict() != AcquireVerdict.HELD
-          ? late(name, round, reply, took)
-          : vote(name, nodes.status(i), reply, took);
+          ? late(nodes, i, round, reply, took)
+          : vote(nodes, i, reply, took);
     }
     if (notAsked != null) {
-      return unanswered(name, notAsked, Duration.ZERO, now);
+      return unanswered(nodes, i, notAsked, Duration.ZERO, now);
     }
     if (!round.isOpen(i)) {
       String why = "too few other nodes could have voted";
-      return new NodeVote(name, Vote.NOT_ASKED, Duration.ZERO, why, null, null);
+      return vote(nodes, i, Vote.NOT_ASKED, Duration.ZERO, why);
     }
-    return new NodeVote(
-        name,
-        Vote.SILENT,
-        Duration.ofNanos(Math.max(0, now - round.sentNanos())),
-        NodeError.Kind.TIMEOUT + ": no answer yet",
-        null,
-        null);
+    String why = NodeError.Kind.TIMEOUT + ": no answer yet";
+    return vote(nodes, i, Vote.SILENT, since(round.sentNanos(), now), why);
   }
 
-  private static NodeVote late(String name, AcquireRound round, NodeReply reply, Duration took) {
-    return new NodeVote(
-        name,
-        Vote.SILENT,
-        took,
+  private static NodeVote late(
+      Nodes nodes, int i, AcquireRound round, NodeReply reply, Duration took) {
+    String why =
         NodeError.Kind.TIMEOUT
             + ": "
             + reply.code()
             + " came later than the node timeout of "
             + round.timeoutNanos / 1_000_000L
-            + " ms",
-        null,
-        null);
+            + " ms";
+    return vote(nodes, i, Vote.SILENT, took, why);
   }
 
-  private static NodeVote unanswered(String name, NodeStatus status, Duration took, long now) {
+  private static NodeVote replied(Nodes nodes, Exchange exchange, int i, long now) {
+    NodeReply reply = exchange.reply(i);
+    Duration took = Duration.ofNanos(now - exchange.sentNanos());
+    return reply == null
+        ? unanswered(nodes, i, nodes.status(i), took, now)
+        : vote(nodes, i, reply, Duration.ZERO);
+  }
+
+  private static NodeVote unanswered(
+      Nodes nodes, int i, NodeStatus status, Duration took, long now) {
     if (status.erring() && status.state() == NodeStatus.State.VOTING) {
-      return new NodeVote(name, Vote.SILENT, took, status.cause(), null, null);
+      return vote(nodes, i, Vote.SILENT, took, status.cause());
     }
     return switch (status.state()) {
-      case QUARANTINED ->
-          new NodeVote(name, Vote.QUARANTINED, took, quarantine(status, now), null, null);
-      case CONNECTING, PROBING ->
-          new NodeVote(name, Vote.SILENT, took, disconnected(status), null, null);
-      case VOTING ->
-          new NodeVote(name, Vote.SILENT, took, NodeError.Kind.TIMEOUT + ": no answer", null, null);
+      case QUARANTINED -> vote(nodes, i, Vote.QUARANTINED, took, quarantine(status, now));
+      case CONNECTING, PROBING -> vote(nodes, i, Vote.SILENT, took, disconnected(status));
+      case VOTING -> vote(nodes, i, Vote.SILENT, took, NodeError.Kind.TIMEOUT + ": no answer");
     };
   }
 
@@ -171,43 +151,36 @@ final class Reports {
     return left <= 0 ? status.cause() : status.cause() + "; votes in " + left / 1_000_000L + " ms";
   }
 
-  private static NodeVote vote(String name, NodeStatus status, NodeReply reply, Duration took) {
+  private static NodeVote vote(Nodes nodes, int i, NodeReply reply, Duration took) {
     return switch (reply.code()) {
-      case GRANTED, ADMITTED, EXTENDED, REPAIRED, RELEASED, NOT_OWNER ->
-          status.connection() == reply.connection()
-              ? new NodeVote(name, Vote.GRANTED, took, null, null, null)
-              : new NodeVote(
-                  name,
-                  Vote.SILENT,
-                  took,
-                  NodeError.Kind.DISCONNECTED + ": the connection broke after the answer",
-                  null,
-                  null);
-      case HELD, LOST -> held(name, reply, took);
-      case QUEUED -> new NodeVote(name, Vote.HELD, took, "others are queued before", null, null);
-      case STALE ->
-          new NodeVote(
-              name,
-              Vote.STALE,
-              took,
-              "fence " + reply.fence() + ", node time " + reply.nodeMicros() + " µs",
-              null,
-              null);
+      case GRANTED, ADMITTED, EXTENDED, REPAIRED, RELEASED, NOT_OWNER -> {
+        if (nodes.status(i).connection() == reply.connection()) {
+          yield vote(nodes, i, Vote.GRANTED, took, null);
+        }
+        String why = NodeError.Kind.DISCONNECTED + ": the connection broke after the answer";
+        yield vote(nodes, i, Vote.SILENT, took, why);
+      }
+      case HELD, LOST -> held(nodes, i, reply, took);
+      case QUEUED -> vote(nodes, i, Vote.HELD, took, "others are queued before");
+      case STALE -> {
+        String why = "fence " + reply.fence() + ", node time " + reply.nodeMicros() + " µs";
+        yield vote(nodes, i, Vote.STALE, took, why);
+      }
       case FAILED -> {
         NodeError error = reply.error();
-        yield new NodeVote(
-            name, Vote.SILENT, took, error == null ? "failed" : error.toString(), null, null);
+        yield vote(nodes, i, Vote.SILENT, took, error == null ? "failed" : error.toString());
       }
     };
   }
 
-  private static NodeVote held(String name, NodeReply reply, Duration took) {
+  private static NodeVote held(Nodes nodes, int i, NodeReply reply, Duration took) {
     String mark = reply.mark();
     if (mark == null) {
-      return new NodeVote(name, Vote.HELD, took, null, null, null);
+      return vote(nodes, i, Vote.HELD, took, null);
     }
     HolderMark holder = HolderMark.of(mark);
     Duration remaining = Duration.ofMillis(reply.remainingMillis());
-    return new NodeVote(name, Vote.HELD, took, null, holder.hash(), remaining, holder.label());
+    return new NodeVote(
+        nodes.name(i), Vote.HELD, took, null, holder.hash(), remaining, holder.label());
   }
 }
