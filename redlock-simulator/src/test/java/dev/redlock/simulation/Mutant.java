@@ -397,7 +397,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "a process that loses the round at its turn loses its place to the next",
-        protocol("Waiters", "    acquirer.keepPlace(r, now);\n", ""));
+        protocol("Acquirer", "    keepPlace(a.waiter(), r, now);\n", ""));
     mutant(
         "X",
         "a process that knows of others asks all nodes before them",

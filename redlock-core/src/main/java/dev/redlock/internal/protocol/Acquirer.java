@@ -240,20 +240,6 @@ final class Acquirer {
 
   // The queue.
 
-  /**
-   * After a refusal, before the roll-back. If the home node has granted, the roll-back frees the
-   * lock there and wakes the first of the queue. This process takes its place before that: else it
-   * would be overtaken by those behind it.
-   */
-  void keepPlace(AcquireRound r, long now) {
-    Waiter head = attemptOf(r).waiter();
-    int home = waitPolicy.home();
-    if (home >= 0 && !head.singleTry && !r.isHandOff() && r.mayBeGranted(home)) {
-      QueueRequest place = new QueueRequest(nodes, home, now, now, null);
-      effects.add(new Effect.Send(place, places.enqueue(head, home, 0, now), 1L << home));
-    }
-  }
-
   /** The home node has replied to a request to be queued. */
   @Nullable AcquireRound onQueueReply(QueueRequest q, NodeReply reply, long now, long wall) {
     q.record(q.node, reply);
@@ -368,17 +354,20 @@ final class Acquirer {
 
   // Refusals.
 
+  /** Undoes a round that is not won. */
   void rollBack(AcquireRound r, long now) {
     pendingReleases.rollBack(r, now);
   }
 
   /**
-   * The head was refused: decides when it asks again.
+   * The head was refused: undoes the round, and decides when the head asks again.
    *
    * @return false if it does not, because it tried once
    */
   boolean refused(AcquireRound r, long now) {
     Attempt a = attemptOf(r);
+    keepPlace(a.waiter(), r, now);
+    rollBack(r, now);
     if (r.isHandOff()) {
       // The hand-off failed. No node has refused an ordinary attempt of this waiter yet.
       a.forgetVotes();
@@ -392,5 +381,18 @@ final class Acquirer {
     }
     waitPolicy.refused(r, now);
     return true;
+  }
+
+  /**
+   * Before the roll-back. If the home node has granted, the roll-back frees the lock there and
+   * wakes the first of the queue. This process takes its place before that: else it would be
+   * overtaken by those behind it.
+   */
+  private void keepPlace(Waiter head, AcquireRound r, long now) {
+    int home = waitPolicy.home();
+    if (home >= 0 && !head.singleTry && !r.isHandOff() && r.mayBeGranted(home)) {
+      QueueRequest place = new QueueRequest(nodes, home, now, now, null);
+      effects.add(new Effect.Send(place, places.enqueue(head, home, 0, now), 1L << home));
+    }
   }
 }

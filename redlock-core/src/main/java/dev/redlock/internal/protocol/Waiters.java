@@ -268,8 +268,6 @@ final class Waiters {
     if (!r.isHandOff() && r.verdict() == AcquireVerdict.HELD) {
       turn.heldByOthers();
     }
-    acquirer.keepPlace(r, now);
-    acquirer.rollBack(r, now);
     if (acquirer.refused(r, now)) {
       return;
     }
