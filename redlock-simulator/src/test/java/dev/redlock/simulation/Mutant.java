@@ -413,7 +413,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "a single try needs the home node",
-        protocol("Turn", "!w.singleTry && needsHome(now)", "needsHome(now)"));
+        protocol("Acquirer", "!w.singleTry && turn.needsHome(now)", "turn.needsHome(now)"));
     mutant(
         "X",
         "a lost race is judged as if a node that hung might still vote",

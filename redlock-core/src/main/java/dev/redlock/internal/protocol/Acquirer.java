@@ -221,7 +221,7 @@ final class Acquirer {
     nodes.limiter().began();
     AcquireRound r =
         new AcquireRound(nodes, request, config, predecessor, atTurn, queueHome, now, wall);
-    if (turn.needsHome(w, now)) {
+    if (!w.singleTry && turn.needsHome(now)) { // A single try waits for it only if a vote says so.
       r.needHome();
     }
     return put(a, r, now, wall);

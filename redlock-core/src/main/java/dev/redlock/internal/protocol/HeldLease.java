@@ -50,7 +50,8 @@ public final class HeldLease {
     extender = new LeaseExtender(this, nodes, effects);
   }
 
-  private HeldLease(HeldLease before, int handOffs, long nowNanos) {
+  /** The lease of the next waiter, by the same grant; call {@link LeaseExtender#resume} then. */
+  HeldLease(HeldLease before, int handOffs, long nowNanos) {
     grant = before.grant;
     extender = before.extender;
     this.handOffs = handOffs;
@@ -78,11 +79,6 @@ public final class HeldLease {
         && extender.isWithoutDoubt()
         && grant.votes.wouldWin(nowNanos, nowWallMillis)
         && token + 1 < grant.token + TokenWindow.PER_GRANT;
-  }
-
-  /** The lease of the next waiter, by the same grant; call {@link LeaseExtender#resume} then. */
-  HeldLease handOffLocally(int handOffs, long nowNanos) {
-    return new HeldLease(this, handOffs, nowNanos);
   }
 
   /** The secret under its keys. */

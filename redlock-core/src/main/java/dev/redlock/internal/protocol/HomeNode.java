@@ -12,12 +12,19 @@ import java.util.stream.IntStream;
  */
 final class HomeNode {
   private final Nodes nodes;
-  private final String name;
-  private int[] order = {};
+
+  /** The nodes in the order in which they are the home node. */
+  private final int[] order;
 
   HomeNode(Nodes nodes, LockKeys keys) {
     this.nodes = nodes;
-    name = keys.lockKey(0);
+    String name = keys.lockKey(0);
+    order =
+        IntStream.range(0, nodes.count())
+            .boxed()
+            .sorted(comparingLong((Integer i) -> hash(name, nodes.name(i))).reversed())
+            .mapToInt(Integer::intValue)
+            .toArray();
   }
 
   /**
@@ -25,25 +32,13 @@ final class HomeNode {
    * overtakes that queue: in fair mode a whole node timeout has to pass before that.
    */
   int pick(boolean fair) {
-    for (int node : order()) {
+    for (int node : order) {
       NodeKnowledge known = nodes.knowledge(node);
       if (nodes.status(node).votes() && !(fair ? known.silent() : known.hung())) {
         return node;
       }
     }
     return -1;
-  }
-
-  private int[] order() {
-    if (order.length == 0) {
-      order =
-          IntStream.range(0, nodes.count())
-              .boxed()
-              .sorted(comparingLong((Integer i) -> hash(name, nodes.name(i))).reversed())
-              .mapToInt(Integer::intValue)
-              .toArray();
-    }
-    return order;
   }
 
   /** FNV-1a over both, finished as in MurmurHash3 so that similar names spread over all nodes. */

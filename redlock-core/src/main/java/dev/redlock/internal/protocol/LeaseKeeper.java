@@ -61,7 +61,7 @@ final class LeaseKeeper {
   /** The next waiter has the lock by the same grant; no node is asked. */
   void handOffLocally(HeldLease l, Waiter next, long now, long wall) {
     turn.handedOffLocally();
-    HeldLease successor = l.handOffLocally(turn.handOffs(), now);
+    HeldLease successor = new HeldLease(l, turn.handOffs(), now);
     lease = successor;
     handedOff(l);
     effects.add(new Effect.Granted(next, successor));

@@ -252,7 +252,8 @@ public final class LockMachine {
 
   private void onVote(AcquireRound r, int node, NodeReply reply, long now, long wall) {
     NodeError error = reply.error();
-    if (error != null && error.notExecuted()) {
+    boolean notExecuted = error != null && error.notExecuted();
+    if (notExecuted) {
       r.notSent(node);
     }
     if (r == acquirer.round()) {
@@ -261,6 +262,10 @@ public final class LockMachine {
     }
     if (acquirer.isNewest(r)) {
       r.record(node, reply, now);
+    }
+    if (notExecuted && r.verdict() != AcquireVerdict.WON && r.isOnlyQuestion(node)) {
+      // There is nothing to roll back. But the roll-back was sent before.
+      pendingReleases.onNotExecuted(r.request.leaseId(), node);
     }
     onLateVote(r, node, reply, now, wall);
   }
@@ -272,9 +277,6 @@ public final class LockMachine {
       places.leave(1L << node, now);
     }
     boolean won = r.verdict() == AcquireVerdict.WON;
-    if (!won) {
-      onLateError(r, node, reply);
-    }
     if (won) {
       places.served(r, 1L << node);
       // The home node knows the other waiters; it may be too far away to be among the fastest.
@@ -289,14 +291,6 @@ public final class LockMachine {
       l.extender.onLateVote(node, reply, now, wall);
     } else if (granted && !r.isSuperseded(node) && !isInUse(r)) {
       pendingReleases.onLateGrant(r.request, won, node, now);
-    }
-  }
-
-  /** A node that has not executed the question needs no roll-back, which was sent before. */
-  private void onLateError(AcquireRound r, int node, NodeReply reply) {
-    NodeError error = reply.error();
-    if (error != null && error.notExecuted() && r.isOnlyQuestion(node)) {
-      pendingReleases.onNotExecuted(r.request.leaseId(), node);
     }
   }
 

@@ -24,10 +24,9 @@ final class PendingRelease extends Exchange {
 
   long behindUntilNanos;
 
-  PendingRelease(LockRequest.Release request, int nodes, long untilNanos) {
+  PendingRelease(LockRequest.Release request, int nodes) {
     super(nodes);
     this.request = request;
-    this.untilNanos = untilNanos;
   }
 
   int confirmed() {

@@ -146,11 +146,10 @@ final class PendingReleases {
   private PendingRelease entry(LockRequest.Release request, long mask, long untilNanos) {
     PendingRelease e = entries.get(request.leaseId());
     if (e == null) {
-      e = new PendingRelease(request, nodes.count(), untilNanos);
+      e = new PendingRelease(request, nodes.count());
       entries.put(request.leaseId(), e);
-    } else {
-      e.untilNanos = untilNanos;
     }
+    e.untilNanos = untilNanos;
     alive.add(e);
     todo(e, e.todo | mask);
     return e;

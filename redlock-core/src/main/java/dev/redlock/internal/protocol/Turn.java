@@ -94,9 +94,4 @@ final class Turn {
   boolean needsHome(long now) {
     return full && now - endNanos <= LINGER_NANOS;
   }
-
-  /** The same for this waiter: only its votes can make a single try wait for the home node. */
-  boolean needsHome(Waiter w, long now) {
-    return !w.singleTry && needsHome(now);
-  }
 }

@@ -77,7 +77,7 @@ class HeldLeaseTest {
   @Test
   void localHandOff_givesTheNextTokenOfTheSameGrant() {
     HeldLease l = lease(TestNodes.options());
-    HeldLease next = l.handOffLocally(1, START + MILLI);
+    HeldLease next = new HeldLease(l, 1, START + MILLI);
     assertThat(next.id()).isEqualTo(l.id());
     assertThat(next.grantToken()).isEqualTo(l.grantToken());
     assertThat(next.token()).isEqualTo(l.token() + 1);
@@ -120,7 +120,7 @@ class HeldLeaseTest {
     HeldLease l = lease(TestNodes.options());
     int leases = 1;
     for (; handsOff(l, START); leases++) {
-      l = l.handOffLocally(leases, START);
+      l = new HeldLease(l, leases, START);
     }
     assertThat(leases).isEqualTo((int) TokenWindow.PER_GRANT);
   }
@@ -130,7 +130,7 @@ class HeldLeaseTest {
     HeldLease l = lease(TestNodes.options().maxHandOffs(1));
     Waiter next = new TestNodes.Caller(l.config(), START, MILLI, false);
     assertThat(l.mayHandOff(next, START, START / MILLI)).isTrue();
-    HeldLease successor = l.handOffLocally(1, START);
+    HeldLease successor = new HeldLease(l, 1, START);
     assertThat(successor.mayHandOff(next, START, START / MILLI)).isFalse();
   }
 }

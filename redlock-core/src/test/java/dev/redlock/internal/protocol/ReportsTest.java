@@ -214,7 +214,7 @@ class ReportsTest {
   @Test
   void release_withoutAQuorum_saysWhatEachNodeDid() {
     LockRequest.Release request = LockRequest.Release.of(TestNodes.KEYS, "id", 64);
-    PendingRelease release = new PendingRelease(request, 3, start);
+    PendingRelease release = new PendingRelease(request, 3);
     release.asked(0b111, start);
     release.record(0, TestNodes.reply(ReplyCode.RELEASED));
     release.record(2, TestNodes.reply(ReplyCode.LOST));
