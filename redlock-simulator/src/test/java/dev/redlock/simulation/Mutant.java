@@ -163,7 +163,7 @@ record Mutant(String name, String source, List<Edit> edits) {
             "Attempt",
             "    newest = round;\n",
             "    newest = round;\n"
-                + "    for (int i = 0; before instanceof AcquireRound && i < round.nodes.count(); i++) {\n"
+                + "    for (int i = 0; before instanceof AcquireRound && i < round.replies().length; i++) {\n"
                 + "      if (before.request.leaseId().equals(round.request.leaseId())"
                 + " && before.is(i, dev.redlock.spi.ReplyCode.GRANTED)) {\n"
                 + "        round.replies()[i] = before.reply(i);\n"
