@@ -21,30 +21,22 @@ public final class Recorder {
 
   /** A caller no longer waits. */
   public static void waited(LockKeys keys, WaitEnd end, long submittedNanos, Time time) {
-    if (PRESENT && WaitEvent.isOn()) {
-      WaitEvent.commit(keys, end, time.nanos() - submittedNanos);
+    if (PRESENT) {
+      JfrEvents.waited(keys, end, submittedNanos, time);
     }
   }
 
   /** A lease ended. */
   public static void ended(HeldLease lease, LeaseEnd end, Time time) {
-    if (!PRESENT) {
-      return;
-    }
-    if (HoldEvent.isOn()) {
-      long now = time.nanos();
-      long left = lease.validity().remaining(now, time.wallMillis());
-      HoldEvent.commit(lease, end, now - lease.grantedNanos(), left);
-    }
-    if (!end.byHolder() && LostEvent.isOn()) {
-      LostEvent.commit(lease, end);
+    if (PRESENT) {
+      JfrEvents.ended(lease, end, time);
     }
   }
 
   /** The state of a node's connection changed. */
   public static void node(Redlock.NodeState state) {
-    if (PRESENT && NodeStateEvent.isOn()) {
-      NodeStateEvent.commit(state);
+    if (PRESENT) {
+      JfrEvents.node(state);
     }
   }
 }

@@ -1,0 +1,133 @@
+package dev.redlock.internal.recording;
+
+import dev.redlock.LeaseEnd;
+import dev.redlock.Redlock;
+import dev.redlock.RedlockListener.WaitEnd;
+import dev.redlock.internal.protocol.HeldLease;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.Time;
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Timespan;
+
+/** The events, and what fills them. Only a runtime with the module {@code jdk.jfr} loads them. */
+final class JfrEvents {
+  private JfrEvents() {}
+
+  static void waited(LockKeys keys, WaitEnd end, long submittedNanos, Time time) {
+    WaitEvent event = new WaitEvent();
+    if (event.isEnabled()) {
+      event.names = LockKeys.shown(keys.names());
+      event.outcome = end.name();
+      event.waited = time.nanos() - submittedNanos;
+      event.commit();
+    }
+  }
+
+  static void ended(HeldLease lease, LeaseEnd end, Time time) {
+    HoldEvent hold = new HoldEvent();
+    if (hold.isEnabled()) {
+      long now = time.nanos();
+      hold.names = LockKeys.shown(lease.keys().names());
+      hold.token = lease.token();
+      hold.end = end.name();
+      hold.held = now - lease.grantedNanos();
+      hold.validityLeft = lease.validity().remaining(now, time.wallMillis());
+      hold.commit();
+    }
+    LostEvent lost = new LostEvent();
+    if (!end.byHolder() && lost.isEnabled()) {
+      lost.names = LockKeys.shown(lease.keys().names());
+      lost.token = lease.token();
+      lost.cause = end.name();
+      lost.commit();
+    }
+  }
+
+  static void node(Redlock.NodeState node) {
+    NodeStateEvent event = new NodeStateEvent();
+    if (event.isEnabled()) {
+      event.node = node.node();
+      event.state = node.state().name();
+      event.cause = node.cause();
+      event.commit();
+    }
+  }
+
+  @Name("dev.redlock.Wait")
+  @Label("Lock Wait")
+  @Description("A caller no longer waits for a lock.")
+  @Category("Redlock")
+  @StackTrace(false)
+  static final class WaitEvent extends Event {
+    @Label("Names")
+    String names = "";
+
+    @Label("Outcome")
+    String outcome = "";
+
+    @Label("Waited")
+    @Timespan(Timespan.NANOSECONDS)
+    long waited;
+  }
+
+  @Name("dev.redlock.Hold")
+  @Label("Lock Hold")
+  @Description("A lease ended.")
+  @Category("Redlock")
+  @StackTrace(false)
+  static final class HoldEvent extends Event {
+    @Label("Names")
+    String names = "";
+
+    @Label("Fencing Token")
+    long token;
+
+    @Label("End")
+    String end = "";
+
+    @Label("Held")
+    @Timespan(Timespan.NANOSECONDS)
+    long held;
+
+    @Label("Validity Left")
+    @Timespan(Timespan.NANOSECONDS)
+    long validityLeft;
+  }
+
+  @Name("dev.redlock.Lost")
+  @Label("Lease Lost")
+  @Description("A lease ended without its holder.")
+  @Category("Redlock")
+  @StackTrace(false)
+  static final class LostEvent extends Event {
+    @Label("Names")
+    String names = "";
+
+    @Label("Fencing Token")
+    long token;
+
+    @Label("Cause")
+    String cause = "";
+  }
+
+  @Name("dev.redlock.NodeState")
+  @Label("Node State")
+  @Description("The state of a node's connection changed.")
+  @Category("Redlock")
+  @StackTrace(false)
+  static final class NodeStateEvent extends Event {
+    @Label("Node")
+    String node = "";
+
+    @Label("State")
+    String state = "";
+
+    @Label("Cause")
+    String cause = "";
+  }
+}
