@@ -2,9 +2,7 @@ package dev.redlock.internal;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.LeaseEnd;
-import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
-import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.Time;
@@ -12,7 +10,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /** Calls each listener on the callback executor, one event after another. */
 final class Events {
@@ -37,7 +34,8 @@ final class Events {
     return listeners.isEmpty();
   }
 
-  private void tell(Consumer<RedlockListener> event) {
+  /** Gives every listener the event, later and on a thread for callbacks. */
+  void tell(Consumer<RedlockListener> event) {
     for (int i = 0; i < listeners.size(); i++) {
       listeners.get(i).add(event);
     }
@@ -85,43 +83,6 @@ final class Events {
       Duration held = Duration.ofNanos(Math.max(0, now - lease.grantedNanos()));
       Duration left = Duration.ofNanos(lease.validity().remaining(now, time.wallMillis()));
       tell(l -> l.onEnded(new DefaultLease(core), how, held, left));
-    }
-  }
-
-  void node(Redlock.NodeState node) {
-    tell(l -> l.onNode(node));
-  }
-
-  void nodeRequests(RedlockListener.NodeRequests requests) {
-    tell(l -> l.onNodeRequests(requests));
-  }
-
-  void pendingReleases(String node, int pending) {
-    tell(l -> l.onPendingReleases(node, pending));
-  }
-
-  void handOff(LockKeys keys, RedlockListener.HandOff kind) {
-    tell(l -> l.onHandOff(keys.names(), kind));
-  }
-
-  void hint(LockKeys keys, boolean useful) {
-    tell(l -> l.onHint(keys.names(), useful));
-  }
-
-  void woken(LockKeys keys, RedlockListener.WakeUp cause) {
-    tell(l -> l.onWakeUp(keys.names(), cause));
-  }
-
-  void observe(LockKeys keys, Effect effect, @Nullable LeaseCore held) {
-    if (effect instanceof Effect.Queued queued) {
-      tell(l -> l.onQueued(keys.names(), queued.length()));
-    } else if (effect instanceof Effect.Attempted attempted) {
-      tell(l -> l.onRound(keys.names(), attempted.homeOnly()));
-    } else if (held != null && effect instanceof Effect.Extended extended) {
-      tell(l -> l.onExtended(new DefaultLease(held), extended.repaired()));
-    } else if (held != null && effect instanceof Effect.ExtendFailed failed) {
-      tell(
-          l -> l.onExtendFailed(new DefaultLease(held), Duration.ofNanos(failed.remainingNanos())));
     }
   }
 }

@@ -10,6 +10,7 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,9 +51,16 @@ final class LockEvents {
     } else if (effect instanceof Effect.Woken woken) {
       hintWas(false); // The attempt after the previous hint was in vain.
       hinted = woken.cause() == WakeUp.HINT;
-      events.woken(keys, woken.cause());
-    } else {
-      events.observe(keys, effect, held);
+      events.tell(l -> l.onWakeUp(keys.names(), woken.cause()));
+    } else if (effect instanceof Effect.Queued queued) {
+      events.tell(l -> l.onQueued(keys.names(), queued.length()));
+    } else if (effect instanceof Effect.Attempted attempted) {
+      events.tell(l -> l.onRound(keys.names(), attempted.homeOnly()));
+    } else if (held != null && effect instanceof Effect.Extended extended) {
+      events.tell(l -> l.onExtended(new DefaultLease(held), extended.repaired()));
+    } else if (held != null && effect instanceof Effect.ExtendFailed failed) {
+      Duration remaining = Duration.ofNanos(failed.remainingNanos());
+      events.tell(l -> l.onExtendFailed(new DefaultLease(held), remaining));
     }
   }
 
@@ -61,12 +69,16 @@ final class LockEvents {
     predecessor = null;
     if (before != null) {
       boolean local = before.grantToken() == lease.grantToken();
-      events.handOff(keys, local ? HandOff.LOCAL : HandOff.ROUND);
+      handOff(local ? HandOff.LOCAL : HandOff.ROUND);
     } else if (heldElsewhere) {
-      events.handOff(keys, HandOff.PROCESS);
+      handOff(HandOff.PROCESS);
     }
     hintWas(true);
     heldElsewhere = false;
+  }
+
+  private void handOff(HandOff kind) {
+    events.tell(l -> l.onHandOff(keys.names(), kind));
   }
 
   /** Called after each event of the queue, with the number of callers that wait. */
@@ -80,7 +92,7 @@ final class LockEvents {
   private void hintWas(boolean useful) {
     if (hinted) {
       hinted = false;
-      events.hint(keys, useful);
+      events.tell(l -> l.onHint(keys.names(), useful));
     }
   }
 }

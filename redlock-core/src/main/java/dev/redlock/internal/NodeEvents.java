@@ -56,7 +56,7 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
     }
     do {
       Redlock.NodeState state = context.nodeState(index);
-      context.events.node(state);
+      context.events.tell(l -> l.onNode(state));
       Recorder.node(state);
       changes = untold.addAndGet(index, -changes);
     } while (changes > 0);

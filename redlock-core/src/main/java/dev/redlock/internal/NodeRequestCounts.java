@@ -1,7 +1,5 @@
 package dev.redlock.internal;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.redlock.RedlockListener.NodeRequests;
 import dev.redlock.RedlockListener.Operation;
 import dev.redlock.spi.LockRequest;
@@ -9,9 +7,8 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -21,52 +18,39 @@ import org.jspecify.annotations.Nullable;
  * the request, so the listeners receive the sums twice a second. Any thread counts; the heartbeat
  * and the close report.
  */
-@SuppressWarnings("EnumOrdinal") // Only indexes of an array in this process.
 final class NodeRequestCounts {
-  private static final int OPERATIONS = Operation.values().length;
-  private static final ReplyCode[] CODES = ReplyCode.values();
-  private static final NodeError.Kind[] KINDS = NodeError.Kind.values();
-
-  /** Each code, then FAILED by each kind of error. */
-  private static final int RESULTS = CODES.length + KINDS.length;
-
   private final ClientContext context;
-
-  /** At (node, operation, result); null until there is such a reply. */
-  private final AtomicReferenceArray<@Nullable Cell> cells;
-
-  /** The cells that exist, which are few: all that a report has to read. */
-  private final List<Cell> used = new CopyOnWriteArrayList<>();
+  private final Map<Kind, Counts> counts = new ConcurrentHashMap<>();
 
   /** What listeners were told last. Guarded by this. */
   private final int[] cleanups;
 
-  private static final class Cell {
-    final int index;
+  /** The replies that are counted together. */
+  private record Kind(
+      int node, Operation operation, ReplyCode code, NodeError.@Nullable Kind error) {}
+
+  private static final class Counts {
     final LongAdder count = new LongAdder();
     final LongAdder nanos = new LongAdder();
     final LongAccumulator longest = new LongAccumulator(Math::max, 0);
-
-    Cell(int index) {
-      this.index = index;
-    }
   }
 
   NodeRequestCounts(ClientContext context) {
     this.context = context;
-    int nodes = context.nodes.count();
-    cells = new AtomicReferenceArray<>(nodes * OPERATIONS * RESULTS);
-    cleanups = new int[nodes];
+    cleanups = new int[context.nodes.count()];
   }
 
   void add(LockRequest request, int node, NodeReply reply, long tookNanos) {
     NodeError error = reply.error();
-    int result = error == null ? reply.code().ordinal() : CODES.length + error.kind().ordinal();
-    Cell cell = cell((node * OPERATIONS + operation(request).ordinal()) * RESULTS + result);
+    Kind kind =
+        error == null
+            ? new Kind(node, operation(request), reply.code(), null)
+            : new Kind(node, operation(request), ReplyCode.FAILED, error.kind());
+    Counts sums = counts.computeIfAbsent(kind, added -> new Counts());
     long nanos = Math.max(0, tookNanos);
-    cell.nanos.add(nanos);
-    cell.longest.accumulate(nanos);
-    cell.count.increment();
+    sums.nanos.add(nanos);
+    sums.longest.accumulate(nanos);
+    sums.count.increment();
   }
 
   private static Operation operation(LockRequest request) {
@@ -84,48 +68,32 @@ final class NodeRequestCounts {
     return Operation.INSPECT;
   }
 
-  private Cell cell(int index) {
-    Cell known = cells.get(index);
-    if (known == null) {
-      Cell added = new Cell(index);
-      used.add(added); // Before a thread can count in it.
-      if (!cells.compareAndSet(index, null, added)) {
-        used.remove(added); // Another thread was faster.
-      }
-      known = cells.get(index);
-    }
-    return requireNonNull(known);
-  }
-
   /** Tells the listeners what has changed since the last call. */
   synchronized void report() {
-    for (Cell cell : used) {
-      long count = cell.count.sumThenReset();
-      if (count > 0) {
-        report(cell.index, count, cell.nanos.sumThenReset(), cell.longest.getThenReset());
-      }
-    }
+    counts.forEach(this::report);
     for (int i = 0; i < cleanups.length; i++) {
       int pending = context.cleanups.of(i);
       if (pending != cleanups[i]) {
         cleanups[i] = pending;
-        context.events.pendingReleases(context.nodes.name(i), pending);
+        String node = context.nodes.name(i);
+        context.events.tell(l -> l.onPendingReleases(node, pending));
       }
     }
   }
 
-  private void report(int index, long count, long totalNanos, long longestNanos) {
-    int result = index % RESULTS;
-    int operation = index / RESULTS % OPERATIONS;
-    boolean failed = result >= CODES.length;
-    context.events.nodeRequests(
-        new NodeRequests(
-            context.nodes.name(index / RESULTS / OPERATIONS),
-            Operation.values()[operation],
-            failed ? ReplyCode.FAILED : CODES[result],
-            failed ? KINDS[result - CODES.length] : null,
-            count,
-            Duration.ofNanos(totalNanos),
-            Duration.ofNanos(longestNanos)));
+  private void report(Kind kind, Counts sums) {
+    long count = sums.count.sumThenReset();
+    if (count > 0) {
+      NodeRequests requests =
+          new NodeRequests(
+              context.nodes.name(kind.node()),
+              kind.operation(),
+              kind.code(),
+              kind.error(),
+              count,
+              Duration.ofNanos(sums.nanos.sumThenReset()),
+              Duration.ofNanos(sums.longest.getThenReset()));
+      context.events.tell(l -> l.onNodeRequests(requests));
+    }
   }
 }
