@@ -1,5 +1,7 @@
 package dev.redlock.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
 import dev.redlock.internal.protocol.RoundLimiter;
@@ -9,12 +11,15 @@ import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Function;
+import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** The configured nodes, numbered. */
 final class NodeSet implements Nodes {
@@ -49,6 +54,16 @@ final class NodeSet implements Nodes {
     throw new IllegalArgumentException("not a node of this client");
   }
 
+  /** What the node replies to the question; the other value if it throws, or replies null. */
+  private <T> T ask(int node, String what, Function<LockNode, @Nullable T> question, T otherwise) {
+    try {
+      return requireNonNull(question.apply(nodes[node]));
+    } catch (Throwable e) { // A node must not throw; nodes are foreign code too.
+      failures.report(what + " of node " + names[node], e);
+      return otherwise;
+    }
+  }
+
   /** A caller of this client begins to wait for these names, or the last caller has stopped. */
   void waiting(LockKeys keys, boolean waits) {
     for (int i = 0; i < nodes.length; i++) {
@@ -66,30 +81,21 @@ final class NodeSet implements Nodes {
 
   /** Whether a quorum of nodes votes now. */
   boolean quorumVotes() {
-    int voting = 0;
-    for (int i = 0; i < nodes.length; i++) {
-      voting += status(i).votes() ? 1 : 0;
-    }
-    return voting > nodes.length / 2;
+    return isQuorum(node -> status(node).votes());
   }
 
   /** Whether a quorum of nodes notifies waiters of a release now. */
   boolean notifyWaiters() {
-    int notifying = 0;
-    for (int i = 0; i < nodes.length; i++) {
-      notifying += notifiesWaiters(i) ? 1 : 0;
-    }
-    return notifying > nodes.length / 2;
+    return isQuorum(this::notifiesWaiters);
+  }
+
+  private boolean isQuorum(IntPredicate which) {
+    return IntStream.range(0, nodes.length).filter(which).count() >= quorum();
   }
 
   @Override
   public boolean notifiesWaiters(int node) {
-    try {
-      return nodes[node].notifiesWaiters();
-    } catch (Throwable e) {
-      failures.report("notifiesWaiters of node " + names[node], e);
-      return false;
-    }
+    return ask(node, "notifiesWaiters", LockNode::notifiesWaiters, false);
   }
 
   @Override
@@ -104,31 +110,16 @@ final class NodeSet implements Nodes {
 
   @Override
   public NodeStatus status(int node) {
-    try {
-      return Objects.requireNonNull(nodes[node].status());
-    } catch (Throwable e) {
-      failures.report("the status of node " + names[node], e);
-      return UNKNOWN;
-    }
+    return ask(node, "status", LockNode::status, UNKNOWN);
   }
 
   CompletionStage<Optional<NodeIdentity>> probe(int node) {
-    try {
-      return Objects.requireNonNull(nodes[node].probe());
-    } catch (Throwable e) {
-      failures.report("probing node " + names[node], e);
-      return CompletableFuture.completedStage(Optional.empty());
-    }
+    return ask(node, "probe", LockNode::probe, CompletableFuture.completedStage(Optional.empty()));
   }
 
   /** What the node said of itself last; empty if it has not, or does not tell. */
   Optional<NodeIdentity> identity(int node) {
-    try {
-      return Objects.requireNonNull(nodes[node].identity());
-    } catch (Throwable e) {
-      failures.report("the identity of node " + names[node], e);
-      return Optional.empty();
-    }
+    return ask(node, "identity", LockNode::identity, Optional.empty());
   }
 
   @Override
