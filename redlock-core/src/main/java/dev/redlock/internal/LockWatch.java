@@ -44,7 +44,7 @@ final class LockWatch implements Flow.Subscription {
   private boolean deliveryWaits;
 
   private long notBeforeNanos;
-  private Time.@Nullable Cancellable timer;
+  private Time.Cancellable timer = () -> {};
 
   LockWatch(
       ClientContext context,
@@ -63,23 +63,12 @@ final class LockWatch implements Flow.Subscription {
 
   void start() {
     context.watches.add(keys.lockKey(0), this);
-    inOrder.execute(
-        () -> {
-          try {
-            subscriber.onSubscribe(this);
-          } catch (Throwable e) {
-            failed(e);
-          }
-        });
-    inspectSoon();
+    tell(() -> subscriber.onSubscribe(this));
+    onChange();
   }
 
   /** The lock may have changed. Called on any thread, also in the queue of the lock. */
   void onChange() {
-    inspectSoon();
-  }
-
-  private void inspectSoon() {
     long wait;
     synchronized (this) {
       if (ended) {
@@ -90,9 +79,8 @@ final class LockWatch implements Flow.Subscription {
         return;
       }
       inspecting = true;
-      changed = false;
       wait = notBeforeNanos - context.time.nanos();
-      cancelTimer();
+      timer.cancel();
     }
     if (wait > 0) {
       context.time.schedule(this::inspect, wait);
@@ -124,13 +112,12 @@ final class LockWatch implements Flow.Subscription {
       }
       again = changed;
       if (!again) {
-        cancelTimer();
-        timer = context.time.schedule(this::inspectSoon, pollNanos);
+        timer = context.time.schedule(this::onChange, pollNanos);
       }
     }
     deliverSoon();
     if (again) {
-      inspectSoon();
+      onChange();
     }
   }
 
@@ -164,7 +151,7 @@ final class LockWatch implements Flow.Subscription {
       }
       deliveryWaits = true;
     }
-    inOrder.execute(this::deliver);
+    tell(this::deliver);
   }
 
   /** Delivers the newest state, if it is another one and the subscriber wants it. */
@@ -179,16 +166,20 @@ final class LockWatch implements Flow.Subscription {
       demand--;
       delivered = next;
     }
-    try {
-      subscriber.onNext(next);
-    } catch (Throwable e) {
-      failed(e);
-    }
+    subscriber.onNext(next);
   }
 
-  private void failed(Throwable e) {
-    cancel();
-    context.failures.report("the subscriber " + subscriber.getClass().getName(), e);
+  /** Sends the subscriber a signal, after those before. What it throws ends the subscription. */
+  private void tell(Runnable signal) {
+    inOrder.execute(
+        () -> {
+          try {
+            signal.run();
+          } catch (Throwable e) {
+            cancel();
+            context.failures.report("the subscriber " + subscriber.getClass().getName(), e);
+          }
+        });
   }
 
   @Override
@@ -196,7 +187,7 @@ final class LockWatch implements Flow.Subscription {
     if (n <= 0) {
       if (end()) {
         RuntimeException e = new IllegalArgumentException("request of " + n + " must be positive");
-        finish(() -> subscriber.onError(e));
+        tell(() -> subscriber.onError(e));
       }
       return;
     }
@@ -214,19 +205,8 @@ final class LockWatch implements Flow.Subscription {
   /** The client is closed. */
   void clientClosed() {
     if (end()) {
-      finish(subscriber::onComplete);
+      tell(subscriber::onComplete);
     }
-  }
-
-  private void finish(Runnable last) {
-    inOrder.execute(
-        () -> {
-          try {
-            last.run();
-          } catch (Throwable e) {
-            context.failures.report("the subscriber " + subscriber.getClass().getName(), e);
-          }
-        });
   }
 
   private boolean end() {
@@ -235,18 +215,9 @@ final class LockWatch implements Flow.Subscription {
         return false;
       }
       ended = true;
-      cancelTimer();
+      timer.cancel();
     }
     context.watches.remove(keys.lockKey(0), this);
     return true;
-  }
-
-  /** Called with the lock held. */
-  private void cancelTimer() {
-    Time.Cancellable armed = timer;
-    timer = null;
-    if (armed != null) {
-      armed.cancel();
-    }
   }
 }
