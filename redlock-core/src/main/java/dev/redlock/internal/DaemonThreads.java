@@ -1,13 +1,10 @@
 package dev.redlock.internal;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
+import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** Makes the thread pools of the client. Their threads are daemons, and end when they are idle. */
@@ -42,12 +39,7 @@ final class DaemonThreads {
 
   /** Platform threads. */
   static ThreadFactory platform(String prefix) {
-    AtomicInteger number = new AtomicInteger();
-    return task -> {
-      Thread thread = new Thread(task, prefix + number.incrementAndGet());
-      thread.setDaemon(true);
-      return thread;
-    };
+    return new ThreadFactoryBuilder().setNameFormat(prefix + "%d").setDaemon(true).build();
   }
 
   /** Virtual threads from Java 24 on, platform threads before. */
@@ -56,20 +48,14 @@ final class DaemonThreads {
     return virtual != null ? virtual : platform(prefix);
   }
 
-  /** {@code Thread.ofVirtual().name(prefix, 1).factory()}; this class is compiled for Java 17. */
+  /** {@code Thread.ofVirtual().name(prefix, 0).factory()}; this class is compiled for Java 17. */
   private static @Nullable ThreadFactory virtual(String prefix) {
     try {
-      MethodHandles.Lookup lookup = MethodHandles.publicLookup();
-      Class<?> builder = Class.forName("java.lang.Thread$Builder$OfVirtual");
-      MethodHandle make =
-          lookup.findStatic(Thread.class, "ofVirtual", MethodType.methodType(builder));
-      MethodHandle name =
-          lookup.findVirtual(
-              builder, "name", MethodType.methodType(builder, String.class, long.class));
-      MethodHandle factory =
-          lookup.findVirtual(builder, "factory", MethodType.methodType(ThreadFactory.class));
-      return (ThreadFactory) factory.invoke(name.invoke(make.invoke(), prefix, 1L));
-    } catch (Throwable e) {
+      Class<?> type = Class.forName("java.lang.Thread$Builder$OfVirtual");
+      Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+      type.getMethod("name", String.class, long.class).invoke(builder, prefix, 0L);
+      return (ThreadFactory) type.getMethod("factory").invoke(builder);
+    } catch (ReflectiveOperationException e) {
       return null; // Platform threads work too.
     }
   }
