@@ -1,6 +1,8 @@
 package dev.redlock.internal;
 
 import dev.redlock.spi.Time;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The only place where a caller's thread waits. It parks, so that a virtual thread releases its
@@ -16,13 +18,13 @@ final class Blocking {
   }
 
   /** Waits until done; false if the thread was interrupted, with its flag cleared. */
-  boolean await(Completion<?> completion) {
-    completion.waiter(Thread.currentThread());
-    while (!completion.isDone()) {
+  boolean await(CompletableFuture<?> result) {
+    unparkAt(result);
+    while (!result.isDone()) {
       if (Thread.interrupted()) {
         return false;
       }
-      platform.park(completion);
+      platform.park(result);
     }
     return true;
   }
@@ -31,24 +33,30 @@ final class Blocking {
    * Waits until done or the time has passed; false if the thread was interrupted, with its flag
    * cleared.
    */
-  boolean await(Completion<?> completion, long nanos) {
-    completion.waiter(Thread.currentThread());
+  boolean await(CompletableFuture<?> result, long nanos) {
+    unparkAt(result);
     long start = time.nanos();
-    for (long left = nanos; !completion.isDone() && left > 0; ) {
+    for (long left = nanos; !result.isDone() && left > 0; ) {
       if (Thread.interrupted()) {
         return false;
       }
-      platform.park(completion, left);
+      platform.park(result, left);
       left = nanos - (time.nanos() - start);
     }
     return true;
   }
 
+  /** The current thread says that it waits, before it looks for the result. */
+  private static void unparkAt(CompletableFuture<?> result) {
+    Thread waiter = Thread.currentThread();
+    var unused = result.whenComplete((value, failure) -> LockSupport.unpark(waiter));
+  }
+
   /** Waits until done or the time has passed; keeps the thread's interrupt flag. */
-  void awaitUninterruptibly(Completion<?> completion, long nanos) {
+  void awaitUninterruptibly(CompletableFuture<?> result, long nanos) {
     long start = time.nanos();
     boolean interrupted = false;
-    while (!await(completion, nanos - (time.nanos() - start))) {
+    while (!await(result, nanos - (time.nanos() - start))) {
       interrupted = true;
     }
     if (interrupted) {

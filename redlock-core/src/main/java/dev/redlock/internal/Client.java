@@ -20,6 +20,7 @@ import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.Time;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
@@ -49,7 +50,7 @@ final class Client implements Redlock, ElectionClient {
   /** Set by the first thread that closes; other threads that close wait for that one. */
   private final AtomicReference<@Nullable Thread> closer = new AtomicReference<>();
 
-  private final Completion<Boolean> closed = new Completion<>();
+  private final CompletableFuture<Boolean> closed = new CompletableFuture<>();
 
   // Confined to the heartbeat.
   private long clockGapMillis;
@@ -268,8 +269,8 @@ final class Client implements Redlock, ElectionClient {
 
   @Override
   public void await(CompletionStage<?> stage, long nanos) {
-    Completion<Boolean> done = new Completion<>();
-    stage.whenComplete((value, failure) -> done.succeed(true));
+    CompletableFuture<Boolean> done = new CompletableFuture<>();
+    stage.whenComplete((value, failure) -> done.complete(true));
     context.blocking.awaitUninterruptibly(done, nanos);
   }
 
@@ -330,7 +331,7 @@ final class Client implements Redlock, ElectionClient {
     attempt("ending an examination", doctor::close);
     context.systemTime.close();
     context.callbackThreads.close();
-    closed.succeed(true);
+    closed.complete(true);
   }
 
   private interface Step {

@@ -6,6 +6,7 @@ import dev.redlock.LeaseEnd;
 import dev.redlock.LeaseLostException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** The lease that a user holds: a handle on its {@link LeaseCore}. */
@@ -70,9 +71,11 @@ final class DefaultLease implements Lease {
 
   @Override
   public void close() {
-    PendingAck ack = core.release();
-    if (!ack.isDone()) {
-      core.context().blocking.awaitUninterruptibly(ack, core.lease().config().nodeTimeoutNanos());
+    CompletableFuture<?> released = core.release().result();
+    if (!released.isDone()) {
+      core.context()
+          .blocking
+          .awaitUninterruptibly(released, core.lease().config().nodeTimeoutNanos());
     }
   }
 

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -62,38 +63,33 @@ final class DefaultLock implements DistributedLock {
       Thread.currentThread().interrupt();
       throw new RedlockInterruptedException(keys.names());
     }
-    return pending.result().result();
+    return Results.of(pending.result());
   }
 
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration waitTimeout) {
-    PendingAcquire pending = pending(nanos(waitTimeout));
-    CompletableFuture<Lease> users = new CompletableFuture<>();
-    relay(pending, users, Optional::orElseThrow);
-    return users;
+    return submit(pending(nanos(waitTimeout)), Optional::orElseThrow);
   }
 
   @Override
   public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
-    PendingAcquire pending = pending(0).emptyWhenHeld();
-    CompletableFuture<Optional<Lease>> users = new CompletableFuture<>();
-    relay(pending, users, lease -> lease);
-    return users;
+    return submit(pending(0).emptyWhenHeld(), lease -> lease);
   }
 
   /**
    * Completes the user's future with the result. If the user completes it by any other means, the
    * attempt is abandoned, and a lease that was granted meanwhile is released.
    */
-  private <T> void relay(
-      PendingAcquire pending, CompletableFuture<T> users, Function<Optional<Lease>, T> view) {
-    CompletableFuture<Optional<Lease>> given = new CompletableFuture<>();
-    pending.future(given);
-    given.whenComplete(
+  private <T> CompletableFuture<T> submit(
+      PendingAcquire pending, Function<Optional<Lease>, T> view) {
+    CompletableFuture<T> users = new CompletableFuture<>();
+    AtomicBoolean given = new AtomicBoolean();
+    pending.onResult(
         (lease, failure) -> {
+          given.set(true);
           boolean taken =
-              failure != null
-                  ? users.completeExceptionally(failure)
+              lease == null
+                  ? users.completeExceptionally(requireNonNull(failure))
                   : users.complete(view.apply(lease));
           if (!taken && lease != null) {
             lease.ifPresent(Lease::releaseAsync);
@@ -101,11 +97,12 @@ final class DefaultLock implements DistributedLock {
         });
     users.whenComplete(
         (value, failure) -> {
-          if (!given.isDone()) {
+          if (!given.get()) {
             locks.abandon(pending);
           }
         });
     locks.submit(pending);
+    return users;
   }
 
   private PendingAcquire pending(long waitNanos) {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
 
@@ -49,7 +50,7 @@ final class Locks {
   /** Written by the one thread that closes the client, read with each event. */
   private volatile State state = State.OPEN;
 
-  private final Completion<Boolean> emptied = new Completion<>();
+  private final CompletableFuture<Boolean> emptied = new CompletableFuture<>();
 
   Locks(ClientContext context) {
     this.context = context;
@@ -98,15 +99,15 @@ final class Locks {
 
   /** The caller no longer waits. If the grant came first, its lease is released. */
   void abandon(PendingAcquire pending) {
-    if (pending.result().giveUp()) {
+    if (pending.result().cancel(false)) {
       post(
           pending.keys(),
           (machine, now, wall) -> {
             machine.cancel(pending, now, wall);
             pending.cancelled();
           });
-    } else if (pending.result().failure() == null) {
-      pending.result().result().ifPresent(Lease::releaseAsync);
+    } else {
+      var unused = pending.result().thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));
     }
   }
 
@@ -163,14 +164,14 @@ final class Locks {
   }
 
   /** Done when, after the close, all that was held is released and no queue is left. */
-  Completion<?> emptied() {
+  CompletableFuture<?> emptied() {
     return emptied;
   }
 
   /** Called after a queue was removed, and after the state was written: one of them sees both. */
   private void tellIfEmpty() {
     if (isClosed() && size() == 0) {
-      emptied.succeed(true);
+      emptied.complete(true);
     }
   }
 

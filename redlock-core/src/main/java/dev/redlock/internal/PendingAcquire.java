@@ -14,6 +14,7 @@ import dev.redlock.internal.recording.Recorder;
 import dev.redlock.spi.LockKeys;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,13 +25,13 @@ final class PendingAcquire extends Waiter {
   private final ClientContext context;
 
   /** Empty if the attempt was refused in a way that a single try reports as empty. */
-  private final Completion<Optional<Lease>> result = new Completion<>();
+  private final CompletableFuture<Optional<Lease>> result = new CompletableFuture<>();
 
   /** Taken on the caller's thread: the grant comes on another. */
   private final @Nullable Throwable acquiredAt;
 
-  // Both are set before the waiter is submitted. No future: a thread waits.
-  private @Nullable CompletableFuture<Optional<Lease>> future;
+  // Both are set before the waiter is submitted. No taker: a thread waits.
+  private @Nullable BiConsumer<@Nullable Optional<Lease>, @Nullable Throwable> taker;
   private boolean emptyWhenHeld;
 
   // Whether it waits in the queue of the lock, and whether it no longer does. Confined to that
@@ -56,11 +57,12 @@ final class PendingAcquire extends Waiter {
     return this;
   }
 
-  void future(CompletableFuture<Optional<Lease>> f) {
-    future = f;
+  /** Gives the result to the taker, on a thread for callbacks, unless the caller gives up. */
+  void onResult(BiConsumer<@Nullable Optional<Lease>, @Nullable Throwable> taker) {
+    this.taker = taker;
   }
 
-  Completion<Optional<Lease>> result() {
+  CompletableFuture<Optional<Lease>> result() {
     return result;
   }
 
@@ -80,11 +82,11 @@ final class PendingAcquire extends Waiter {
   void granted(LeaseCore core) {
     DefaultLease lease = new DefaultLease(core);
     context.leaks.watch(lease, acquiredAt);
-    boolean given = result.succeed(Optional.of(lease));
+    boolean given = result.complete(Optional.of(lease));
     left(given ? WaitEnd.ACQUIRED : WaitEnd.CANCELLED);
     context.events.acquired(this, core); // In any case: listeners learn of its end too.
     if (given) {
-      completeFuture(true);
+      tellTaker(true);
     } else {
       core.release(); // The caller cancelled, or was interrupted, meanwhile.
     }
@@ -93,22 +95,24 @@ final class PendingAcquire extends Waiter {
   void refused(AcquireReport report) {
     context.events.refused(report);
     RuntimeException failure = exception(report);
-    boolean given = failure == null ? result.succeed(Optional.empty()) : result.fail(failure);
+    boolean given =
+        failure == null ? result.complete(Optional.empty()) : result.completeExceptionally(failure);
     left(given ? end(report.verdict()) : WaitEnd.CANCELLED);
-    completeFuture(given);
+    tellTaker(given);
   }
 
   void turnedAway(int length) {
     context.events.turnedAway(keys(), length);
-    boolean given = result.fail(new LockQueueFullException(keys().names(), length));
+    boolean given =
+        result.completeExceptionally(new LockQueueFullException(keys().names(), length));
     left(given ? WaitEnd.TURNED_AWAY : WaitEnd.CANCELLED);
-    completeFuture(given);
+    tellTaker(given);
   }
 
   void refusedBecauseClosed() {
     join();
     left(WaitEnd.CLOSED);
-    completeFuture(result.fail(new RedlockClosedException()));
+    tellTaker(result.completeExceptionally(new RedlockClosedException()));
   }
 
   /** The caller has given up; called in the queue of the lock. */
@@ -147,22 +151,10 @@ final class PendingAcquire extends Waiter {
     };
   }
 
-  private void completeFuture(boolean given) {
-    CompletableFuture<Optional<Lease>> f = future;
-    if (given && f != null) {
-      context.callbacks.execute(() -> complete(f));
-    }
-  }
-
-  private void complete(CompletableFuture<Optional<Lease>> f) {
-    RuntimeException failure = result.failure();
-    if (failure != null) {
-      f.completeExceptionally(failure);
-      return;
-    }
-    Optional<Lease> lease = result.result();
-    if (!f.complete(lease)) {
-      lease.ifPresent(Lease::releaseAsync); // The user completed it first: orTimeout, cancel.
+  private void tellTaker(boolean given) {
+    var told = taker;
+    if (given && told != null) {
+      context.callbacks.execute(() -> result.whenComplete(told));
     }
   }
 }

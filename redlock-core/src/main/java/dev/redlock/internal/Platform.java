@@ -47,12 +47,12 @@ class Platform {
   }
 
   /** Parks the current thread until it is unparked or interrupted; may return earlier. */
-  void park(Completion<?> until) {
+  void park(CompletableFuture<?> until) {
     LockSupport.park(until);
   }
 
   /** The same, for this time at most. */
-  void park(Completion<?> until, long nanos) {
+  void park(CompletableFuture<?> until, long nanos) {
     LockSupport.parkNanos(until, nanos);
   }
 

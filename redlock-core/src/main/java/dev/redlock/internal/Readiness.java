@@ -9,16 +9,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /** Completes waits for a quorum of voting nodes; a close of the client fails them. */
+@SuppressWarnings("CollectionUndefinedEquality") // Futures are told apart by their identity.
 final class Readiness {
   private final BooleanSupplier quorumVotes;
 
-  // Each takes null once a quorum votes, or the failure. The thread that removes one calls it.
-  private final Set<Consumer<@Nullable RedlockClosedException>> waiting =
-      ConcurrentHashMap.newKeySet();
+  private final Set<CompletableFuture<Void>> waiting = ConcurrentHashMap.newKeySet();
 
   /** Written by {@link #close}, read by threads that begin to wait. */
   private volatile boolean closed;
@@ -28,46 +25,37 @@ final class Readiness {
   }
 
   CompletableFuture<Void> ready(Executor callbacks) {
-    CompletableFuture<Void> result = new CompletableFuture<>();
-    Consumer<@Nullable RedlockClosedException> waiter =
-        failure ->
-            callbacks.execute(
-                () -> {
-                  if (failure != null) {
-                    result.completeExceptionally(failure);
-                  } else {
-                    result.complete(null);
-                  }
-                });
-    add(waiter);
-    var unused = result.whenComplete((done, failure) -> waiting.remove(waiter)); // Given up.
-    return result;
+    CompletableFuture<Void> users = new CompletableFuture<>();
+    CompletableFuture<Void> reached = new CompletableFuture<>();
+    Results.relay(reached, users, callbacks);
+    add(reached);
+    var unused = users.whenComplete((done, failure) -> waiting.remove(reached)); // Given up.
+    return users;
   }
 
   /** Does not use the callback executor, which may be busy. */
   boolean await(Duration timeout, Blocking blocking) {
-    Completion<Boolean> reached = new Completion<>();
-    Consumer<@Nullable RedlockClosedException> waiter =
-        failure -> {
-          var unused = failure == null ? reached.succeed(true) : reached.fail(failure);
-        };
-    add(waiter);
+    CompletableFuture<Void> reached = new CompletableFuture<>();
+    add(reached);
     try {
       if (!blocking.await(reached, TimeUnit.NANOSECONDS.convert(timeout))) {
         Thread.currentThread().interrupt();
         throw new RedlockInterruptedException("a quorum of nodes that votes");
       }
-      return reached.isDone() && reached.result();
+      if (reached.isCompletedExceptionally()) {
+        throw new RedlockClosedException();
+      }
+      return reached.isDone();
     } finally {
-      waiting.remove(waiter);
+      waiting.remove(reached);
     }
   }
 
-  private void add(Consumer<@Nullable RedlockClosedException> waiter) {
+  private void add(CompletableFuture<Void> waiter) {
     waiting.add(waiter);
     // Checked after the waiter was added: otherwise a node that votes now, or a close, is missed.
     if (closed) {
-      complete(new RedlockClosedException());
+      waiting.forEach(Readiness::fail);
     } else {
       review();
     }
@@ -76,20 +64,19 @@ final class Readiness {
   /** The state of a node has changed. */
   void review() {
     if (quorumVotes.getAsBoolean()) {
-      complete(null);
+      for (CompletableFuture<Void> waiter : Set.copyOf(waiting)) {
+        waiting.remove(waiter);
+        waiter.complete(null);
+      }
     }
   }
 
   void close() {
     closed = true;
-    complete(new RedlockClosedException());
+    waiting.forEach(Readiness::fail);
   }
 
-  private void complete(@Nullable RedlockClosedException failure) {
-    for (Consumer<@Nullable RedlockClosedException> waiter : Set.copyOf(waiting)) {
-      if (waiting.remove(waiter)) {
-        waiter.accept(failure);
-      }
-    }
+  private static void fail(CompletableFuture<Void> waiter) {
+    waiter.completeExceptionally(new RedlockClosedException());
   }
 }

@@ -26,8 +26,7 @@ public final class QueueScenarios {
   /** All scenarios. */
   public static Map<String, Runnable> all() {
     Map<String, Runnable> all = new LinkedHashMap<>();
-    all.put("a result and two that wait", QueueScenarios::completion);
-    all.put("a result and one that gives up", QueueScenarios::giveUp);
+    all.put("a result and two that wait", QueueScenarios::result);
     all.put("the future of an ack", QueueScenarios::ack);
     all.put("the queue of a lock", QueueScenarios::lockQueue);
     all.put("the queue of a listener", QueueScenarios::listenerQueue);
@@ -45,8 +44,8 @@ public final class QueueScenarios {
     return new FailureLog(LoggerFactory.getLogger(QueueScenarios.class));
   }
 
-  private static void completion() {
-    Completion<String> result = new Completion<>();
+  private static void result() {
+    CompletableFuture<String> result = new CompletableFuture<>();
     int[] woken = {0};
     for (int i = 0; i < 2; i++) {
       var unused =
@@ -54,31 +53,18 @@ public final class QueueScenarios {
               "taker",
               () -> {
                 check(blocking().await(result), "interrupted");
-                check(result.result().equals("set"), "another result");
+                check(Results.of(result).equals("set"), "another result");
                 woken[0]++;
               });
     }
     boolean[] first = new boolean[2];
     for (int i = 0; i < 2; i++) {
       int which = i;
-      var unused = Schedule.spawn("setter", () -> first[which] = result.succeed("set"));
+      var unused = Schedule.spawn("setter", () -> first[which] = result.complete("set"));
     }
     Schedule.awaitOthers();
     check(woken[0] == 2, "a taker waits for ever");
     check(first[0] != first[1], "set twice, or never");
-  }
-
-  private static void giveUp() {
-    Completion<String> result = new Completion<>();
-    boolean[] taken = new boolean[3];
-    var a = Schedule.spawn("setter", () -> taken[0] = result.succeed("set"));
-    var b =
-        Schedule.spawn("failer", () -> taken[1] = result.fail(new IllegalStateException("failed")));
-    var c = Schedule.spawn("taker", () -> taken[2] = result.giveUp());
-    Schedule.awaitOthers();
-    int sum = (taken[0] ? 1 : 0) + (taken[1] ? 1 : 0) + (taken[2] ? 1 : 0);
-    check(a != null && b != null && c != null && sum == 1, sum + " of three set the result");
-    check(taken[1] == (result.failure() != null), "the failure is not the result");
   }
 
   private static void ack() {
@@ -155,7 +141,7 @@ public final class QueueScenarios {
     }
     Schedule.awaitOthers();
     // The rest is collected for the pause; its timer runs while this thread waits.
-    Completion<Boolean> never = new Completion<>();
+    CompletableFuture<Boolean> never = new CompletableFuture<>();
     check(blocking().await(never, 1_000_000_000L), "interrupted");
     check(told.size() == 6, "told " + told);
     check(inOrder(told, "a") && inOrder(told, "b"), "not in order: " + told);
@@ -234,7 +220,7 @@ public final class QueueScenarios {
         Schedule.spawn(
             "probe", () -> node.become(new NodeStatus(NodeStatus.State.VOTING, 3, 0, 0, "")));
     Schedule.awaitOthers();
-    Completion<Boolean> never = new Completion<>();
+    CompletableFuture<Boolean> never = new CompletableFuture<>();
     check(blocking().await(never, 1_000_000_000L), "interrupted");
     check(a != null && b != null && !states.told.isEmpty(), "nothing was told");
     NodeState.State last = states.told.get(states.told.size() - 1);
@@ -245,7 +231,7 @@ public final class QueueScenarios {
 
   private static void callbacks() {
     CallbackThreads threads = callbackThreads(new Clock());
-    Completion<Boolean> gate = new Completion<>();
+    CompletableFuture<Boolean> gate = new CompletableFuture<>();
     int[] passed = {0};
     for (int i = 0; i < 3; i++) {
       var unused =
@@ -258,7 +244,7 @@ public final class QueueScenarios {
                         passed[0]++;
                       }));
     }
-    var last = Schedule.spawn("user", () -> threads.execute(() -> gate.succeed(true)));
+    var last = Schedule.spawn("user", () -> threads.execute(() -> gate.complete(true)));
     Schedule.awaitOthers();
     check(last != null && passed[0] == 3, passed[0] + " callbacks have run");
   }

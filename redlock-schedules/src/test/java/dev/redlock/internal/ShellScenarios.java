@@ -434,6 +434,6 @@ public final class ShellScenarios {
   }
 
   private static void letTimePass(Duration time) {
-    check(ScriptedWorld.blocking().await(new Completion<>(), time.toNanos()), "interrupted");
+    check(ScriptedWorld.blocking().await(new CompletableFuture<>(), time.toNanos()), "interrupted");
   }
 }

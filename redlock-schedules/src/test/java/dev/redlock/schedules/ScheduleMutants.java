@@ -102,43 +102,36 @@ final class ScheduleMutants {
         "a result",
         shell(
             "Blocking",
-            "  boolean await(Completion<?> completion) {\n"
-                + "    completion.waiter(Thread.currentThread());\n    while (!completion.isDone()) {",
-            "  boolean await(Completion<?> completion) {\n"
-                + "    if (completion.isDone()) {\n      return true;\n    }\n"
-                + "    completion.waiter(Thread.currentThread());\n    for (boolean first = true;"
-                + " first || !completion.isDone(); first = false) {"));
+            "  boolean await(CompletableFuture<?> result) {\n    unparkAt(result);\n"
+                + "    while (!result.isDone()) {",
+            "  boolean await(CompletableFuture<?> result) {\n"
+                + "    for (; !result.isDone(); unparkAt(result)) {"));
     mutant(
         "14.11",
         "a result wakes one thread only",
         "a result",
         shell(
-            "Completion",
-            "    } while (!WAITERS.compareAndSet(\n"
-                + "        this, others, others == null ? thread : new Waiters(thread, others)));",
-            "    } while (!WAITERS.compareAndSet(this, others, thread));"));
+            "Blocking",
+            "    Thread waiter = Thread.currentThread();\n",
+            "    if (result.getNumberOfDependents() > 0) {\n      return;\n    }\n"
+                + "    Thread waiter = Thread.currentThread();\n"));
     mutant(
         "own",
         "a result is set although the taker has given up",
-        "gives up",
+        "cancel",
         shell(
-            "Completion",
-            "    if (!OUTCOME.compareAndSet(this, null, result)) {\n      return false;\n    }",
-            "    if (outcome != null) {\n      return false;\n    }\n    outcome = result;"));
+            "PendingAcquire",
+            "    boolean given = result.complete(Optional.of(lease));\n",
+            "    boolean given = !result.isDone();\n    result.complete(Optional.of(lease));\n"));
     mutant(
         "own",
-        "the future of an ack is read before the result is set",
+        "the future of an ack takes only a result that is there",
         "ack",
         shell(
             "PendingAck",
-            "    AcquireReport failure = result.failure();\n",
-            "    CompletableFuture<Void> f = future;\n"
-                + "    AcquireReport failure = result.failure();\n"),
-        shell(
-            "PendingAck",
-            "    CompletableFuture<Void> f = future; // Read after the result is set: future() does"
-                + " the reverse.\n",
-            ""));
+            "      Results.relay(result, users, result.isDone() ? Runnable::run : callbacks);\n",
+            "      if (result.isDone()) {\n        Results.relay(result, users, Runnable::run);\n"
+                + "      }\n"));
     mutant(
         "own",
         "a grant to a caller that gave up is not released",
@@ -153,8 +146,8 @@ final class ScheduleMutants {
         "interrupt",
         shell(
             "Locks",
-            "      pending.result().result().ifPresent(Lease::releaseAsync);",
-            "      pending.result().result();"));
+            "      var unused = pending.result().thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));",
+            ""));
     mutant(
         "own",
         "the end of a lease is read outside the monitor",

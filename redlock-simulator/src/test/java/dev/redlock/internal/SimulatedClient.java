@@ -11,6 +11,7 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyHandler;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -144,12 +145,12 @@ public final class SimulatedClient {
     }
 
     @Override
-    void park(Completion<?> until) {
+    void park(CompletableFuture<?> until) {
       world.park(until::isDone, Long.MAX_VALUE);
     }
 
     @Override
-    void park(Completion<?> until, long nanos) {
+    void park(CompletableFuture<?> until, long nanos) {
       world.park(until::isDone, nanos);
     }
 

@@ -74,18 +74,21 @@ final class ShellMutants {
     shellMutant(
         "a waiter may give up after it was granted",
         shell(
-            "Completion",
-            "    return OUTCOME.compareAndSet(this, null, GIVEN_UP);",
-            "    OUTCOME.setVolatile(this, GIVEN_UP);\n    return true;"));
+            "Locks",
+            "    if (pending.result().cancel(false)) {",
+            "    pending.result().obtrudeException(new IllegalStateException());\n    if (pending.result().isDone()) {"));
     shellMutant(
         "the future of a release or an extension is not completed",
         shell(
             "PendingAck",
-            "    if (f != null) {\n      callbacks.execute(() -> complete(f));\n    }\n",
-            ""));
+            "result.isDone() ? Runnable::run : callbacks",
+            "result.isDone() ? Runnable::run : task -> {}"));
     shellMutant(
         "a future that is asked for after the result never completes",
-        shell("PendingAck", "      if (isDone()) {\n        complete(f);\n      }\n", ""));
+        shell(
+            "PendingAck",
+            "result.isDone() ? Runnable::run : callbacks",
+            "result.isDone() ? task -> {} : callbacks"));
     shellMutant(
         "a close leaves what still waits for a node",
         shell(

@@ -79,7 +79,7 @@ class CloseTest {
     Client client = (Client) builder().build();
     client.close();
     PendingAcquire late = submitLate(client);
-    assertThat(late.result().failure()).isInstanceOf(RedlockClosedException.class);
+    assertThatThrownBy(() -> Results.of(late.result())).isInstanceOf(RedlockClosedException.class);
     assertThat(client.locks().size()).isZero();
   }
 
@@ -87,7 +87,8 @@ class CloseTest {
   void acquire_betweenTheClosingOfQueuesAndTheEnd_isRefused() {
     Client client = (Client) builder().build();
     client.locks().close();
-    assertThat(submitLate(client).result().failure()).isInstanceOf(RedlockClosedException.class);
+    PendingAcquire late = submitLate(client);
+    assertThatThrownBy(() -> Results.of(late.result())).isInstanceOf(RedlockClosedException.class);
     client.close();
     assertFree("a");
   }

@@ -4,19 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class CompletionTest {
+class BlockingTest {
   @Test
   void result_thatSeveralThreadsWaitFor_wakesAllOfThem() throws InterruptedException {
-    Completion<Boolean> completion = new Completion<>();
+    CompletableFuture<Boolean> result = new CompletableFuture<>();
     Blocking blocking = new Blocking(Platform.JVM, new SystemTime());
     List<Thread> waiting = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
-      Thread thread = new Thread(() -> blocking.await(completion));
+      Thread thread = new Thread(() -> blocking.await(result));
       thread.setDaemon(true);
       thread.start();
       waiting.add(thread);
@@ -26,7 +27,7 @@ class CompletionTest {
         Thread.onSpinWait();
       }
     }
-    completion.succeed(true);
+    result.complete(true);
     for (Thread thread : waiting) {
       thread.join(TimeUnit.SECONDS.toMillis(20));
       assertThat(thread.isAlive()).isFalse();

@@ -1,0 +1,40 @@
+package dev.redlock.internal;
+
+import static java.util.Objects.requireNonNull;
+
+import com.google.common.util.concurrent.Futures;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+
+/**
+ * How callers get a result. Inside of the client it is a future that no user gets: its dependents
+ * run on the thread that sets it, which may be that of a lock's queue.
+ */
+final class Results {
+  private Results() {}
+
+  /** The result of a future that is done, or its failure as an exception. */
+  static <T> T of(CompletableFuture<T> done) {
+    try {
+      return requireNonNull(Futures.getDone(done));
+    } catch (ExecutionException e) {
+      throw (RuntimeException) requireNonNull(e.getCause());
+    }
+  }
+
+  /** Completes the future of a user with the result, on this executor. */
+  static <T> void relay(
+      CompletableFuture<T> result, CompletableFuture<T> users, Executor executor) {
+    var unused =
+        result.whenCompleteAsync(
+            (value, failure) -> {
+              if (failure != null) {
+                users.completeExceptionally(failure);
+              } else {
+                users.complete(value);
+              }
+            },
+            executor);
+  }
+}
