@@ -1,10 +1,9 @@
 package dev.redlock.spi;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.io.ByteArrayOutputStream;
-import java.nio.CharBuffer;
-import java.nio.charset.CharacterCodingException;
+import com.google.common.base.Utf8;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,20 +50,18 @@ public record HolderMark(String hash, @Nullable String label) {
       throw new IllegalArgumentException(
           "label '" + Printable.of(shown) + "' must contain printable characters only");
     }
-    byte[] bytes;
+    int length;
     try {
-      var encoded = UTF_8.newEncoder().encode(CharBuffer.wrap(label));
-      bytes = new byte[encoded.remaining()];
-      encoded.get(bytes);
-    } catch (CharacterCodingException e) {
+      length = Utf8.encodedLength(label);
+    } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException("a label must not contain an unpaired surrogate", e);
     }
-    if (bytes.length > MAX_LABEL_BYTES) {
+    if (length > MAX_LABEL_BYTES) {
       throw new IllegalArgumentException(
-          "a label may have " + MAX_LABEL_BYTES + " bytes of UTF-8, this one has " + bytes.length);
+          "a label may have " + MAX_LABEL_BYTES + " bytes of UTF-8, this one has " + length);
     }
     StringBuilder out = new StringBuilder().append(SEPARATOR);
-    for (byte b : bytes) {
+    for (byte b : label.getBytes(UTF_8)) {
       if (isPlain((char) (b & 0xff)) && b != '%') {
         out.append((char) b);
       } else {
@@ -110,19 +107,7 @@ public record HolderMark(String hash, @Nullable String label) {
 
   /** Text that no client of this library wrote may contain anything: it is made printable. */
   private static @Nullable String decode(String escaped) {
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    for (int i = 0; i < escaped.length(); i++) {
-      char c = escaped.charAt(i);
-      boolean pair = c == '%' && i + 2 < escaped.length();
-      int high = pair ? Character.digit(escaped.charAt(i + 1), 16) : -1;
-      int low = pair ? Character.digit(escaped.charAt(i + 2), 16) : -1;
-      if (high >= 0 && low >= 0) {
-        out.write(high << 4 | low);
-        i += 2;
-      } else {
-        out.write(c);
-      }
-    }
-    return out.size() == 0 ? null : Printable.of(out.toString(UTF_8));
+    String text = new String(LockKeys.decode(escaped).getBytes(ISO_8859_1), UTF_8);
+    return text.isEmpty() ? null : Printable.of(text);
   }
 }

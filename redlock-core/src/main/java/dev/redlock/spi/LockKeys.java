@@ -2,15 +2,14 @@ package dev.redlock.spi;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.CodingErrorAction;
+import com.google.common.base.Utf8;
+import com.google.common.escape.CharEscaper;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The Redis keys of a set of names, sorted and without duplicates, so that equal sets are equal.
@@ -34,6 +33,9 @@ public final class LockKeys {
 
   private static final String WAKE = ":wake:";
   private static final String WATCH = ":watch:";
+
+  private static final CharEscaper IN_TAG = new PercentEscaper(false);
+  private static final CharEscaper BESIDE_TAG = new PercentEscaper(true);
 
   private static final int MAX_SHOWN = 10;
   private static final int MAX_SHOWN_CHARS = 100;
@@ -118,14 +120,8 @@ public final class LockKeys {
     }
     int bytes;
     try {
-      ByteBuffer encoded =
-          UTF_8
-              .newEncoder()
-              .onMalformedInput(CodingErrorAction.REPORT)
-              .onUnmappableCharacter(CodingErrorAction.REPORT)
-              .encode(CharBuffer.wrap(name));
-      bytes = encoded.remaining();
-    } catch (CharacterCodingException e) {
+      bytes = Utf8.encodedLength(name);
+    } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(
           "a lock name must not contain an unpaired surrogate (name of "
               + name.length()
@@ -158,23 +154,21 @@ public final class LockKeys {
   }
 
   private static String encode(String text, boolean colon) {
-    StringBuilder out = null;
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      boolean escape =
-          c < 0x20 || c == 0x7f || c == '{' || c == '}' || c == '%' || (colon && c == ':');
-      if (escape && out == null) {
-        out = new StringBuilder(text.length() + 8).append(text, 0, i);
-      }
-      if (out != null) {
-        if (escape) {
-          out.append('%').append(hex(c >> 4)).append(hex(c));
-        } else {
-          out.append(c);
-        }
-      }
+    return (colon ? BESIDE_TAG : IN_TAG).escape(text);
+  }
+
+  private static final class PercentEscaper extends CharEscaper {
+    private final boolean colon;
+
+    PercentEscaper(boolean colon) {
+      this.colon = colon;
     }
-    return out == null ? text : out.toString();
+
+    @Override
+    protected char @Nullable [] escape(char c) {
+      boolean plain = c >= 0x20 && c != 0x7f && c != '{' && c != '}' && c != '%';
+      return plain && !(colon && c == ':') ? null : new char[] {'%', hex(c >> 4), hex(c)};
+    }
   }
 
   private static char hex(int value) {
@@ -200,8 +194,8 @@ public final class LockKeys {
         decode(rest.substring(1, own)) + "{" + decode(tag) + "}" + decode(rest.substring(own + 2)));
   }
 
-  /** Undoes {@link #encode}, which encodes single chars below 128 only. */
-  private static String decode(String text) {
+  /** Replaces each encoded byte by the char with its value. */
+  static String decode(String text) {
     StringBuilder out = new StringBuilder(text.length());
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);

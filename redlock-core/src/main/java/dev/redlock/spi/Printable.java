@@ -1,10 +1,21 @@
 package dev.redlock.spi;
 
+import com.google.common.escape.CharEscaper;
+import org.jspecify.annotations.Nullable;
+
 /**
  * Foreign text for messages and logs: names from users and texts from servers. Control characters
  * could forge a line of the log or command the terminal that shows it, so they are escaped.
  */
 public final class Printable {
+  private static final CharEscaper ESCAPER =
+      new CharEscaper() {
+        @Override
+        protected char @Nullable [] escape(char c) {
+          return escaped(c) ? String.format("\\u%04x", (int) c).toCharArray() : null;
+        }
+      };
+
   private Printable() {}
 
   /**
@@ -12,23 +23,7 @@ public final class Printable {
    * {@code \}{@code u} and four digits; the same object if it contains none.
    */
   public static String of(String text) {
-    int i = 0;
-    while (i < text.length() && !escaped(text.charAt(i))) {
-      i++;
-    }
-    if (i == text.length()) {
-      return text;
-    }
-    StringBuilder out = new StringBuilder(text.length() + 16).append(text, 0, i);
-    for (; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (escaped(c)) {
-        out.append("\\u").append(String.format("%04x", (int) c));
-      } else {
-        out.append(c);
-      }
-    }
-    return out.toString();
+    return ESCAPER.escape(text);
   }
 
   private static boolean escaped(char c) {
