@@ -2,19 +2,17 @@ package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.AcquireReport;
-import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.ListedLock;
 import dev.redlock.LockListing;
-import dev.redlock.QuorumUnavailableException;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.Vote;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockReader.StoredLock;
-import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -49,14 +47,13 @@ final class Listing implements LockListing {
   /** At the index of the node; null if it cannot be read. Closed readers stay. */
   private final @Nullable LockReader[] readers;
 
-  /** Why a node could not be read last. Written between steps. */
+  /** Why a node cannot be read, and is not read again. Steps, and reads within one, are ordered. */
   private final @Nullable String[] errors;
 
   // Confined to the step in progress; the chain of futures orders steps.
   private final List<Integer> scanned = new CopyOnWriteArrayList<>();
   private int scanning = -1;
   private String cursor = "0";
-  private final List<Integer> failed = new CopyOnWriteArrayList<>();
 
   /** Locks that were found and not returned yet: those of one step and one page at most. */
   private final List<ListedLock> found = new ArrayList<>();
@@ -87,7 +84,6 @@ final class Listing implements LockListing {
         readers[i] = context.nodes.node(i).reader();
       } catch (RuntimeException e) {
         errors[i] = String.valueOf(e.getMessage());
-        failed.add(i);
       }
     }
   }
@@ -122,7 +118,10 @@ final class Listing implements LockListing {
       next.clear();
       context.callbacks.execute(() -> result.complete(page));
     } else if (readable() < quorum) {
-      fail(result, unavailable());
+      fail(
+          result,
+          context.nodes.unavailable(
+              "locks not listed", List.of(pattern.pattern()), Vote.NOT_ASKED, i -> errors[i]));
     } else {
       long pause = notBeforeNanos - context.time.nanos();
       if (pause > 0) {
@@ -138,7 +137,7 @@ final class Listing implements LockListing {
   }
 
   private int readable() {
-    return readers.length - failed.size();
+    return (int) Arrays.stream(errors).filter(Objects::isNull).count();
   }
 
   private void fail(CompletableFuture<List<ListedLock>> result, RuntimeException why) {
@@ -171,7 +170,7 @@ final class Listing implements LockListing {
 
   private int nextToScan() {
     for (int i = 0; i < readers.length; i++) {
-      if (!scanned.contains(i) && !failed.contains(i)) {
+      if (!scanned.contains(i) && errors[i] == null) {
         return i;
       }
     }
@@ -207,9 +206,6 @@ final class Listing implements LockListing {
   private synchronized void onFailure(int node, Throwable failure) {
     Throwable cause = failure.getCause();
     errors[node] = String.valueOf(cause == null ? failure : cause);
-    if (!failed.contains(node)) {
-      failed.add(node);
-    }
     scanned.remove((Integer) node);
     if (scanning == node) {
       scanning = -1;
@@ -230,7 +226,7 @@ final class Listing implements LockListing {
     merge.add(node, matching);
     for (int i = 0; i < readers.length; i++) {
       int other = i;
-      if (i != node && !failed.contains(i) && !keys.isEmpty()) {
+      if (i != node && errors[i] == null && !keys.isEmpty()) {
         others.add(
             reading(i, reader -> reader.inspect(keys))
                 .thenApply(
@@ -253,31 +249,6 @@ final class Listing implements LockListing {
                 scanning = -1;
               }
             });
-  }
-
-  private QuorumUnavailableException unavailable() {
-    List<NodeVote> votes = new ArrayList<>();
-    for (int i = 0; i < readers.length; i++) {
-      String error = errors[i];
-      votes.add(
-          new NodeVote(
-              context.nodes.name(i),
-              error == null ? Vote.NOT_ASKED : Vote.SILENT,
-              Duration.ZERO,
-              error,
-              null,
-              null));
-    }
-    AcquireReport report =
-        new AcquireReport(
-            List.of(pattern.pattern()),
-            AcquireReport.Verdict.UNAVAILABLE,
-            quorum,
-            votes,
-            Duration.ZERO,
-            1,
-            Duration.ZERO);
-    return new QuorumUnavailableException("locks not listed", report);
   }
 
   @Override

@@ -1,10 +1,7 @@
 package dev.redlock.internal;
 
-import dev.redlock.AcquireReport;
-import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.LockInspection;
 import dev.redlock.LockInspection.NodeView;
-import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.Vote;
 import dev.redlock.internal.protocol.Broadcast;
@@ -107,28 +104,12 @@ final class LockInspector {
       result.complete(before);
       return;
     }
-    List<NodeVote> votes = new ArrayList<>();
-    for (int i = 0; i < context.nodes.count(); i++) {
-      boolean broken = done.isBroken(i);
-      votes.add(
-          new NodeVote(
-              context.nodes.name(i),
-              broken ? Vote.GRANTED : Vote.SILENT,
-              Duration.ZERO,
-              broken ? null : why(i, done.reply(i)),
-              null,
-              null));
-    }
-    AcquireReport report =
-        new AcquireReport(
+    result.completeExceptionally(
+        context.nodes.unavailable(
+            "lock not broken",
             keys.names(),
-            AcquireReport.Verdict.UNAVAILABLE,
-            before.quorum(),
-            votes,
-            Duration.ZERO,
-            1,
-            Duration.ZERO);
-    result.completeExceptionally(new QuorumUnavailableException("lock not broken", report));
+            Vote.GRANTED,
+            node -> done.isBroken(node) ? null : why(node, done.reply(node))));
   }
 
   private LockInspection inspection(LockKeys keys, Broadcast broadcast) {

@@ -2,6 +2,10 @@ package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.AcquireReport;
+import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.Vote;
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
 import dev.redlock.internal.protocol.RoundLimiter;
@@ -9,6 +13,8 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -16,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -111,6 +118,24 @@ final class NodeSet implements Nodes {
   @Override
   public NodeStatus status(int node) {
     return ask(node, "status", LockNode::status, UNKNOWN);
+  }
+
+  /**
+   * The failure of a question of an operator.
+   *
+   * @param error why a node failed; null if it did not, and its vote is the given one
+   */
+  QuorumUnavailableException unavailable(
+      String what, List<String> of, Vote otherwise, IntFunction<@Nullable String> error) {
+    List<NodeVote> votes = new ArrayList<>();
+    for (int i = 0; i < nodes.length; i++) {
+      String why = error.apply(i);
+      Vote vote = why == null ? otherwise : Vote.SILENT;
+      votes.add(new NodeVote(names[i], vote, Duration.ZERO, why, null, null));
+    }
+    var verdict = AcquireReport.Verdict.UNAVAILABLE;
+    return new QuorumUnavailableException(
+        what, new AcquireReport(of, verdict, quorum(), votes, Duration.ZERO, 1, Duration.ZERO));
   }
 
   CompletionStage<Optional<NodeIdentity>> probe(int node) {
