@@ -1,5 +1,7 @@
 package dev.redlock.internal;
 
+import com.google.common.collect.HashMultiset;
+import com.google.common.collect.Multiset;
 import com.google.common.util.concurrent.MoreExecutors;
 import dev.redlock.LockInspection;
 import dev.redlock.LockInspection.NodeView;
@@ -7,8 +9,6 @@ import dev.redlock.LockState;
 import dev.redlock.LockState.Status;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.Time;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
@@ -122,21 +122,21 @@ final class LockWatch implements Flow.Subscription {
   }
 
   private static LockState state(LockInspection inspection) {
-    Map<String, Integer> votes = new HashMap<>();
+    Multiset<String> votes = HashMultiset.create();
     int free = 0;
     long fence = 0;
     for (NodeView view : inspection.nodes()) {
       String holder = view.holder();
       fence = Math.max(fence, view.fence());
       if (holder != null) {
-        votes.merge(holder, 1, Integer::sum);
+        votes.add(holder);
       } else if (view.error() == null) {
         free++;
       }
     }
     for (NodeView view : inspection.nodes()) {
       String holder = view.holder();
-      if (holder != null && votes.getOrDefault(holder, 0) >= inspection.quorum()) {
+      if (holder != null && votes.count(holder) >= inspection.quorum()) {
         return new LockState(inspection.name(), Status.HELD, holder, view.holderLabel(), fence);
       }
     }

@@ -1,5 +1,8 @@
 package dev.redlock.internal;
 
+import com.google.common.collect.LinkedHashMultiset;
+import com.google.common.collect.Multiset;
+import com.google.common.collect.Multisets;
 import dev.redlock.ListedLock;
 import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockKeys;
@@ -77,15 +80,9 @@ final class PageMerge {
 
   /** The holder that most nodes store. */
   private static HolderMark holderOf(Map<Integer, StoredLock> byNode) {
-    Map<String, Integer> votes = new HashMap<>();
-    byNode.values().forEach(lock -> votes.merge(lock.holder().hash(), 1, Integer::sum));
-    HolderMark most = byNode.values().iterator().next().holder();
-    for (StoredLock lock : byNode.values()) {
-      if (votes.getOrDefault(lock.holder().hash(), 0) > votes.getOrDefault(most.hash(), 0)) {
-        most = lock.holder();
-      }
-    }
-    return most;
+    Multiset<HolderMark> votes = LinkedHashMultiset.create();
+    byNode.values().forEach(lock -> votes.add(lock.holder()));
+    return Multisets.copyHighestCountFirst(votes).iterator().next();
   }
 
   /** After this time fewer nodes than a quorum store the lease. */
