@@ -56,7 +56,7 @@ final class Client implements Redlock, ElectionClient {
   private long clockGapMillis;
 
   /** Written by the heartbeat, read by {@link #close}. */
-  private volatile Time.@Nullable Cancellable heartbeat;
+  private volatile Time.Cancellable heartbeat = () -> {};
 
   Client(Assembly.Parts parts, Duration maxLeaseTime, Platform platform) {
     context = new ClientContext(parts, platform);
@@ -317,10 +317,7 @@ final class Client implements Redlock, ElectionClient {
   /** Releases what can be released, then closes the nodes, then the timers and threads. */
   private void finish() {
     attempt("the drain", () -> new Drain(context, locks).await());
-    Time.Cancellable beat = heartbeat;
-    if (beat != null) {
-      beat.cancel();
-    }
+    heartbeat.cancel();
     context.hints.close();
     for (int i = 0; i < context.nodes.count(); i++) {
       attempt("closing node " + context.nodes.name(i), context.nodes.node(i)::close);

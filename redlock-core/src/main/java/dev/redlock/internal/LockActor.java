@@ -313,11 +313,7 @@ class LockActor implements CleanupBacklog.BacklogOwner {
       disarm();
     }
     timerNanos = at;
-    timer = time.schedule(() -> context.lateTimers.fired(at, this::fire), delay);
-  }
-
-  private void fire() {
-    post(this::onTimer);
+    timer = time.schedule(() -> context.lateTimers.fired(at, () -> post(this::onTimer)), delay);
   }
 
   private void onTimer(LockMachine m, long now, long wall) {
