@@ -3,7 +3,6 @@ package dev.redlock.internal;
 import dev.redlock.LeaseEnd;
 import dev.redlock.internal.LeakDetector.LeaseLeakReference;
 import dev.redlock.internal.protocol.HeldLease;
-import dev.redlock.internal.recording.Recorder;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

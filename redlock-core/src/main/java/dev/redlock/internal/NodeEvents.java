@@ -1,7 +1,6 @@
 package dev.redlock.internal;
 
 import dev.redlock.Redlock;
-import dev.redlock.internal.recording.Recorder;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;

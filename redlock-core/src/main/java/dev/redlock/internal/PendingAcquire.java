@@ -10,7 +10,6 @@ import dev.redlock.RedlockListener;
 import dev.redlock.RedlockListener.WaitEnd;
 import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.internal.protocol.Waiter;
-import dev.redlock.internal.recording.Recorder;
 import dev.redlock.spi.LockKeys;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -1,4 +1,4 @@
-package dev.redlock.internal.recording;
+package dev.redlock.internal;
 
 import dev.redlock.LeaseEnd;
 import dev.redlock.Redlock;

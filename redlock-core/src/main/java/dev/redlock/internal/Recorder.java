@@ -1,4 +1,4 @@
-package dev.redlock.internal.recording;
+package dev.redlock.internal;
 
 import dev.redlock.LeaseEnd;
 import dev.redlock.Redlock;
@@ -14,27 +14,27 @@ import dev.redlock.spi.Time;
  * <p>An event is committed on the thread that decides, which is not the one that waits or holds. So
  * its duration is a field: a bar on the time line of the wrong thread would mislead.
  */
-public final class Recorder {
+final class Recorder {
   private static final boolean PRESENT = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
   private Recorder() {}
 
   /** A caller no longer waits. */
-  public static void waited(LockKeys keys, WaitEnd end, long submittedNanos, Time time) {
+  static void waited(LockKeys keys, WaitEnd end, long submittedNanos, Time time) {
     if (PRESENT) {
       JfrEvents.waited(keys, end, submittedNanos, time);
     }
   }
 
   /** A lease ended. */
-  public static void ended(HeldLease lease, LeaseEnd end, Time time) {
+  static void ended(HeldLease lease, LeaseEnd end, Time time) {
     if (PRESENT) {
       JfrEvents.ended(lease, end, time);
     }
   }
 
   /** The state of a node's connection changed. */
-  public static void node(Redlock.NodeState state) {
+  static void node(Redlock.NodeState state) {
     if (PRESENT) {
       JfrEvents.node(state);
     }
