@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,13 +97,12 @@ final class Listing implements LockListing {
       before = last;
       last = result.handle((done, failure) -> null);
     }
-    before.whenComplete((done, failure) -> begin(result));
+    before.whenComplete(
+        (done, failure) -> {
+          current = result;
+          proceed(result);
+        });
     return result.minimalCompletionStage();
-  }
-
-  private void begin(CompletableFuture<List<ListedLock>> result) {
-    current = result;
-    proceed(result);
   }
 
   private void proceed(CompletableFuture<List<ListedLock>> result) {
@@ -169,12 +169,10 @@ final class Listing implements LockListing {
   }
 
   private int nextToScan() {
-    for (int i = 0; i < readers.length; i++) {
-      if (!scanned.contains(i) && errors[i] == null) {
-        return i;
-      }
-    }
-    throw new IllegalStateException("no node to scan"); // At least a quorum can be read.
+    return IntStream.range(0, readers.length)
+        .filter(i -> !scanned.contains(i) && errors[i] == null)
+        .findFirst()
+        .orElseThrow(); // At least a quorum can be read.
   }
 
   private static CompletionStage<@Nullable Void> none() {

@@ -1,6 +1,7 @@
 package dev.redlock.internal;
 
 import dev.redlock.Lease;
+import dev.redlock.RedlockListener.WaitEnd;
 import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.spi.LockKeys;
@@ -9,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -104,7 +104,7 @@ final class Locks {
           pending.keys(),
           (machine, now, wall) -> {
             machine.cancel(pending, now, wall);
-            pending.cancelled();
+            pending.left(WaitEnd.CANCELLED);
           });
     } else {
       var unused = pending.result().thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));
@@ -245,19 +245,6 @@ final class Locks {
   Collection<LockActor> of(String lockKey) {
     Set<LockActor> known = byKey.get(lockKey);
     return known == null ? List.of() : known;
-  }
-
-  /** The name of this lock key, if it is in use here. */
-  Optional<String> nameOf(String lockKey) {
-    for (LockActor actor : of(lockKey)) {
-      LockKeys keys = actor.keys();
-      for (int i = 0; i < keys.size(); i++) {
-        if (keys.lockKey(i).equals(lockKey)) {
-          return Optional.of(keys.names().get(i));
-        }
-      }
-    }
-    return Optional.empty();
   }
 
   List<LockActor> all() {

@@ -90,8 +90,8 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
 
   /** Hints of carriers are not forwarded: the carriers would send them to each other for ever. */
   private void forward(String key) {
-    if (!context.hints.isEmpty()) {
-      locks.nameOf(key).ifPresent(context.hints::invalidated);
+    if (!context.hints.isEmpty() && !locks.of(key).isEmpty()) {
+      LockKeys.nameOf(keyPrefix, key).ifPresent(context.hints::invalidated);
     }
   }
 

@@ -114,12 +114,8 @@ final class PendingAcquire extends Waiter {
     tellTaker(result.completeExceptionally(new RedlockClosedException()));
   }
 
-  /** The caller has given up; called in the queue of the lock. */
-  void cancelled() {
-    left(WaitEnd.CANCELLED);
-  }
-
-  private void left(WaitEnd end) {
+  /** The caller no longer waits. Called in the queue of the lock. */
+  void left(WaitEnd end) {
     if (joined && !left) {
       context.events.left(this, end);
       Recorder.waited(keys(), end, submittedNanos(), context.time);
