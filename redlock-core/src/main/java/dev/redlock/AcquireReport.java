@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param quorum how many grants are needed
  * @param votes each node's vote, in the order of configuration; empty if no node was asked
  * @param waited how long the caller waited in total
- * @param rounds how many rounds the client sent for this caller
- * @param overdue how long after the node timeout the client judged the votes; more than a few
+ * @param rounds the number of rounds that the client sent for this caller
+ * @param overdue how long after the node timeout the client judged the votes. More than a few
  *     milliseconds mean that its process was paused, or that its machine is overloaded
  */
 public record AcquireReport(
@@ -46,8 +46,8 @@ public record AcquireReport(
     /** This client holds the lock or waits for it; no node was asked. */
     HELD_LOCALLY,
     /**
-     * Several clients asked at the same time, and split the votes or overtook each other; the lock
-     * may be free.
+     * Several clients asked at the same time. They split the votes, or overtook each other; the
+     * lock may be free.
      */
     COLLIDED,
     /** Too few nodes voted: the others are dead, hung, erring or quarantined. */
@@ -72,7 +72,7 @@ public record AcquireReport(
    * @param holder a short hash of the holder's lease id, for {@link Vote#HELD}; null otherwise
    * @param remaining when the holder's key expires unless it is extended; null unless held
    * @param holderLabel the {@linkplain RedlockBuilder#label label} of the holder's client, a hint;
-   *     null if it has none, or not held
+   *     null if it has none, or the lock is not held
    */
   public record NodeVote(
       String node,

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The findings of {@link Redlock#doctor()}.
  *
- * @param restartGuard how this client keeps out nodes that may have forgotten leases; how long one
- *     stays out is in its state
+ * @param restartGuard how this client keeps out nodes that may have forgotten leases; the state of
+ *     a node says how long it still stays out
  * @param nodes each node's findings, in the order of configuration
  */
 public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
@@ -26,10 +26,10 @@ public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
    * @param server product and version, such as {@code redis 7.0.15}; null if unknown
    * @param role {@code master} or {@code slave}; null if unknown
    * @param evictionPolicy {@code noeviction} is safe for locks; null if unknown
-   * @param uptime how long the server reports to be running; null if unknown
+   * @param uptime the uptime that the server reports; null if unknown
    * @param appendOnly whether it keeps an append-only file
-   * @param appendFsync how it syncs that file: {@code always}, {@code everysec} or {@code no}; null
-   *     without such a file, or if this user may not call {@code CONFIG GET}
+   * @param appendFsync how it syncs this file: {@code always}, {@code everysec} or {@code no}; null
+   *     if there is no such file, or if this user may not call {@code CONFIG GET}
    * @param evictedKeys how many keys it has evicted since its start
    * @param replicas how many replicas are attached
    * @param clockSkew how far its clock is ahead of the median of all nodes; null if unknown

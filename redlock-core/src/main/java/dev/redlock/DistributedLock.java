@@ -10,7 +10,7 @@ import java.util.function.Function;
  * A lock on one or several names. It has no state: the {@link Lease} object owns the lock, not this
  * object and not a thread.
  *
- * <p>All methods are safe from any thread. Callers of one client are served in the order in which
+ * <p>All methods are safe from any thread. Callers of one client get the lock in the order in which
  * they came. The asynchronous methods block no thread.
  */
 public interface DistributedLock {
@@ -22,8 +22,8 @@ public interface DistributedLock {
   LockOptions options();
 
   /**
-   * Waits for the lock. If it throws, this caller holds nothing, and the client removes in the
-   * background what nodes may have stored.
+   * Waits for the lock. If this method throws, the caller holds nothing, and the client removes
+   * keys that nodes may have stored, in the background.
    *
    * @param waitTimeout how long to wait at most; zero tries once
    * @throws LockTimeoutException if another client held the lock until the timeout, or the timeout
@@ -47,25 +47,26 @@ public interface DistributedLock {
   Optional<Lease> tryAcquire();
 
   /**
-   * Waits for the lock without blocking a thread. The future fails with what {@link #acquire}
-   * throws, and completes on the callback executor. To cancel it, or to complete it by any other
-   * means ({@code orTimeout}), abandons the attempt; a lease that is granted meanwhile is released.
-   * If {@code cancel} returns false, the future was complete: the lease in it is the caller's, who
-   * has to release it.
+   * Waits for the lock without blocking a thread. The future fails with the exceptions of {@link
+   * #acquire}, and completes on the callback executor. If the caller cancels the future, or
+   * completes it by other means ({@code orTimeout}), the client ends the attempt, and releases a
+   * lease that is granted after that. If {@code cancel} returns false, the future was complete: it
+   * has the lease, and the caller has to release it.
    */
   CompletableFuture<Lease> acquireAsync(Duration waitTimeout);
 
-  /** As {@link #tryAcquire}, without blocking a thread; cancelled as {@link #acquireAsync} is. */
+  /** As {@link #tryAcquire}, without blocking a thread. Cancel it as {@link #acquireAsync}. */
   CompletableFuture<Optional<Lease>> tryAcquireAsync();
 
   /**
-   * Acquires the lock, runs the body on this thread, and releases.
+   * Acquires the lock, runs the body on this thread, and releases the lock.
    *
-   * <p>Throws what the body throws; a failed release never replaces it. If the lease ended before
-   * the body did, throws {@link LeaseLostException} when the body ends, with the exception of the
-   * body, if any, as suppressed.
+   * <p>Throws the exception that the body throws; a failed release never replaces it. If the lease
+   * ended before the body, throws {@link LeaseLostException} when the body ends. An exception of
+   * the body is then suppressed in it.
    *
-   * @throws LeaseLostException if the lease was lost, expired or reached its hold cap meanwhile
+   * @throws LeaseLostException if the lease was lost, expired or reached its hold cap before the
+   *     body ended
    * @throws RedlockException as {@link #acquire}
    */
   <T> T withLock(Duration waitTimeout, Function<? super Lease, ? extends T> body);

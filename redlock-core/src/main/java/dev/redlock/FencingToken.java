@@ -2,12 +2,12 @@ package dev.redlock;
 
 /**
  * A number that rises from lease to lease of one name. It protects a resource that stores the
- * highest token it has accepted and rejects lower ones, for writes and reads, in one conditional
- * statement.
+ * highest token it has accepted and rejects lower tokens in one conditional statement, for writes
+ * and for reads.
  *
  * <p>The value is the time of the Redis nodes in microseconds (to within 64), positive and below
- * 2^53, so it is exact in JSON, Lua and JavaScript. It is not secret. Tokens of different names do
- * not compare.
+ * 2^53, so it is exact in JSON, Lua and JavaScript. It is not secret. Do not compare tokens of
+ * different names.
  *
  * @param value the number to send to the resource
  */

@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Ownership of one or several names that a quorum granted and that has a time limit. The code that
- * has this object owns the lock; the object may be passed between threads.
+ * Ownership of one or several names with a time limit, granted by a quorum. The code that has this
+ * object owns the lock; threads may pass the object to each other.
  *
  * <p>A lease can end while its holder still works. Send the {@link #fencingToken()} to the
- * resource, call {@link #ensureValid()} before each irrevocable step, and use {@link #whenEnded()}.
- * See {@code docs/safety.md}.
+ * resource, call {@link #ensureValid()} before each step that cannot be undone, and use {@link
+ * #whenEnded()}. See {@code docs/safety.md}.
  *
  * <p>All methods are safe from any thread. {@code toString} shows the first four characters of the
  * id only.
@@ -29,8 +29,8 @@ public interface Lease extends AutoCloseable {
   String id();
 
   /**
-   * A number that rises from lease to lease of one name, for a resource that stores the highest it
-   * has accepted. Tokens of different names do not compare.
+   * A number that rises from lease to lease of one name. It is for a resource that stores the
+   * highest token that it has accepted. Do not compare tokens of different names.
    */
   FencingToken fencingToken();
 
@@ -43,7 +43,7 @@ public interface Lease extends AutoCloseable {
   /**
    * Returns if the lease is valid now.
    *
-   * @throws LeaseLostException if it has ended, with how it ended
+   * @throws LeaseLostException if it has ended; the exception says how
    */
   void ensureValid();
 
@@ -58,16 +58,16 @@ public interface Lease extends AutoCloseable {
   /**
    * Ends the lease: at once in this client, then on the nodes. Completes on the callback executor
    * when a quorum has confirmed. Fails with {@link QuorumUnavailableException} if a quorum has not
-   * confirmed within the node timeout; the client then goes on to release in the background, and
+   * confirmed within the node timeout; the client then repeats the release in the background, and
    * the keys expire with the lease time. Completes at once if the lock is handed off to the next
    * caller of this client. Idempotent; completes normally if the lease had ended before.
    */
   CompletionStage<Void> releaseAsync();
 
   /**
-   * Completes exactly once, when validity ends at the latest; after a pause of the process, as soon
-   * as it runs again. Completes on the callback executor. A dependent that blocks delays other
-   * dependents of this lease, and nothing else.
+   * Completes exactly once, at the latest when validity ends; after a pause of the process, as soon
+   * as it runs again. Completes on the callback executor. A callback of this stage that blocks
+   * delays only the other callbacks of this lease.
    */
   CompletionStage<LeaseEnd> whenEnded();
 

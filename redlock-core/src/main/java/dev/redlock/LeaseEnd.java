@@ -9,7 +9,7 @@ public enum LeaseEnd {
    * without being free in between.
    */
   HANDED_OFF,
-  /** Its validity passed: it was not extended in time, or the process or machine was paused. */
+  /** Its validity ended: it was not extended in time, or the process or machine was paused. */
   EXPIRED,
   /** A quorum of nodes no longer stores it: an operator broke it, or nodes forgot it. */
   LOST,

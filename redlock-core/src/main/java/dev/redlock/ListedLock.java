@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param holder a short hash of the holder's lease id, as in an {@link AcquireReport}
  * @param holderLabel the {@linkplain RedlockBuilder#label label} of the holder's client, a hint;
  *     null if it has none
- * @param remaining when the lock is free unless its lease is extended: the time after which fewer
- *     nodes than a quorum store it
+ * @param remaining the time after which fewer nodes than a quorum store the lease, unless it is
+ *     extended
  * @param fence the highest fencing token of the name that a node knows; 0 if none. After a local
  *     hand-off the token of the holder is up to 63 higher
  * @param storedBy how many of the nodes that replied store the lease

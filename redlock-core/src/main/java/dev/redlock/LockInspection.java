@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * What each node stores for a name, at about the same time.
  *
  * @param name the name
- * @param quorum how many nodes have to store a lease for it to be held
+ * @param quorum how many nodes must store a lease so that the lock is held
  * @param nodes what each node stores, in the order of configuration
  */
 public record LockInspection(String name, int quorum, List<NodeView> nodes) {

@@ -5,16 +5,17 @@ import java.util.concurrent.CompletionStage;
 
 /**
  * A listing of the locks that are held, page by page; see {@link Redlock#list}. It keeps some
- * hundred locks in memory, and reads on only when the next page is asked for. Safe from any thread.
+ * hundred locks in memory, and reads more only when the caller asks for the next page. Safe from
+ * any thread.
  */
 public interface LockListing extends AutoCloseable {
 
   /**
-   * The next page, in no order: 100 locks, fewer at the end, none if the listing is over. Calls are
-   * answered one after another. Completes on the callback executor.
+   * The next page, in no order: 100 locks, fewer at the end, none if the listing is over. The
+   * listing answers calls one after another. Completes on the callback executor.
    *
    * <p>Fails with {@link QuorumUnavailableException} if fewer nodes than a quorum could be read,
-   * with {@link RedlockClosedException} if the client is closed meanwhile, and with {@link
+   * with {@link RedlockClosedException} if the client is closed before that, and with {@link
    * IllegalStateException} after {@link #close()}.
    */
   CompletionStage<List<ListedLock>> next();

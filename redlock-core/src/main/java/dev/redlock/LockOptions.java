@@ -13,7 +13,10 @@ public final class LockOptions {
   private static final Duration DEFAULT_HOLD_CAP = Duration.ofHours(1);
   private static final Duration NO_HOLD_CAP = Duration.ofSeconds(Long.MAX_VALUE);
 
-  /** What was given, never changed. What was not given is null; it follows the given lease time. */
+  /**
+   * The given values, never changed. A value that was not given is null; its default depends on the
+   * lease time.
+   */
   private final Builder given;
 
   private final Duration leaseTime;
@@ -92,7 +95,7 @@ public final class LockOptions {
     return new Builder();
   }
 
-  /** A builder that begins with these options. What was not given still follows the lease time. */
+  /** A builder that begins with these options. Defaults that depend on the lease time still do. */
   public Builder toBuilder() {
     return new Builder(given);
   }
@@ -107,7 +110,7 @@ public final class LockOptions {
     return drift;
   }
 
-  /** How old a vote may be and still count. */
+  /** The maximum age at which a vote counts. */
   public Duration nodeTimeout() {
     return nodeTimeout;
   }
@@ -137,12 +140,14 @@ public final class LockOptions {
     return given.queueBound;
   }
 
-  /** How often in a row the lock is handed off within one client before it is freed. */
+  /**
+   * How often in a row the client hands the lock off to its own callers before it frees the lock.
+   */
   public int maxHandOffs() {
     return given.maxHandOffs;
   }
 
-  /** Whether callers of all clients are served in the order in which they came. */
+  /** Whether callers of all clients get the lock in the order in which they came. */
   public boolean fair() {
     return given.fair;
   }
@@ -208,8 +213,8 @@ public final class LockOptions {
 
     /**
      * How long nodes keep the lock unless it is extended: 10 ms to 1 h, and not longer than the
-     * client's {@code maxLeaseTime}. Default 30 s, or {@code maxLeaseTime} in the defaults of a
-     * client for which that is shorter.
+     * client's {@code maxLeaseTime}. Default 30 s, or {@code maxLeaseTime} in the default options
+     * of a client if that is shorter.
      */
     public Builder leaseTime(Duration leaseTime) {
       this.leaseTime = requireNonNull(leaseTime, "leaseTime");
@@ -226,10 +231,10 @@ public final class LockOptions {
     }
 
     /**
-     * How old a vote may be and still count: 1 ms to 1 s, and shorter than lease time less drift.
-     * Default 100 ms, or a quarter of lease time less drift if that is shorter. Also bounds local
-     * hand-off ({@link #maxHandOffs}). If rounds take longer than half of it, the client lowers its
-     * limit of concurrent rounds.
+     * The maximum age at which a vote counts: 1 ms to 1 s, and shorter than lease time less drift.
+     * Default 100 ms, or a quarter of lease time less drift if that is shorter. Also limits local
+     * hand-off ({@link #maxHandOffs}). If rounds take longer than half of the node timeout, the
+     * client lowers its limit of concurrent rounds.
      */
     public Builder nodeTimeout(Duration nodeTimeout) {
       this.nodeTimeout = requireNonNull(nodeTimeout, "nodeTimeout");
@@ -244,9 +249,9 @@ public final class LockOptions {
 
     /**
      * The longest time that one holder can keep a lease, at least the lease time. Default 1 h, so
-     * that a hung worker does not hold for ever; an election has no cap by default. The lease then
-     * ends as {@link LeaseEnd#CAP_REACHED}. {@code Duration.ofSeconds(Long.MAX_VALUE)} means no
-     * cap.
+     * that a hung worker does not keep the lock for ever; an election has no cap by default. The
+     * lease then ends as {@link LeaseEnd#CAP_REACHED}. {@code Duration.ofSeconds(Long.MAX_VALUE)}
+     * means no cap.
      */
     public Builder holdCap(Duration holdCap) {
       this.holdCap = requireNonNull(holdCap, "holdCap");
@@ -273,9 +278,9 @@ public final class LockOptions {
     }
 
     /**
-     * How often in a row the lock is handed off to the next waiter of the same client. Then the
-     * client frees the lock, and enters the queue behind other clients that want it. Default 16; 0
-     * means never. A higher value gives more throughput and longer waits for other clients.
+     * How often in a row the client hands the lock off to its own next waiter. Then it frees the
+     * lock, and other clients that want the lock come first. Default 16; 0 means never. A higher
+     * value gives more throughput and longer waits for other clients.
      *
      * <p>A hand-off is local, without a round, if the votes of the grant are not older than the
      * node timeout, the two callers use equal options, leases are extended automatically and the
@@ -287,10 +292,10 @@ public final class LockOptions {
     }
 
     /**
-     * Whether callers of all clients are served in the order in which they came, at the cost of
-     * throughput. Default false: then clients are served in the order in which they came, and each
-     * serves up to {@link #maxHandOffs} of its callers at its turn. All clients of a name should
-     * use the same value.
+     * Whether callers of all clients get the lock in the order in which they came, at the cost of
+     * throughput. Default false: then clients get the lock in the order in which they entered the
+     * queue, and at its turn each client serves one caller and up to {@link #maxHandOffs} more. All
+     * clients of a name should use the same value.
      */
     public Builder fair(boolean fair) {
       this.fair = fair;
@@ -298,9 +303,9 @@ public final class LockOptions {
     }
 
     /**
-     * After how long a waiter asks again that was not woken: 10 ms to 1 min. Default 1 s. Used with
-     * ± 50 % jitter, never longer than a third of the lease time, and longer for clients that are
-     * far back in the queue.
+     * The time after which a waiter asks again if no wake-up arrives: 10 ms to 1 min. Default 1 s.
+     * The client adds ± 50 % jitter, and limits it to a third of the lease time. For clients that
+     * are far back in the queue it is longer.
      */
     public Builder pollInterval(Duration pollInterval) {
       this.pollInterval = requireNonNull(pollInterval, "pollInterval");

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a lock, as a client that does not want it sees it; see {@link Redlock#watch}.
+ * The state of a lock, for a client that does not acquire it; see {@link Redlock#watch}.
  *
  * @param name its name
  * @param status whether it is held
@@ -27,7 +27,7 @@ public record LockState(
     HELD,
     /** A quorum of nodes stores no lease. */
     FREE,
-    /** Neither: too few nodes replied, or a lease begins or ends at this moment. */
+    /** Unknown: too few nodes replied, or a lease begins or ends at this moment. */
     UNKNOWN
   }
 }

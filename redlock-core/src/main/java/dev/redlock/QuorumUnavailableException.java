@@ -3,8 +3,8 @@ package dev.redlock;
 import static java.util.Objects.requireNonNull;
 
 /**
- * Too few nodes replied in time. Whether a silent node executed the request is unknown. After a
- * failed acquire the client rolls back in the background what nodes may have stored.
+ * Too few nodes replied in time. It is unknown whether a silent node executed the request. After a
+ * failed acquire the client rolls the attempt back on the nodes, in the background.
  */
 public final class QuorumUnavailableException extends RedlockException {
   private static final long serialVersionUID = 1L;

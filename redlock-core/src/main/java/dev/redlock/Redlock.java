@@ -10,9 +10,9 @@ import java.util.concurrent.Flow;
  * share it: it is safe from any thread, and has one connection per node.
  *
  * <p>At no instant do two leases of one name both report positive validity, provided that clocks
- * run at about the same rate and nodes that forgot leases stay out. A process that is paused beyond
- * the validity of its lease notices that when it runs again; only a resource that checks the
- * {@linkplain Lease#fencingToken() fencing token} is safe from its late writes. See {@code
+ * run at about the same rate and nodes that forgot leases stay out. If a process is paused beyond
+ * the validity of its lease, it learns this only when it runs again. Only a resource that checks
+ * the {@linkplain Lease#fencingToken() fencing token} is safe from its late writes. See {@code
  * docs/safety.md}.
  */
 public interface Redlock extends AutoCloseable {
@@ -34,7 +34,8 @@ public interface Redlock extends AutoCloseable {
 
   /**
    * A lock on several names: one round trip grants all of them, or none. Order and repetition of
-   * names do not matter. Each name takes about 4 µs of a master, for which other locks wait.
+   * names do not matter. Each name costs a master some microseconds per request, and other locks of
+   * that master wait for it.
    *
    * @throws IllegalArgumentException if there are no names, or more than 1,000 different ones
    */
@@ -51,21 +52,24 @@ public interface Redlock extends AutoCloseable {
 
   /**
    * As {@link #reentrantLock(String)}, with these options. They apply when a thread enters that has
-   * not entered the lock yet; to enter again keeps the lease as it is.
+   * not entered the lock yet. If it enters again, the lease does not change.
    *
    * @throws IllegalArgumentException if the lease time is longer than {@code maxLeaseTime}
    */
   ReentrantDistributedLock reentrantLock(String name, LockOptions options);
 
-  /** What each node stores for the name. Completes within the default node timeout; reads only. */
+  /**
+   * Reports what each node stores for the name. Completes within the default node timeout; changes
+   * nothing.
+   */
   CompletionStage<LockInspection> inspect(String name);
 
   /**
    * Takes the lock from its holder, for operators. Deletes the keys on all nodes that reply; the
    * holder can neither extend nor repair them. Its lease ends as {@link LeaseEnd#LOST} at its next
-   * round, or at once where invalidations arrive. Until then the holder may work on, and may hand
-   * the lock off locally within a node timeout of its grant: only the fencing token protects the
-   * resource.
+   * round, or at once if an invalidation arrives. Until then the holder may continue to work, and
+   * may hand the lock off locally within a node timeout of its grant: only the fencing token
+   * protects the resource.
    *
    * @return what each node stored before; fails with {@link QuorumUnavailableException} if fewer
    *     nodes than a quorum confirmed
@@ -73,20 +77,21 @@ public interface Redlock extends AutoCloseable {
   CompletionStage<LockInspection> breakLock(String name);
 
   /**
-   * Lists the locks that are held, for operators: those of all clients with this key prefix whose
-   * names match the pattern, in which {@code *} stands for any text, {@code ?} for one character,
-   * and a backslash quotes.
+   * Lists the held locks of all clients with this key prefix, for operators. Lists the names that
+   * match the pattern, in which {@code *} stands for any text, {@code ?} for one character, and a
+   * backslash quotes.
    *
-   * <p>Scans all keys of N − quorum + 1 nodes, one after another, over connections of its own, and
-   * pauses between steps, so that other requests are hardly delayed. It is no snapshot: a lock that
-   * the same nodes store during the whole listing is there; one that begins, ends or is repaired
-   * meanwhile is there, is missing, or is there twice, and so may be those of a node that fails
-   * meanwhile. A node that cannot be read counts as if it stored each lock. A lock on several names
-   * is listed once for each of them. Sends nothing before {@link LockListing#next()}. Close it if
-   * you do not read it to its end.
+   * <p>Scans all keys of N − quorum + 1 nodes, one after another, over separate connections. Pauses
+   * between steps, so that it hardly delays other requests. The listing is not a snapshot. It
+   * contains each lock that the same nodes store during the whole listing. If a lock is granted,
+   * ends or is repaired during the listing, the listing contains it once, twice or not at all. If a
+   * node fails during the listing, its locks may appear twice. A node that cannot be read counts as
+   * if it stored each lock. A lock on several names appears once for each name. Sends nothing
+   * before {@link LockListing#next()}. Close the listing if you do not read it to its end.
    *
-   * <p>The user of a node needs the permission {@code +scan}. In a Redis Cluster all masters are
-   * scanned, and a lock whose slot moves meanwhile may be missing, or be there twice.
+   * <p>The Redis user needs the permission {@code +scan}. In a Redis Cluster this method scans all
+   * masters. If the slot of a lock moves during the listing, the lock may be missing, or appear
+   * twice.
    *
    * @throws RedlockClosedException if the client is closed
    */
@@ -95,9 +100,9 @@ public interface Redlock extends AutoCloseable {
   /**
    * Reports the state of a lock and each change of it, without acquiring it: whether it is held,
    * and by whom. Each subscriber receives the current state first. Changes arrive by invalidations,
-   * or within {@link LockOptions#pollInterval()} of the default options where there are none. There
-   * are no two equal states in a row; a subscriber that is slow, or a lock that changes more often
-   * than 50 times a second, misses states in between, but not the last one.
+   * or within {@link LockOptions#pollInterval()} of the default options if the nodes send none.
+   * There are no two equal states in a row. If a subscriber is slow, or a lock changes more often
+   * than 50 times per second, the subscriber misses states in between, but not the last state.
    *
    * <p>Calls the subscriber on the callback executor. Completes when the client is closed.
    *
@@ -113,14 +118,14 @@ public interface Redlock extends AutoCloseable {
   CompletionStage<Diagnosis> doctor();
 
   /**
-   * Completes when a quorum of nodes votes, so that a free lock can be acquired; at once if one
-   * votes now. {@link RedlockBuilder#build()} returns before any node is connected, so a {@code
-   * tryAcquire} right after it would fail. The quorum may be lost again later.
+   * Completes when a quorum of nodes votes, so that a free lock can be acquired; at once if a
+   * quorum votes now. {@link RedlockBuilder#build()} returns before any node is connected, so a
+   * {@code tryAcquire} right after it would fail. The quorum may be lost again later.
    *
    * <p>Fails with {@link RedlockClosedException} if the client is closed before. Does not fail for
-   * unreachable nodes: the client connects to them again and again. Masters that have just been
-   * started vote after {@code maxLeaseTime}, unless the restart guard is off. Completes on the
-   * callback executor.
+   * unreachable nodes: the client connects to them again and again. A master that has just started
+   * does not vote before it is {@code max(maxLeaseTime, 5 s) + 2 s} old, unless the restart guard
+   * is off. Completes on the callback executor.
    */
   CompletionStage<Void> ready();
 
@@ -128,7 +133,7 @@ public interface Redlock extends AutoCloseable {
    * Waits until a quorum of nodes votes; see {@link #ready()}.
    *
    * @param timeout how long to wait at most; zero does not wait
-   * @return false if the time passed before; {@link #nodes()} then has the reasons
+   * @return false if the timeout passed before that; {@link #nodes()} then has the reasons
    * @throws RedlockClosedException if the client is closed
    * @throws RedlockInterruptedException if the thread is interrupted; its interrupt flag is set
    */
@@ -141,14 +146,14 @@ public interface Redlock extends AutoCloseable {
   LockOptions defaultOptions();
 
   /**
-   * Rejects new calls and fails waiters, both with {@link RedlockClosedException}, and releases
-   * what is held. Then waits until the nodes confirm the releases: for 5 s at most, and for 500 ms
-   * (or one node timeout, if longer) if no node replies. When it returns, no lease of this client
-   * is valid; a call that ran at the same time ends with {@code RedlockClosedException}, or with a
+   * Rejects new calls and fails waiters, both with {@link RedlockClosedException}, and releases all
+   * leases. Then waits until the nodes confirm the releases: for 5 s at most, and for 500 ms (or
+   * one node timeout, if longer) if no node replies. When it returns, no lease of this client is
+   * valid; a call that ran at the same time ends with {@code RedlockClosedException}, or with a
    * lease that is released.
    *
-   * <p>Idempotent: a second call returns when the first does. Never throws. May be called from
-   * callbacks and listeners. If a callback executor runs a callback in the middle of a lock's
+   * <p>Idempotent: a second call returns when the first call returns. Never throws. May be called
+   * from callbacks and listeners. If a callback executor runs a callback in the middle of a lock's
    * queue, and the callback closes the client, this method returns at once, and a thread of the
    * client finishes the close.
    */
@@ -180,8 +185,8 @@ public interface Redlock extends AutoCloseable {
       /** The votes of the node count. */
       VOTING,
       /**
-       * The server answers with errors, which {@code cause} quotes. It is asked for no new lease.
-       * The client sends a trial every 200 ms; the node votes again when one succeeds.
+       * The server answers with errors, which {@code cause} quotes. The client asks it for no new
+       * lease. The client sends a trial every 200 ms; the node votes again when one succeeds.
        */
       ERRING
     }

@@ -65,7 +65,7 @@ public final class RedlockBuilder {
     return this;
   }
 
-  /** The default options of every lock; replaces all that was set before. */
+  /** The default options of every lock; replaces all options that were set before. */
   public RedlockBuilder defaults(LockOptions defaults) {
     options = defaults.toBuilder();
     return this;
@@ -73,9 +73,9 @@ public final class RedlockBuilder {
 
   /**
    * The longest lease time of the deployment: all clients of these nodes must use the same value.
-   * Longer lease times are rejected, and a node that may have forgotten leases stays out for that
-   * long. At most 1 h. Default: 30 s, or the default lease time if that is longer. If it is shorter
-   * than 30 s and no lease time is given, it is the default lease time too.
+   * The client rejects longer lease times. A node that may have forgotten leases stays out for at
+   * least this time. At most 1 h. Default: 30 s, or the default lease time if that is longer. If it
+   * is shorter than 30 s and no lease time is given, it is the default lease time too.
    */
   public RedlockBuilder maxLeaseTime(Duration maxLeaseTime) {
     this.maxLeaseTime = requireNonNull(maxLeaseTime, "maxLeaseTime");
@@ -96,10 +96,10 @@ public final class RedlockBuilder {
 
   /**
    * A label that shows people which client holds a lock, for example {@code orders-7f9c/pod-3}.
-   * Nodes store it with each lease of this client; it is shown where other clients are refused, and
-   * by {@link Redlock#inspect} and {@link Redlock#list}. At most 64 bytes of printable UTF-8. All
-   * clients can read it: put no secret there. It is a hint and proves nothing. Default: empty,
-   * none.
+   * Nodes store it with each lease of this client. Refused clients see it in their reports, and
+   * {@link Redlock#inspect} and {@link Redlock#list} show it. At most 64 bytes of printable UTF-8.
+   * All clients can read it: put no secret there. It is a hint and proves nothing. Default: empty,
+   * which means none.
    *
    * @throws IllegalArgumentException if it is too long, or contains characters that are not
    *     printable
@@ -128,14 +128,14 @@ public final class RedlockBuilder {
    *
    * <p>With the default, callbacks may block. The end of a lease, {@link
    * LockOptions.Builder#interruptOnLoss}, extension, release and elections never wait for
-   * callbacks. The dependents of one future run one after another, and so do the events of
-   * listeners: one that blocks delays the next.
+   * callbacks. The callbacks of one future run one after another, and so do those of a listener: a
+   * callback that blocks delays the next.
    *
-   * <p>An executor given here must not discard tasks: what it discards never completes. If it
-   * rejects a callback, or throws, the callback runs on a thread of the client. If it has a fixed
-   * number of threads, that many blocked callbacks delay all others. If it runs tasks on the
-   * calling thread, callbacks run on a node's I/O thread, in the middle of a lock's queue, or on
-   * the thread of the timers, and must return at once.
+   * <p>An executor given here must not discard tasks: a callback that it discards never completes.
+   * If it rejects a callback, or throws, the callback runs on a thread of the client. If it has a
+   * fixed number of threads and a callback blocks each of them, all other callbacks wait. If it
+   * runs tasks on the calling thread, callbacks run on a node's I/O thread, in the middle of a
+   * lock's queue, or on the thread of the timers, and must return at once.
    */
   public RedlockBuilder callbackExecutor(Executor callbackExecutor) {
     this.callbackExecutor = requireNonNull(callbackExecutor, "callbackExecutor");

@@ -2,7 +2,9 @@ package dev.redlock;
 
 import dev.redlock.spi.Printable;
 
-/** The expected failures of this library. Unchecked; the permitted classes are all there are. */
+/**
+ * The expected failures of this library. Unchecked; there are no others than the permitted classes.
+ */
 public abstract sealed class RedlockException extends RuntimeException
     permits LockTimeoutException,
         QuorumUnavailableException,

@@ -4,8 +4,8 @@ import dev.redlock.spi.LockKeys;
 import java.util.List;
 
 /**
- * The waiting thread was interrupted. Its interrupt flag is set. The caller holds nothing; the
- * client removes in the background what nodes may have stored.
+ * The waiting thread was interrupted. Its interrupt flag is set. The caller holds nothing. The
+ * client removes keys that nodes may have stored, in the background.
  */
 public final class RedlockInterruptedException extends RedlockException {
   private static final long serialVersionUID = 1L;

@@ -7,13 +7,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Is called for events of the client; override the methods you need. They are called on the
+ * Receives the events of the client; override the methods you need. The client calls them on the
  * callback executor, one after another: events of one name in their order, events of different
- * names in no strict order. An event is delivered at once after a pause of 10 ms, else up to 10 ms
- * later, together with those that follow it: thousands of events per second then cost little. What
- * a method throws is logged the first time and otherwise ignored. A method that blocks delays later
- * events of this listener only: neither locks nor other callbacks nor other listeners. Up to
- * 100,000 events wait in memory for it; {@link #onDropped} reports how many more there were.
+ * names in no strict order. After a pause of 10 ms it delivers an event at once. It delivers the
+ * events that follow up to 10 ms later, together, so that thousands of events per second cost
+ * little. The client logs the first exception of a method and ignores the others. A method that
+ * blocks delays only later events of this listener: neither locks nor other callbacks nor other
+ * listeners. Up to 100,000 events wait in memory for the listener; {@link #onDropped} reports how
+ * many events did not fit.
  *
  * <p>A client without a listener computes and allocates nothing for events.
  */
@@ -41,21 +42,21 @@ public interface RedlockListener {
    * A lease ended. Calls {@link #onEnded(Lease, LeaseEnd)} unless it is overridden.
    *
    * @param held from the grant to the end
-   * @param validityLeft for how long the lease would have been valid without its end; near zero
-   *     means that the holder came close to losing it
+   * @param validityLeft how long the lease would still have been valid; near zero means that the
+   *     holder came close to losing it
    */
   default void onEnded(Lease lease, LeaseEnd end, Duration held, Duration validityLeft) {
     onEnded(lease, end);
   }
 
   /**
-   * A caller asks for a lock. Exactly one {@link #onWaiterLeft} follows for it, also if it was
-   * granted, refused or turned away at once.
+   * A caller asks for a lock. Exactly one {@link #onWaiterLeft} follows for it, even if it was
+   * granted the lock, refused or turned away at once.
    */
   default void onWaiterJoined(Caller caller) {}
 
   /**
-   * A caller no longer waits: it was served, was refused, or gave up.
+   * A caller no longer waits: it got the lock, was refused, or gave up.
    *
    * @param waited since it asked
    */
@@ -92,23 +93,23 @@ public interface RedlockListener {
   default void onNode(Redlock.NodeState node) {}
 
   /**
-   * How many requests of one kind a node answered since the previous call. Called twice a second
-   * for each kind of which there were any, and when the client is closed: one call per request
+   * The number of requests of one kind that a node answered since the previous call. Called twice
+   * per second for each kind that occurred, and when the client is closed. One call per request
    * would cost more than the request.
    */
   default void onNodeRequests(NodeRequests requests) {}
 
   /**
-   * The number of releases and roll-backs that a node has not confirmed differs from that of the
-   * previous call. Called twice a second at most, and when the client is closed.
+   * The number of releases and roll-backs that a node has not confirmed has changed since the
+   * previous call. Called twice per second at most, and when the client is closed.
    *
    * @param pending see {@link Redlock.NodeState#pendingReleases}
    */
   default void onPendingReleases(String node, int pending) {}
 
   /**
-   * This listener was too slow: so many events found 100,000 others before them, and were dropped.
-   * Counts that it keeps are too low from now on.
+   * This listener was too slow: 100,000 events waited for it, and the client dropped this number of
+   * further events. Counts that the listener keeps are too low from now on.
    */
   default void onDropped(long events) {}
 

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.Lock;
  * without a round trip: the client counts, and the last {@link #unlock} releases.
  *
  * <p>The lock is a {@link Lease} and can be lost while it is held; {@link #lease()} has its
- * validity and fencing token. To enter again or to unlock after a loss throws {@link
+ * validity and fencing token. After a loss, entering again and unlocking throw {@link
  * LeaseLostException}. If the owning thread dies, the client logs a warning and releases the lease.
  *
  * <p>{@code newCondition} throws {@link UnsupportedOperationException}.
@@ -17,7 +17,8 @@ import java.util.concurrent.locks.Lock;
 public interface ReentrantDistributedLock extends Lock {
 
   /**
-   * Waits without a time limit, also while too few nodes vote. Keeps an interrupt for later.
+   * Waits without a time limit, also while too few nodes vote. If the thread is interrupted,
+   * continues to wait, and sets the interrupt flag when it returns.
    *
    * @throws LockQueueFullException if too many callers of this client already wait
    * @throws LeaseLostException if this thread has entered the lock, and the lease has ended
@@ -30,7 +31,8 @@ public interface ReentrantDistributedLock extends Lock {
   void lockInterruptibly() throws InterruptedException;
 
   /**
-   * Tries once. Keeps an interrupt for later.
+   * Tries once. An interrupt does not end the attempt; the interrupt flag is set when this method
+   * returns.
    *
    * @throws QuorumUnavailableException if too few nodes voted
    */

@@ -4,11 +4,13 @@ package dev.redlock;
 public enum Vote {
   /** The node stored the lease. */
   GRANTED,
-  /** Another lease has the name there, or it is the turn of another client. */
+  /** Another lease has the name on this node, or another client has its turn. */
   HELD,
   /** The node does not accept the fencing token. */
   STALE,
-  /** No definite reply: no connection, no reply in time, or an error. What it did is unknown. */
+  /**
+   * No definite reply: no connection, no reply in time, or an error. What the node did is unknown.
+   */
   SILENT,
   /** The client did not ask the node: its vote could not have changed the result. */
   NOT_ASKED,

@@ -7,11 +7,10 @@ import com.google.common.base.Utf8;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node tells of the holder of a lock: a short hash of its lease id, and the label of its
+ * A node's description of the holder of a lock: a short hash of its lease id, and the label of its
  * client if it has one. In the lock key the label follows the secret id, {@code <id>~<label>}; a
- * node replies {@code <hash>~<label>}. So the label needs no command of its own, lives as long as
- * the lease, and belongs to the new holder after a hand-off. It is a hint for people: any client
- * may choose any label.
+ * node replies {@code <hash>~<label>}. So the label needs no additional command, and lives as long
+ * as the lease. It is a hint for people: any client may choose any label.
  *
  * @param hash eight hexadecimal digits
  * @param label the label; null if the client has none
@@ -36,7 +35,7 @@ public record HolderMark(String hash, @Nullable String label) {
   }
 
   /**
-   * What follows the lease ids of a client with this label; empty for an empty label.
+   * The text that follows the lease ids of a client with this label; empty for an empty label.
    *
    * @throws IllegalArgumentException if the label is longer than {@value #MAX_LABEL_BYTES} bytes,
    *     or contains a control character, a mark of writing direction or an unpaired surrogate
@@ -105,7 +104,7 @@ public record HolderMark(String hash, @Nullable String label) {
     return c > ' ' && c < SEPARATOR;
   }
 
-  /** Text that no client of this library wrote may contain anything: it is made printable. */
+  /** Another program may have written any text: this method makes it printable. */
   private static @Nullable String decode(String escaped) {
     String text = new String(LockKeys.decode(escaped).getBytes(ISO_8859_1), UTF_8);
     return text.isEmpty() ? null : Printable.of(text);

@@ -12,14 +12,15 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Redis keys of a set of names, sorted and without duplicates, so that equal sets are equal.
+ * The Redis keys of a set of names, sorted and without duplicates, so that equal sets have equal
+ * keys.
  *
  * <p>All keys of one name share one hash tag: {@code redlock:{name}} the lock, {@code
  * redlock:{name}:fence}, {@code redlock:{name}:queue}, and for each process that waits {@code
  * redlock:{name}:wake:process} and {@code redlock:{name}:watch:process}. A name with one
- * well-formed tag of its own, {@code buy_{42}}, keeps it: {@code redlock:{42}:buy_{}}. Other
- * braces, {@code %} and control characters are percent-encoded; outside a name's own tag {@code :}
- * is encoded too. So no name can select the slot of another name, and no two keys collide.
+ * well-formed hash tag, {@code buy_{42}}, keeps it: {@code redlock:{42}:buy_{}}. Other braces,
+ * {@code %} and control characters are percent-encoded; outside a name's own tag {@code :} is
+ * encoded too. So no name can select the slot of another name, and no two keys collide.
  */
 public final class LockKeys {
   /** The longest name, in bytes of UTF-8. */
@@ -27,7 +28,7 @@ public final class LockKeys {
 
   /**
    * The greatest number of names of one lock. One script call covers all of them, and all other
-   * locks on the master wait for it: about 4 ms for this many names.
+   * locks on the master wait for it: some milliseconds for this number of names.
    */
   public static final int MAX_NAMES = 1_000;
 
@@ -91,7 +92,7 @@ public final class LockKeys {
 
   /**
    * The same names in the same order, with keys whose hash tags end with these suffixes. A node
-   * that stores its keys in slots of its own choice uses them.
+   * uses this to choose the slots of its keys.
    *
    * @param suffixes the suffix of each name, without braces
    * @throws IllegalArgumentException if there is not one suffix for each name, or one has a brace
@@ -237,12 +238,12 @@ public final class LockKeys {
     return fenceKeyBytes[index];
   }
 
-  /** The key of the queue of processes. A lock on several names has a queue of its own. */
+  /** The key of the queue of processes. A lock on several names has a separate queue. */
   public String queueKey() {
     return size() == 1 ? lockKeys[0] + ":queue" : lockKeys[0] + ":queue:" + setId();
   }
 
-  /** What names a process in that queue, and behind {@code :wake:} and {@code :watch:}. */
+  /** The name of a process in that queue, and behind {@code :wake:} and {@code :watch:}. */
   public String member(String process) {
     return size() == 1 ? process : process + "." + setId();
   }
@@ -251,7 +252,7 @@ public final class LockKeys {
     return Integer.toHexString(hash);
   }
 
-  /** The key that a node writes when it is the turn of this member of the queue. */
+  /** The key that a node writes when the turn of this member of the queue begins. */
   public String wakeKey(String member) {
     return lockKeys[0] + WAKE + member;
   }
@@ -264,7 +265,7 @@ public final class LockKeys {
     return end < 0 ? key : key.substring(0, end);
   }
 
-  /** The key that a node writes when it is the turn of the process before this member. */
+  /** The key that a node changes when the turn of the process before this member begins. */
   public String watchKey(String member) {
     return lockKeys[0] + WATCH + member;
   }

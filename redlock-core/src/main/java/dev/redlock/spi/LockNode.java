@@ -10,9 +10,9 @@ import java.util.concurrent.CompletionStage;
  * locks.
  *
  * <p>No method blocks, {@link #send} never throws, and every request gets exactly one reply: {@link
- * ReplyCode#FAILED} if there is no definite one. If one thread sends several requests while {@link
- * NodeStatus#connection()} stays the same, the node executes them in that order; a release
- * therefore undoes the acquire before it. A node puts a request on the wire once at most, and never
+ * ReplyCode#FAILED} if there is no definite reply. If one thread sends several requests while
+ * {@link NodeStatus#connection()} stays the same, the node executes them in that order. So a
+ * release undoes the acquire before it. A node puts a request on the wire once at most, and never
  * sends it again by itself.
  */
 public interface LockNode extends AutoCloseable {
@@ -29,14 +29,14 @@ public interface LockNode extends AutoCloseable {
   /** The current status of the connection. A cheap snapshot, safe from any thread. */
   NodeStatus status();
 
-  /** What the last probe found out about the server; empty if unknown. */
+  /** The result of the last probe of the server; empty if unknown. */
   default Optional<NodeIdentity> identity() {
     return Optional.empty();
   }
 
   /**
-   * Probes the server again, for {@link Redlock#doctor()}. Completes with what is known then, never
-   * exceptionally. May never complete if the node does not reply.
+   * Probes the server again, for {@link Redlock#doctor()}. Completes with the result, never
+   * exceptionally. If the node does not reply, the stage may never complete.
    */
   default CompletionStage<Optional<NodeIdentity>> probe() {
     return CompletableFuture.completedStage(identity());
@@ -64,8 +64,8 @@ public interface LockNode extends AutoCloseable {
 
   /**
    * Runs the task after the handlers of all replies that had reached this process at the time of
-   * the call; at once if there are none. A client that was paused needs it: its timers fire before
-   * its connections are read.
+   * the call; at once if there are none. A client needs this after a pause, because its timers fire
+   * before it reads its connections.
    *
    * @param task short, runs on any thread; the node may drop it when it is closed
    */
@@ -74,8 +74,8 @@ public interface LockNode extends AutoCloseable {
   }
 
   /**
-   * Checks that this node can decide on all these names at once. Called when a lock is made, before
-   * anything is sent.
+   * Checks that this node can decide on all these names at once. The client calls it when it makes
+   * a lock, before it sends a request.
    *
    * @throws IllegalArgumentException with the names that do not go together
    */
@@ -91,9 +91,9 @@ public interface LockNode extends AutoCloseable {
   default void idle(LockKeys keys) {}
 
   /**
-   * Whether this node itself notifies waiters of a release at present, by invalidations or by a
-   * carrier of its own. A cheap snapshot. If false, {@link ReleaseHints} carriers are needed for a
-   * fast hand-over.
+   * Whether this node itself notifies waiters of a release at present, by invalidations or by its
+   * own carrier. A cheap snapshot. If false, {@link ReleaseHints} carriers are needed for a fast
+   * hand-over.
    */
   default boolean notifiesWaiters() {
     return false;

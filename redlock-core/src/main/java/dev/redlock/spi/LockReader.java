@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Reads which locks a node stores, apart from its votes: over a connection of its own, so that a
- * long listing neither delays requests nor makes the node send invalidations. Calls come one after
- * another. A stage completes exceptionally if the node cannot be read; a later call tries again.
+ * Reads which locks a node stores. It uses a separate connection, so that a long listing neither
+ * delays requests nor makes the node send invalidations. Calls come one after another. A stage
+ * completes exceptionally if the node cannot be read; a later call tries again.
  */
 public interface LockReader extends AutoCloseable {
 
@@ -18,7 +18,7 @@ public interface LockReader extends AutoCloseable {
    *
    * @param prefix the key prefix
    * @param cursor {@code 0} at first, then that of the page before
-   * @param count about how many keys the node is to look at; bounds how long it works
+   * @param count about how many keys the node examines; limits how long it works
    */
   CompletionStage<Page> scan(String prefix, String cursor, int count);
 
@@ -63,7 +63,7 @@ public interface LockReader extends AutoCloseable {
       requireNonNull(holder, "holder");
     }
 
-    /** The same under another key, for nodes that store a lock under a key of their own. */
+    /** The same lock under another key, for nodes that store locks under other keys. */
     public StoredLock withLockKey(String key) {
       return new StoredLock(key, remainingMillis, fence, waiting, holder);
     }

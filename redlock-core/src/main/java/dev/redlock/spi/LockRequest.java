@@ -17,10 +17,10 @@ public sealed interface LockRequest {
    * The place of one client process in the queue of a node.
    *
    * @param process identifies the process
-   * @param arrivalMicros since when the process waits, in microseconds of node time; 0: since the
+   * @param arrivalMicros when the process began to wait, in microseconds of node time; 0: when the
    *     node executes the request
-   * @param patienceMicros for how long the first of the queue may be silent after it was woken.
-   *     Then this process may pass it over
+   * @param patienceMicros how long the first of the queue may be silent after it was woken. Then
+   *     this process may pass it over
    */
   record QueueEntry(String process, long arrivalMicros, long patienceMicros) {
     public QueueEntry {
@@ -38,9 +38,10 @@ public sealed interface LockRequest {
    * @param previousLeaseId hand-off: the id of the predecessor, whose {@code ended} the node
    *     raises; otherwise null
    * @param previousToken hand-off: the token of the predecessor; otherwise 0
-   * @param queueEntry the place of a process that is queued, which a grant removes; null for one
-   *     that is not. While another process comes first in the queue of the node and has its turn,
+   * @param queueEntry the place of a queued process, which a grant removes; null if the process is
+   *     not queued. While another process is before it in the queue of the node and has its turn,
    *     the node replies {@link ReplyCode#QUEUED}. A hand-off without an entry comes before all
+   *     processes
    */
   record Acquire(
       LockKeys keys,
@@ -79,13 +80,15 @@ public sealed interface LockRequest {
 
   /**
    * Enters the queue of the node, or keeps the place there. The node replies {@link
-   * ReplyCode#ADMITTED} if the lock is free there and it is the turn of this process, {@link
-   * ReplyCode#QUEUED} if it is another's turn, and otherwise {@link ReplyCode#HELD}. Then it sends
-   * an invalidation of the {@link LockKeys#wakeKey wake key} once it is the turn of this process,
-   * and of the {@link LockKeys#watchKey watch key} once it is the turn of the process before.
+   * ReplyCode#ADMITTED} if the lock is free there and this process has its turn, {@link
+   * ReplyCode#QUEUED} if the lock is free and another process has its turn, and otherwise {@link
+   * ReplyCode#HELD}. After these two replies it sends an invalidation of the {@link
+   * LockKeys#wakeKey wake key} when the turn of this process begins, and of the {@link
+   * LockKeys#watchKey watch key} when the turn of the process before it begins.
    *
-   * @param afterToken the lock counts as held until the node knows of a lease that has ended with
-   *     this token or a higher one, although it stores no lease; 0 if it stores what is to be known
+   * @param afterToken the lock counts as held until the node knows that a lease with this token or
+   *     a higher one has ended, even if the node stores no lease; 0 if the stored lease alone
+   *     decides
    */
   record Enqueue(LockKeys keys, QueueEntry entry, long afterToken) implements LockRequest {
     public Enqueue {
@@ -117,8 +120,7 @@ public sealed interface LockRequest {
    *
    * @param ended true for the release of a lease, which raises {@code ended} too; false for a
    *     roll-back
-   * @param keepMillis minimum hold: how long the keys may still live instead of being deleted; 0
-   *     deletes them
+   * @param keepMillis minimum hold: how long the keys may still live; 0 deletes them
    * @param leaveQueue the process that leaves the queue of the node; otherwise null
    */
   record Release(
@@ -173,8 +175,8 @@ public sealed interface LockRequest {
   }
 
   /**
-   * Reads and changes nothing. The node replies {@link ReplyCode#HELD} with the mark of the holder
-   * and the fence, or {@link ReplyCode#NOT_OWNER} if the lock is free.
+   * Reads the keys and changes nothing. The node replies {@link ReplyCode#HELD} with the mark of
+   * the holder and the fence, or {@link ReplyCode#NOT_OWNER} if the lock is free.
    */
   record Inspect(LockKeys keys) implements LockRequest {
     public Inspect {

@@ -9,7 +9,7 @@ import java.time.Duration;
  *
  * @param maxLeaseTime the longest lease time of the deployment; a node that may have forgotten
  *     leases stays in quarantine for at least that long
- * @param restartGuard how such a node is recognised
+ * @param restartGuard how the node detects this
  * @param keyPrefix the prefix of all keys; {@code redlock} unless configured
  * @param time the clock and timer to use
  * @param listener receives changes of the status and invalidations; called on I/O threads, never

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a server reported about itself when its connection was probed.
+ * The facts that a server reported about itself when the client probed its connection.
  *
  * @param runId changes with every start of the server; for a whole cluster the smallest of its
  *     nodes' run ids
@@ -64,7 +64,7 @@ public record NodeIdentity(
     writeTrouble = Printable.of(requireNonNull(writeTrouble, "writeTrouble"));
   }
 
-  /** A server that was never promoted and whose use of memory is unknown. */
+  /** A server that was never promoted, with unknown use of memory. */
   public NodeIdentity(
       String runId,
       String product,
@@ -98,7 +98,10 @@ public record NodeIdentity(
         0);
   }
 
-  /** The same with the sync policy of the append-only file, which {@code INFO} does not report. */
+  /**
+   * The same identity with the sync policy of the append-only file, which {@code INFO} does not
+   * report.
+   */
   public NodeIdentity withAppendFsync(String policy) {
     return new NodeIdentity(
         runId,

@@ -12,19 +12,19 @@ public interface NodeListener {
    * A probe read the node's clock: the first estimate of its offset.
    *
    * @param nodeMicros the node's clock, in microseconds since 1970
-   * @param sentNanos when the client sent the question, on {@link Time#nanos()}
+   * @param sentNanos when the client sent the request, on {@link Time#nanos()}
    * @param answeredNanos when the reply arrived
    */
   default void onClock(LockNode node, long nodeMicros, long sentNanos, long answeredNanos) {}
 
   /**
    * Says why a server must not vote, whatever its age. Called after each probe, before the server
-   * may vote. With an objection the node stays {@link NodeStatus.State#QUARANTINED} with this cause
-   * and is probed again from time to time.
+   * may vote. With an objection the node stays {@link NodeStatus.State#QUARANTINED} with this
+   * cause, and the client probes it again from time to time.
    *
-   * @param identity what the server reported; null if this user has no permission to ask
-   * @param markerId identifies the server's marker among all servers; empty if it has none or it
-   *     could not be read
+   * @param identity the reported facts; null if this user may not run {@code INFO}
+   * @param markerId identifies the server's marker among all servers; empty if there is no marker,
+   *     or it could not be read
    * @return null if there is no objection
    */
   default @Nullable String objection(

@@ -12,14 +12,15 @@ import org.jspecify.annotations.Nullable;
  * @param nodeMicros the node's clock when it executed the request, microseconds since 1970; 0 if
  *     unknown
  * @param fence the highest fence that the node stores for the names; 0 if none. {@link
- *     ReplyCode#ADMITTED}: the token of the last lease that it knows to have ended
+ *     ReplyCode#ADMITTED}: the highest token of a lease that has ended, as far as the node knows
  * @param remainingMillis {@link ReplyCode#HELD}: the remaining life of the key that expires last;
  *     −1 if the node stores no lease, see {@link LockRequest.Enqueue}
  * @param mark {@link ReplyCode#HELD}: a short hash of the holder's lease id, and its label; see
  *     {@link HolderMark}
- * @param othersQueued {@link ReplyCode#GRANTED} and {@link ReplyCode#RELEASED}: how many others are
- *     known to want the lock: the processes in the queue of this node, or 1 if the node refused a
- *     client since the last grant. Enqueue: how many processes come before this one in the queue
+ * @param othersQueued {@link ReplyCode#GRANTED} and {@link ReplyCode#RELEASED}: how many other
+ *     processes want the lock, as far as the node knows: the processes in its queue, or 1 if the
+ *     node refused a client since the last grant. Enqueue: how many processes are before this
+ *     process in the queue
  * @param error {@link ReplyCode#FAILED}: why
  */
 public record NodeReply(

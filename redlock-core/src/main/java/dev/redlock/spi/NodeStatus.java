@@ -15,8 +15,8 @@ import static java.util.Objects.requireNonNull;
  * @param cause the reason, for people: the error that ended the connection, the reason for the
  *     quarantine, or the error that the server replies while it is erring
  * @param erring whether the server replies with errors instead of executing requests. Until a trial
- *     of the adapter succeeds, the client asks it for no new lease and repeats no request on it. It
- *     still sends extensions and first releases. The replies of the node still count
+ *     of the adapter succeeds, the client asks the server for no new lease and repeats no request.
+ *     It still sends extensions, and sends each release once. The replies of the node still count
  */
 public record NodeStatus(
     State state, long connection, long sinceNanos, long untilNanos, String cause, boolean erring) {
@@ -48,12 +48,12 @@ public record NodeStatus(
     return state == State.VOTING || state == State.QUARANTINED;
   }
 
-  /** Whether it is asked for new leases: its votes count, and it is not erring. */
+  /** Whether the client asks it for new leases: its votes count, and it is not erring. */
   public boolean votes() {
     return state == State.VOTING && !erring;
   }
 
-  /** Whether a failed request is worth sending again: the node is usable and not erring. */
+  /** Whether the client may send a failed request again: the node is usable and not erring. */
   public boolean works() {
     return usable() && !erring;
   }

@@ -4,8 +4,9 @@ import com.google.common.escape.CharEscaper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Foreign text for messages and logs: names from users and texts from servers. Control characters
- * could forge a line of the log or command the terminal that shows it, so they are escaped.
+ * Makes foreign text safe for messages and logs: names from users and texts from servers. Control
+ * characters could forge a line of the log, or control the terminal that shows it, so this class
+ * escapes them.
  */
 public final class Printable {
   private static final CharEscaper ESCAPER =

@@ -19,8 +19,8 @@ public interface ReleaseHints extends AutoCloseable {
   default void waiting(String name) {}
 
   /**
-   * A node refused a caller that waits for the name: another process has it. Called once at most
-   * between a call of {@link #waiting} and its {@link #idle}.
+   * A node refused a caller that waits for the name: another process has the lock. Called once at
+   * most between a call of {@link #waiting} and its {@link #idle}.
    *
    * @param notified whether a quorum of nodes notifies this client of the release; see {@link
    *     LockNode#notifiesWaiters}
@@ -34,8 +34,9 @@ public interface ReleaseHints extends AutoCloseable {
   void ended(Ended ended);
 
   /**
-   * An invalidation arrived: the name may be free. Other processes may not have received one (after
-   * an expiry, or a deletion by an administrator). Never called for a hint of a carrier.
+   * An invalidation arrived: the name may be free. Other processes may not have received an
+   * invalidation (after an expiry, or a deletion by an administrator). Never called for a hint of a
+   * carrier.
    */
   default void invalidated(String name) {}
 

@@ -8,16 +8,16 @@ public enum ReplyCode {
    * Acquire: another lease has a key. Remaining life and mark belong to the key that expires last.
    */
   HELD,
-  /** Acquire, enqueue: the lock is free, but it is the turn of another process in the queue. */
+  /** Acquire, enqueue: the lock is free, but another process in the queue has its turn. */
   QUEUED,
-  /** Enqueue: the lock is free on this node, and it is the turn of this process. */
+  /** Enqueue: the lock is free on this node, and this process has its turn. */
   ADMITTED,
   /**
    * Acquire: the node does not accept the token. The reply carries the stored fence and the node's
    * time.
    */
   STALE,
-  /** Extend: the key had this lease id, and its remaining life is the lease time again. */
+  /** Extend: the key had this lease id; the node set its remaining life to the lease time. */
   EXTENDED,
   /** Extend: the key was missing and no later lease had ended; the node wrote it again. */
   REPAIRED,

@@ -8,14 +8,15 @@ public enum RestartGuard {
   /** No guard. For tests, and for nodes that fsync every write. */
   OFF,
   /**
-   * The default. A node is quarantined for the longest lease time in these cases: its uptime is
-   * shorter than that; its run id changed; it was promoted from a replica and nothing proves that
-   * it has been a master for as long; this client, or another connected client, saw a flush.
+   * The default. The client quarantines a node for the guard time, {@code max(maxLeaseTime, 5 s) +
+   * 2 s}, in these cases: its uptime is shorter than the guard time; its run id changed; it was
+   * promoted from a replica, and its marker does not prove that it has been a master for the guard
+   * time; this client, or another connected client, saw a flush.
    */
   UPTIME,
   /**
-   * Stricter: a node votes only once its marker key is old enough. This also detects a flush that
-   * happened while no client was connected.
+   * Stricter: a node does not vote before its marker key is as old as the guard time. This also
+   * detects a flush that happened while no client was connected.
    */
   MARKER
 }

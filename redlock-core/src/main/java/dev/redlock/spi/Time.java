@@ -8,7 +8,7 @@ public interface Time {
 
   /**
    * Milliseconds since 1970 on the wall clock. The client uses it only to detect that the machine
-   * was suspended: the monotonic clock may stop meanwhile.
+   * was suspended, because the monotonic clock may stop during that time.
    */
   long wallMillis();
 

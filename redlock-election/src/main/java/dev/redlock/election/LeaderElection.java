@@ -13,13 +13,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs work on one of many instances: the one that holds the lock. When that instance stops or
- * dies, another one takes over.
+ * Runs work on one of many instances: the instance that holds the lock. When this instance stops or
+ * dies, another instance takes over.
  *
- * <p>The promise is that of the lease: no two instances have a valid lease at the same time. Work
- * is told to stop a margin before validity ends, so that it has stopped by then. After a pause of
- * the process, work may run on for a moment without a valid lease: call {@link
- * Lease#ensureValid()}, and let the resource check the fencing token.
+ * <p>The promise is that of the lease: no two instances have a valid lease at the same time. The
+ * election tells the work to stop a margin before validity ends, so that the work has stopped by
+ * then. After a pause of the process, the work may continue for a moment without a valid lease:
+ * call {@link Lease#ensureValid()}, and let the resource check the fencing token.
  *
  * <p>The states and their transitions:
  *
@@ -41,13 +41,13 @@ public interface LeaderElection extends AutoCloseable {
     return new Builder(redlock, name, work);
   }
 
-  /** Begins to ask for the lock. Does nothing if it was started before. */
+  /** Begins to ask for the lock. Does nothing if the election is already started. */
   void start();
 
   /**
-   * Stops the work, releases the lock, and does not ask for it again until {@link #start}.
-   * Completes when work has stopped, or after {@link Builder#stopTimeout}, and the lock is
-   * released, or after one node timeout. Never fails.
+   * Stops the work, releases the lock, and does not ask for it again until {@link #start}. First
+   * waits until the work has stopped, for {@link Builder#stopTimeout} at most; then until the lock
+   * is released, for one node timeout at most. Then completes. Never fails.
    */
   CompletionStage<Void> stop();
 
@@ -74,11 +74,11 @@ public interface LeaderElection extends AutoCloseable {
   enum State {
     /** Not started, or stopped. */
     IDLE,
-    /** Asks for the lock for the first time since the start, or since it was resumed. */
+    /** Asks for the lock for the first time since the election was started or resumed. */
     ACQUIRING,
     /** Holds the lock and works. */
     WORKING,
-    /** Works; the last extension is more than half a lease time ago, and is retried. */
+    /** Works; the last extension is more than half a lease time ago, and the client retries it. */
     RENEWING,
     /** Paused; does not ask for the lock. */
     PAUSED,
@@ -105,10 +105,10 @@ public interface LeaderElection extends AutoCloseable {
   }
 
   /**
-   * The work that one instance at a time does. Its methods are called on the executor of the
-   * builder. Calls do not overlap, except that {@link #stopWork} is called while a {@link
-   * #startWork} still blocks its thread. With the default executor both methods may block. An
-   * executor that is given to the builder needs a free thread for {@code stopWork}.
+   * The work that one instance at a time does. The election calls its methods on the executor of
+   * the builder. Calls do not overlap, with one exception: the election calls {@link #stopWork}
+   * even while {@link #startWork} still blocks its thread. With the default executor both methods
+   * may block. If you give an executor to the builder, it needs a free thread for {@code stopWork}.
    */
   interface Work {
     /**
@@ -118,15 +118,18 @@ public interface LeaderElection extends AutoCloseable {
     CompletionStage<?> startWork(Lease lease);
 
     /**
-     * Stops the work. Called exactly once for each call of {@link #startWork}, even if that failed
-     * or has not completed yet. The instance releases the lock when the stage completes, normally
-     * or not, or after {@link Builder#stopTimeout}; then it does not ask for the lock again before
-     * the stage has completed.
+     * Stops the work. Called exactly once for each call of {@link #startWork}, even if that call
+     * failed or has not completed yet. The instance releases the lock when the stage completes,
+     * normally or exceptionally, or after {@link Builder#stopTimeout}. It does not ask for the lock
+     * again before the stage has completed.
      */
     CompletionStage<?> stopWork(StopReason reason);
   }
 
-  /** Is called for events of the election, one after another. What it throws is logged. */
+  /**
+   * Receives the events of the election, one after another. The client logs exceptions of its
+   * methods.
+   */
   interface Listener {
     /** The state changed. */
     default void onState(State from, State to) {}
@@ -163,8 +166,8 @@ public interface LeaderElection extends AutoCloseable {
     /**
      * The options of the lock. Default: those of the client. Without automatic extension and
      * without a {@linkplain #liveness probe}, a tenure lasts one lease time, unless the work
-     * extends its lease. A tenure lasts no longer than the hold cap, if one was given; otherwise
-     * there is none.
+     * extends its lease. If the options contain a hold cap, a tenure lasts no longer than this cap;
+     * otherwise a tenure has no cap.
      */
     public Builder options(LockOptions options) {
       this.options = requireNonNull(options, "options");
@@ -172,8 +175,8 @@ public interface LeaderElection extends AutoCloseable {
     }
 
     /**
-     * How long before the end of validity work is told to stop: the time that it needs to stop. 0
-     * to half of the lease time; default a sixth of it.
+     * How long before the end of validity the election tells the work to stop: the time that the
+     * work needs to stop. 0 to half of the lease time; default a sixth of the lease time.
      */
     public Builder stopMargin(Duration stopMargin) {
       this.stopMargin = requireNonNull(stopMargin, "stopMargin");
@@ -187,7 +190,7 @@ public interface LeaderElection extends AutoCloseable {
     }
 
     /**
-     * The pause after a failure; it doubles with each further failure, up to 30 times its length.
+     * The pause after a failure. It doubles with each further failure, up to 30 times this value.
      * Default 1 s, at most 1 day.
      */
     public Builder retryPause(Duration retryPause) {
@@ -196,11 +199,11 @@ public interface LeaderElection extends AutoCloseable {
     }
 
     /**
-     * A liveness probe of the work, for example a task in its queue. Default: none, so that a hung
-     * work keeps the lock while its process runs. With a probe, the lease is extended only by the
-     * election, at each third of the lease time, after the stage of a new probe has completed
-     * normally. Work whose probe fails, or does not complete, is told to stop when the lease is
-     * about to end, and another instance takes over.
+     * A liveness probe of the work, for example a task in its queue. Default: none. Work that hangs
+     * then keeps the lock while its process runs. With a probe, only the election extends the
+     * lease, after each third of the lease time, when the stage of a new probe has completed
+     * normally. If the probe fails or does not complete, the election tells the work to stop when
+     * the lease is about to end, and another instance takes over.
      *
      * @param probe called on the executor; must not block
      */
@@ -217,8 +220,8 @@ public interface LeaderElection extends AutoCloseable {
 
     /**
      * The executor that calls work and listener. Default: threads of the client, even if the client
-     * has a callback executor, so that {@link Work#stopWork} never waits behind other callbacks.
-     * What an executor given here rejects runs on such a thread.
+     * has a callback executor, so that {@link Work#stopWork} never waits for other callbacks. If
+     * the executor given here rejects a task, the task runs on such a thread.
      */
     public Builder executor(Executor executor) {
       this.executor = requireNonNull(executor, "executor");
