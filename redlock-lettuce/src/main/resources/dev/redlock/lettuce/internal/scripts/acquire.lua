@@ -5,11 +5,11 @@
 --       [, previous lease id or '', its token
 --       [, queue key, process, arrival in us or 0, patience in us]]
 --
--- The token must be above every granted token, and within 2 s of this node's clock. So a node that lost its keys,
--- and then did not vote for longer than a lease and this window, cannot grant below a token that it granted before.
+-- The token must be above every granted token, and within 2 s of this node's clock. A node that lost its keys does not
+-- vote for longer than a lease and this window. So it cannot grant a token below one that it granted before.
 -- The script stores token arguments unchanged: Lua would print sixteen digits as 1.764e+15.
 --
--- A lock key contains the lease id; a label of the client may follow it, behind a tilde.
+-- A lock key contains the lease id. If the client has a label, it follows behind a tilde.
 --
 -- A fence key contains three numbers, 'fence:ended:wanted': the highest granted token, the highest token of a lease
 -- that has ended (or 0), and 1 if others want the lock: a client was refused since the last grant, or processes are
@@ -20,9 +20,9 @@ local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local inWindow = proposed >= now - 2000000 and proposed <= now + 2000000
 
--- The usual case in four commands: one name, free, and no other client wants it. This MGET comes after the write of the
--- lock key, so that the node sends an invalidation if another client changes that key; see the end of the script. The
--- reply is the node's time alone: an array would cost as much as a command.
+-- The usual case in four commands: one name that is free and that no other client wants. This MGET comes after the
+-- write of the lock key, so that the node sends an invalidation if another client changes the key; see the end of the script.
+-- The reply is the node's time alone, because an array would cost as much as a command.
 if inWindow and not ARGV[5] and not KEYS[3] and redis.call('SET', KEYS[1], id, 'NX', 'PX', ARGV[3]) then
   local stored = redis.call('MGET', KEYS[1], KEYS[2])[2]
   if stored then
@@ -74,15 +74,16 @@ for i = 1, last, 2 do
   if known > fence then
     fence = known
   end
-  -- The predecessor has ended, so its extend must not write the key again. Also if an extend of this lease
-  -- overtook this request and has stored the key already. Never raised to the token of this lease itself.
+  -- The predecessor has ended, so its extend must not write the key again. This holds too if an extend of this lease
+  -- overtook this request and has already stored the key. 'ended' is never raised to the token of this lease itself.
   ended[i] = before
   if endedNow and endedNow < proposed and tonumber(before) < endedNow then
     raised = raised or {}
     raised[i] = true
     ended[i] = ARGV[6]
   end
-  -- PTTL is a command that reads (see above). The script asks for ten keys, and for more only until it has a holder.
+  -- PTTL is a command that reads (see above). The script calls it for ten keys, and for further keys only until it
+  -- has found a holder.
   if owner and owner ~= previous and (asked < 10 or (owner ~= id and not holder)) then
     asked = asked + 1
     local left = redis.call('PTTL', KEYS[i])
@@ -108,12 +109,13 @@ elseif stale then
   code = 4
 end
 
--- The lock is free for this lease, but others want it. The first of the queue was woken and has its turn, unless
--- more time has passed than the longer patience of the two; see enqueue for that and for the keys of the queue. Then it
--- loses its place: only single tries may come after a process that died. A process without a place in the queue has
--- a patience of a second. A hand-off comes before the queue, unless it has a place of its own, as in fair mode.
--- A node that lost its fence key lost the mark too, but processes are queued there again.
--- A mark says nothing about others if this process has set it: by entering the queue of this node.
+-- The lock is free for this lease, but others want it. The first of the queue was woken and has its turn. If more time
+-- has passed since then than the longer patience of the two processes, the first loses its place; see enqueue for the
+-- patience and for the keys of the queue. Without this rule a dead process would block the lock if only single tries
+-- follow. A process without a place in the queue has a patience of one second. A hand-off comes before the queue,
+-- unless it has a queue entry, as in fair mode.
+-- A node that lost its fence key lost the mark too, but processes enter the queue there again.
+-- If this process has set the mark, by entering the queue of this node, the mark says nothing about other processes.
 local process, others, left = ARGV[8], 0, false
 local queue = ARGV[7] or (KEYS[1] .. ':queue')
 if code == 1 and (wanted or process) then
@@ -152,7 +154,7 @@ if code == 1 and (wanted or process) then
 end
 
 -- Marks the fence keys as wanted: the next grant or release reports to the holder that another client wants the
--- lock. The mark shares the fence's time to live. An error here does not matter.
+-- lock. The mark has the fence's time to live. An error here does no harm.
 if code == 2 and unmarked then
   for i, marked in pairs(unmarked) do
     redis.pcall('SET', KEYS[i], marked, 'KEEPTTL')
@@ -166,7 +168,7 @@ elseif code ~= 1 then
   return {code, now, fence}
 end
 
--- A lock on many names has a queue of its own, so it keeps the marks of the names.
+-- A lock on several names has a separate queue, so it keeps the marks of the names.
 local written = {}
 for i = 1, last, 2 do
   local want = others > 0 and '1' or '0'

@@ -24,7 +24,7 @@ for i = 1, #KEYS, 2 do
   if otherType == i or otherType == i + 1 then
     return {10, now, otherType}
   end
-  -- Checks each key, unlike acquire: a key without a time to live is foreign. An operator breaks few names.
+  -- Checks each key, unlike acquire, because an operator breaks few names: a key without a time to live is foreign.
   if values[i] and redis.call('PTTL', KEYS[i]) == -1 then
     return {10, now, i}
   end

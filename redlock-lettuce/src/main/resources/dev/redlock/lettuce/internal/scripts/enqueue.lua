@@ -1,17 +1,18 @@
--- Puts a process into the queue of the names on this node, or finds it there; tells whether it has its turn. Then the
--- reply contains the highest token of a lease that has ended, instead of the fence.
+-- Puts a process into the queue of the names on this node, or finds it there. Replies whether the process has its turn.
+-- If it has, the reply contains the highest token of a lease that has ended, instead of the fence.
 --
 -- KEYS  wake key and watch key of the process; then, for a lock on several names, the lock keys
 -- ARGV  process, arrival in us or 0 for now, patience in us, token that must have ended or 0, life of the queue in ms,
 --       queue key, then lock key and fence key of each name, in turn
 --
 -- The queue is a sorted set of processes, by arrival. The release of the lock writes the wake key of the first, and
--- the watch key of the second. This script reads both keys last, so that this node sends an invalidation to this
--- client, and to no other. The value of a wake key is the time at which the process was woken: its turn. The value of a
--- watch key is the patience of its own process: a distant process needs more time for its turn than the patience of those behind it.
+-- changes the watch key of the second. This script reads both keys of this process last. So if one of them changes,
+-- this node sends an invalidation to this client, and to no other. The value of a wake key is the time at which the turn of
+-- the process began. The value of a watch key is the patience of its own process: a distant process may need more time
+-- for its turn than the patience of the processes behind it.
 --
 -- The keys in ARGV are not declared: before 7.2 each command that reads makes the server remember all KEYS. The
--- queue only saves time, so a node that does not find them does no harm.
+-- queue only saves time, so it does no harm if a node does not find them.
 local process, patience, after = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
 local queue, first = ARGV[6], 7
 local time = redis.call('TIME')
@@ -70,7 +71,7 @@ while code == 1 and ahead > 0 do
     redis.pcall('SET', turn, string.format('%.0f', now), 'PX', 60000)
     code = 3
   else
-    -- Both signs count: this clock may have been set back.
+    -- The difference may be negative, because this clock may have been set back.
     local own = tonumber(redis.pcall('GET', ARGV[first] .. ':watch:' .. head)) or 0
     if math.abs(now - (tonumber(woken) or 0)) < math.max(patience, math.min(1000000, own)) then
       code = 3

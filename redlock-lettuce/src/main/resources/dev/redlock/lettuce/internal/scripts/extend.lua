@@ -3,7 +3,7 @@
 -- KEYS  lock key and fence key of each name, in turn
 -- ARGV  lease id, token, lease time, life of the fence key (both in ms)
 --
--- A missing key may be written again only while no later lease has ended. 'ended' distinguishes two cases: the node
+-- The script may write a missing key again only if no later lease has ended. 'ended' distinguishes two cases: the node
 -- forgot this lease, or another client had the lock later and has released it.
 local id, token = ARGV[1], ARGV[2]
 local proposed = tonumber(token)

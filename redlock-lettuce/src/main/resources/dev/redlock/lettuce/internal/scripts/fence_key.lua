@@ -1,7 +1,7 @@
 -- One step of a request, on the fence key of one name. See lock_key for the reason, and acquire for the format.
 --
 -- A grant takes the lock key first and raises the fence second. A release raises the fence first and deletes the lock
--- key second, so that a late grant is refused in its second step or undone by the release.
+-- key second. So the fence refuses the second step of a late grant, or the release undoes the grant.
 --
 -- KEYS  fence key
 -- ARGV  'raise', token, life of the fence key in ms, token of a predecessor that has ended or 0, '1' if the lock key

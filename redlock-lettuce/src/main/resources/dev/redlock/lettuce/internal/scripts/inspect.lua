@@ -1,4 +1,4 @@
--- Reports the holder, the remaining life of its key, and the fence. Changes nothing.
+-- Replies the holder, the remaining life of its key, and the fence. Changes nothing.
 --
 -- KEYS  lock key and fence key of each name, in turn
 local time = redis.call('TIME')

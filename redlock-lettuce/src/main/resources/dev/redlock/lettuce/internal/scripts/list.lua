@@ -1,12 +1,12 @@
--- Reports locks: one step of a scan, or those of the given keys. Changes nothing.
+-- Lists the locks that one step of a scan finds, or the locks of the given keys. Changes nothing.
 --
--- ARGV  'scan', cursor, pattern of the keys, how many keys to look at
+-- ARGV  'scan', cursor, pattern of the keys, about how many keys to examine
 --       or 'inspect', lock keys
 --
 -- Replies the next cursor (0: the scan is over), then for each lock that is held: lock key, remaining ms, fence, number
--- of processes in its queue, mark of the holder. See acquire for the keys and the mark.
+-- of processes in its queue, holder mark. See acquire for the keys, and mark for the holder mark.
 --
--- The keys are not declared: only the scan knows them. A key of another type is no lock.
+-- The keys are not declared, because only the scan knows them. A key of another type is no lock.
 local cursor, found = '0', ARGV
 local first = 2
 if ARGV[1] == 'scan' then
@@ -17,12 +17,12 @@ end
 local reply = {cursor}
 for i = first, #found do
   local key = found[i]
-  -- Behind the hash tag a lock key has nothing, or the rest of a name with a tag of its own. Other keys of the name
-  -- have a colon more.
+  -- Behind the hash tag, a lock key has nothing, or the rest of a name that contains a hash tag. Other keys of the name
+  -- have one more colon.
   local rest = string.sub(key, (string.find(key, '}', 1, true) or #key) + 1)
   if rest == '' or string.match(rest, '^:[^:]*{}[^:]*$') then
     local holder = redis.pcall('GET', key)
-    -- A master also scans the keys of a slot that it is importing, and may not read them here.
+    -- SCAN also returns the keys of a slot that the master imports, but a script may not read them here.
     local left = type(holder) == 'string' and redis.call('PTTL', key) or -2
     if left >= 0 then
       local stored = redis.pcall('GET', key .. ':fence')

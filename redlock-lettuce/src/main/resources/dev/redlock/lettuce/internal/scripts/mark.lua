@@ -1,5 +1,5 @@
--- Part of the scripts that include it: what a client may know of the holder. The lease id is a secret, so it is eight
--- digits of its hash, and the label behind the tilde, if there is one.
+-- Part of the scripts that include it: computes the holder mark, by which a reply describes the holder. The lease id is
+-- a secret, so the mark is eight digits of a hash, and the label behind the tilde, if the client has one.
 --
 -- holder  the value of a lock key
 -- mark    the result

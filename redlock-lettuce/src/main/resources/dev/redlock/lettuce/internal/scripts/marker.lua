@@ -1,17 +1,18 @@
--- Reads the marker: since when this node has kept its keys, and for which longest lease time it is used. Writes it
--- if there is none. It is the only key without a time to live.
+-- Reads the marker: since when this node has kept its keys, and its longest lease time. Writes the marker if there is
+-- none. It is the only key without a time to live.
 --
 -- KEYS  the marker
 -- ARGV  longest lease time in ms; the time of the marker that this client saw here before, or 0; a random id for a
 --       new marker; the replication id of a promoted master, or empty
 --
--- A client that knew an earlier marker records that ("renewed"). Later clients could not distinguish the marker of
--- a server that lost its keys from the first marker of a server that is new to the deployment.
+-- If a client knew an earlier marker, it records this in the new one ("renewed"). Without it, later clients could not
+-- distinguish the marker of a server that lost its keys from the first marker of a new server.
 -- A master gets a new replication id with each promotion. So the node time at which a client first saw the id here
 -- proves how old the last promotion is. The entry of an earlier master came with the replicated data: no proof.
 --
--- Replies: 1 if the marker was written now, longest lease time in ms, since, now (both microseconds of node time),
--- 1 if it is not the first marker, how many microseconds a promoted master has proved to be one (0 without proof), id.
+-- Replies: 1 if the script has written the marker now, longest lease time in ms, since, now (both microseconds of node
+-- time), 1 if it is not the first marker, for how many microseconds the server has provably been a master (0 without
+-- proof), id.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local stored = redis.call('HMGET', KEYS[1], 'maxLeaseTime', 'since', 'id', 'renewed', 'master', 'masterSince')

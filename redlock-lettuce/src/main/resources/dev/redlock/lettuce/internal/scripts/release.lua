@@ -7,21 +7,22 @@
 --       [, 'SPUBLISH', 'PUBLISH' or 'XADD', or ''
 --       [, queue key of a lock on several names]]]
 --
--- If others want a name that is free now, or was, wakes the first of its queue and warns the second; see enqueue.
+-- If others want a name that this release frees, or that was free, wakes the first of its queue and warns the second;
+-- see enqueue.
 --
 -- Raises the fence even if the lock key has another lease id: the node then refuses an acquire that arrives later.
 -- A key of another type must not prevent the release of the other names.
 local id, token = ARGV[1], ARGV[2]
 
--- Reads everything before the first write: a read after a write would make the node send an invalidation to this
--- connection at the next grant. Few commands that read; see acquire, also for the format of the keys.
+-- The script reads everything before its first write: a read after a write would make the node send an invalidation to
+-- this connection at the next grant. It uses few commands that read; see acquire, also for the format of the keys.
 local values = redis.pcall('MGET', unpack(KEYS))
 if values.err then
   return values
 end
 
 -- The usual case in three commands: one name, the key and the fence of this lease, and no other client wants it. This
--- reply has no clock reading: TIME would cost more than the DEL. It is no array, which would cost as much.
+-- reply has no clock reading, because TIME would cost more than the DEL. It is no array, for the same reason.
 if
   values[1] == id
   and not KEYS[3]
@@ -62,7 +63,7 @@ if ARGV[8] and #queues > 0 then
   free[#free + 1] = KEYS[1]
   queues[#queues + 1] = ARGV[8]
 end
--- With several names there is mostly no queue but the own one.
+-- A lock on several names mostly finds only its own queue.
 local left = #queues
 if left > 1 then
   left = redis.call('EXISTS', unpack(queues))
@@ -83,7 +84,7 @@ for i = 1, last, 2 do
     if hold == 0 then
       redis.call('DEL', KEYS[i])
     else
-      -- A lease writes all its keys at once, so the first key stands for all.
+      -- A lease writes all its keys at once, so the remaining life of the first key is that of all.
       if shorten == nil then
         local left = redis.call('PTTL', KEYS[i])
         shorten = left == -1 or left > hold
@@ -123,7 +124,7 @@ for i = 1, last, 2 do
     end
   end
 end
--- These keys are not declared. A master whose slot is being moved refuses to write those that it does not have.
+-- These keys are not declared. While a slot moves, its master refuses to write keys that it does not have.
 for i, first in ipairs(firsts) do
   if not first.err and first[1] then
     local second = first[1]
@@ -132,14 +133,14 @@ for i, first in ipairs(firsts) do
       second = first[2]
     end
     if second then
-      -- Its value stays; see enqueue.
+      -- Changes only the time to live, because the value is the patience of the process; see enqueue.
       redis.pcall('PEXPIRE', free[i] .. ':watch:' .. second, ARGV[3])
     end
   end
 end
 -- Publishes a release hint if the client asked for it. An error here must not fail the release.
--- The stream is not a declared key: while a slot moves, Redis rejects a script with a declared key that is missing. A
--- client never sends this script to a master that imports the slot, so the stream is not made there beside an old one.
+-- The stream is not a declared key: while a slot moves, Redis rejects a script with a declared key that is missing. The
+-- client never sends this script to a master that imports the slot, so there is never a second stream on that master.
 if ARGV[7] and ARGV[7] ~= '' and code == 8 then
   for i = 1, last, 2 do
     local to = KEYS[i] .. ':freed'
