@@ -14,8 +14,8 @@ import java.util.List;
  *
  * <p>A cluster replicates asynchronously. A failover can therefore lose a lease that its holder
  * still trusts, and the promoted replica can grant the lock to another client. {@code
- * docs/cluster.md} says when this happens and which settings help. Redlock over independent masters
- * does not have this gap.
+ * docs/cluster.md} says when this happens and which settings help. This cannot happen with
+ * independent masters.
  *
  * <p>The node sends requests for a name to the master of its slot. It follows redirections for
  * {@link ClusterOptions#redirectPatience()}; after that the vote is silent. All names of a

@@ -19,20 +19,20 @@ import java.util.List;
  * }</pre>
  *
  * <p>Each name has one slot for each node. The name alone determines these slots, never the
- * topology. They are on different masters in every usual layout of at least as many masters. A
- * client that acquires the lock needs a quorum of them, and a promoted replica is quarantined
- * ({@link ClusterOptions.Builder#quarantinePromoted}). So a failover that loses writes does not
- * grant the lock twice, and a master that is cut off from the others grants nothing alone. {@code
- * docs/cluster.md} says what this mode does not cover: clients that did not see the promotion, and
- * a flush of all.
+ * topology. They are on different masters in every usual layout with at least as many masters. A
+ * client needs a quorum of them to acquire the lock, and it quarantines a promoted replica ({@link
+ * ClusterOptions.Builder#quarantinePromoted}). So a failover that loses writes does not grant the
+ * lock twice, and a master that is cut off from the others cannot grant the lock alone. {@code
+ * docs/cluster.md} lists the cases that this mode does not cover: clients that did not see the
+ * promotion, and a flush of all masters.
  *
  * <p>If two slots of a name are on one master, the vote of the second does not count, and the log
- * and the report of a failed acquire say so. {@link #allowSharedMasters()} counts both.
+ * and the report of a failed acquire say so. With {@link #allowSharedMasters()} both votes count.
  *
- * <p>All names of a multi-lock must share a hash tag, or else a slot, as with {@link
+ * <p>All names of a multi-lock must share a hash tag, or at least a slot, as with {@link
  * ClusterLockNode}. All clients of the same locks must use the same number of nodes, and none of
- * them a {@link ClusterLockNode}: they store their keys in other slots and would not exclude each
- * other. Immutable.
+ * them a {@link ClusterLockNode}. Otherwise they store their keys in different slots and do not
+ * exclude each other. Immutable.
  */
 public final class ClusterNodes {
   private static final String ANY_PREFIX = "redlock";
@@ -46,7 +46,8 @@ public final class ClusterNodes {
   }
 
   /**
-   * One cluster as this many nodes. Three need three masters to be useful, five need five.
+   * One cluster as this number of nodes. Three nodes need three masters to be useful, five nodes
+   * need five.
    *
    * @throws IllegalArgumentException unless there are 3 or 5
    */
@@ -55,9 +56,9 @@ public final class ClusterNodes {
   }
 
   /**
-   * Counts the votes of two slots of a name that are on one master, and only logs a warning. The
-   * failover of that master can then grant the lock twice. Without this, the second vote does not
-   * count: the name needs the votes of the other masters.
+   * If two slots of a name are on one master, counts both votes, and only logs a warning. A
+   * failover of that master can then grant the lock twice. Without this option the second vote does
+   * not count, and the name needs the votes of the other masters.
    */
   public ClusterNodes allowSharedMasters() {
     return new ClusterNodes(spread, true);

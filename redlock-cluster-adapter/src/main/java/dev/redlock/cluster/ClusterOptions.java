@@ -53,7 +53,7 @@ public final class ClusterOptions {
     return releaseHints;
   }
 
-  /** The interval at which the client asks for the topology while nothing indicates a change. */
+  /** The interval at which the client asks for the topology if it sees no sign of a change. */
   public Duration refreshPeriod() {
     return refreshPeriod;
   }
@@ -85,7 +85,7 @@ public final class ClusterOptions {
     return name;
   }
 
-  /** Builds {@link ClusterOptions}. Not safe for use by several threads. */
+  /** Builds {@link ClusterOptions}. Not safe for concurrent use. */
   public static final class Builder {
     private LettuceOptions lettuce = LettuceOptions.defaults();
     private ClusterReleaseHints releaseHints = ClusterReleaseHints.SHARDED_PUBSUB;
@@ -123,10 +123,10 @@ public final class ClusterOptions {
     }
 
     /**
-     * Sets how long one request follows redirections ({@code MOVED}, {@code ASK}) and is retried
-     * ({@code TRYAGAIN}, {@code CLUSTERDOWN}) before the error becomes its reply. Default 80 ms,
-     * which is less than the default node timeout of 100 ms: a reply after the node timeout does
-     * not count, and the report would only show a timeout.
+     * Sets how long the client follows redirections of one request ({@code MOVED}, {@code ASK}) and
+     * repeats it ({@code TRYAGAIN}, {@code CLUSTERDOWN}) before the error becomes its reply.
+     * Default 80 ms, which is less than the default node timeout of 100 ms. A reply after the node
+     * timeout does not count, and the report would only show a timeout.
      */
     public Builder redirectPatience(Duration patience) {
       this.redirectPatience = positive(patience, "redirectPatience");

@@ -2,9 +2,9 @@ package dev.redlock.cluster;
 
 /**
  * The carrier of release hints between processes, in addition to the invalidations that masters
- * send ({@code CLIENT TRACKING}) where the user has the permission for them. The release script
- * itself publishes the hint, so a release is one command with every carrier. A hint that is lost,
- * late or forged costs time only. All clients of one cluster must use the same carrier.
+ * send if the user may use {@code CLIENT TRACKING}. The release script itself publishes the hint,
+ * so a release is one command with every carrier. A hint that is lost, late or forged costs only
+ * time. All clients of one cluster must use the same carrier.
  */
 public enum ClusterReleaseHints {
   /**
@@ -15,7 +15,7 @@ public enum ClusterReleaseHints {
   SHARDED_PUBSUB,
   /**
    * {@code XADD} to a small stream per name. The client reads the stream again after a reconnect,
-   * so a waiter that was cut off does not miss a release. Needs invalidations ({@code CLIENT
+   * so a waiter that was cut off still sees each release. Needs invalidations ({@code CLIENT
    * TRACKING}). Costs one key per name, which expires with the fence, and one more command per
    * release and waiting process.
    */

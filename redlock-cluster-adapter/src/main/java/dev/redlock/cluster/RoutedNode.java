@@ -37,7 +37,7 @@ class RoutedNode implements LockNode {
    * {@inheritDoc}
    *
    * @throws IllegalArgumentException for {@code RestartGuard.MARKER}: a master of a cluster cannot
-   *     keep a marker of its own, because keys move to other masters with their slots
+   *     keep a marker, because keys move to other masters with their slots
    */
   @Override
   public void start(NodeContext context) {
@@ -91,8 +91,8 @@ class RoutedNode implements LockNode {
   }
 
   /**
-   * {@inheritDoc} Scans the masters of the node's slots, one after another. A lock whose slot moves
-   * to another master during the listing may be missing, or be there twice.
+   * {@inheritDoc} Scans the masters of the node's slots, one after another. If the slot of a lock
+   * moves to another master during the listing, the lock may be missing, or appear twice.
    */
   @Override
   public LockReader reader() {

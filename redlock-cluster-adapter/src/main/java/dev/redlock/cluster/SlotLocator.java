@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Computes the slot and the master of a name, for operators and for spreading load. Names with the
- * same hash tag, <code>{…}</code>, share a slot and therefore a master.
+ * Computes the slot and the master of a name, for operators and for programs that distribute load.
+ * Names with the same hash tag, <code>{…}</code>, share a slot and therefore a master.
  */
 public final class SlotLocator {
   private static final String ANY_PREFIX = "redlock";

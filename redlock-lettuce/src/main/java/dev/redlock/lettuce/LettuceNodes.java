@@ -23,8 +23,8 @@ public final class LettuceNodes {
 
   /**
    * One node per URI: {@code redis://[user:password@]host[:port][/db]}, or {@code rediss://} for
-   * TLS. A node connects at {@link LockNode#start}. Without threads in the options the nodes share
-   * their own threads, which end with the last node.
+   * TLS. A node connects at {@link LockNode#start}. If the options contain no threads, the nodes
+   * share threads of the library, which end with the last node.
    *
    * @throws IllegalArgumentException if a URI is invalid, or two URIs name the same server; the
    *     message contains no password

@@ -72,17 +72,17 @@ public final class LettuceOptions {
     return longestReconnectDelay;
   }
 
-  /** The age at which a connection has been replaced; null for no such age. */
+  /** The age before which the client replaces a connection; null if it replaces none. */
   public @Nullable Duration maxConnectionAge() {
     return maxConnectionAge;
   }
 
-  /** How many requests to one node may be without a reply; further ones fail. */
+  /** How many requests to one node may be without a reply; further requests fail. */
   public int maxUnanswered() {
     return maxUnanswered;
   }
 
-  /** Collects options. Not safe for several threads. */
+  /** Collects options. Not safe for concurrent use. */
   public static final class Builder {
     private @Nullable ClientResources clientResources;
     private @Nullable SslOptions sslOptions;
@@ -104,7 +104,9 @@ public final class LettuceOptions {
       return this;
     }
 
-    /** Trust and keys for {@code rediss://}. Default: the platform's, with host verification. */
+    /**
+     * Trust and keys for {@code rediss://}. Default: those of the platform, with host verification.
+     */
     public Builder sslOptions(SslOptions options) {
       this.sslOptions = requireNonNull(options, "sslOptions");
       return this;
@@ -114,11 +116,11 @@ public final class LettuceOptions {
      * Asks this provider for user and password at each new connection, so that both may change.
      * Default: those of the URI.
      *
-     * <p>Some servers end a connection whose credentials have expired. If the provider {@linkplain
-     * RedisCredentialsProvider#supportsStreaming() streams} credentials, each new value is sent on
-     * the open connections at once ({@code AUTH}), and the server has no reason to end them. The
-     * stream must not end with an error: the connection would get no further value. For other
-     * providers set {@link #maxConnectionAge}.
+     * <p>Some servers close a connection whose credentials have expired. If the provider
+     * {@linkplain RedisCredentialsProvider#supportsStreaming() streams} credentials, the client
+     * sends each new value on the open connections at once ({@code AUTH}), so the server does not
+     * close them. The stream must not end with an error, because the connection would get no
+     * further value. For other providers set {@link #maxConnectionAge}.
      *
      * @param provider called on an I/O thread, must not block
      */
@@ -134,9 +136,9 @@ public final class LettuceOptions {
     }
 
     /**
-     * Bounds of the delay before the next connect, which is random and grows with each failure.
-     * Default 20 to 500 ms: the clients of a node that recovers should not connect all at once, but
-     * soon.
+     * The shortest and the longest delay before the next connect. The delay is random and grows
+     * with each failure. Default 20 to 500 ms: when a node recovers, its clients should connect
+     * soon, but not all at once.
      */
     public Builder reconnectDelay(Duration shortest, Duration longest) {
       positive(shortest, "shortest reconnect delay");
@@ -151,13 +153,13 @@ public final class LettuceOptions {
 
     /**
      * Replaces each connection before it is older than this, with new credentials. The time is
-     * random for each connection, between half of this age and all of it, so that the nodes of a
-     * client are not replaced together. While a connection is replaced the node is CONNECTING, some
-     * ten milliseconds; where the user may not run {@code INFO} it is quarantined afterwards.
-     * Default: connections have no such age.
+     * random for each connection, between half of this age and all of it, so that the client does
+     * not replace all its connections together. During a replacement the node is CONNECTING for
+     * some ten milliseconds. If the user may not run {@code INFO}, the node is quarantined
+     * afterwards. Default: the client replaces no connection because of its age.
      *
-     * <p>Set it a little below the age at which the server ends connections, if the provider of
-     * credentials does not stream them.
+     * <p>If the provider does not stream credentials, set this a little below the age at which the
+     * server closes connections.
      *
      * @throws IllegalArgumentException if it is shorter than 1 s
      */
@@ -170,8 +172,8 @@ public final class LettuceOptions {
     }
 
     /**
-     * How many requests to one node may be without a reply; further ones fail as OVERLOADED. This
-     * bounds the memory that a hanging node costs. Default 10,000.
+     * How many requests to one node may be without a reply; further requests fail as OVERLOADED.
+     * This limits the memory that a hung node costs. Default 10,000.
      */
     public Builder maxUnanswered(int requests) {
       if (requests < 1) {

@@ -32,14 +32,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Release hints by publish and subscribe, for servers, proxies and users without {@code CLIENT
- * TRACKING}. With it this class adds nothing: nodes then send invalidations without a second
- * connection, and also when a key expires. The nodes themselves need RESP3 (Redis 6.0) in any case:
- * a server that rejects {@code HELLO 3} cannot be a node.
+ * TRACKING}. If tracking works, do not use this class: nodes then send invalidations without a
+ * second connection, and also when a key expires. The nodes need RESP3 (Redis 6.0) in any case: a
+ * server that rejects {@code HELLO 3} cannot be a node.
  *
  * <p>All clients of a lock need this class with the same channel. It opens two connections to each
  * given node and publishes the name of each released lock to all of them; one delivery is enough.
- * The user needs {@code +publish +subscribe} and {@code &channel}. Names are published, lease ids
- * never are.
+ * The user needs {@code +publish +subscribe} and {@code &channel}. The class publishes names, and
+ * never lease ids.
  *
  * <pre>{@code
  * Redlock.builder().nodes(uris).hints(PubSubHints.on(List.of(uris))).build()
@@ -60,10 +60,10 @@ public final class PubSubHints implements ReleaseHints {
   private final List<StatefulRedisConnection<String, String>> publishers =
       new CopyOnWriteArrayList<>();
 
-  /** By node, the last reason for missing hints that the log has told. */
+  /** By node, the last logged reason for missing hints. */
   private final Map<String, String> told = new ConcurrentHashMap<>();
 
-  /** Whether the log has told that a node refuses to publish. */
+  /** Whether it has logged that a node refuses to publish. */
   private final AtomicBoolean warned = new AtomicBoolean();
 
   /** Written once by {@link #start}. */
@@ -202,9 +202,7 @@ public final class PubSubHints implements ReleaseHints {
             });
   }
 
-  /**
-   * Logs a reason that differs from the last one: the first is often only that it is not connected.
-   */
+  /** Logs each new reason, because the first is often only that there is no connection. */
   private void tell(NodeUri uri, Throwable failure) {
     String reason = String.valueOf(failure.getMessage());
     if (!reason.equals(told.put(uri.name(), reason))) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The default names and keys. An observation is {@code redlock.lock}. Low cardinality: {@code
  * redlock.operation}, {@code redlock.outcome}. High cardinality: {@code redlock.names}, and {@code
- * redlock.token} of a lease that was granted.
+ * redlock.token} if a lease was granted.
  */
 public class DefaultLockObservationConvention implements LockObservationConvention {
 

@@ -5,7 +5,7 @@ import io.micrometer.observation.Observation;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What an observation of a lock knows; for conventions and handlers. */
+/** The context of an observation of a lock, for conventions and handlers. */
 public final class LockContext extends Observation.Context {
   private final List<String> names;
   private final Operation operation;
@@ -40,7 +40,7 @@ public final class LockContext extends Observation.Context {
     return operation;
   }
 
-  /** The lease that was granted; null until then, or if none was. */
+  /** The granted lease; null before the grant, or if there was none. */
   public @Nullable Lease lease() {
     return lease;
   }

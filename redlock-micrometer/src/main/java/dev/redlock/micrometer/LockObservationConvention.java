@@ -3,7 +3,7 @@ package dev.redlock.micrometer;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 
-/** How observations of locks are named, and which keys they have. */
+/** Determines the names and the keys of observations of locks. */
 public interface LockObservationConvention extends ObservationConvention<LockContext> {
   @Override
   default boolean supportsContext(Observation.Context context) {

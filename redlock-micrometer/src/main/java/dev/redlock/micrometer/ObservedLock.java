@@ -16,13 +16,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock whose calls are observed, and so become spans of a trace if the registry has a handler for
- * tracing. It does what the given lock does, and returns and throws the same, also if a handler or
- * a convention throws: that is logged.
+ * A lock whose calls are observed. If the registry has a handler for tracing, the calls are also
+ * spans of a trace. The lock returns and throws the same as the given lock. If a handler or a
+ * convention throws, the exception is logged and has no other effect.
  *
  * <p>The observation of {@code acquire} and {@code tryAcquire} ends with the call, or when the
- * future is done. That of {@code withLock} also covers the body, which runs in its scope; the event
- * {@code redlock.acquired} marks the end of the wait.
+ * future is done. The observation of {@code withLock} also covers the body, which runs in its
+ * scope; the event {@code redlock.acquired} marks the end of the wait.
  */
 public final class ObservedLock implements DistributedLock {
   private final DistributedLock lock;

@@ -18,8 +18,9 @@ import java.util.concurrent.Flow;
 import java.util.function.UnaryOperator;
 
 /**
- * A client whose locks are {@linkplain ObservedLock observed}. It does what the given client does;
- * closing it closes that client. Reentrant locks, reads and operators' calls are not observed.
+ * A client whose locks are {@linkplain ObservedLock observed}. All calls go to the given client,
+ * also {@code close}. Calls of reentrant locks, calls that only read, and calls for operators are
+ * not observed.
  */
 public final class ObservedRedlock implements Redlock {
   private final Redlock client;

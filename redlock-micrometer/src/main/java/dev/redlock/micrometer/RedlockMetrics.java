@@ -18,7 +18,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The meters of one client. Give it to the client as a listener, and bind it to a registry before:
+ * The meters of one client. Bind them to a registry, then pass them to the client as a listener:
  *
  * <pre>{@code
  * RedlockMetrics metrics = RedlockMetrics.create();
@@ -26,14 +26,14 @@ import org.jspecify.annotations.Nullable;
  * Redlock redlock = Redlock.builder().nodes(uris).listener(metrics).build();
  * }</pre>
  *
- * <p>The meters count what the client reports after it was bound. It may be bound to several
- * registries. Use one object per client, and tell two clients of one registry apart by {@link
- * Builder#tags}: a registry keeps one gauge of a name and tags, so those of a second object with
- * the same tags would show nothing. A client that replaces a closed one takes over its object.
+ * <p>The meters count the events that the client reports after the call of {@link #bindTo}. You may
+ * bind them to several registries. Use one object per client. If two clients share a registry,
+ * distinguish them by {@link Builder#tags}: a registry keeps one gauge per name and tags, so the
+ * gauges of a second object with the same tags would show nothing. If a client replaces a closed
+ * client, pass it the same object.
  *
  * <p>The names of locks are no tag, because an application may use any number of names. {@link
- * Builder#lockTag} maps them to the values of a tag, of which there are {@value #MAX_LOCK_TAGS} at
- * most.
+ * Builder#lockTag} maps them to at most {@value #MAX_LOCK_TAGS} values of a tag.
  *
  * <p>Safe from any thread. Holds no reference to the client.
  */
@@ -66,7 +66,7 @@ public final class RedlockMetrics implements MeterBinder, RedlockListener {
     return new Builder();
   }
 
-  /** Registers the meters. To bind the same registry again does nothing. */
+  /** Registers the meters. Does nothing if they are already bound to this registry. */
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
     requireNonNull(registry, "registry");
@@ -161,9 +161,9 @@ public final class RedlockMetrics implements MeterBinder, RedlockListener {
 
     /**
      * Adds the tag {@code lock} to the meters of locks: the result for the names of a lock, for
-     * example their common prefix. The first {@value #MAX_LOCK_TAGS} different values are kept;
-     * later ones are counted as {@code other}, as are names for which the function throws. Default:
-     * no such tag.
+     * example their common prefix. The first {@value #MAX_LOCK_TAGS} different values are kept.
+     * Later values, and names for which the function throws, count as {@code other}. Default: no
+     * such tag.
      *
      * @param lockTag called for each event, on the callback executor; must be fast
      */

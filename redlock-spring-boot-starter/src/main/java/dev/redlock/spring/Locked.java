@@ -21,16 +21,17 @@ import org.springframework.core.annotation.AliasFor;
  * }</pre>
  *
  * <p>A parameter of type {@link Lease} or {@link FencingToken} is filled in; callers pass null. The
- * lease is released when the method returns or throws. For a method that returns a {@code
- * CompletableFuture}, {@code CompletionStage}, {@code Mono} or {@code Flux} it is released when
- * that completes, fails or is cancelled; the body of such a method runs on the callback executor of
- * the client. If the lease ends before the method does, the caller gets {@link LeaseLostException}.
+ * lease is released when the method returns or throws. If the method returns a {@code
+ * CompletableFuture}, {@code CompletionStage}, {@code Mono} or {@code Flux}, the lease is released
+ * when this result completes, fails or is cancelled. The body of such a method runs on the callback
+ * executor of the client. If the lease ends before the method, the caller gets {@link
+ * LeaseLostException}.
  *
- * <p>Works on calls that pass the Spring proxy. <b>A call from another method of the same object
- * does not take the lock.</b> Declare a {@code Lease} parameter where that would be dangerous: such
- * a call has none to pass. The application does not start if an annotated method is final, private
- * or static, its class is final, its type of result is not supported, or an expression cannot be
- * parsed or names a variable that is not a parameter.
+ * <p>Works on calls that pass through the Spring proxy. <b>A call from another method of the same
+ * object does not take the lock.</b> If this would be dangerous, declare a {@code Lease} parameter:
+ * without the proxy it is null. The application does not start if an annotated method is final,
+ * private or static, its class is final, its type of result is not supported, or an expression
+ * cannot be parsed or names a variable that is not a parameter.
  *
  * <p>The lock is not reentrant: a locked method that calls another one with the same name waits for
  * itself. It is taken outside of a transaction that begins at the same method, and inside of
@@ -64,16 +65,16 @@ public @interface Locked {
   String leaseTime() default "";
 
   /**
-   * What a call does if the lock is held by another holder until the wait time has passed. Other
-   * failures always throw: an outage ({@link QuorumUnavailableException}) is not a lock that is
-   * held.
+   * What a call does if another holder keeps the lock until the wait time has passed. Other
+   * failures always throw: an outage ({@link QuorumUnavailableException}) does not mean that the
+   * lock is held.
    */
   NotAcquired notAcquired() default NotAcquired.THROW;
 
   /** The result for {@link NotAcquired#RETURN}: an expression, without <code>#{…}</code>. */
   String otherwise() default "";
 
-  /** What a call does that did not get the lock in time. */
+  /** What a call does if it did not get the lock in time. */
   enum NotAcquired {
     /** Throws {@link LockTimeoutException}. */
     THROW,

@@ -20,8 +20,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
- * Puts the lock around methods with {@link Locked}, and rejects at start those around which it
- * cannot be put. The auto-configuration registers it.
+ * Puts the lock around methods with {@link Locked}. Rejects a method at the start if it cannot do
+ * this. The auto-configuration registers it.
  *
  * <p>The client is looked up at the first call, so that it may be made after this bean.
  */

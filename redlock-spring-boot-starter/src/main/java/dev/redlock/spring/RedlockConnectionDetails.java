@@ -6,9 +6,9 @@ import org.springframework.boot.autoconfigure.service.connection.ConnectionDetai
 import org.springframework.boot.ssl.SslBundle;
 
 /**
- * Where masters are. The properties {@code redlock.nodes}, {@code redlock.username}, {@code
- * redlock.password} and {@code redlock.ssl.bundle} are used if there is no bean of this type; the
- * nodes of several beans are put together.
+ * The addresses of masters. If there is no bean of this type, the properties {@code redlock.nodes},
+ * {@code redlock.username}, {@code redlock.password} and {@code redlock.ssl.bundle} apply. If there
+ * are several beans, the client uses the nodes of all.
  */
 public interface RedlockConnectionDetails extends ConnectionDetails {
 
@@ -32,7 +32,7 @@ public interface RedlockConnectionDetails extends ConnectionDetails {
 
   /**
    * Whether these masters are started for this application and end with it, as containers of a test
-   * do. If all masters are temporary they vote at once, unless {@code redlock.restart-guard} says
+   * do. If all masters are temporary, they vote at once, unless {@code redlock.restart-guard} says
    * otherwise.
    */
   default boolean temporary() {

@@ -19,16 +19,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A verticle that is deployed on every member of a fleet, and runs an inner verticle on the one
- * member that holds the lock.
+ * A verticle for every member of a fleet. It runs an inner verticle only on the member that holds
+ * the lock.
  *
- * <p>Its deployment succeeds whether or not this member holds the lock. If the inner verticle is
- * undeployed by itself or by an administrator, this member releases the lock and waits for it again
- * after {@link Builder#retryPause}. When the lease is lost or about to end, this verticle undeploys
- * the inner one, {@linkplain Builder#stopMargin a margin} before validity ends; then this member
- * waits for the lock again. When this verticle is undeployed, it first stops the inner verticle and
- * then releases the lock, so that another member starts at once. The guarantees and limits of
- * {@link LeaderElection} apply.
+ * <p>Its deployment succeeds whether or not this member holds the lock. If the inner verticle
+ * undeploys itself, or an administrator undeploys it, this member releases the lock and waits for
+ * it again after {@link Builder#retryPause}. If the lease is lost or about to end, this verticle
+ * undeploys the inner verticle, {@linkplain Builder#stopMargin a margin} before validity ends. Then
+ * this member waits for the lock again. When this verticle is undeployed, it first stops the inner
+ * verticle and then releases the lock, so that another member starts at once. The guarantees and
+ * limits of {@link LeaderElection} apply.
  */
 public final class LockedVerticle extends VerticleBase {
   private final Builder settings;
@@ -105,7 +105,9 @@ public final class LockedVerticle extends VerticleBase {
     }
   }
 
-  /** The inner verticle undeployed itself, or an administrator did: its term is over. */
+  /**
+   * The inner verticle undeployed itself, or an administrator undeployed it: its tenure has ended.
+   */
   private void onInnerGone() {
     LeaderElection e = election;
     if (e != null) {
@@ -150,10 +152,11 @@ public final class LockedVerticle extends VerticleBase {
     }
 
     /**
-     * Whether the lease is extended only if every instance of the inner verticle runs a task on its
-     * context before; see {@link LeaderElection.Builder#liveness}. Default false: a verticle whose
-     * event loop or worker is blocked keeps the lock. With the probe, it loses the lock when its
-     * lease time is over, so no step of it may block for longer than a third of the lease time.
+     * Whether every instance of the inner verticle must run a task on its context before each
+     * extension; see {@link LeaderElection.Builder#liveness}. Default false: if the event loop or
+     * the worker of the verticle is blocked, it keeps the lock. With the probe, it loses the lock
+     * at the end of the lease time, so no step of the verticle may block for longer than a third of
+     * the lease time.
      */
     public Builder livenessProbe(boolean livenessProbe) {
       this.livenessProbe = livenessProbe;

@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The options of a {@link VertxRedlock}, as an object and as JSON. An unknown JSON field is ignored
- * with a warning, as in the options of Vert.x; a field with an invalid value is rejected with an
- * exception that names it. Not safe for concurrent use.
+ * The options of a {@link VertxRedlock}, as an object and as JSON. This class ignores an unknown
+ * JSON field and logs a warning, as the options of Vert.x do. It rejects a field with an invalid
+ * value by an exception that names the field. Not safe for concurrent use.
  */
 @DataObject
 public final class RedlockOptions {
@@ -246,7 +246,7 @@ public final class RedlockOptions {
     return this;
   }
 
-  /** The user for all nodes; used with {@link #getPassword()}. Null means the default user. */
+  /** The user for all nodes, together with {@link #getPassword()}. Null means the default user. */
   public @Nullable String getUsername() {
     return username;
   }
@@ -484,10 +484,10 @@ public final class RedlockOptions {
   }
 
   /**
-   * When this client uses release hints on the event bus: {@code auto} (the default) asks other
-   * clients for hints only while no quorum of nodes notifies this one of releases, {@code always}
-   * asks in any case, and {@code never} neither asks nor sends. With the first two, this client
-   * sends hints to clients that ask.
+   * When this client uses release hints on the event bus. With {@code auto} (the default) it asks
+   * other clients for hints only while no quorum of nodes notifies it of releases. With {@code
+   * always} it asks in any case. With {@code auto} and {@code always} it also sends hints to
+   * clients that ask. With {@code never} it neither asks nor sends.
    */
   public String getReleaseHints() {
     return releaseHints;
@@ -508,8 +508,8 @@ public final class RedlockOptions {
   }
 
   /**
-   * The event bus address at which clients say for which names they wait. Hints are sent to an
-   * address of the waiting client, which begins with this one and a dot.
+   * The event bus address at which clients say for which names they wait. Hints go to an address of
+   * the waiting client, which begins with this address and a dot.
    */
   public String getReleaseAddress() {
     return releaseAddress;
@@ -530,8 +530,8 @@ public final class RedlockOptions {
   }
 
   /**
-   * Whether this client passes the invalidations that it receives from the nodes on to clients that
-   * asked for hints. Default false.
+   * Whether this client forwards the invalidations of the nodes to clients that asked for hints.
+   * Default false.
    */
   public boolean isBridgeRedisHints() {
     return bridgeRedisHints;
@@ -557,7 +557,7 @@ public final class RedlockOptions {
     return this;
   }
 
-  /** The name of this client in its life-cycle events. Null (the default) means a random one. */
+  /** The name of this client in its life-cycle events. Null (the default) means a random name. */
   public @Nullable String getMemberName() {
     return memberName;
   }

@@ -23,7 +23,7 @@ public interface VertxLease {
   List<String> names();
 
   /**
-   * The fencing token: a number that rises from lease to lease of one name. Pass it to the
+   * The fencing token: a number that rises from lease to lease of one name. Send it to the
    * protected resource.
    */
   @GenIgnore(GenIgnore.PERMITTED_TYPE)
@@ -40,7 +40,7 @@ public interface VertxLease {
   boolean isValid();
 
   /**
-   * Returns normally while the lease is valid. Call it before each irrevocable step.
+   * Returns normally while the lease is valid. Call it before each step that cannot be undone.
    *
    * @throws dev.redlock.LeaseLostException if it is not valid; the exception says how the lease
    *     ended

@@ -35,31 +35,32 @@ import java.util.function.Function;
 public interface VertxRedlock {
 
   /**
-   * Creates a client that closes when Vert.x closes. Returns at once, also in a new JVM; the client
-   * is built on a thread of its own, and calls wait for that. A call without a wait time therefore
-   * fails right after this method: see {@link #ready()} and {@link #connect}.
+   * Creates a client that closes when Vert.x closes. Returns at once, even in a new JVM: a separate
+   * thread builds the client, and calls wait for it. So a call without a wait time fails right
+   * after this method: see {@link #ready()} and {@link #connect}.
    *
-   * @throws IllegalArgumentException if an option is out of range; the message names it. What shows
-   *     only when the client is built (a node URI that cannot be read, a missing file) fails {@link
-   *     #ready()} and every call with that exception
+   * @throws IllegalArgumentException if an option is out of range; the message names it. Other
+   *     faults appear only when the client is built (a node URI that cannot be read, a missing
+   *     file). They make {@link #ready()} and every call fail
    */
   static VertxRedlock create(Vertx vertx, RedlockOptions options) {
     return create(vertx, options, builder -> {});
   }
 
   /**
-   * Creates a client and completes with it when a quorum of nodes votes, so that a free lock can be
-   * acquired. Does not fail for unreachable nodes, but waits for them: use {@link Future#timeout}
-   * and close the client that then comes late, or {@link #create} and {@link #ready()}. Never
-   * throws; fails with {@link IllegalArgumentException} if an option is invalid.
+   * Creates a client. The future completes with the client when a quorum of nodes votes, so that a
+   * free lock can be acquired. It does not fail for unreachable nodes, but waits for them. To limit
+   * the wait, use {@link #create} and {@link #ready()}; or use {@link Future#timeout}, and close
+   * the client if it arrives later. Never throws; fails with {@link IllegalArgumentException} if an
+   * option is invalid.
    */
   static Future<VertxRedlock> connect(Vertx vertx, RedlockOptions options) {
     return Clients.connect(vertx, options, builder -> {});
   }
 
   /**
-   * Like {@link #create(Vertx, RedlockOptions)}, and lets the customizer set on the builder what
-   * JSON cannot express. The customizer is called on another thread.
+   * Like {@link #create(Vertx, RedlockOptions)}. The customizer can set options of the builder that
+   * JSON cannot express. It is called on another thread.
    */
   @GenIgnore
   static VertxRedlock create(
@@ -100,10 +101,10 @@ public interface VertxRedlock {
   Future<Void> ready();
 
   /**
-   * Waits for the lock, for at most {@code wait}; zero is a single try. The future completes one
-   * node timeout later at the latest. Bound the time by {@code wait} and not by {@link
-   * Future#timeout}, which cannot tell the client that the caller has gone: the client would still
-   * take the lock.
+   * Waits for the lock, for at most {@code wait}; zero is a single try. The future completes at the
+   * latest one node timeout after that. Limit the time by {@code wait} and not by {@link
+   * Future#timeout}: with a timeout of the future, the client does not know that the caller has
+   * gone, and still takes the lock.
    */
   @GenIgnore(GenIgnore.PERMITTED_TYPE)
   Future<VertxLease> acquire(String name, Duration wait);
@@ -119,9 +120,9 @@ public interface VertxRedlock {
   /**
    * Waits for a lock with these options, until the caller gives up. If {@code giveUp} completes
    * first, successfully or not, the future fails with {@link
-   * java.util.concurrent.CancellationException}, and the client releases what it was granted. Once
-   * the lease was delivered, {@code giveUp} has no effect. Use it if something else than time ends
-   * the wait, for example a closed connection.
+   * java.util.concurrent.CancellationException}, and the client releases a lease that it is
+   * granted. After the lease was delivered, {@code giveUp} has no effect. Use it if another event
+   * than a timeout ends the wait, for example a closed connection.
    */
   @GenIgnore
   Future<VertxLease> acquire(
@@ -134,9 +135,8 @@ public interface VertxRedlock {
   /**
    * Acquires the lock, runs the body, releases the lock, and then completes with the body's result.
    * If the body fails, throws or returns null, the future fails with that failure. If the lease
-   * ended before the body did, also because the verticle was undeployed meanwhile, the future fails
-   * with {@link dev.redlock.LeaseLostException}; the failure of the body, if any, is suppressed in
-   * it.
+   * ended before the body, for example because the verticle was undeployed, the future fails with
+   * {@link dev.redlock.LeaseLostException}; the failure of the body, if any, is suppressed in it.
    */
   @GenIgnore(GenIgnore.PERMITTED_TYPE)
   <T> Future<T> withLock(String name, Duration wait, Function<VertxLease, Future<T>> body);
@@ -145,12 +145,12 @@ public interface VertxRedlock {
   RedlockSharedLocks sharedLocks();
 
   /**
-   * Returns the client itself. A client that {@link #create} made completes its futures on one
-   * thread of its own. Code that blocks there delays the other futures of this client, but not its
+   * Returns the client itself. If {@link #create} made the client, it completes its futures on one
+   * separate thread. Code that blocks there delays the other futures of this client, but not its
    * leases or timers. Run long work on another thread.
    *
-   * <p>While the client is being built, this method waits for that; on an event loop it throws
-   * {@link IllegalStateException} instead. After {@link #ready()} it returns at once.
+   * <p>While the client is being built, this method blocks; on an event loop it throws {@link
+   * IllegalStateException} instead. After {@link #ready()} it returns at once.
    */
   @GenIgnore(GenIgnore.PERMITTED_TYPE)
   Redlock redlock();

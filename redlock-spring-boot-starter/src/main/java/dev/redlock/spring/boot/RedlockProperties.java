@@ -9,7 +9,7 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
-/** The properties {@code redlock.*}. A key that is not known stops the start. */
+/** The properties {@code redlock.*}. With an unknown key the application does not start. */
 @ConfigurationProperties(prefix = "redlock", ignoreUnknownFields = false)
 public class RedlockProperties {
   /** Whether the client is configured. */
@@ -18,24 +18,24 @@ public class RedlockProperties {
   /** URIs of the independent masters, such as redis://host:6379, or rediss:// for TLS. */
   private List<String> nodes = new ArrayList<>();
 
-  /** User of all masters. Without it, that of the URI. */
+  /** User of all masters. Default: that of the URI. */
   private @Nullable String username;
 
-  /** Password of all masters. Without it, that of the URI. */
+  /** Password of all masters. Default: that of the URI. */
   private @Nullable String password;
 
   /** How long connect, handshake and probe may take, each. */
   private Duration connectTimeout = Duration.ofMillis(500);
 
   /**
-   * Longest lease time of the deployment, at most 1h; the same for all clients. Without it, 30s, or
+   * Longest lease time of the deployment, at most 1h; the same for all clients. Default: 30s, or
    * the default lease time if that is longer.
    */
   private @Nullable Duration maxLeaseTime;
 
   /**
-   * How nodes are kept out that may have forgotten leases. Without it, uptime; off if all masters
-   * are containers of a test.
+   * The rule that keeps nodes out that may have forgotten leases. Default: uptime; off if all
+   * masters are containers of a test.
    */
   private @Nullable RestartGuard restartGuard;
 
@@ -171,38 +171,38 @@ public class RedlockProperties {
     return registry;
   }
 
-  /** The options of a lock; what is not given follows the defaults. */
+  /** The options of a lock. Options that are not given have the default values. */
   public static class Options {
-    /** How long nodes keep the lock unless it is extended: 10ms to 1h. Without it, 30s. */
+    /** How long nodes keep the lock unless it is extended: 10ms to 1h. Default: 30s. */
     private @Nullable Duration leaseTime;
 
-    /**
-     * Allowance for clocks that run at different rates. Without it, 1 % of the lease time + 2ms.
-     */
+    /** Allowance for clocks that run at different rates. Default: 1 % of the lease time + 2ms. */
     private @Nullable Duration drift;
 
-    /** How old a vote may be and still count: 1ms to 1s. Without it, 100ms. */
+    /** Maximum age at which a vote counts: 1ms to 1s. Default: 100ms. */
     private @Nullable Duration nodeTimeout;
 
-    /** Whether leases are extended at each third of the lease time. Without it, true. */
+    /** Whether the client extends leases after each third of the lease time. Default: true. */
     private @Nullable Boolean autoExtend;
 
-    /** Longest time that one holder can keep a lease. Without it, 1h. */
+    /** Longest time that one holder can keep a lease. Default: 1h. */
     private @Nullable Duration holdCap;
 
-    /** Shortest time for which the lock stays taken: 0 to the lease time. Without it, 0. */
+    /** Shortest time for which the lock stays taken: 0 to the lease time. Default: 0. */
     private @Nullable Duration minimumHold;
 
-    /** How many callers of this client may wait for one lock. Without it, 1000. */
+    /** How many callers of this client may wait for one lock. Default: 1000. */
     private @Nullable Integer queueBound;
 
-    /** How often in a row the lock is handed off within this client. Without it, 16. */
+    /** How often in a row this client hands the lock off to its own callers. Default: 16. */
     private @Nullable Integer maxHandOffs;
 
-    /** Whether callers of all clients are served in their order. Without it, false. */
+    /**
+     * Whether callers of all clients get the lock in the order in which they came. Default: false.
+     */
     private @Nullable Boolean fair;
 
-    /** After how long a waiter asks again that was not woken: 10ms to 1m. Without it, 1s. */
+    /** Time after which a waiter asks again if no wake-up arrives: 10ms to 1m. Default: 1s. */
     private @Nullable Duration pollInterval;
 
     /** Whether the thread of a locked method is interrupted when the lease is lost. */

@@ -20,9 +20,10 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  * The locks of Spring Integration, on a quorum of Redis masters. Each is a {@link
  * ReentrantDistributedLock} of the client: a thread owns it, and may enter it again.
  *
- * <p>A lock that is taken without a time to live is extended automatically until it is unlocked. If
- * it is lost, to enter it again and {@code unlock} throw {@link LeaseLostException}. A lock that is
- * taken with a time to live expires then, unless {@link #renewLock} extends it.
+ * <p>If a lock is taken without a time to live, the client extends it automatically until {@code
+ * unlock}. If it is lost, entering it again and {@code unlock} throw {@link LeaseLostException}. If
+ * a lock is taken with a time to live, it expires after that time, unless {@link #renewLock}
+ * extends it.
  *
  * <p>The locks of one key are interchangeable. Safe from any thread.
  */

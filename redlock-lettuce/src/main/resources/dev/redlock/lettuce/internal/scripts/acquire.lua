@@ -21,8 +21,8 @@ local now = time[1] * 1000000 + time[2]
 local inWindow = proposed >= now - 2000000 and proposed <= now + 2000000
 
 -- The usual case in four commands: one name that is free and that no other client wants. This MGET comes after the
--- write of the lock key, so that the node sends an invalidation if another client changes the key; see the end of the script.
--- The reply is the node's time alone, because an array would cost as much as a command.
+-- write of the lock key, so that the node sends an invalidation if another client changes the key; see the end of the
+-- script. The reply is the node's time alone, because an array would cost as much as a command.
 if inWindow and not ARGV[5] and not KEYS[3] and redis.call('SET', KEYS[1], id, 'NX', 'PX', ARGV[3]) then
   local stored = redis.call('MGET', KEYS[1], KEYS[2])[2]
   if stored then

@@ -7,9 +7,9 @@
 --
 -- The queue is a sorted set of processes, by arrival. The release of the lock writes the wake key of the first, and
 -- changes the watch key of the second. This script reads both keys of this process last. So if one of them changes,
--- this node sends an invalidation to this client, and to no other. The value of a wake key is the time at which the turn of
--- the process began. The value of a watch key is the patience of its own process: a distant process may need more time
--- for its turn than the patience of the processes behind it.
+-- this node sends an invalidation to this client, and to no other. The value of a wake key is the time at which the
+-- turn of the process began. The value of a watch key is the patience of its own process: a distant process may need
+-- more time for its turn than the patience of the processes behind it.
 --
 -- The keys in ARGV are not declared: before 7.2 each command that reads makes the server remember all KEYS. The
 -- queue only saves time, so it does no harm if a node does not find them.
