@@ -23,16 +23,21 @@ import picocli.CommandLine.Spec;
 final class Connections implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
-  @Option(names = "--seeds", paramLabel = "N", description = "how many seeds (default: 2000)")
+  @Option(names = "--seeds", paramLabel = "N", description = "number of seeds (default: 2000)")
   private long seeds = 2_000;
 
   @Option(names = "--from", paramLabel = "N", description = "the first seed (default: 1)")
   private long from = 1;
 
-  @Option(names = "--mutants", description = "put faults into the layer; each must be caught")
+  @Option(
+      names = "--mutants",
+      description = "put faults into the layer; a test must catch each of them")
   private boolean mutants;
 
-  @Option(names = "--only", paramLabel = "NAME", description = "mutants that contain NAME")
+  @Option(
+      names = "--only",
+      paramLabel = "NAME",
+      description = "only the mutants whose name contains NAME")
   private String only = "";
 
   @Option(names = "--sources", paramLabel = "DIR", description = "the root of the project")

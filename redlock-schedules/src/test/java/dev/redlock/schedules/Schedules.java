@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
     name = "simulate --schedules",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Runs what threads share in the shell under many schedules.")
+    description = "Runs the shell, whose threads share state, under many thread schedules.")
 final class Schedules implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
@@ -33,13 +33,21 @@ final class Schedules implements Callable<Integer> {
       description = "N random schedules of each scenario (default: 20000)")
   private long random = 20_000;
 
-  @Option(names = "--only", paramLabel = "NAME", description = "only what contains NAME")
+  @Option(
+      names = "--only",
+      paramLabel = "NAME",
+      description = "only the scenarios or mutants whose name contains NAME")
   private String only = "";
 
-  @Option(names = "--replay", paramLabel = "SEED", description = "one random schedule of --only")
+  @Option(
+      names = "--replay",
+      paramLabel = "SEED",
+      description = "run one random schedule of --only again")
   private Long seed;
 
-  @Option(names = "--mutants", description = "put faults into the shell; each must be caught")
+  @Option(
+      names = "--mutants",
+      description = "put faults into the shell; a scenario must catch each of them")
   private boolean mutants;
 
   @Option(names = "--sources", paramLabel = "DIR", description = "the root of the project")

@@ -33,12 +33,14 @@ final class Simulate implements Callable<Integer> {
         description = "replay seed N, and print its history")
     Long seed;
 
-    @Option(names = "--mutants", description = "put faults into the protocol; each must be caught")
+    @Option(
+        names = "--mutants",
+        description = "put faults into the protocol; the simulator must catch each of them")
     boolean mutants;
 
     @Option(
         names = "--collisions",
-        description = "compare the queue with asking all nodes each time")
+        description = "compare waiting in the queue with asking all nodes each time")
     boolean collisions;
   }
 
@@ -71,7 +73,7 @@ final class Simulate implements Callable<Integer> {
 
   @Option(
       names = "--shell",
-      description = "the same in worlds with more names, callers and faults: --setting SHELL")
+      description = "use worlds with more names, callers and faults: --setting SHELL")
   private boolean shell;
 
   @Option(

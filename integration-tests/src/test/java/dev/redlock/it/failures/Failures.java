@@ -42,7 +42,7 @@ final class Failures implements Callable<Integer> {
       names = "--guard",
       paramLabel = "on|off",
       description =
-          "off: the control; masters forget without a restart guard, and overlaps must be found")
+          "off: the control; masters forget without a restart guard, and checkers must find overlaps")
   void guard(String word) {
     if (!word.equals("on") && !word.equals("off")) {
       throw new IllegalArgumentException("--guard is on or off, not " + word);
@@ -50,10 +50,13 @@ final class Failures implements Callable<Integer> {
     guard = word;
   }
 
-  @Option(names = "--workers", paramLabel = "N", description = "processes (default: 4)")
+  @Option(
+      names = "--workers",
+      paramLabel = "N",
+      description = "number of worker processes (default: 4)")
   private int workers = 4;
 
-  @Option(names = "--lease", paramLabel = "MS", description = "lease time (default: 3000)")
+  @Option(names = "--lease", paramLabel = "MS", description = "lease time in ms (default: 3000)")
   private int leaseMillis = 3000;
 
   @Option(names = "--seed", paramLabel = "N", description = "seed of faults and durations")
@@ -69,7 +72,7 @@ final class Failures implements Callable<Integer> {
       names = "--shards",
       paramLabel = "MODE",
       description = {
-        "instead: one cluster whose shards fail over and lose writes, one after another, used as",
+        "use one cluster instead, whose shards fail over and lose writes, one after another, as",
         "${COMPLETION-CANDIDATES}; SINGLE is the control and must show overlaps"
       })
   private ShardFailures.Mode shards;
@@ -85,7 +88,7 @@ final class Failures implements Callable<Integer> {
       paramLabel = "NAMES",
       split = ",",
       description =
-          "with --shards: how a master is lost, of ${COMPLETION-CANDIDATES} (default: KILL)")
+          "with --shards: the fault of a master, one or more of ${COMPLETION-CANDIDATES} (default: KILL)")
   private List<ShardFailures.Fault> shardFaults = List.of(ShardFailures.Fault.KILL);
 
   @Option(names = "--check", paramLabel = "FILE", description = "only check this history file")
