@@ -35,7 +35,7 @@ public final class LettuceNodes {
     for (NodeUri uri : parsed) {
       if (!names.add(uri.name())) {
         throw new IllegalArgumentException(
-            "node " + uri.name() + " is configured twice: each node must be another server");
+            "node " + uri.name() + " is configured twice: each node must be a different server");
       }
     }
     SharedResources resources = new SharedResources(options.clientResources());

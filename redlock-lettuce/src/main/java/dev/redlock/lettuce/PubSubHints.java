@@ -214,7 +214,9 @@ public final class PubSubHints implements ReleaseHints {
     try {
       to.mayBeFree(name);
     } catch (IllegalArgumentException e) {
-      LOG.debug("a hint names no lock", e); // Any user of the channel can publish any text.
+      LOG.debug(
+          "a release hint contains no valid lock name",
+          e); // Any user of the channel can publish any text.
     }
   }
 
@@ -228,7 +230,7 @@ public final class PubSubHints implements ReleaseHints {
         try {
           connection.async().publish(channel, name).whenComplete(this::onPublished);
         } catch (RuntimeException e) {
-          LOG.debug("a hint could not be published", e);
+          LOG.debug("publishing a release hint failed", e);
         }
       }
     }

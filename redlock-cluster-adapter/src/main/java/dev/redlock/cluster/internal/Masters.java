@@ -149,7 +149,7 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
         || its.restartGuard() != context.restartGuard()
         || !its.keyPrefix().equals(context.keyPrefix())) {
       throw new IllegalArgumentException(
-          self.name() + ": the nodes of one spread cluster belong to one client");
+          self.name() + ": the nodes of one spread cluster must belong to one client");
     }
     Share share = new Share(self, spread, node, its.listener(), time.nanos());
     synchronized (lock) {
@@ -501,7 +501,7 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
       }
     }
     if (!gone.isEmpty()) {
-      log.info("{}: no longer masters, or at another address: {}", name, gone);
+      log.info("{}: these servers are no longer masters, or have another address: {}", name, gone);
     }
     for (MasterLink link : gone) {
       link.close();

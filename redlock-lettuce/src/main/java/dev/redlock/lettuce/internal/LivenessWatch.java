@@ -69,7 +69,7 @@ final class LivenessWatch {
             loop.lost(
                 session,
                 ConnectionLoop.disconnected(
-                    "no byte for " + TimeUnit.NANOSECONDS.toSeconds(silent) + " s"));
+                    "no byte arrived for " + TimeUnit.NANOSECONDS.toSeconds(silent) + " s"));
       }
       if (status.test(ConnectionStates::refused) && takeProbe(REFUSED_RETRY_NANOS)) {
         loop.probeAgain(session);

@@ -312,7 +312,7 @@ final class NodeSession {
     try {
       channel.channel().config().setOption(ChannelOption.SO_LINGER, 0);
     } catch (RuntimeException e) {
-      log.debug("node {}: this channel has no TCP reset", node, e);
+      log.debug("node {}: this channel cannot send a TCP reset", node, e);
     }
     CompletionStage<Void> ended =
         connection

@@ -45,10 +45,9 @@ public final class NodeUri {
       return new NodeUri(uri, socket);
     } else if (host == null || host.isEmpty() || host.indexOf('@') >= 0) {
       throw new IllegalArgumentException(
-          "node URI '" + mask(text) + "' names no host (an @ in a password is written %40)");
+          "node URI '" + mask(text) + "' contains no host (write an @ in a password as %40)");
     } else if (host.indexOf(':') >= 0 && !isAddress(host)) {
-      throw new IllegalArgumentException(
-          "node URI '" + mask(text) + "' names no port that is a number");
+      throw new IllegalArgumentException("node URI '" + mask(text) + "' contains no port number");
     }
     return new NodeUri(uri, name(uri));
   }
