@@ -42,10 +42,11 @@ final class Readiness {
         Thread.currentThread().interrupt();
         throw new RedlockInterruptedException("a quorum of nodes that votes");
       }
+      boolean done = reached.isDone(); // Read first: a close may come between the two.
       if (reached.isCompletedExceptionally()) {
         throw new RedlockClosedException();
       }
-      return reached.isDone();
+      return done;
     } finally {
       waiting.remove(reached);
     }

@@ -16,6 +16,7 @@ import dev.redlock.schedules.Schedule;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReleaseHints;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,6 +39,7 @@ public final class ShellScenarios {
     all.put("close races acquire", () -> closeRaces(ShellScenarios::acquire));
     all.put("close races a reentrant lock", () -> closeRaces(ShellScenarios::enter));
     all.put("close races close", ShellScenarios::closeRacesClose);
+    all.put("close races a wait for a quorum", ShellScenarios::closeRacesAwaitReady);
     all.put("foreign code throws", ShellScenarios::foreignCodeThrows);
     all.put("a node errs", ShellScenarios::nodeErrs);
     all.put("a grant races a cancel", ShellScenarios::grantRacesCancel);
@@ -130,6 +132,25 @@ public final class ShellScenarios {
               });
     }
     var unused = Schedule.spawn("holder", lease[0]::close);
+    Schedule.awaitOthers();
+  }
+
+  /** No node votes. The wait has no time left, and the close comes before or after that. */
+  private static void closeRacesAwaitReady() {
+    Node node = new Node("a", true);
+    Client client = started(node);
+    node.become(new NodeStatus(NodeStatus.State.CONNECTING, 2, 0, 0, "gone"));
+    var unused =
+        Schedule.spawn(
+            "caller",
+            () -> {
+              try {
+                check(!client.awaitReady(Duration.ZERO), "ready without a quorum");
+              } catch (RedlockClosedException e) {
+                // The close was first.
+              }
+            });
+    unused = Schedule.spawn("close", client::close);
     Schedule.awaitOthers();
   }
 
