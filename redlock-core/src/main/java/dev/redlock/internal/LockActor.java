@@ -76,7 +76,7 @@ class LockActor implements CleanupBacklog.BacklogOwner {
   /** Written by the thread that handles events, read by {@link Locks}. */
   private volatile boolean retired;
 
-  /** Whether it retired, and has something to release all the same: a node replied late. */
+  /** Whether it retired and still has a release to repeat, because a node replied late. */
   private boolean kept;
 
   LockActor(ClientContext context, Locks locks, LockKeys keys) {

@@ -18,17 +18,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>The votes are split. No lease can have a quorum, and the other nodes are slower than usual.
- *   <li>Waiting is in vain. A node stores another lease, and all nodes that have not replied let a
- *       whole node timeout pass before.
+ *   <li>Waiting is in vain. A node stores another lease, and each node that has not replied did not
+ *       reply to an earlier request within the node timeout either.
  * </ul>
  *
- * <p>A process that is not at its turn may need the home node to agree, because the others do not
- * know the queue: always in fair mode and after many hand-offs, else if a vote says that others
- * want the lock. If only that vote is missing at the node timeout, the others decide.
+ * <p>A process that is not at its turn may need the vote of the home node, because only that node
+ * knows the queue. In fair mode and after many hand-offs it always needs that vote. Otherwise it
+ * needs the vote if another vote says that others want the lock. If only the vote of the home node
+ * is missing at the node timeout, the other votes decide.
  *
- * <p>A vote counts for a limited time. It is judged when the deciding vote is processed, never by a
- * timer alone. First, its connection must be the one that the node has now: a node that reconnects
- * may have restarted without its keys. Second, the round must not be older than the node timeout: a
+ * <p>A vote counts for a limited time, and the round checks that when it judges, not when the vote
+ * comes. First, its connection must be the one that the node has now: a node that reconnects may
+ * have restarted without its keys. Second, the round must not be older than the node timeout: a
  * node that restarted is kept from voting for longer than that, so no client can still count a vote
  * that a node has forgotten.
  */
@@ -237,9 +238,9 @@ final class AcquireRound extends Exchange {
   }
 
   /**
-   * The second token was refused like the first. If so many of the free nodes accept a later one
-   * that a quorum may, then clocks are no obstacle. Grants to others raised the fences between the
-   * two.
+   * The second token was refused like the first. If enough free nodes for a quorum would accept a
+   * later token, the clocks are not the cause: grants to others raised the fences between the two
+   * rounds. The verdict is then a collision.
    */
   void overtaken(int acceptLater) {
     QuorumTally tally = tally(timedOut);
