@@ -139,7 +139,7 @@ public record AcquireReport(
               .append(votes.size() - count(Vote.SILENT) - count(Vote.QUARANTINED))
               .append(" of ")
               .append(votes.size())
-              .append(count(Vote.NOT_ASKED) > 0 ? " could be asked, " : " answered in time, ")
+              .append(count(Vote.NOT_ASKED) > 0 ? " could be asked, " : " voted in time, ")
               .append(quorum)
               .append(" are needed");
       case TOKENS_REFUSED ->

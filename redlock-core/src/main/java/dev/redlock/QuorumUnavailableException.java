@@ -3,8 +3,9 @@ package dev.redlock;
 import static java.util.Objects.requireNonNull;
 
 /**
- * Too few nodes replied in time. It is unknown whether a silent node executed the request. After a
- * failed acquire the client rolls the attempt back on the nodes, in the background.
+ * Too few nodes voted in time: they were silent, or in quarantine. It is unknown whether a silent
+ * node executed the request. After a failed acquire the client rolls the attempt back on the nodes,
+ * in the background.
  */
 public final class QuorumUnavailableException extends RedlockException {
   private static final long serialVersionUID = 1L;

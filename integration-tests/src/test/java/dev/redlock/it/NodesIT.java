@@ -323,7 +323,7 @@ class NodesIT {
       for (NodeFindings node :
           redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes()) {
         assertThat(node.node().remaining()).isPositive();
-        assertThat(node.complaints()).anyMatch(c -> c.contains("does not vote: restarted"));
+        assertThat(node.complaints()).anyMatch(c -> c.contains("does not vote: started "));
       }
     }
   }

@@ -155,7 +155,7 @@ class RestartGuardIT {
     nodes.get(5).restart();
     try (Redlock redlock = client(5)) {
       awaitState(redlock, 0, NodeState.State.QUARANTINED, Duration.ofSeconds(5));
-      assertThat(refusal(redlock)).contains("restarted", "RestartGuard.OFF");
+      assertThat(refusal(redlock)).contains("started ", "RestartGuard.OFF");
       nodes.get(5).flush();
       Eventually.holds(() -> state(redlock, 0).cause().contains("flushed"), nodes);
       assertThat(refusal(redlock)).contains("flushed").doesNotContain("RestartGuard.OFF");

@@ -115,7 +115,7 @@ class PatienceTest {
     AcquireReport report = outage(lock.acquireAsync(nodeTimeout.plusMillis(40)));
     assertThat(report.count(Vote.SILENT)).isEqualTo(5);
     assertThat(report.sentence())
-        .contains("0 of 5 answered in time")
+        .contains("0 of 5 voted in time")
         .contains("came later than the node timeout of " + nodeTimeout.toMillis() + " ms")
         .doesNotContain("paused");
   }

@@ -220,7 +220,7 @@ public final class ConnectionStates {
           unknownAge
               ? "may have restarted just before this client first saw it: the server reports no"
                   + " uptime_in_seconds in INFO"
-              : "restarted "
+              : "started "
                   + identity.uptimeSeconds()
                   + " s before this client first saw it (a node that is known to be new may vote at"
                   + " once with RestartGuard.OFF)");
