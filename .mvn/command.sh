@@ -15,11 +15,20 @@ fail() {
   exit 2
 }
 
+# Runs Maven and names each module when its build begins. Prints the errors if the build fails.
 maven() {
+  local log status=0
   command -v mvn >/dev/null || fail "Maven is needed: mvn is not on the PATH"
+  log=$(mktemp)
   # shellcheck disable=SC2086 # MVN_ARGS is a list of words
-  (cd "$root" && mvn -B -q -ntp -Dstyle.color=never ${MVN_ARGS:-} "$@") >&2 ||
-    fail "the build failed, see above"
+  (cd "$root" && mvn -B -ntp -Dstyle.color=never ${MVN_ARGS:-} "$@") 2>&1 | tee "$log" |
+    awk '/^\[INFO\] Building .*\[[0-9]+\/[0-9]+\]$/ {
+      module = $3; for (i = 4; i < NF - 1; i++) module = module " " $i
+      print "  " $NF " " module; fflush()
+    }' >&2 || status=$?
+  [ $status -eq 0 ] || grep -vE '^\[(INFO|WARNING)\]' "$log" >&2 || true
+  rm -f "$log"
+  [ $status -eq 0 ] || fail "the build failed, see above"
 }
 
 # Describes the inputs of a build: the arguments and the jars. Another profile may have added jars.
