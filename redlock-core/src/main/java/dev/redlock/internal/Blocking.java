@@ -35,6 +35,10 @@ final class Blocking {
    */
   boolean await(CompletableFuture<?> result, long nanos) {
     unparkAt(result);
+    return park(result, nanos);
+  }
+
+  private boolean park(CompletableFuture<?> result, long nanos) {
     long start = time.nanos();
     for (long left = nanos; !result.isDone() && left > 0; ) {
       if (Thread.interrupted()) {
@@ -54,9 +58,10 @@ final class Blocking {
 
   /** Waits until done or the time has passed; keeps the thread's interrupt flag. */
   void awaitUninterruptibly(CompletableFuture<?> result, long nanos) {
+    unparkAt(result); // Once, however often the thread is interrupted.
     long start = time.nanos();
     boolean interrupted = false;
-    while (!await(result, nanos - (time.nanos() - start))) {
+    while (!park(result, nanos - (time.nanos() - start))) {
       interrupted = true;
     }
     if (interrupted) {

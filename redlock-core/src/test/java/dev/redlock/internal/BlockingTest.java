@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -32,5 +33,28 @@ class BlockingTest {
       thread.join(TimeUnit.SECONDS.toMillis(20));
       assertThat(thread.isAlive()).isFalse();
     }
+  }
+
+  @Test
+  void wait_interruptedAgainAndAgain_leavesOneDependentAtTheResult() {
+    CompletableFuture<Boolean> result = new CompletableFuture<>();
+    AtomicInteger parks = new AtomicInteger();
+    AtomicInteger dependents = new AtomicInteger();
+    Platform interrupting =
+        new Platform() {
+          @Override
+          void park(CompletableFuture<?> until, long nanos) {
+            dependents.set(until.getNumberOfDependents());
+            if (parks.incrementAndGet() < 100) {
+              Thread.currentThread().interrupt();
+            } else {
+              result.complete(true);
+            }
+          }
+        };
+    new Blocking(interrupting, new SystemTime()).awaitUninterruptibly(result, Long.MAX_VALUE / 4);
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(parks).hasValue(100);
+    assertThat(dependents).hasValue(1);
   }
 }
