@@ -39,7 +39,11 @@ final class DaemonThreads {
 
   /** Platform threads. */
   static ThreadFactory platform(String prefix) {
-    return new ThreadFactoryBuilder().setNameFormat(prefix + "%d").setDaemon(true).build();
+    return new ThreadFactoryBuilder()
+        .setThreadFactory(Thread::new) // The default keeps the group of the current thread.
+        .setNameFormat(prefix + "%d")
+        .setDaemon(true)
+        .build();
   }
 
   /** Virtual threads from Java 24 on, platform threads before. */
