@@ -108,7 +108,7 @@ final class Prober {
               NodeIdentity identity =
                   reply.value() == null
                       ? null
-                      : NodeIdentity.parse(new String(reply.value(), UTF_8));
+                      : InfoReply.identity(new String(reply.value(), UTF_8));
               boolean infoRefused = reply.value() == null;
               if (infoRefused) {
                 refused.add(NO_PERMISSION + "INFO (the client cannot detect restarts)");

@@ -1,15 +1,16 @@
-package dev.redlock.spi;
+package dev.redlock.lettuce.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.spi.NodeIdentity;
 import org.junit.jupiter.api.Test;
 
-class NodeIdentityTest {
+class InfoReplyTest {
 
   @Test
   void info_isRead() {
     NodeIdentity identity =
-        NodeIdentity.parse(
+        InfoReply.identity(
             """
             # Server
             redis_version:7.0.15
@@ -51,7 +52,7 @@ class NodeIdentityTest {
   @Test
   void valkey_isCalledByItsOwnVersion() {
     NodeIdentity identity =
-        NodeIdentity.parse("redis_version:7.2.4\r\nvalkey_version:8.1.1\r\nrun_id:a\r\n");
+        InfoReply.identity("redis_version:7.2.4\r\nvalkey_version:8.1.1\r\nrun_id:a\r\n");
     assertThat(identity.product()).isEqualTo("valkey");
     assertThat(identity.version()).isEqualTo("8.1.1");
     assertThat(identity.replica()).isFalse();
@@ -60,17 +61,17 @@ class NodeIdentityTest {
   @Test
   void troubleWithDiskAndMemory_isRead() {
     NodeIdentity identity =
-        NodeIdentity.parse("run_id:a\naof_last_write_status:err\nevicted_keys:12\n");
+        InfoReply.identity("run_id:a\naof_last_write_status:err\nevicted_keys:12\n");
     assertThat(identity.writeTrouble()).contains("append-only file");
     assertThat(identity.evictedKeys()).isEqualTo(12);
-    assertThat(NodeIdentity.parse("run_id:a\nrdb_last_bgsave_status:err\n").writeTrouble())
+    assertThat(InfoReply.identity("run_id:a\nrdb_last_bgsave_status:err\n").writeTrouble())
         .contains("snapshot");
     assertThat(identity.appendFsync()).isEmpty();
     assertThat(identity.withAppendFsync("always").appendFsync()).isEqualTo("always");
   }
 
   private static boolean promoted(String role, String second, String offset) {
-    return NodeIdentity.parse(
+    return InfoReply.identity(
             "run_id:a\nrole:"
                 + role
                 + "\nmaster_replid2:"
@@ -89,12 +90,12 @@ class NodeIdentityTest {
     assertThat(promoted("master", other, "-1")).isFalse();
     assertThat(promoted("master", none, "-1")).isFalse();
     assertThat(promoted("slave", other, "15")).isFalse();
-    assertThat(NodeIdentity.parse("run_id:a\n").promoted()).isFalse();
+    assertThat(InfoReply.identity("run_id:a\n").promoted()).isFalse();
   }
 
   @Test
   void memory_isRead() {
-    NodeIdentity full = NodeIdentity.parse("run_id:a\nused_memory:95\nmaxmemory:100\n");
+    NodeIdentity full = InfoReply.identity("run_id:a\nused_memory:95\nmaxmemory:100\n");
     assertThat(full.usedMemory()).isEqualTo(95);
     assertThat(full.maxMemory()).isEqualTo(100);
     assertThat(full.withAppendFsync("no").maxMemory()).isEqualTo(100);
@@ -102,9 +103,9 @@ class NodeIdentityTest {
 
   @Test
   void infoWithoutARun_isNone() {
-    assertThat(NodeIdentity.parse("redis_version:7.0.15\r\n")).isNull();
-    assertThat(NodeIdentity.parse("")).isNull();
-    assertThat(NodeIdentity.parse("no colon\n:\nrun_id:x\nuptime_in_seconds:abc").uptimeSeconds())
+    assertThat(InfoReply.identity("redis_version:7.0.15\r\n")).isNull();
+    assertThat(InfoReply.identity("")).isNull();
+    assertThat(InfoReply.identity("no colon\n:\nrun_id:x\nuptime_in_seconds:abc").uptimeSeconds())
         .isZero();
   }
 }
