@@ -190,8 +190,8 @@ class RedlockLockRegistryTest {
       await().atMost(DEADLINE).until(() -> first.leads ^ second.leads);
       Recording leader = first.leads ? first : second;
       (leader == first ? one : two).stop();
-      Recording follower = leader == first ? second : first;
-      await().atMost(DEADLINE).until(() -> follower.leads && !leader.leads);
+      Recording standby = leader == first ? second : first;
+      await().atMost(DEADLINE).until(() -> standby.leads && !leader.leads);
     } finally {
       one.destroy();
       two.destroy();
