@@ -16,11 +16,17 @@ import jdk.jfr.Timespan;
 
 /** The events, and what fills them. Only a runtime with the module {@code jdk.jfr} loads them. */
 final class JfrEvents {
+  /** Only asked whether a recording wants such events: without one, no event is made. */
+  private static final WaitEvent ANY_WAIT = new WaitEvent();
+
+  private static final HoldEvent ANY_HOLD = new HoldEvent();
+  private static final LostEvent ANY_LOST = new LostEvent();
+
   private JfrEvents() {}
 
   static void waited(LockKeys keys, WaitEnd end, long submittedNanos, Time time) {
-    WaitEvent event = new WaitEvent();
-    if (event.isEnabled()) {
+    if (ANY_WAIT.isEnabled()) {
+      WaitEvent event = new WaitEvent();
       event.names = LockKeys.shown(keys.names());
       event.outcome = end.name();
       event.waited = time.nanos() - submittedNanos;
@@ -29,8 +35,8 @@ final class JfrEvents {
   }
 
   static void ended(HeldLease lease, LeaseEnd end, Time time) {
-    HoldEvent hold = new HoldEvent();
-    if (hold.isEnabled()) {
+    if (ANY_HOLD.isEnabled()) {
+      HoldEvent hold = new HoldEvent();
       long now = time.nanos();
       hold.names = LockKeys.shown(lease.keys().names());
       hold.token = lease.token();
@@ -39,8 +45,8 @@ final class JfrEvents {
       hold.validityLeft = lease.validity().remaining(now, time.wallMillis());
       hold.commit();
     }
-    LostEvent lost = new LostEvent();
-    if (!end.byHolder() && lost.isEnabled()) {
+    if (!end.byHolder() && ANY_LOST.isEnabled()) {
+      LostEvent lost = new LostEvent();
       lost.names = LockKeys.shown(lease.keys().names());
       lost.token = lease.token();
       lost.cause = end.name();

@@ -1,9 +1,6 @@
 package dev.redlock.internal.protocol;
 
-import static java.util.Comparator.comparingLong;
-
 import dev.redlock.spi.LockKeys;
-import java.util.stream.IntStream;
 
 /**
  * The one node of a name that keeps the queue of waiting processes. The rendezvous hash of name and
@@ -19,12 +16,16 @@ final class HomeNode {
   HomeNode(Nodes nodes, LockKeys keys) {
     this.nodes = nodes;
     String name = keys.lockKey(0);
-    order =
-        IntStream.range(0, nodes.count())
-            .boxed()
-            .sorted(comparingLong((Integer i) -> hash(name, nodes.name(i))).reversed())
-            .mapToInt(Integer::intValue)
-            .toArray();
+    order = new int[nodes.count()];
+    long[] hashes = new long[order.length];
+    for (int node = 0; node < order.length; node++) {
+      hashes[node] = hash(name, nodes.name(node));
+      int at = node;
+      for (; at > 0 && hashes[order[at - 1]] < hashes[node]; at--) {
+        order[at] = order[at - 1];
+      }
+      order[at] = node;
+    }
   }
 
   /**
