@@ -53,10 +53,10 @@ public final class Assembly {
     }
     if (adapters.size() != 1) {
       throw new IllegalStateException(
-          "nodes(String...) needs exactly one adapter that makes nodes from URIs, found "
-              + adapters
-              + ": add dev.redlock:redlock-lettuce, or pass nodes that you made to"
-              + " nodes(LockNode...)");
+          "nodes(String...) needs exactly one adapter that makes nodes from URIs, such as"
+              + " dev.redlock:redlock-lettuce; found "
+              + adapters.stream().map(adapter -> adapter.getClass().getName()).toList()
+              + "; or pass nodes that you made to nodes(LockNode...)");
     }
     return adapters.get(0).nodes(List.copyOf(uris));
   }
