@@ -10,6 +10,7 @@ import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.cluster.ClusterReleaseHints;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
+import dev.redlock.it.contract.TestClient;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
@@ -65,7 +66,7 @@ final class ClusterClients {
 
   /** The number of subscribers to the hints of this name. */
   static long subscribers(RedisClusterNodes cluster, ClusterReleaseHints hints, String name) {
-    String channel = Clients.lockKey(name) + ":freed";
+    String channel = TestClient.keys(name).lockKey(0) + ":freed";
     String which = hints == ClusterReleaseHints.PUBSUB ? "NUMSUB" : "SHARDNUMSUB";
     long all = 0;
     for (RedisNode master : cluster.masters()) {
