@@ -2,7 +2,15 @@ package dev.redlock;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.redlock.spi.NodeFactory;
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ServiceConfigurationError;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The builder of core alone: its tests have no adapter on the class path. */
 class RedlockBuilderTest {
@@ -13,6 +21,25 @@ class RedlockBuilderTest {
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("found []")
         .hasMessageContaining("dev.redlock:redlock-lettuce");
+  }
+
+  @Test
+  void nodesOfUris_adapterThatCannotBeLoaded_areRejectedWithItsName(@TempDir Path folder)
+      throws IOException {
+    Path services = Files.createDirectories(folder.resolve("META-INF/services"));
+    Files.writeString(services.resolve(NodeFactory.class.getName()), "com.example.GoneAdapter");
+    Thread thread = Thread.currentThread();
+    ClassLoader before = thread.getContextClassLoader();
+    try (URLClassLoader loader = new URLClassLoader(new URL[] {folder.toUri().toURL()}, before)) {
+      thread.setContextClassLoader(loader);
+      assertThatThrownBy(Redlock.builder().nodes("redis://127.0.0.1:1")::build)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("cannot be loaded")
+          .hasMessageContaining("com.example.GoneAdapter")
+          .hasCauseInstanceOf(ServiceConfigurationError.class);
+    } finally {
+      thread.setContextClassLoader(before);
+    }
   }
 
   @Test

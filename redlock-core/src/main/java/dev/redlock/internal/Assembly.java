@@ -12,6 +12,7 @@ import dev.redlock.spi.Time;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.concurrent.Executor;
@@ -62,9 +63,16 @@ public final class Assembly {
   }
 
   private static List<NodeFactory> adapters(@Nullable ClassLoader loader) {
-    return ServiceLoader.load(NodeFactory.class, loader).stream()
-        .map(ServiceLoader.Provider::get)
-        .toList();
+    try {
+      return ServiceLoader.load(NodeFactory.class, loader).stream()
+          .map(ServiceLoader.Provider::get)
+          .toList();
+    } catch (ServiceConfigurationError e) {
+      throw new IllegalStateException(
+          "an adapter that makes nodes from URIs is present, but cannot be loaded: "
+              + e.getMessage(),
+          e);
+    }
   }
 
   /** Checks the parts and starts the client. */
