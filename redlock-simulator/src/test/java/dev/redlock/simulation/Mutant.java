@@ -374,15 +374,15 @@ record Mutant(String name, String source, List<Edit> edits) {
         "the holder checks its lease after every invalidation from a node that it has lost",
         protocol(
             "LeaseExtender",
-            "boolean lost = (lostAt & 1L << node) != 0;",
-            "boolean lost = lostAt < 0;"));
+            "boolean lost = (lostOn & 1L << node) != 0;",
+            "boolean lost = lostOn < 0;"));
     mutant(
         "X",
         "an invalidation during a failed check is forgotten",
         protocol(
             "LeaseExtender",
-            "could not use.\n    if (probeDue) {",
-            "could not use.\n    if (probeDue && verdict == ExtendVerdict.RENEWED) {"));
+            "could not use.\n    if (checkDue) {",
+            "could not use.\n    if (checkDue && verdict == ExtendVerdict.RENEWED) {"));
     mutant(
         "X",
         "the second of the queue never passes the first over",
@@ -465,14 +465,14 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "local hand-off although a node has sent an invalidation",
-        protocol("LeaseExtender", "round == null && !probeDue && lostAt == 0;", "lostAt == 0;"));
+        protocol("LeaseExtender", "round == null && !checkDue && lostOn == 0;", "lostOn == 0;"));
     mutant(
         "X",
         "local hand-off although a node has said that another lease holds the key",
         protocol(
             "LeaseExtender",
-            "round == null && !probeDue && lostAt == 0;",
-            "round == null && !probeDue;"));
+            "round == null && !checkDue && lostOn == 0;",
+            "round == null && !checkDue;"));
     mutant(
         "X",
         "a repair that was due when the lease ended is forgotten",
@@ -572,7 +572,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         protocol(
             "WaitPolicy",
             "nodes.blame(1L << request.node, true);\n    pause(now, roundTrip(),"
-                + " MAX_BACKOFF_NANOS);",
+                + " MAX_PAUSE_NANOS);",
             "nodes.blame(1L << request.node, true);\n    pause(now, 1, 1);"));
     mutant(
         "I",
@@ -593,7 +593,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         "after a round without a quorum the client asks again after 10 microseconds",
         protocol(
             "WaitPolicy",
-            "pause(now, timeoutNanos / 2, MAX_BACKOFF_NANOS);",
+            "pause(now, timeoutNanos / 2, MAX_PAUSE_NANOS);",
             "pause(now, 10_000, 10_000);"));
     mutant(
         "I",

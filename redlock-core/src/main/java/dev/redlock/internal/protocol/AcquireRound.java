@@ -52,7 +52,7 @@ final class AcquireRound extends Exchange {
   /** The node that keeps the queue and may have to agree; −1 for none. */
   private int queueHome;
 
-  /** Whether the home node has to agree although no vote speaks of others. */
+  /** Whether the home node has to agree even if no vote reports others that want the lock. */
   private boolean needsHome;
 
   private AcquireVerdict verdict = AcquireVerdict.UNDECIDED;
@@ -102,7 +102,6 @@ final class AcquireRound extends Exchange {
     asked(sent, nowNanos);
   }
 
-  /** The home node has to agree, whatever the votes say. */
   void needHome() {
     needsHome = true;
   }
@@ -157,7 +156,7 @@ final class AcquireRound extends Exchange {
   }
 
   /** Whether the node was sent no other round of the same lease id. */
-  boolean isOnlyQuestion(int node) {
+  boolean isOnlyRoundAt(int node) {
     return ((sentBefore | superseded) & 1L << node) == 0;
   }
 
@@ -208,7 +207,7 @@ final class AcquireRound extends Exchange {
       return AcquireVerdict.HELD;
     }
     if (tally.isWon()) {
-      if (!atTimeout && !tooOld && needsMore()) {
+      if (!atTimeout && !tooOld && awaitsHome()) {
         return AcquireVerdict.UNDECIDED;
       }
       boolean inTime = !tooOld && validity.remaining(nowNanos, nowWallMillis) > 0;
@@ -252,19 +251,20 @@ final class AcquireRound extends Exchange {
   // Patience.
 
   /** Whether a quorum is not enough, because the vote of the home node must come first. */
-  private boolean needsMore() {
+  private boolean awaitsHome() {
     return queueHome >= 0 && isOpen(queueHome) && (needsHome || othersQueued() > 0);
   }
 
-  private boolean waitsForHome() {
-    return needsMore()
+  /** Whether only the vote of the home node is missing. */
+  private boolean waitsForHomeOnly() {
+    return awaitsHome()
         && verdict == AcquireVerdict.UNDECIDED
         && Long.bitCount(grantedMask()) >= nodes.quorum();
   }
 
   /** When {@link #onTimer} is to be called, whether or not replies come. */
   long wakeNanos() {
-    if (waitsForHome()) {
+    if (waitsForHomeOnly()) {
       return fair ? deadlineNanos() : impatientNanos();
     }
     return sawHolder() && (!isHeldBySome() || isOpenAtSilentNodesOnly())
@@ -282,7 +282,7 @@ final class AcquireRound extends Exchange {
       return verdict;
     }
     nodes.blame(open(), deadlineNanos() - nowNanos <= 0);
-    if (waitsForHome()) {
+    if (waitsForHomeOnly()) {
       queueHome = -1;
       return decide(nowNanos, nowWallMillis, false);
     }

@@ -9,8 +9,8 @@ public enum AcquireVerdict {
   /** Another lease may have a quorum, or it is the turn of another process. */
   HELD,
   /**
-   * Several clients have votes, and none of them can have a quorum; or others were granted the lock
-   * twice while this one asked.
+   * Several clients have votes, and none of them can have a quorum; or grants to others raised the
+   * fences above both tokens of this client.
    */
   COLLIDED,
   /** The token was the obstacle; a later one may win. */

@@ -23,7 +23,7 @@ final class Grant {
   /** Written by the machine's queue; read by any thread that asks whether a lease is valid. */
   private volatile Validity validity;
 
-  /** The nodes that it was sent to besides its round. */
+  /** The nodes to which it was sent beside its round, by extensions and repairs. */
   private long alsoSent;
 
   /** Whether votes that are still to come are too late. */
@@ -65,15 +65,15 @@ final class Grant {
   }
 
   /**
-   * The nodes that it must be released on: not a node that was down all the time, nor one that
-   * refused the round before it wrote anything.
+   * The nodes on which it must be released: not a node that was down all the time, nor one that
+   * failed the round before it wrote anything.
    */
   long written() {
     return votes.writtenMask() | alsoSent;
   }
 
-  /** It is sent to further nodes. */
-  void writeTo(long mask) {
+  /** It is sent to these nodes as well. */
+  void noteSent(long mask) {
     alsoSent |= mask;
   }
 
@@ -86,9 +86,7 @@ final class Grant {
     return new LockRequest.Extend(keys, id, token, ttlMillis);
   }
 
-  /**
-   * @param keepMillis for how long the keys stay, for a minimum hold
-   */
+  /** The release, which lets the keys live for this time at most, for a minimum hold. */
   LockRequest.Release release(long keepMillis) {
     return LockRequest.Release.of(keys, id, token).keeping(keepMillis);
   }

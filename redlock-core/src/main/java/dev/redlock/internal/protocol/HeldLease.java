@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One holder's lease, from its begin to its end: its fencing token, its cap, and whether it has
+ * One holder's lease, from its beginning to its end: its fencing token, its cap, and whether it has
  * ended. What the nodes store for it is its {@link Grant}; the {@link LeaseExtender} keeps that
  * alive.
  *
@@ -81,7 +81,7 @@ public final class HeldLease {
         && token + 1 < grant.token + TokenWindow.PER_GRANT;
   }
 
-  /** The secret under its keys. */
+  /** The lease id, the value of its lock keys. */
   public String id() {
     return grant.id;
   }
@@ -96,17 +96,17 @@ public final class HeldLease {
     return grant.token;
   }
 
-  /** When it was granted. */
+  /** When its hold began: when its round was sent, or at the local hand-off. */
   public long grantedNanos() {
     return grantedNanos;
   }
 
-  /** What it covers. */
+  /** The keys of its names. */
   public LockKeys keys() {
     return grant.keys;
   }
 
-  /** How it was asked for. */
+  /** The config of the lock that acquired it. */
   public LockConfig config() {
     return grant.config;
   }
@@ -138,7 +138,7 @@ public final class HeldLease {
     return releaseAsked;
   }
 
-  /** Whether validity is at its end, with a margin so that the holder is told in time. */
+  /** How it ends if its validity is over, early enough to tell the holder in time; or null. */
   @Nullable LeaseEnd overdue(long nowNanos, long nowWallMillis) {
     if (validity().remaining(nowNanos, nowWallMillis) > marginNanos()) {
       return null;

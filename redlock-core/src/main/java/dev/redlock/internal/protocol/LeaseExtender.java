@@ -10,25 +10,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps a {@link Grant} alive on the nodes: extends it each third of the lease time, writes it to
- * nodes that do not store it, and probes when a node tells of a change. It stays with the grant
- * when that is handed off locally.
+ * nodes that do not store it, and checks it when a node reports a change of the lock key. It stays
+ * with the grant when that is handed off locally.
  *
  * <p>Why nodes are repaired: a lease on no more than a quorum is one lost key away from a second
  * owner. A repair never moves the deadline, because too few nodes take part in it.
  *
- * <p>Why a probe: a node sends an invalidation when the key is deleted, written or has expired. The
+ * <p>Why a check: a node sends an invalidation when the key is deleted, written or has expired. The
  * naive way takes that for a loss. But invalidations are lost, late, or follow this client's own
- * commands. A probe is an extension round, and its votes decide. The naive probe, one for each
+ * commands. A check is an extension round, and its votes decide. The naive check, one for each
  * invalidation, fails in this history: an operator's break reaches the home node alone. A waiter is
- * admitted there, loses its round and rolls back. The node tells the holder, which probes: once for
- * each attempt of any waiter, for as long as the lease lives. So probes that find the key lost on a
+ * admitted there, loses its round and rolls back. The node tells the holder, which checks: once for
+ * each attempt of any waiter, for as long as the lease lives. So checks that find the key lost on a
  * node follow each other at growing intervals.
  */
 final class LeaseExtender {
-  private static final long PROBE_INTERVAL_NANOS = 20_000_000;
+  private static final long CHECK_INTERVAL_NANOS = 20_000_000;
   private static final long MIN_RETRY_NANOS = 5_000_000;
 
-  /** Of the probe interval, while other leases come and go on a node: up to 640 ms. */
+  /** Of the check interval, while other leases come and go on a node: up to 640 ms. */
   private static final int MAX_DOUBLINGS = 5;
 
   private final Grant grant;
@@ -43,8 +43,8 @@ final class LeaseExtender {
   private @Nullable ExtendRound round;
   private long nextExtendNanos;
   private long lastSentNanos;
-  private boolean probeDue;
-  private boolean abandoned;
+  private boolean checkDue;
+  private boolean stopped;
 
   /** Nodes that a repair was sent to, and that have not replied. */
   private long repairing;
@@ -58,11 +58,11 @@ final class LeaseExtender {
    */
   private long unrepaired;
 
-  /** Nodes that have replied to an extension that they store another lease. */
-  private long lostAt;
+  /** Nodes whose newest reply to an extension says that another lease has the key. */
+  private long lostOn;
 
-  /** How many such replies came in a row. */
-  private int probesInVain;
+  /** How many such replies came since no node was in {@link #lostOn}. */
+  private int checksInVain;
 
   LeaseExtender(HeldLease lease, Nodes nodes, List<Effect> effects) {
     this.lease = lease;
@@ -91,7 +91,7 @@ final class LeaseExtender {
     repair(toRepair, nowNanos, nowWallMillis);
   }
 
-  /** The successor goes on with the grant, and repairs what its predecessor could not. */
+  /** The successor takes the grant over, and repairs what its predecessor could not. */
   void resume(HeldLease successor, long nowNanos, long nowWallMillis) {
     lease = successor;
     long toRepair = unrepaired | repairing;
@@ -100,18 +100,18 @@ final class LeaseExtender {
     repair(toRepair, nowNanos, nowWallMillis);
   }
 
-  /** The lease can no longer be released by its holder: it is left to expire. */
+  /** No code can release the lease any more, so it is no longer extended and expires. */
   void stop() {
-    abandoned = true;
+    stopped = true;
   }
 
   private boolean extendsItself() {
-    return config.autoExtend() && !abandoned;
+    return config.autoExtend() && !stopped;
   }
 
   /** Whether nothing has cast doubt on the votes that won the grant. */
   boolean isWithoutDoubt() {
-    return extendsItself() && round == null && !probeDue && lostAt == 0;
+    return extendsItself() && round == null && !checkDue && lostOn == 0;
   }
 
   // Repair.
@@ -152,7 +152,7 @@ final class LeaseExtender {
   private void send(ExtendRound r) {
     long mask = r.open();
     if (mask != 0) {
-      grant.writeTo(mask);
+      grant.noteSent(mask);
       effects.add(new Effect.Send(r, r.request, mask));
     }
   }
@@ -166,11 +166,12 @@ final class LeaseExtender {
 
   /**
    * The node has a new connection, and may have lost its keys; or it executes again. After a pause
-   * many such events come at once, and tell of one connection.
+   * many such events come at once, all for one connection.
    */
-  void onUsable(int node, long nowNanos, long nowWallMillis) {
-    long lost = repairedOn[node] == nodes.status(node).connection() ? 0 : 1L << node;
-    repairing &= ~lost;
+  void onWorks(int node, long nowNanos, long nowWallMillis) {
+    if (repairedOn[node] != nodes.status(node).connection()) {
+      repairing &= ~(1L << node); // The repair was lost with its connection.
+    }
     repair(1L << node, nowNanos, nowWallMillis);
   }
 
@@ -190,14 +191,14 @@ final class LeaseExtender {
     long ttlMillis = Math.min(config.ttlMillis(), toCapMillis);
     if (!isUseful(ttlMillis, nowNanos)) {
       nextExtendNanos = deadlineNanos();
-      if (!probeDue && acks.isEmpty()) {
+      if (!checkDue && acks.isEmpty()) {
         return;
       }
-      // The cap is reached, or this is only a probe: the nodes keep what is left of the lease time.
+      // The cap is reached, or this is only a check: the nodes keep what is left of the lease time.
       // A caller that asked learns whether they confirm it, because the lease has not ended.
       ttlMillis = Math.max(1, (deadlineNanos() + config.driftNanos() - nowNanos) / 1_000_000L);
     }
-    probeDue = false;
+    checkDue = false;
     lastSentNanos = nowNanos;
     ExtendRound r =
         new ExtendRound(nodes, lease, ttlMillis, false, nodes.all(), nowNanos, nowWallMillis);
@@ -219,11 +220,11 @@ final class LeaseExtender {
   @Nullable LeaseEnd onReply(
       ExtendRound r, int node, NodeReply reply, long nowNanos, long nowWallMillis) {
     if (reply.code() == ReplyCode.LOST) {
-      lostAt |= 1L << node;
-      probesInVain++;
+      lostOn |= 1L << node;
+      checksInVain++;
     } else if (reply.code().definite()) {
-      lostAt &= ~(1L << node);
-      probesInVain = lostAt == 0 ? 0 : probesInVain;
+      lostOn &= ~(1L << node);
+      checksInVain = lostOn == 0 ? 0 : checksInVain;
     }
     if (r.repairs()) {
       repairing &= ~(1L << node);
@@ -256,8 +257,8 @@ final class LeaseExtender {
       default -> retry(r, nowNanos, nowWallMillis);
     }
     // An invalidation came behind a reply that this round has counted, or could not use.
-    if (probeDue) {
-      probeAfter(longInterval());
+    if (checkDue) {
+      checkAfter(longInterval());
     }
     return null;
   }
@@ -277,9 +278,9 @@ final class LeaseExtender {
     acks.clear();
   }
 
-  // Probes.
+  // Checks.
 
-  /** A node tells that the key was written or deleted, or has expired. */
+  /** A node reports that the key was written or deleted, or has expired. */
   void onInvalidation(int node) {
     ExtendRound e = round;
     boolean ownCommand =
@@ -287,20 +288,20 @@ final class LeaseExtender {
             || (e != null && e.isOpen(node))
             || (repairing & 1L << node) != 0;
     if (ownCommand) {
-      return; // The node executes the command after the change, and its reply will tell.
+      return; // The node executes the command after the change, and its reply reports the key.
     }
-    probeDue = true;
-    // Other leases come and go on a node that lost the key. A probe would wake their waiters each
+    checkDue = true;
+    // Other leases come and go on a node that lost the key. A check would wake their waiters each
     // time.
-    boolean lost = (lostAt & 1L << node) != 0;
-    probeAfter(lost ? longInterval() : PROBE_INTERVAL_NANOS);
+    boolean lost = (lostOn & 1L << node) != 0;
+    checkAfter(lost ? longInterval() : CHECK_INTERVAL_NANOS);
   }
 
   private long longInterval() {
-    return PROBE_INTERVAL_NANOS << Math.min(MAX_DOUBLINGS, probesInVain);
+    return CHECK_INTERVAL_NANOS << Math.min(MAX_DOUBLINGS, checksInVain);
   }
 
-  private void probeAfter(long intervalNanos) {
+  private void checkAfter(long intervalNanos) {
     long at = lastSentNanos + intervalNanos;
     if (at - nextExtendNanos < 0) {
       nextExtendNanos = at;
@@ -330,7 +331,7 @@ final class LeaseExtender {
   }
 
   private boolean isRoundDue() {
-    return round == null && (extendsItself() || probeDue);
+    return round == null && (extendsItself() || checkDue);
   }
 
   void deadlines(NextWake wake) {

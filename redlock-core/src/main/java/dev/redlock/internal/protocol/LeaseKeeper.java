@@ -83,7 +83,7 @@ final class LeaseKeeper {
 
   void onReply(ExtendRound r, int node, NodeReply reply, long now, long wall) {
     if (r.lease != lease) {
-      return; // The lease has ended. Its successor asks for what it needs to know.
+      return; // That lease has ended. Its successor sends extensions of its own.
     }
     endIf(r.lease, r.lease.extender.onReply(r, node, reply, now, wall), now);
   }

@@ -86,22 +86,22 @@ public final class LockMachine {
     return isIdle() && (waiters.isClosed() || lingers == Long.MIN_VALUE || lingers - now <= 0);
   }
 
-  /** How many callers wait, the one that is being served included. */
+  /** How many callers wait, including the head of their queue. */
   public int waiting() {
     return waiters.length();
   }
 
-  /** Releases that nodes have not answered yet. */
+  /** How many releases nodes have not confirmed, over all nodes. */
   public int pendingReleases() {
     return pendingReleases.pending();
   }
 
-  /** Whether any node's number of them has changed since {@link #takeReleaseNews}. */
+  /** Whether a node's number of pending releases has changed since {@link #takeReleaseNews}. */
   public boolean hasReleaseNews() {
     return pendingReleases.hasNews();
   }
 
-  /** How many more of them each node has than at the last call; valid until the next call. */
+  /** By node: how many more it has than at the last call. Valid until the next call. */
   public int[] takeReleaseNews() {
     return pendingReleases.takeNews();
   }
@@ -139,7 +139,7 @@ public final class LockMachine {
   /**
    * A waiter gives up. Cancelling the caller never cancels the clean-up.
    *
-   * @return false if it does not wait here: it has the lease, or was refused
+   * @return false if the waiter does not wait here: it has the lease, or was refused
    */
   public boolean cancel(Waiter w, long now, long wall) {
     leases.endIfOverdue(now, wall);
@@ -162,7 +162,7 @@ public final class LockMachine {
     }
     Waiter next = waiters.next();
     if (next != null && l.mayHandOff(next, now, wall) && waiters.comesBeforeOthers(next)) {
-      // Settled before the round: a caller that asks again while it runs is queued behind it.
+      // Before the round: if the holder asks again during the round, it waits behind the next one.
       effects.add(new Effect.Settle(ack, Effect.Result.DONE));
       waiters.handOff(l, next, now, wall);
     } else {
@@ -183,7 +183,7 @@ public final class LockMachine {
     }
   }
 
-  /** The holder can no longer release the lease: it is left to expire. */
+  /** No code can release the lease any more, so it is no longer extended and expires. */
   public void stopExtending(HeldLease l) {
     if (l == leases.lease()) {
       l.extender.stop();
@@ -263,8 +263,8 @@ public final class LockMachine {
     if (acquirer.isNewest(r)) {
       r.record(node, reply, now);
     }
-    if (notExecuted && r.verdict() != AcquireVerdict.WON && r.isOnlyQuestion(node)) {
-      // There is nothing to roll back. But the roll-back was sent before.
+    if (notExecuted && r.verdict() != AcquireVerdict.WON && r.isOnlyRoundAt(node)) {
+      // Nothing to roll back on the node, but its roll-back was sent before this reply came.
       pendingReleases.onNotExecuted(r.request.leaseId(), node);
     }
     onLateVote(r, node, reply, now, wall);
@@ -295,8 +295,8 @@ public final class LockMachine {
   }
 
   /**
-   * Whether what this question left on a node belongs to the lease that is held, asked for or being
-   * handed off. Then it stays, or is taken over or released together with that lease.
+   * Whether what this round left on a node belongs to the lease that is held, asked for or being
+   * handed off. It then stays, or is taken over or released together with that lease.
    */
   private boolean isInUse(AcquireRound r) {
     String id = r.request.leaseId();
@@ -365,7 +365,7 @@ public final class LockMachine {
       pendingReleases.onWorks(node, now);
       HeldLease l = leases.lease();
       if (l != null) {
-        l.extender.onUsable(node, now, wall);
+        l.extender.onWorks(node, now, wall);
       }
     }
     waitPolicy.onNodeStatus(node, now);

@@ -6,15 +6,15 @@ import dev.redlock.spi.ReplyCode;
 /**
  * How the votes of one round stand at one moment. A vote that was good when it came may have lost
  * its worth since, because its connection broke. A round therefore counts anew whenever it judges,
- * and latches only its first verdict. If it did not, a lock that was refused as held could turn
- * into one that was unavailable when a further vote comes.
+ * and keeps only its first verdict. If it did not, a lock that was refused as held could turn into
+ * one that was unavailable when a further vote comes.
  */
 final class QuorumTally {
   private final Nodes nodes;
   private final Exchange round;
 
   int granted;
-  int held;
+  int held; // Nodes that store another lease; in an extension, nodes that have lost this one.
   int stale;
 
   /** Nodes whose vote counts for neither side: they failed, timed out, or were not asked. */

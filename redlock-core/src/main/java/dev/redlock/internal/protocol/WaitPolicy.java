@@ -31,12 +31,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class WaitPolicy {
   /**
-   * How often in a row the turn may be followed by a refusal. A home node that admits while others
-   * hold has lost its key, and asking it often is useless.
+   * How often in a row this process may be refused at its turn. A home node that admits while
+   * others hold the lock has lost its key, and asking it often is useless.
    */
   private static final int ADMITTED_IN_VAIN_LIMIT = 2;
 
-  private static final long MAX_BACKOFF_NANOS = 1_000_000_000;
+  private static final long MAX_PAUSE_NANOS = 1_000_000_000;
 
   private static final long MIN_ROUND_NANOS = 1_000_000;
 
@@ -56,7 +56,7 @@ final class WaitPolicy {
   /** Whether the lock was held after a hint, and this process had no turn since. */
   private boolean hintInVain;
 
-  /** Whether the next question goes to the home node, to enter its queue. */
+  /** Whether the next request goes to the home node, to enter its queue. */
   private boolean queueNext;
 
   /** Whether a quorum may be free although the home node says otherwise. */
@@ -65,7 +65,10 @@ final class WaitPolicy {
   /** Whether the newest request to be queued failed. */
   private boolean notQueued;
 
+  /** The last pause; the next one is longer. 0 if there was none since the last reset. */
   private long pauseNanos;
+
+  /** How often in a row this process was refused at its turn. */
   private int admittedInVain;
 
   /** The node in whose queue this process sleeps, or −1. */
@@ -87,7 +90,7 @@ final class WaitPolicy {
   private long timeoutNanos = 100_000_000;
 
   /** Fair mode: order matters more than time. */
-  private boolean strict;
+  private boolean fair;
 
   WaitPolicy(Nodes nodes, LockKeys keys, Randomness random) {
     this.nodes = nodes;
@@ -187,10 +190,10 @@ final class WaitPolicy {
 
   /** The node whose queue to enter; −1 if all are passed over. */
   int home() {
-    return home.pick(strict);
+    return home.pick(fair);
   }
 
-  /** See {@link LockRequest.Enqueue#afterToken}; for one question, then the lease may be over. */
+  /** See {@link LockRequest.Enqueue#afterToken}; for one request, then the lease may be over. */
   long takeAfterToken() {
     long after = afterToken;
     afterToken = 0;
@@ -199,12 +202,12 @@ final class WaitPolicy {
 
   /** When a node that is asked to queue this process counts as hung. */
   long patienceWith(int node) {
-    return strict ? timeoutNanos : Math.min(timeoutNanos, nodes.knowledge(node).patience());
+    return fair ? timeoutNanos : Math.min(timeoutNanos, nodes.knowledge(node).patience());
   }
 
   void asked(LockConfig config) {
     timeoutNanos = config.nodeTimeoutNanos();
-    strict = config.fair();
+    fair = config.fair();
   }
 
   // What comes of a round.
@@ -218,7 +221,7 @@ final class WaitPolicy {
         admittedInVain += r.atTurn ? 1 : 0;
         if (admittedInVain > 1) {
           // At first, the holder's release may still be on its way to the other nodes.
-          pause(now, roundTrip(), MAX_BACKOFF_NANOS);
+          pause(now, roundTrip(), MAX_PAUSE_NANOS);
           if (isInVain()) {
             sleep.ignoreHints();
             afterToken = endedAtHome + 1;
@@ -228,7 +231,7 @@ final class WaitPolicy {
       default -> {
         // No other client has won: asks all nodes again, after growing pauses.
         allNext = true;
-        pause(now, timeoutNanos / 2, MAX_BACKOFF_NANOS);
+        pause(now, timeoutNanos / 2, MAX_PAUSE_NANOS);
       }
     }
   }
@@ -243,7 +246,7 @@ final class WaitPolicy {
   /** The node does not reply for longer than usual: the next in order takes its place. */
   void noReply(QueueRequest request) {
     // In fair mode it let the whole node timeout pass; see HomeNode.
-    nodes.blame(1L << request.node, strict);
+    nodes.blame(1L << request.node, fair);
     queueNext = true;
   }
 
@@ -254,7 +257,7 @@ final class WaitPolicy {
    */
   void notQueued(QueueRequest request, long now) {
     nodes.blame(1L << request.node, true);
-    pause(now, roundTrip(), MAX_BACKOFF_NANOS);
+    pause(now, roundTrip(), MAX_PAUSE_NANOS);
     queueNext = true;
     allNext = notQueued;
     notQueued = true;
@@ -295,7 +298,7 @@ final class WaitPolicy {
     sleep.until(now + fewRoundTrips(), WakeUp.PAUSE, true);
   }
 
-  /** Until a hint, this time if the process is one of the first, or the poll interval. */
+  /** Sleeps until a hint, the poll, or {@code free} if the process is one of the {@code first}. */
   private void sleepUntilCalled(LockConfig config, long free, boolean first, long now) {
     boolean hint = sleep.cause() == WakeUp.HINT;
     queueNext = true;
@@ -304,7 +307,7 @@ final class WaitPolicy {
     long pollAt = now + (long) (poll * (0.5 + random.next()) * (1 + places));
     boolean expiry = first && free - pollAt < 0;
     sleep.until(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true);
-    allNext = !expiry && ahead == 0 && !strict;
+    allNext = !expiry && ahead == 0 && !fair;
     if (hinted) {
       hinted = false;
       onReleaseHint(false, now);
@@ -381,9 +384,7 @@ final class WaitPolicy {
   /** How long the first of the queue may be silent at its turn. */
   private long patience() {
     int h = queuedAt;
-    return h < 0
-        ? 3 * roundTrip()
-        : Math.min(timeoutNanos, nodes.knowledge(h).turnPatience(strict));
+    return h < 0 ? 3 * roundTrip() : Math.min(timeoutNanos, nodes.knowledge(h).turnPatience(fair));
   }
 
   private long roundTrip() {

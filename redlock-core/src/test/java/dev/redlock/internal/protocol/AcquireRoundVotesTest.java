@@ -29,15 +29,15 @@ class AcquireRoundVotesTest {
     first.notSent(2);
     AcquireRound second = round();
     second.notSent(0);
-    assertThat(first.isOnlyQuestion(1)).isTrue();
+    assertThat(first.isOnlyRoundAt(1)).isTrue();
     second.follow(first);
     assertThat(second.writtenMask()).isEqualTo(0b111);
     assertThat(first.isSuperseded(0)).isFalse();
     assertThat(first.isSuperseded(1)).isTrue();
-    assertThat(first.isOnlyQuestion(0)).as("the second was not sent to n0").isTrue();
-    assertThat(first.isOnlyQuestion(1)).isFalse();
-    assertThat(second.isOnlyQuestion(1)).isFalse();
-    assertThat(second.isOnlyQuestion(2)).as("the first was not sent to n2").isTrue();
+    assertThat(first.isOnlyRoundAt(0)).as("the second was not sent to n0").isTrue();
+    assertThat(first.isOnlyRoundAt(1)).isFalse();
+    assertThat(second.isOnlyRoundAt(1)).isFalse();
+    assertThat(second.isOnlyRoundAt(2)).as("the first was not sent to n2").isTrue();
   }
 
   @Test

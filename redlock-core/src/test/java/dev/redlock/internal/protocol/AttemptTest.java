@@ -38,10 +38,10 @@ class AttemptTest {
     AcquireRound first = round(a, "id", GRANTED);
     AcquireRound second = round(a, "id", GRANTED);
     assertThat(first.isSuperseded(0)).isTrue();
-    assertThat(second.isOnlyQuestion(0)).isFalse();
+    assertThat(second.isOnlyRoundAt(0)).isFalse();
     AcquireRound other = round(a, "other", GRANTED);
     assertThat(second.isSuperseded(0)).as("another lease id").isFalse();
-    assertThat(other.isOnlyQuestion(0)).isTrue();
+    assertThat(other.isOnlyRoundAt(0)).isTrue();
   }
 
   @Test

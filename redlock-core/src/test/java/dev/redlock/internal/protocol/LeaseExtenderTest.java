@@ -271,9 +271,9 @@ class LeaseExtenderTest {
     extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
     sent();
     nodes.state(1, NodeStatus.State.VOTING, 2);
-    extender.onUsable(1, now, now / MILLI);
+    extender.onWorks(1, now, now / MILLI);
     assertThat(sent().mask()).as("the first repair may be lost").isEqualTo(0b010);
-    extender.onUsable(2, now, now / MILLI);
+    extender.onWorks(2, now, now / MILLI);
     assertThat(sent().mask()).isEqualTo(0b100);
     extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
     assertThat(take(Effect.Send.class)).as("under way").isEmpty();
@@ -283,12 +283,12 @@ class LeaseExtenderTest {
   @Test
   void eventsThatTellOfOneConnection_repairOnce() {
     nodes.state(1, NodeStatus.State.VOTING, 7);
-    extender.onUsable(1, now, now / MILLI);
+    extender.onWorks(1, now, now / MILLI);
     Effect.Send repair = sent();
-    extender.onUsable(1, now, now / MILLI);
+    extender.onWorks(1, now, now / MILLI);
     nothingIsSent();
     reply(repair, NodeReply.failed(7, NodeError.Kind.BUSY, ""), 1);
-    extender.onUsable(1, now, now / MILLI);
+    extender.onWorks(1, now, now / MILLI);
     assertThat(sent().mask()).as("the node executes again").isEqualTo(0b010);
   }
 
@@ -302,9 +302,9 @@ class LeaseExtenderTest {
     passTo(19);
     nothingIsSent();
     passTo(100);
-    Effect.Send probe = sent();
-    assertThat(probe.mask()).isEqualTo(ALL);
-    assertThat(ttl(probe)).as("a probe extends nothing").isEqualTo(900);
+    Effect.Send check = sent();
+    assertThat(check.mask()).isEqualTo(ALL);
+    assertThat(ttl(check)).as("a check extends nothing").isEqualTo(900);
     assertThat(wakesAt()).as("its timeout").isEqualTo(200);
   }
 
@@ -325,7 +325,7 @@ class LeaseExtenderTest {
     assertThat(nodes.knowledge(2).silent()).isTrue();
     assertThat(wakesAt()).isEqualTo(-1);
     extender.onInvalidation(2);
-    assertThat(wakesAt()).as("probed").isEqualTo(100);
+    assertThat(wakesAt()).as("checked").isEqualTo(100);
   }
 
   @Test
@@ -374,7 +374,7 @@ class LeaseExtenderTest {
   }
 
   @Test
-  void probes_thatFindTheKeyLost_followAtGrowingIntervals_butOnlyForThatNode() {
+  void checks_thatFindTheKeyLost_followAtGrowingIntervals_butOnlyForThatNode() {
     extendNow();
     Effect.Send send = sent();
     reply(send, ReplyCode.LOST, 1);
