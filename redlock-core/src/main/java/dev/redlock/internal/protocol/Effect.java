@@ -25,7 +25,7 @@ public sealed interface Effect {
   /** The lease has ended; exactly once for each lease. */
   record End(HeldLease lease, LeaseEnd end) implements Effect {}
 
-  /** An extension, a release or a broadcast is done, or could not be done. */
+  /** An extension, a release or a broadcast is over. */
   record Settle(Ack ack, Result result) implements Effect {}
 
   /** The names may be free now: hint other locks of this process, and other processes. */
@@ -46,10 +46,10 @@ public sealed interface Effect {
   /** An extension got no quorum. */
   record ExtendFailed(HeldLease lease, long remainingNanos) implements Effect {}
 
-  /** Identifies a caller that waits for an extension or a release; made by the shell. */
+  /** Identifies what waits for a result: a caller of the shell, or a {@link Broadcast} itself. */
   interface Ack {}
 
-  /** Done if both are null; else the failure, or how the lease ended before. */
+  /** Success if both are null; else the failure, or how the lease ended before. */
   record Result(@Nullable AcquireReport failure, @Nullable LeaseEnd ended) {
     static final Result DONE = new Result(null, null);
 

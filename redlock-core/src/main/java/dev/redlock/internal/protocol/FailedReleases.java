@@ -6,7 +6,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The releases that a node did not execute, and when they are repeated.
+ * The releases that nodes failed to execute, and when they are repeated.
  *
  * <p>The naive way gives each release a timer of its own. But a node that fails one release fails
  * them all: with thousands of them the client does little else, and the node gets thousands of
@@ -50,7 +50,7 @@ final class FailedReleases {
       failed[node] = f;
     }
     f.releases.add(release);
-    if (!f.scheduled && !nodes.status(node).erring()) { // else: when its adapter sees it work.
+    if (!f.scheduled && !nodes.status(node).erring()) { // else: when it works again.
       f.scheduled = true;
       long pause = FIRST_RETRY_NANOS << Math.min(MAX_DOUBLINGS, f.inARow++);
       f.retryNanos = nowNanos + Math.min(MAX_RETRY_NANOS, pause);
@@ -90,7 +90,7 @@ final class FailedReleases {
     }
   }
 
-  /** All that the node has not confirmed is sent again by other means. */
+  /** The caller sends again all that the node has not confirmed. */
   void forgetNode(int node) {
     failed[node] = null;
   }

@@ -10,9 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param readAtNanos when the reply came
  */
 record NodeClock(long offsetMicros, long errorNanos, long readAtNanos) {
-  /**
-   * Clocks drift by one part in so many (200 ppm). Precise readings are kept against vague ones.
-   */
+  /** The error of an estimate grows by one nanosecond in so many (200 ppm). */
   private static final long DRIFT = 5_000;
 
   /**

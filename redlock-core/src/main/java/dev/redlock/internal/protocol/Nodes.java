@@ -77,7 +77,7 @@ public interface Nodes {
     return bits == 0;
   }
 
-  /** These nodes have not replied for longer than usual, or for a node timeout, or they failed. */
+  /** These nodes are slow; or, if {@code failed}, let a node timeout pass or failed. */
   default void blame(long mask, boolean failed) {
     for (long bits = mask; bits != 0; bits &= bits - 1) {
       learn(

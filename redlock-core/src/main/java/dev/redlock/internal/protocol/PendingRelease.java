@@ -4,7 +4,7 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import org.jspecify.annotations.Nullable;
 
-/** One lease id that some nodes may store, and that is released there. Fields are its owner's. */
+/** The release of one lease id on the nodes that may store it. {@link PendingReleases} owns it. */
 final class PendingRelease extends Exchange {
   final LockRequest.Release request;
 
@@ -19,10 +19,10 @@ final class PendingRelease extends Exchange {
   /** Nodes that have not confirmed. */
   long todo;
 
-  /** Nodes whose reply to the hand-off that takes this lease over is still to come. */
-  long behind;
+  /** Nodes that may take this lease over: their reply to the hand-off round is still to come. */
+  long handingOff;
 
-  long behindUntilNanos;
+  long handingOffUntilNanos;
 
   PendingRelease(LockRequest.Release request, int nodes) {
     super(nodes);

@@ -28,7 +28,7 @@ final class PendingReleases {
   private record Due(long nanos, PendingRelease entry) {
     boolean stands() {
       return (entry.ack != null && entry.ackDeadlineNanos == nanos)
-          || (entry.behind != 0 && entry.behindUntilNanos == nanos);
+          || (entry.handingOff != 0 && entry.handingOffUntilNanos == nanos);
     }
   }
 
@@ -53,7 +53,9 @@ final class PendingReleases {
   /** By node: the change of its pending releases since the last call of takeNews. */
   private int[] changes;
 
+  /** The array that takeNews returned last; the next call reuses it. */
   private int[] told;
+
   private boolean news;
   private int pending;
 
@@ -113,15 +115,15 @@ final class PendingReleases {
     LockRequest.Release request = before.grant.release(0);
     PendingRelease e = entry(request, notGranted, nowNanos + before.grant.lifeNanos());
     send(e, notGranted & ~won.open(), nowNanos);
-    e.behind = won.open();
-    if (e.behind != 0) {
-      e.behindUntilNanos = won.deadlineNanos();
-      due.add(new Due(e.behindUntilNanos, e));
+    e.handingOff = won.open();
+    if (e.handingOff != 0) {
+      e.handingOffUntilNanos = won.deadlineNanos();
+      due.add(new Due(e.handingOffUntilNanos, e));
     }
   }
 
   /**
-   * Releases on these nodes what is no lease.
+   * Sends to these nodes the release of what is no lease: a roll-back, or a place in a queue.
    *
    * @param lifeNanos how long their keys can live at most from now on
    */
@@ -176,7 +178,7 @@ final class PendingReleases {
     if (e == null || (e.todo & bit) == 0) {
       return;
     }
-    e.behind &= ~bit;
+    e.handingOff &= ~bit;
     if (!granted) {
       send(e, bit, nowNanos);
     } else if (!e.isOpen(node)) {
@@ -250,20 +252,20 @@ final class PendingReleases {
   }
 
   /**
-   * A grant came for something that is already being undone, or was.
+   * A grant came for a lease id that is being released or rolled back, or was.
    *
    * @param lease whether it has been a lease: then it is released, never rolled back, because a
-   *     copy of its extend may be under way as well
+   *     copy of an extension may be under way as well
    */
   void onLateGrant(LockRequest.Acquire request, boolean lease, int node, long nowNanos) {
     long bit = 1L << node;
     PendingRelease e = entries.get(request.leaseId());
     if (e != null) {
-      if (!e.isOpen(node) && (e.behind & bit) == 0) {
+      if (!e.isOpen(node) && (e.handingOff & bit) == 0) {
         todo(e, e.todo | bit);
         send(e, bit, nowNanos);
       }
-      return; // An open one, or a hand-off, is behind the acquire on the same connection.
+      return; // An open release, or a hand-off, is behind the acquire on the same connection.
     }
     LockKeys keys = request.keys();
     LockRequest.Release undo =
@@ -315,19 +317,19 @@ final class PendingReleases {
           new Effect.Settle(
               ack, Effect.Result.failed(Reports.ofReplies(nodes, e.request.keys(), e, nowNanos))));
     }
-    if (e.behind != 0 && e.behindUntilNanos - nowNanos <= 0) {
-      e.behind = 0;
+    if (e.handingOff != 0 && e.handingOffUntilNanos - nowNanos <= 0) {
+      e.handingOff = 0;
       send(e, e.todo, nowNanos);
     }
     removeIfDone(e);
   }
 
-  /** One with a shorter life than those before it is kept only a little longer. */
+  /** The first that was added; one that expires before it is kept until this one has expired. */
   private @Nullable PendingRelease oldestAlive() {
     return alive.isEmpty() ? null : alive.iterator().next();
   }
 
-  /** Gives up the oldest one. */
+  /** Gives up the oldest one for which no caller waits. */
   void forgetOldest() {
     for (PendingRelease e : entries.values()) {
       if (e.ack == null) {
@@ -337,11 +339,11 @@ final class PendingReleases {
     }
   }
 
-  /** Calls the consumer with every instant at which {@link #onTimer} has something to do. */
+  /** When {@link #onTimer} has something to do. */
   void deadlines(NextWake wake) {
     if (entries.isEmpty()) {
       due.clear();
-      return; // As during an acquire: this is called with each reply.
+      return; // The usual case, and this is called with each reply.
     }
     Due next = due.peek();
     while (next != null && !next.stands()) {

@@ -23,7 +23,7 @@ public class RoundLimiter {
   /** Longest backoff of an attempt that the limit rejected, in rounds. */
   private static final double MAX_BACKOFF = 8;
 
-  // Calibrated for about five rejected attempts per started round.
+  // Factors of the backoff at each rejection and each start; in balance at about five to one.
   private static final double LONGER = 1.002;
   private static final double SHORTER = 1.01;
 
@@ -90,7 +90,7 @@ public class RoundLimiter {
         if (tooLate) {
           lower(startNanos, took, nowNanos);
         } else if (reached && limit < MAX_LIMIT) {
-          // Twice as many per round while rounds are fast, then one more per round.
+          // As in TCP: doubles per round trip while rounds are fast, then grows by one.
           limit += took < timeoutNanos / 4 ? 1 : 1 / limit;
         }
         fastestNanos = fastestNanos == 0 ? took : Math.min(fastestNanos, took);
