@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves the head of the local queue: puts the rounds of its {@link Attempt}, and rolls them back.
- * An uncontended attempt is one round. A contended one first enters the queue of the home node; see
- * {@link WaitPolicy}.
+ * Serves the head of the local queue: starts the rounds of its {@link Attempt}, and rolls them
+ * back. An uncontended attempt is one round. A contended one first enters the queue of the home
+ * node; see {@link WaitPolicy}.
  *
  * <p>Methods that ask or judge return the round that ended the attempt's lease id, won or refused;
  * or null while the nodes are being asked, or the process sleeps.
@@ -31,12 +31,12 @@ final class Acquirer {
   private @Nullable QueueRequest queueing;
 
   /**
-   * Fair mode: the place that this process has taken for its next caller while it holds the lock.
-   * Without that, the release wakes the first of the others, although that caller came before it.
+   * Fair mode: the request that queues this process for its next caller while it holds the lock.
+   * Without a place the release wakes another process, although this caller may have come first.
    */
   private @Nullable QueueRequest early;
 
-  /** The newest reply to such a request, for the report. */
+  /** The newest request to be queued to which the home node replied HELD or QUEUED: for reports. */
   private @Nullable QueueRequest queued;
 
   Acquirer(
@@ -74,13 +74,13 @@ final class Acquirer {
     return queueing != null || round() != null;
   }
 
-  /** The newest round that was put for the waiter, or null. */
-  @Nullable AcquireRound seenBy(Waiter w) {
+  /** The newest round that was started for the waiter, or null. */
+  @Nullable AcquireRound roundFor(Waiter w) {
     Attempt a = attempt;
     return a == null || !a.isFor(w) ? null : a.newest();
   }
 
-  /** The newest request to be queued that was sent for the waiter, or null. */
+  /** The request to be queued that a report on the waiter shows, or null. */
   @Nullable QueueRequest queuedFor(Waiter w) {
     Attempt a = attempt;
     if (a == null || !a.isFor(w)) {
@@ -121,11 +121,11 @@ final class Acquirer {
     if (cause != null) {
       effects.add(new Effect.Woken(cause));
     }
-    // A single try asks all nodes: a leftover key on the home node must not refuse what a quorum
-    // would grant.
     Attempt a = attempt(head);
     waitPolicy.asked(head.config);
     boolean turnCame = waitPolicy.isAtTurn();
+    // A single try asks all nodes: a leftover key on the home node must not refuse what a quorum
+    // would grant.
     int home = head.singleTry ? -1 : waitPolicy.nodeToQueueAt(turn, now);
     QueueRequest place = earlyFor(head);
     early = null;
@@ -147,7 +147,7 @@ final class Acquirer {
     return acquire(a, leaseId, tokens.propose(now), null, atTurn, now, wall);
   }
 
-  /** Asks all nodes to pass the keys of the predecessor on to the head. */
+  /** Asks all nodes to give the keys of the predecessor to the head. */
   @Nullable AcquireRound handOff(Waiter head, HeldLease predecessor, long now, long wall) {
     waitPolicy.asked(head.config);
     long token = tokens.proposeAbove(now);
@@ -193,7 +193,7 @@ final class Acquirer {
 
   private @Nullable QueueRequest earlyFor(Waiter w) {
     QueueRequest q = early;
-    return q != null && q.early == w ? q : null;
+    return q != null && q.next == w ? q : null;
   }
 
   private @Nullable AcquireRound acquire(
@@ -221,13 +221,13 @@ final class Acquirer {
     nodes.limiter().began();
     AcquireRound r =
         new AcquireRound(nodes, request, config, predecessor, atTurn, queueHome, now, wall);
-    if (!w.singleTry && turn.needsHome(now)) { // A single try waits for it only if a vote says so.
+    if (!w.singleTry && turn.needsHome(now)) { // A single try needs it only if a vote says so.
       r.needHome();
     }
-    return put(a, r, now, wall);
+    return start(a, r, now, wall);
   }
 
-  private @Nullable AcquireRound put(Attempt a, AcquireRound r, long now, long wall) {
+  private @Nullable AcquireRound start(Attempt a, AcquireRound r, long now, long wall) {
     a.begin(r);
     effects.add(new Effect.Attempted(false));
     if (r.decide(now, wall, false) != AcquireVerdict.UNDECIDED) {
@@ -245,7 +245,7 @@ final class Acquirer {
     q.record(q.node, reply);
     Attempt a = attempt;
     if (q != queueing || a == null) {
-      return null; // Early, or given up; or the reply of the node that is listened to.
+      return null; // Sent by queueEarly, listenElsewhere or keepPlace, or given up.
     }
     queueing = null;
     switch (reply.code()) {
@@ -277,7 +277,7 @@ final class Acquirer {
 
   /**
    * The first of the queue waits for the holder's release. If the home node hangs meanwhile, the
-   * invalidation of the lock key by another node tells of it.
+   * invalidation of the lock key by another node reports the release.
    */
   private void listenElsewhere(int home, long now) {
     int node = nodes.healthyBeside(home);
@@ -362,7 +362,7 @@ final class Acquirer {
   /**
    * The head was refused: undoes the round, and decides when the head asks again.
    *
-   * @return false if it does not, because it tried once
+   * @return false if the head does not ask again, because it is a single try
    */
   boolean refused(AcquireRound r, long now) {
     Attempt a = attemptOf(r);

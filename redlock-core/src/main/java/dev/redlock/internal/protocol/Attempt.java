@@ -23,15 +23,15 @@ final class Attempt {
   private boolean secondTokenUsed;
   private boolean secondTryUsed;
 
-  /** The newest round of this attempt or of an earlier one; null once it was used. */
-  private @Nullable AcquireRound last;
+  /** The newest votes of this attempt or an earlier one that may show a leftover key; or null. */
+  private @Nullable AcquireRound lastVotes;
 
   /**
-   * @param before whose newest round tells which nodes keep the key of an unknown lease
+   * @param before the attempt before, whose votes may show a leftover key; or null
    */
   Attempt(Waiter waiter, @Nullable Attempt before) {
     this.waiter = waiter;
-    last = before == null ? null : before.last;
+    lastVotes = before == null ? null : before.lastVotes;
   }
 
   Waiter waiter() {
@@ -59,7 +59,7 @@ final class Attempt {
     }
     newest = round;
     underWay = true;
-    last = round;
+    lastVotes = round;
     waiter().rounds++;
   }
 
@@ -96,18 +96,18 @@ final class Attempt {
     return false;
   }
 
-  /** Whether all nodes but the home node were free: its key may be a leftover. Asked once. */
+  /** Whether a quorum was free beside the home node: its key may be a leftover. True once. */
   boolean suspectsLeftoverAt(int home, int quorum) {
-    AcquireRound r = last;
+    AcquireRound r = lastVotes;
     if (r == null || r.freeBeside(home) < quorum || waiter().config.fair()) {
       return false;
     }
-    last = null;
+    lastVotes = null;
     return true;
   }
 
-  /** The next attempt is to learn nothing from this one's rounds. */
+  /** The votes so far do not show leftover keys: they are those of a hand-off. */
   void forgetVotes() {
-    last = null;
+    lastVotes = null;
   }
 }

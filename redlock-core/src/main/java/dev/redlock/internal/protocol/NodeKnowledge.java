@@ -71,9 +71,9 @@ public record NodeKnowledge(
    * How long the first of this node's queue may be silent at its turn. At least so long that a
    * process on a busy machine runs again.
    *
-   * @param strict whether order matters more than time, as in fair mode
+   * @param fair whether order matters more than time
    */
-  long turnPatience(boolean strict) {
-    return Math.max(strict ? 4 * MIN_TURN_NANOS : MIN_TURN_NANOS, 3 * latencyNanos);
+  long turnPatience(boolean fair) {
+    return Math.max(fair ? 4 * MIN_TURN_NANOS : MIN_TURN_NANOS, 3 * latencyNanos);
   }
 }

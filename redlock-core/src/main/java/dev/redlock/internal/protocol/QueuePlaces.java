@@ -12,7 +12,7 @@ import dev.redlock.spi.LockRequest;
  * does not need.
  */
 final class QueuePlaces {
-  /** For how long to repeat that this process leaves a queue: later, it was passed over. */
+  /** For how long to repeat that this process leaves a queue. After that it was passed over. */
   private static final long STAY_NANOS = 10_000_000_000L;
 
   private final LockKeys keys;
@@ -20,8 +20,12 @@ final class QueuePlaces {
   private final Randomness random;
   private final PendingReleases pendingReleases;
   private final String member;
-  private long queuedAt;
-  private long newestNanos;
+
+  /** The nodes in whose queues this process may have a place. */
+  private long queuedMask;
+
+  /** When the newest request to be queued was sent. */
+  private long enqueuedNanos;
 
   /** Since when the process waits for its turn, by the clocks of the nodes; 0 if not known. */
   private long arrivalMicros;
@@ -49,8 +53,8 @@ final class QueuePlaces {
 
   /** The request that enters the queue of the node, or keeps the place there. */
   LockRequest.Enqueue enqueue(Waiter w, int node, long afterToken, long now) {
-    queuedAt |= 1L << node;
-    newestNanos = now;
+    queuedMask |= 1L << node;
+    enqueuedNanos = now;
     return new LockRequest.Enqueue(keys, entry(w, node, now), afterToken);
   }
 
@@ -64,7 +68,7 @@ final class QueuePlaces {
 
   /** Whether the process has a place anywhere. */
   boolean isQueued() {
-    return queuedAt != 0;
+    return queuedMask != 0;
   }
 
   /**
@@ -91,21 +95,21 @@ final class QueuePlaces {
   }
 
   /**
-   * The process has its turn, and the next one begins at the end of the queue. Those of these nodes
-   * that have granted have removed it from their queues, unless it was queued again since.
+   * The process has its turn, and waits for its next one from the end of the queue. Those of these
+   * nodes that have granted have removed it from their queues, unless it was queued again since.
    */
   void served(AcquireRound won, long mask) {
     arrivalMicros = 0;
-    if (won.request.queueEntry() != null && newestNanos - won.sentNanos() <= 0) {
-      queuedAt &= ~(won.grantedMask() & mask);
+    if (won.request.queueEntry() != null && enqueuedNanos - won.sentNanos() <= 0) {
+      queuedMask &= ~(won.grantedMask() & mask);
     }
   }
 
   /** No waiter of this process needs the queues of these nodes any more. */
   void leave(long mask, long nowNanos) {
-    long left = queuedAt & mask;
-    queuedAt &= ~mask;
-    if (queuedAt == 0) {
+    long left = queuedMask & mask;
+    queuedMask &= ~mask;
+    if (queuedMask == 0) {
       arrivalMicros = 0; // A process that returns enters the queue at its end.
     }
     if (left != 0) {

@@ -14,14 +14,14 @@ final class QueueRequest extends Exchange {
   /** When the node counts as hung. */
   final long deadlineNanos;
 
-  /** Fair mode: the next caller, if it was sent while this process held the lock; or null. */
-  final @Nullable Waiter early;
+  /** Fair mode: the caller for which it was sent while this process held the lock; or null. */
+  final @Nullable Waiter next;
 
-  QueueRequest(Nodes nodes, int node, long nowNanos, long deadlineNanos, @Nullable Waiter early) {
+  QueueRequest(Nodes nodes, int node, long nowNanos, long deadlineNanos, @Nullable Waiter next) {
     super(nodes.count());
     this.node = node;
     this.deadlineNanos = deadlineNanos;
-    this.early = early;
+    this.next = next;
     asked(1L << node, nowNanos);
   }
 
@@ -36,6 +36,6 @@ final class QueueRequest extends Exchange {
    */
   boolean isFirstAfterOwnLease() {
     NodeReply r = reply();
-    return early != null && r != null && r.code() == ReplyCode.HELD && r.othersQueued() == 0;
+    return next != null && r != null && r.code() == ReplyCode.HELD && r.othersQueued() == 0;
   }
 }

@@ -3,7 +3,7 @@ package dev.redlock.internal.protocol;
 import dev.redlock.RedlockListener.WakeUp;
 import org.jspecify.annotations.Nullable;
 
-/** The sleep between two questions of the head of the local queue: until when, and why it ends. */
+/** The sleep between two requests of the head of the local queue: until when, and why it ends. */
 final class Sleep {
   private boolean on;
   private boolean heedsHints;

@@ -8,7 +8,7 @@ import dev.redlock.spi.ReplyCode;
  *
  * <p>The naive way asks all nodes at once for the next caller. It starves others in this history: A
  * holds the lock, B waits in another process. A releases, and its next caller asks at once. B's
- * wake-up takes half a round trip, and B's question another half. A is always first. So a process
+ * wake-up takes half a round trip, and B's request another half. A is always first. So a process
  * that knows of others goes to the end of the queue before it asks. One that has served {@code
  * maxHandOffs} callers by hand-off has not asked the nodes for a while. It asks all of them, but
  * the home node must agree; or it asks that node first, see {@link WaitPolicy#nodeToQueueAt(Turn,
@@ -23,9 +23,9 @@ final class Turn {
   private static final long LINGER_NANOS = 100_000_000;
 
   private int handOffs;
-  private boolean full;
+  private boolean full; // This process has served as many callers as it may at one turn.
   private boolean othersWant;
-  private boolean strict;
+  private boolean fair;
   private boolean ended;
   private long endNanos;
 
@@ -63,7 +63,7 @@ final class Turn {
    */
   void released(NodeReply reply, boolean home) {
     heard(reply);
-    if (home && !strict && reply.code().definite() && reply.othersQueued() == 0) {
+    if (home && !fair && reply.code().definite() && reply.othersQueued() == 0) {
       othersWant = false;
       full = false;
     }
@@ -81,7 +81,7 @@ final class Turn {
   void ended(LockConfig config, long now) {
     ended = true;
     endNanos = now;
-    strict = config.fair();
+    fair = config.fair();
     full = handOffs > 0 && handOffs >= config.maxHandOffs();
   }
 

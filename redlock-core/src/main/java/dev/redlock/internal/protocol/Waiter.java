@@ -14,7 +14,7 @@ public abstract class Waiter {
   final long deadlineNanos;
   final boolean singleTry;
 
-  /** How many rounds were put for it. */
+  /** How many rounds were started for it. */
   int rounds;
 
   /** The newest round for it that was refused, for the report. */
@@ -29,8 +29,8 @@ public abstract class Waiter {
   /**
    * @param submittedNanos when the caller came
    * @param deadlineNanos when it gives up
-   * @param singleTry whether it asks only once, and is refused if a caller of this process holds
-   *     the lock or waits for it
+   * @param singleTry whether it does not wait: it is refused at once if a caller of this process
+   *     holds the lock or waits for it, and otherwise if no quorum grants the lock
    */
   protected Waiter(
       LockKeys keys,
@@ -45,7 +45,7 @@ public abstract class Waiter {
     this.singleTry = singleTry;
   }
 
-  /** What it wants. */
+  /** The names that it wants. */
   public final LockKeys keys() {
     return keys;
   }

@@ -136,20 +136,19 @@ final class Waiters {
   /** Refuses each waiter whose wait time has passed. */
   void onTimer(long now, long wall) {
     while (!isEmpty() && deadlines.first().deadlineNanos - now <= 0) {
-      leave(deadlines.first(), now);
+      timeOut(deadlines.first(), now);
     }
     conclude(acquirer.onTimer(now, wall), now, wall);
   }
 
-  private void leave(Waiter w, long now) {
+  private void timeOut(Waiter w, long now) {
     boolean head = first() == w;
-    AcquireRound seen = acquirer.seenBy(w);
+    AcquireRound seen = acquirer.roundFor(w);
     QueueRequest queued = acquirer.queuedFor(w);
     remove(w);
     if (head) {
       if (seen != null && seen == acquirer.round() && w.refusedBy != null) {
-        seen = w.refusedBy; // The round in progress has no verdict, so the report shows the last
-        // refused round.
+        seen = w.refusedBy; // The round under way has no verdict yet.
       }
       abandon(w, now);
       leaveQueues(now);
@@ -163,11 +162,11 @@ final class Waiters {
     refuse(w, verdict, seen, now);
   }
 
-  /** Refuses all. */
+  /** Refuses all waiters, now and from now on. */
   void close(long now) {
     closed = true;
     for (Waiter w = first(); w != null; w = first()) {
-      AcquireRound seen = acquirer.seenBy(w);
+      AcquireRound seen = acquirer.roundFor(w);
       remove(w);
       abandon(w, now);
       refuse(w, AcquireReport.Verdict.CLOSED, seen, now);
@@ -189,14 +188,14 @@ final class Waiters {
 
   /** Asks for the head, if nothing is held or under way and it is time. */
   void proceed(long now, long wall) {
-    // Each pass puts a round, refuses a waiter, or finds that it is not time yet.
+    // Each pass starts a round or a request to be queued, refuses a waiter, or returns.
     while (!closed && leases.lease() == null && !acquirer.isAsking()) {
       Waiter head = first();
       if (head == null) {
         acquirer.reset();
         return;
       }
-      if (!waitPolicy.isTime(now) || (!head.singleTry && isToWait(head, now))) {
+      if (!waitPolicy.isTime(now) || (!head.singleTry && isToBackOff(head, now))) {
         return;
       }
       conclude(acquirer.ask(head, now, wall), now, wall);
@@ -212,7 +211,7 @@ final class Waiters {
     return !next.config.fair() || !turn.othersWant() || acquirer.isFirst(next);
   }
 
-  private boolean isToWait(Waiter head, long now) {
+  private boolean isToBackOff(Waiter head, long now) {
     return !waitPolicy.isAtTurn()
         && waitPolicy.backsOff(head.config, deadlines.first().deadlineNanos, now);
   }

@@ -183,10 +183,10 @@ class AcquirerTest extends MachineFixture {
             releases);
     Waiter w = new TestNodes.Caller(config, now, 5000 * MILLI, false);
     acquirer.ask(w, now, now / MILLI);
-    AcquireRound r = acquirer.seenBy(w);
+    AcquireRound r = acquirer.roundFor(w);
     assertThat(r).isNotNull();
     acquirer.served(r);
-    assertThat(acquirer.seenBy(w)).isNull();
+    assertThat(acquirer.roundFor(w)).isNull();
   }
 
   // The place in the queue, and the vote of the home node.
