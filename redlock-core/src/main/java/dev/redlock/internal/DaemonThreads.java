@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** Makes the thread pools of the client. Their threads are daemons, and end when they are idle. */
 final class DaemonThreads {
   /** The number of threads of a pool while none of them blocks. */
-  static final int FEW = Math.max(2, Runtime.getRuntime().availableProcessors());
+  private static final int FEW = Math.max(2, Runtime.getRuntime().availableProcessors());
 
   /**
    * Since Java 24 a virtual thread that blocks in a monitor releases its carrier. Before, a few
