@@ -453,7 +453,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "the number of hand-offs in a row has no limit",
-        protocol("HeldLease", "handOffs < grant.config.maxHandOffs()", "handOffs >= 0"));
+        protocol("LockMachine", "        && turn.mayHandOff(l.config())\n", ""));
     mutant(
         "X",
         "a local hand-off does not take a new token",

@@ -33,7 +33,6 @@ import org.jspecify.annotations.Nullable;
 public final class HeldLease {
   final Grant grant;
   final LeaseExtender extender;
-  final int handOffs;
   final long grantedNanos;
   final long capNanos;
   private final long token;
@@ -41,9 +40,8 @@ public final class HeldLease {
   private volatile @Nullable LeaseEnd end;
   private volatile boolean releaseAsked;
 
-  HeldLease(Grant grant, Nodes nodes, List<Effect> effects, int handOffs) {
+  HeldLease(Grant grant, Nodes nodes, List<Effect> effects) {
     this.grant = grant;
-    this.handOffs = handOffs;
     token = grant.token;
     grantedNanos = grant.votes.sentNanos();
     capNanos = grantedNanos + grant.config.capNanos();
@@ -51,10 +49,9 @@ public final class HeldLease {
   }
 
   /** The lease of the next waiter, by the same grant; call {@link LeaseExtender#resume} then. */
-  HeldLease(HeldLease before, int handOffs, long nowNanos) {
+  HeldLease(HeldLease before, long nowNanos) {
     grant = before.grant;
     extender = before.extender;
-    this.handOffs = handOffs;
     token = before.token + 1;
     grantedNanos = nowNanos;
     capNanos = nowNanos + grant.config.capNanos();
@@ -62,8 +59,7 @@ public final class HeldLease {
 
   /** Whether the next waiter may have the lock without others being able to ask for it first. */
   boolean mayHandOff(Waiter next, long nowNanos, long nowWallMillis) {
-    return handOffs < grant.config.maxHandOffs()
-        && nowNanos - grantedNanos >= grant.config.minimumHoldNanos()
+    return nowNanos - grantedNanos >= grant.config.minimumHoldNanos()
         && validity().remaining(nowNanos, nowWallMillis) > next.config.nodeTimeoutNanos();
   }
 

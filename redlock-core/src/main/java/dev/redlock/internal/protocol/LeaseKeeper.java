@@ -47,7 +47,7 @@ final class LeaseKeeper {
   /** The round has won the lock for the waiter. */
   HeldLease grant(Waiter w, AcquireRound won, long now) {
     turn.granted(won);
-    HeldLease l = new HeldLease(new Grant(won, w.config), nodes, effects, turn.handOffs());
+    HeldLease l = new HeldLease(new Grant(won, w.config), nodes, effects);
     lease = l;
     HeldLease before = won.predecessor;
     if (before != null) {
@@ -61,7 +61,7 @@ final class LeaseKeeper {
   /** The next waiter has the lock by the same grant; no node is asked. */
   void handOffLocally(HeldLease l, Waiter next, long now, long wall) {
     turn.handedOffLocally();
-    HeldLease successor = new HeldLease(l, turn.handOffs(), now);
+    HeldLease successor = new HeldLease(l, now);
     lease = successor;
     handedOff(l);
     effects.add(new Effect.Granted(next, successor));

@@ -161,7 +161,10 @@ public final class LockMachine {
       return;
     }
     Waiter next = waiters.next();
-    if (next != null && l.mayHandOff(next, now, wall) && waiters.comesBeforeOthers(next)) {
+    if (next != null
+        && turn.mayHandOff(l.config())
+        && l.mayHandOff(next, now, wall)
+        && waiters.comesBeforeOthers(next)) {
       // Before the round: if the holder asks again during the round, it waits behind the next one.
       effects.add(new Effect.Settle(ack, Effect.Result.DONE));
       waiters.handOff(l, next, now, wall);

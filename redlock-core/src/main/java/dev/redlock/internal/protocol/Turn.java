@@ -22,16 +22,16 @@ import dev.redlock.spi.ReplyCode;
 final class Turn {
   private static final long LINGER_NANOS = 100_000_000;
 
-  private int handOffs;
+  private int handOffs; // In a row, up to the lease that is held.
   private boolean full; // This process has served as many callers as it may at one turn.
   private boolean othersWant;
   private boolean fair;
   private boolean ended;
   private long endNanos;
 
-  /** Hand-offs in a row up to the lease that is held. */
-  int handOffs() {
-    return handOffs;
+  /** Whether a lease with this config may be handed off once more. */
+  boolean mayHandOff(LockConfig config) {
+    return handOffs < config.maxHandOffs();
   }
 
   /** Until when its state matters; {@link Long#MIN_VALUE} if there is none. */
@@ -82,7 +82,7 @@ final class Turn {
     ended = true;
     endNanos = now;
     fair = config.fair();
-    full = handOffs > 0 && handOffs >= config.maxHandOffs();
+    full = handOffs > 0 && !mayHandOff(config);
   }
 
   /** Another process has the lock, or has its turn. */

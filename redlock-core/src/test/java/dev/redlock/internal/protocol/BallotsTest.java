@@ -208,8 +208,7 @@ class BallotsTest {
           new HeldLease(
               new Grant(new AcquireRound(nodes, won, CONFIG, null, false, -1, NOW, 0), CONFIG),
               nodes,
-              List.of(),
-              0);
+              List.of());
       round = new ExtendRound(nodes, lease, 30_000, false, nodes.all(), NOW, 0);
     }
 

@@ -16,7 +16,7 @@ class ExtendRoundTest {
 
   private HeldLease lease() {
     AcquireRound won = nodes.round(config, start, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2);
-    return new HeldLease(new Grant(won, config), nodes, new ArrayList<>(), 0);
+    return new HeldLease(new Grant(won, config), nodes, new ArrayList<>());
   }
 
   private ExtendRound round(boolean repair, long candidates) {

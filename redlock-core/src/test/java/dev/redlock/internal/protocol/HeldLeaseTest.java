@@ -23,7 +23,7 @@ class HeldLeaseTest {
     LockConfig config = LockConfig.of(options.build());
     AcquireRound won = nodes.round(config, START, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2);
     assertThat(won.verdict()).isEqualTo(AcquireVerdict.WON);
-    return new HeldLease(new Grant(won, config), nodes, effects, 0);
+    return new HeldLease(new Grant(won, config), nodes, effects);
   }
 
   private static boolean handsOff(HeldLease l, long now) {
@@ -77,7 +77,7 @@ class HeldLeaseTest {
   @Test
   void localHandOff_givesTheNextTokenOfTheSameGrant() {
     HeldLease l = lease(TestNodes.options());
-    HeldLease next = new HeldLease(l, 1, START + MILLI);
+    HeldLease next = new HeldLease(l, START + MILLI);
     assertThat(next.id()).isEqualTo(l.id());
     assertThat(next.grantToken()).isEqualTo(l.grantToken());
     assertThat(next.token()).isEqualTo(l.token() + 1);
@@ -120,17 +120,8 @@ class HeldLeaseTest {
     HeldLease l = lease(TestNodes.options());
     int leases = 1;
     for (; handsOff(l, START); leases++) {
-      l = new HeldLease(l, leases, START);
+      l = new HeldLease(l, START);
     }
     assertThat(leases).isEqualTo((int) TokenWindow.PER_GRANT);
-  }
-
-  @Test
-  void handOff_ofAnyKind_endsAfterMaxHandOffs() {
-    HeldLease l = lease(TestNodes.options().maxHandOffs(1));
-    Waiter next = new TestNodes.Caller(l.config(), START, MILLI, false);
-    assertThat(l.mayHandOff(next, START, START / MILLI)).isTrue();
-    HeldLease successor = new HeldLease(l, 1, START);
-    assertThat(successor.mayHandOff(next, START, START / MILLI)).isFalse();
   }
 }

@@ -44,7 +44,7 @@ class LeaseExtenderTest {
     LockConfig config = LockConfig.of(options.build());
     AcquireRound won = nodes.round(config, now, GRANTED, voters);
     assertThat(won.verdict()).isEqualTo(AcquireVerdict.WON);
-    lease = new HeldLease(new Grant(won, config), nodes, effects, 0);
+    lease = new HeldLease(new Grant(won, config), nodes, effects);
     extender = lease.extender;
   }
 
