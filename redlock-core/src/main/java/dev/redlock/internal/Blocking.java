@@ -50,7 +50,7 @@ final class Blocking {
     return true;
   }
 
-  /** The current thread says that it waits, before it looks for the result. */
+  /** Unparks the current thread when the result is there; called before the result is checked. */
   private static void unparkAt(CompletableFuture<?> result) {
     Thread waiter = Thread.currentThread();
     var unused = result.whenComplete((value, failure) -> LockSupport.unpark(waiter));

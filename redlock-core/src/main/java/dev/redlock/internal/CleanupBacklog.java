@@ -14,7 +14,7 @@ import org.slf4j.Logger;
  * had pending releases for longest gives up its oldest.
  *
  * <p>Owners are remembered only while there are many pending releases, so that counting is cheap
- * while nodes reply. Earlier ones are never chosen; their keys expire.
+ * while nodes reply. An owner that changed nothing since is never chosen; its keys expire.
  */
 final class CleanupBacklog {
   /** One dead node at 28 releases per second reaches it after one hour. */

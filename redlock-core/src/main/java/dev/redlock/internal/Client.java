@@ -120,7 +120,7 @@ final class Client implements Redlock, ElectionClient {
     clockGapMillis = gap;
   }
 
-  /** What happens too often for an event of its own. */
+  /** Tells the listeners the sums of what is too frequent for one event each. */
   private void reportNodes() {
     NodeRequestCounts counts = context.nodeRequests;
     if (counts != null) {
@@ -241,7 +241,7 @@ final class Client implements Redlock, ElectionClient {
     return defaults;
   }
 
-  // What an election needs besides.
+  // What an election needs besides: ElectionClient.
 
   @Override
   public Time.Cancellable schedule(Runnable task, long nanos) {

@@ -63,7 +63,7 @@ final class ClientContext {
     callbackThreads = new CallbackThreads(platform.callbackThreads(), time, failures);
     callbacks = callbackThreads.preferring(parts.callbackExecutor());
     events = new Events(parts.listeners(), callbacks, time, failures);
-    nodeRequests = events.areUnheard() ? null : new NodeRequestCounts(this);
+    nodeRequests = events.hasListeners() ? new NodeRequestCounts(this) : null;
     hints = new HintCarriers(parts.hints(), failures);
     cleanups = new CleanupBacklog(nodes.count(), CleanupBacklog.LIMIT, log);
     lateTimers = new LateTimers(nodes, time, log);

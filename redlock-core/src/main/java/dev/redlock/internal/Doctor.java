@@ -24,7 +24,7 @@ final class Doctor {
   private final Locks locks;
   private final RestartGuard guard;
 
-  /** The examinations in progress; each ends with what is known when it is run. */
+  /** The examinations in progress. Each, when run, reports what is known at that time. */
   private final Set<Runnable> examinations = ConcurrentHashMap.newKeySet();
 
   // Guarded by this: the nodes whose clocks were reported since they were last right.

@@ -29,9 +29,9 @@ final class Events {
     listeners.forEach(ListenerQueue::close);
   }
 
-  /** Whether the client has no listener: then nothing is to be counted or allocated for one. */
-  boolean areUnheard() {
-    return listeners.isEmpty();
+  /** Whether the client has a listener: without one, nothing is counted or allocated for it. */
+  boolean hasListeners() {
+    return !listeners.isEmpty();
   }
 
   /** Gives every listener the event, later and on a thread for callbacks. */
@@ -65,7 +65,7 @@ final class Events {
   }
 
   void refused(AcquireReport report) {
-    if (!listeners.isEmpty()) { // Without a listener nothing is allocated.
+    if (!listeners.isEmpty()) {
       tell(l -> l.onRefused(report));
     }
   }

@@ -64,8 +64,7 @@ final class LateTimers {
     synchronized (this) {
       forNext.add(task);
       if (current != null) {
-        return; // A further reading follows for it: more replies may have arrived since this one
-        // began.
+        return; // A further reading follows for this task: replies may have arrived meanwhile.
       }
       first = next();
     }
@@ -130,7 +129,7 @@ final class LateTimers {
       Time.Cancellable armed;
       synchronized (LateTimers.this) {
         if (current != this || begunNanos != begun) {
-          return true; // It did before.
+          return true; // This reading has begun anew or has ended.
         }
         if (begunAnew || time.nanos() - begun - afterNanos < GRACE_NANOS) {
           return false;

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a lease that outlives the user's {@link DefaultLease} object. The queue keeps it, so
- * that a lease object that became unreachable can be told from one that is in use.
+ * The part of a lease that outlives the user's {@link DefaultLease} object. The actor refers to it
+ * and not to that object, so the {@link LeakDetector} notices when the object becomes unreachable.
  */
 final class LeaseCore {
   private final ClientContext context;
@@ -67,7 +67,7 @@ final class LeaseCore {
     return ack;
   }
 
-  /** The holder can no longer release the lease: it is left to expire. */
+  /** No code can release the lease any more, so it is no longer extended and expires. */
   void stopExtending() {
     actor.post((machine, now, wall) -> machine.stopExtending(lease));
   }
@@ -140,7 +140,7 @@ final class LeaseCore {
     if (taker != null) {
       try {
         taker.accept(how);
-      } catch (Throwable e) { // It interrupts a thread, and a thread may override interrupt().
+      } catch (Throwable e) { // A taker may call the interrupt() of a user's thread.
         context.failures.report("the handler of a lease's end", e);
       }
     }

@@ -153,7 +153,8 @@ final class Listing implements LockListing {
     int node = scanning;
     long begun = context.time.nanos();
     reading(node, reader -> reader.scan(keyPrefix, cursor, KEYS_PER_STEP))
-        .thenCompose(page -> page == null ? none() : merge(node, page))
+        .thenCompose(
+            page -> page == null ? CompletableFuture.completedStage(null) : merge(node, page))
         .whenComplete(
             (done, failure) -> {
               long took = context.time.nanos() - begun;
@@ -173,10 +174,6 @@ final class Listing implements LockListing {
         .filter(i -> !scanned.contains(i) && errors[i] == null)
         .findFirst()
         .orElseThrow(); // At least a quorum can be read.
-  }
-
-  private static CompletionStage<@Nullable Void> none() {
-    return CompletableFuture.completedStage(null);
   }
 
   private interface Question {

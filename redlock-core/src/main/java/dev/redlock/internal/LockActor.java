@@ -76,14 +76,14 @@ class LockActor implements CleanupBacklog.BacklogOwner {
   /** Written by the thread that handles events, read by {@link Locks}. */
   private volatile boolean retired;
 
-  /** Whether it retired and still has a release to repeat, because a node replied late. */
+  /** Whether it is retired and kept: a node replied late, and left something to release. */
   private boolean kept;
 
   LockActor(ClientContext context, Locks locks, LockKeys keys) {
     this.context = context;
     this.locks = locks;
     machine = new LockMachine(keys, context.nodes, context.randomness, context.processName);
-    events = context.events.areUnheard() ? null : new LockEvents(context.events, keys);
+    events = context.events.hasListeners() ? new LockEvents(context.events, keys) : null;
   }
 
   LockKeys keys() {
@@ -289,7 +289,7 @@ class LockActor implements CleanupBacklog.BacklogOwner {
     post((m, now, wall) -> m.forgetOldestRelease());
   }
 
-  /** Called when the machine is idle; the next event of these names makes a new queue. */
+  /** Called when the machine is idle; the next event of these names makes a new actor. */
   void retire() {
     disarm();
     if (!retired || kept) {

@@ -114,8 +114,7 @@ final class LockInspector {
 
   private LockInspection inspection(LockKeys keys, Broadcast broadcast) {
     List<NodeView> views = new ArrayList<>();
-    int n = context.nodes.count();
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < context.nodes.count(); i++) {
       views.add(view(i, broadcast.reply(i)));
     }
     return new LockInspection(keys.names().get(0), context.nodes.quorum(), views);

@@ -16,13 +16,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
 
 /**
- * The queues of all names that are in use; an idle name needs no memory. It also owns the state of
- * the client, because closing has to be atomic with making queues. Otherwise: a caller finds the
- * client open; the client closes all queues; the caller makes a new queue, and waits in it for ever
+ * The actors of all names that are in use; an idle name needs no memory. It also owns the state of
+ * the client, because closing has to be atomic with making actors. Otherwise: a caller finds the
+ * client open; the client closes all actors; the caller makes a new actor, and waits there for ever
  * or is granted a lease that outlives the client.
  *
- * <p>An event first makes its queue visible, then reads the state. A close first writes the state,
- * then reads all queues. So at least one of the two sees the other, and closes the queue.
+ * <p>An event first makes its actor visible, then reads the state. A close first writes the state,
+ * then reads all actors. So at least one of the two sees the other, and closes the actor.
  */
 final class Locks {
   /** Far enough that every deadline is before it, near enough that differences do not overflow. */
@@ -39,10 +39,10 @@ final class Locks {
   private final ClientContext context;
   private final Map<LockKeys, LockActor> actors = new ConcurrentHashMap<>();
 
-  /** The queues of each lock key; a multi-lock has its queue under each of its keys. */
+  /** The actors of each lock key; a multi-lock has its actor under each of its keys. */
   private final Map<String, Set<LockActor>> byKey = new ConcurrentHashMap<>();
 
-  /** Queues that had retired when a late reply left them something to release. */
+  /** Actors that had retired when a late reply left them something to release. */
   private final Set<LockActor> releasing = ConcurrentHashMap.newKeySet(0);
 
   private final ThreadPoolExecutor queueThreads;
@@ -58,8 +58,8 @@ final class Locks {
   }
 
   /**
-   * Handles the event in the queue of these names, in a new queue if theirs has just retired. If
-   * the client is closed, a closed machine handles it, which refuses waiters.
+   * Gives the event to the actor of these names, to a new one if theirs has just retired. If the
+   * client is closed, a closed machine handles the event, and refuses waiters.
    */
   void post(LockKeys keys, LockActor.Event event) {
     LockActor actor = actors.get(keys);
@@ -84,7 +84,7 @@ final class Locks {
   }
 
   void submit(PendingAcquire pending) {
-    if (isClosed()) { // Cheaper than a queue, which would refuse it as well.
+    if (isClosed()) { // Cheaper than an actor, which would refuse it as well.
       pending.refusedBecauseClosed();
       return;
     }
@@ -128,7 +128,7 @@ final class Locks {
     }
   }
 
-  /** A lease has ended: hints other queues that share a name, then other processes. */
+  /** A lease has ended: hints other actors that share a name, then other processes. */
   void hintOthers(LockActor from, Effect.ReleaseHint end) {
     LockKeys keys = from.keys();
     if (end.reason() != ReleaseHints.Reason.HANDED_OFF) {
@@ -163,12 +163,12 @@ final class Locks {
     tellIfEmpty();
   }
 
-  /** Done when, after the close, all that was held is released and no queue is left. */
+  /** Done when, after the close, all that was held is released and no actor is left. */
   CompletableFuture<?> emptied() {
     return emptied;
   }
 
-  /** Called after a queue was removed, and after the state was written: one of them sees both. */
+  /** Called after an actor was removed, and after the state was written: one of them sees both. */
   private void tellIfEmpty() {
     if (isClosed() && size() == 0) {
       emptied.complete(true);
@@ -189,10 +189,10 @@ final class Locks {
     machine.onTimer(now + END_OF_TIME_NANOS, wall);
   }
 
-  /** Lets a thread of the client continue with a queue; false if the JVM started no thread. */
-  boolean handOver(Runnable queue) {
+  /** Lets a thread of the client continue with an actor; false if the JVM started no thread. */
+  boolean handOver(Runnable actor) {
     try {
-      queueThreads.execute(queue);
+      queueThreads.execute(actor);
       return true;
     } catch (Throwable e) {
       context.failures.report("starting a thread for a lock's queue", e);
@@ -200,7 +200,7 @@ final class Locks {
     }
   }
 
-  /** Whether the current thread is in the middle of an event of any queue. */
+  /** Whether the current thread is in the middle of an event of any actor. */
   boolean isHandledHere() {
     return all().stream().anyMatch(LockActor::isHandledHere);
   }
@@ -219,7 +219,7 @@ final class Locks {
     return actor;
   }
 
-  /** The retired queue goes on until it has released all, and others may serve its names. */
+  /** The retired actor continues until it has released all; a new one may serve its names. */
   void keep(LockActor retired) {
     releasing.add(retired);
     if (state == State.ENDED) {
@@ -241,7 +241,7 @@ final class Locks {
     tellIfEmpty();
   }
 
-  /** The queues of this lock key. */
+  /** The actors of this lock key. */
   Collection<LockActor> of(String lockKey) {
     Set<LockActor> known = byKey.get(lockKey);
     return known == null ? List.of() : known;

@@ -22,8 +22,8 @@ final class NodeRequestCounts {
   private final ClientContext context;
   private final Map<Kind, Counts> counts = new ConcurrentHashMap<>();
 
-  /** What listeners were told last. Guarded by this. */
-  private final int[] cleanups;
+  /** By node: the pending releases that listeners were told last. Guarded by this. */
+  private final int[] toldPending;
 
   /** The replies that are counted together. */
   private record Kind(
@@ -37,7 +37,7 @@ final class NodeRequestCounts {
 
   NodeRequestCounts(ClientContext context) {
     this.context = context;
-    cleanups = new int[context.nodes.count()];
+    toldPending = new int[context.nodes.count()];
   }
 
   void add(LockRequest request, int node, NodeReply reply, long tookNanos) {
@@ -71,10 +71,10 @@ final class NodeRequestCounts {
   /** Tells the listeners what has changed since the last call. */
   synchronized void report() {
     counts.forEach(this::report);
-    for (int i = 0; i < cleanups.length; i++) {
+    for (int i = 0; i < toldPending.length; i++) {
       int pending = context.cleanups.of(i);
-      if (pending != cleanups[i]) {
-        cleanups[i] = pending;
+      if (pending != toldPending[i]) {
+        toldPending[i] = pending;
         String node = context.nodes.name(i);
         context.events.tell(l -> l.onPendingReleases(node, pending));
       }

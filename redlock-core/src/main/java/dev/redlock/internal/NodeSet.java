@@ -126,7 +126,7 @@ final class NodeSet implements Nodes {
   }
 
   /**
-   * The failure of a question of an operator.
+   * The failure of a request of an operator: what was not done for these names.
    *
    * @param error why a node failed; null if it did not, and its vote is the given one
    */

@@ -39,11 +39,11 @@ final class PageMerge {
    * The locks that are held.
    *
    * @param scanned nodes whose locks were listed before
-   * @param replied how many nodes were asked; the others may store any of the locks
+   * @param readable how many nodes can be read; the others may store any of the locks
    */
-  synchronized List<ListedLock> locks(List<StoredLock> found, List<Integer> scanned, int replied) {
+  synchronized List<ListedLock> locks(List<StoredLock> found, List<Integer> scanned, int readable) {
     List<ListedLock> locks = new ArrayList<>();
-    int unknown = nodes.count() - replied;
+    int unknown = nodes.count() - readable;
     for (StoredLock lock : found) {
       Map<Integer, StoredLock> byNode = stored.get(lock.lockKey());
       if (byNode == null || scanned.stream().anyMatch(byNode::containsKey)) {

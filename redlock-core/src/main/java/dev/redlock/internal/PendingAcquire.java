@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class PendingAcquire extends Waiter {
   private final ClientContext context;
 
-  /** Empty if the attempt was refused in a way that a single try reports as empty. */
+  /** Empty if another lease has the lock, and {@link #emptyWhenHeld} was called. */
   private final CompletableFuture<Optional<Lease>> result = new CompletableFuture<>();
 
   /** Taken on the caller's thread: the grant comes on another. */
@@ -66,9 +66,8 @@ final class PendingAcquire extends Waiter {
   }
 
   /**
-   * The queue of the lock takes it on, unless the caller has given up. A cancellation overtakes the
-   * caller if it reaches the new queue of a name before the old one, which has retired, passes the
-   * caller on.
+   * Begins the wait; false if the caller has given up before. Its cancellation overtakes it if the
+   * actor of the name has just retired, and posts the caller again, to a new actor.
    */
   boolean join() {
     if (!left) {

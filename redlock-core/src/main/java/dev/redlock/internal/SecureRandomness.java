@@ -2,6 +2,7 @@ package dev.redlock.internal;
 
 import dev.redlock.internal.protocol.Randomness;
 import java.security.SecureRandom;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -40,7 +41,7 @@ final class SecureRandomness implements Randomness {
         used = 0;
       }
       System.arraycopy(drawn, used, id, 0, ID_BYTES);
-      java.util.Arrays.fill(drawn, used, used + ID_BYTES, (byte) 0);
+      Arrays.fill(drawn, used, used + ID_BYTES, (byte) 0);
       used += ID_BYTES;
     }
     String secret = base64.encodeToString(id);

@@ -52,7 +52,7 @@ final class ThreadLock implements ReentrantDistributedLock {
     }
   }
 
-  /** {@link java.util.concurrent.locks.Lock} wants it also if the thread need not wait. */
+  /** As {@link java.util.concurrent.locks.Lock} requires, even if the thread need not wait. */
   private static void refuseInterrupted() throws InterruptedException {
     if (Thread.interrupted()) {
       throw new InterruptedException();
