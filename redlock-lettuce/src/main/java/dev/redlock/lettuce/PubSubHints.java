@@ -214,9 +214,8 @@ public final class PubSubHints implements ReleaseHints {
     try {
       to.mayBeFree(name);
     } catch (IllegalArgumentException e) {
-      LOG.debug(
-          "a release hint contains no valid lock name",
-          e); // Any user of the channel can publish any text.
+      // Any user of the channel can publish any text.
+      LOG.debug("a release hint contains no valid lock name", e);
     }
   }
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class ConnectionLoop {
   static final NodeError CLOSED = new NodeError(NodeError.Kind.CLOSED, "the client is closed");
 
-  /** Why a session was ended that reached its age. */
+  /** Why the client ended a session that reached its age. */
   static final NodeError OLD = disconnected("the connection reached its age and is replaced");
 
   private static final int REPLACE_TRIES = 200;
@@ -51,16 +51,18 @@ final class ConnectionLoop {
   /** Taken before the lock of {@link PublishedStatus}, never after it. */
   private final Object lock = new Object();
 
-  // Written under the lock, read by any thread.
+  /** The {@link #current} session once it is probed. */
   private volatile @Nullable NodeSession open;
+
+  // Written under the lock, as open is; read by any thread.
   private volatile boolean tracking;
   private volatile @Nullable NodeIdentity identity;
   private volatile NodeError whyNot = CONNECTING;
   private volatile boolean closed;
 
   // Guarded by the lock.
-  private final Backoff backoff;
-  private @Nullable NodeSession current;
+  private final ReconnectDelay reconnectDelay;
+  private @Nullable NodeSession current; // The newest, probed or not; null if it has ended.
   private long openedNanos;
   private Time.@Nullable Cancellable replacement;
 
@@ -89,8 +91,8 @@ final class ConnectionLoop {
             listener,
             operator);
     liveness = new LivenessWatch(this, status, time);
-    backoff =
-        new Backoff(
+    reconnectDelay =
+        new ReconnectDelay(
             options.shortestReconnectDelay(),
             options.longestReconnectDelay(),
             () -> ThreadLocalRandom.current().nextDouble());
@@ -268,7 +270,7 @@ final class ConnectionLoop {
         return;
       }
       if (open != null) {
-        backoff.usableFor(time.nanos() - openedNanos);
+        reconnectDelay.usableFor(time.nanos() - openedNanos);
       }
       current = null;
       open = null;
@@ -276,7 +278,7 @@ final class ConnectionLoop {
       if (!closed) {
         whyNot = why;
         status.apply(states -> states.onLost(why.toString(), time.nanos()));
-        delay = why.equals(OLD) ? 0 : backoff.nextNanos();
+        delay = why.equals(OLD) ? 0 : reconnectDelay.nextNanos();
       }
     }
     status.publish();

@@ -6,13 +6,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Reads the invalidations of a server: messages about keys that the scripts have read. */
+/** Reads the invalidations of a server: messages about keys that this connection has read. */
 final class Invalidations {
   private Invalidations() {}
 
   /**
-   * Reports each lock key, or that all keys may have changed. The scripts read other keys too;
-   * their invalidations add nothing.
+   * Reports each lock key, wake key and watch key, or that all keys may have changed. The scripts
+   * also read fence keys and queue keys, whose invalidations add nothing.
    */
   static void read(PushMessage message, String prefix, Consumer<String> onKey, Runnable onAll) {
     List<Object> content = message.getContent();

@@ -49,7 +49,8 @@ final class NodeSession {
    */
   private final Queue<ScriptCall> waiting = new ConcurrentLinkedQueue<>();
 
-  private final AtomicInteger wakeUps = new AtomicInteger();
+  /** Calls of {@link #sendWaiting} that are not served yet. */
+  private final AtomicInteger sendCalls = new AtomicInteger();
 
   /** Set once by drop, read by the thread that sends what waits. */
   private volatile boolean dropped;
@@ -98,7 +99,7 @@ final class NodeSession {
     return unanswered.get();
   }
 
-  /** Sends the request once; the handler is called exactly once. */
+  /** Sends the request. The handler is called exactly once. */
   void send(EncodedRequest request, boolean asking, ReplyHandler handler) {
     boolean whole = scripts.isMissing(request.script());
     ScriptCall call =
@@ -114,7 +115,7 @@ final class NodeSession {
           NodeError.Kind.OVERLOADED, "more than " + maxUnanswered + " requests have no reply yet");
       return;
     }
-    enqueue(call);
+    addToOutbox(call);
     if (whole) {
       scripts.onTextSent(request.script());
     }
@@ -122,21 +123,21 @@ final class NodeSession {
 
   /** One thread at a time, and never nested: a call that fails at once would end the next one. */
   private void sendWaiting() {
-    if (wakeUps.getAndIncrement() != 0) {
+    if (sendCalls.getAndIncrement() != 0) {
       return;
     }
     int seen;
     do {
-      seen = wakeUps.get();
+      seen = sendCalls.get();
       while (!waiting.isEmpty() && takeRoom()) { // Nothing else takes a call out.
         ScriptCall next = waiting.remove();
         if (dropped) {
           next.refuse(NodeError.Kind.DISCONNECTED, "the connection broke before it was sent");
         } else {
-          enqueue(next);
+          addToOutbox(next);
         }
       }
-    } while (!wakeUps.compareAndSet(seen, 0));
+    } while (!sendCalls.compareAndSet(seen, 0));
   }
 
   /** Counts one more unanswered release; false at half of the limit. Each reply tries again. */
@@ -157,7 +158,7 @@ final class NodeSession {
    * acquire of the I/O thread would overtake an earlier release of another thread, find the old key
    * and be refused. Worse, a release would overtake the acquire that it undoes.
    */
-  private void enqueue(ScriptCall call) {
+  private void addToOutbox(ScriptCall call) {
     outbox.add(call);
     if (writing.compareAndSet(false, true)) {
       try {

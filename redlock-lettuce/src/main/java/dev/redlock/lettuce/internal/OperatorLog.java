@@ -20,7 +20,7 @@ final class OperatorLog {
   private final boolean clustered;
 
   // Guarded by this.
-  private boolean lost;
+  private boolean lost; // A loss was logged, and no connection since.
   private boolean erring;
   private String reportedRun = "";
 

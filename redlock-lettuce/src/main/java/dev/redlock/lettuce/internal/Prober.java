@@ -26,7 +26,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Probes a server: asks for its identity, age, clock and marker, in one pipeline. */
 final class Prober {
-  /** What the probe found out, and what the server refused or left out. */
+  /**
+   * What the probe found out, and what the server refused or left out.
+   *
+   * @param tracking whether the server sends invalidations; true if {@link #probeAgain} did not ask
+   */
   record Result(Probe probe, boolean tracking, List<String> refused) {}
 
   private static final String NO_PERMISSION = "this user has no permission for ";
@@ -105,23 +109,19 @@ final class Prober {
               throwIfNotReady(reply.failure());
               throwIfNotReady(marker.failure());
               List<String> refused = new ArrayList<>();
+              boolean infoRefused = reply.value() == null;
               NodeIdentity identity =
                   reply.value() == null
                       ? null
                       : InfoReply.identity(new String(reply.value(), UTF_8));
-              boolean infoRefused = reply.value() == null;
               if (infoRefused) {
                 refused.add(NO_PERMISSION + "INFO (the client cannot detect restarts)");
               } else if (identity == null) {
                 refused.add(
                     "the server reports no run_id in INFO (the client cannot detect restarts)");
               }
-              if (clustered) {
-                long now = marker.value() == null ? 0 : marker.value().nowMicros();
-                return new Result(
-                    new Probe(identity, infoRefused, null, now, true, 0), true, refused);
-              }
-              if (marker.value() == null && (identity == null || !identity.replica())) {
+              boolean isReplica = identity != null && identity.replica();
+              if (marker.value() == null && !clustered && !isReplica) {
                 refused.add(
                     NO_PERMISSION
                         + "its marker "
@@ -129,8 +129,9 @@ final class Prober {
                         + " (the client cannot detect flushes)");
               }
               long now = marker.value() == null ? 0 : marker.value().nowMicros();
+              Probe.Marker known = clustered ? null : marker.value();
               return new Result(
-                  new Probe(identity, infoRefused, marker.value(), now, false, 0), true, refused);
+                  new Probe(identity, infoRefused, known, now, clustered, 0), true, refused);
             })
         .thenCompose(result -> withProofOfAge(session, result));
   }
@@ -154,7 +155,7 @@ final class Prober {
             });
   }
 
-  /** The node's clock, where there is no marker. */
+  /** The node's clock, as a marker of which only that value counts: a cluster has no markers. */
   private CompletionStage<Reply<Probe.Marker>> time(NodeSession session) {
     return send(
             session,

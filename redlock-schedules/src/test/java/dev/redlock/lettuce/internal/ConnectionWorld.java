@@ -688,11 +688,11 @@ public final class ConnectionWorld {
     try {
       Field loopField = NodeConnection.class.getDeclaredField("loop");
       loopField.setAccessible(true);
-      Field backoff = ConnectionLoop.class.getDeclaredField("backoff");
-      backoff.setAccessible(true);
-      backoff.set(
+      Field reconnectDelay = ConnectionLoop.class.getDeclaredField("reconnectDelay");
+      reconnectDelay.setAccessible(true);
+      reconnectDelay.set(
           loopField.get(connection),
-          new Backoff(Duration.ofMillis(20), Duration.ofMillis(500), jitter::nextDouble));
+          new ReconnectDelay(Duration.ofMillis(20), Duration.ofMillis(500), jitter::nextDouble));
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }

@@ -7,13 +7,13 @@ import java.util.function.DoubleSupplier;
  * The delay before the next connect: a random time between the shortest delay and a bound that
  * doubles. So the clients of a node that recovers do not connect all at once. Guarded by its owner.
  */
-final class Backoff {
+final class ReconnectDelay {
   private final long shortestNanos;
   private final long longestNanos;
   private final DoubleSupplier random;
   private long boundNanos;
 
-  Backoff(Duration shortest, Duration longest, DoubleSupplier random) {
+  ReconnectDelay(Duration shortest, Duration longest, DoubleSupplier random) {
     this.shortestNanos = shortest.toNanos();
     this.longestNanos = longest.toNanos();
     this.random = random;
