@@ -61,10 +61,10 @@ final class AcquireRound extends Exchange {
   /** Whether the verdict counts each node that had not replied as silent. */
   private boolean timedOut;
 
-  private long sent;
-  private long sentBefore;
-  private long superseded;
-  private long invalidated;
+  private long sent; // Nodes that it was sent to, and that may have executed it.
+  private long sentBefore; // Nodes that earlier rounds of this lease id were sent to.
+  private long superseded; // Nodes that the next round of this lease id was sent to.
+  private long invalidated; // Nodes that sent an invalidation of the key after their reply.
 
   /**
    * Asks all nodes that vote. The others are recorded as silent or quarantined, with the state that

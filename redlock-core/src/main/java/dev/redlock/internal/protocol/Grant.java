@@ -20,7 +20,7 @@ final class Grant {
   /** The round that won it. */
   final AcquireRound votes;
 
-  /** Written by the machine's queue; read by any thread that asks whether a lease is valid. */
+  /** Written by the machine's actor; read by any thread that asks whether a lease is valid. */
   private volatile Validity validity;
 
   /** The nodes to which it was sent beside its round, by extensions and repairs. */

@@ -24,11 +24,11 @@ import org.jspecify.annotations.Nullable;
  *       then on the nodes. At the end of its validity it ends a little before the deadline.
  * </ul>
  *
- * <p>Confined to the serial queue of its {@link LockMachine}, except for three volatile values: the
- * end and the request to release here, and the validity in {@link Grant}. The queue writes them;
- * the thread that releases writes the request. Any thread reads them to learn whether the lease is
+ * <p>Confined to the actor of its {@link LockMachine}, except for three volatile values: the end
+ * and the request to release here, and the validity in {@link Grant}. The actor writes them; the
+ * thread that releases writes the request. Any thread reads them to learn whether the lease is
  * valid. They stay in this package because the machine reads the request as well, before the event
- * of the release reaches its queue. A copy in the shell would be a second owner of the same fact.
+ * of the release reaches the actor. A copy in the shell would be a second owner of the same fact.
  */
 public final class HeldLease {
   final Grant grant;
@@ -57,7 +57,7 @@ public final class HeldLease {
     capNanos = nowNanos + grant.config.capNanos();
   }
 
-  /** Whether the next waiter may have the lock without others being able to ask for it first. */
+  /** Whether minimum hold is over, and enough validity is left to hand the lock to this waiter. */
   boolean mayHandOff(Waiter next, long nowNanos, long nowWallMillis) {
     return nowNanos - grantedNanos >= grant.config.minimumHoldNanos()
         && validity().remaining(nowNanos, nowWallMillis) > next.config.nodeTimeoutNanos();
@@ -123,7 +123,7 @@ public final class HeldLease {
   }
 
   /**
-   * Ends its validity at once, whatever its queue is doing. Called by the thread that releases,
+   * Ends its validity at once, whatever its actor is doing. Called by the thread that releases,
    * before anything is sent.
    */
   public void askRelease() {

@@ -109,7 +109,7 @@ final class LeaseExtender {
     return config.autoExtend() && !stopped;
   }
 
-  /** Whether nothing has cast doubt on the votes that won the grant. */
+  /** Whether the grant is extended, and nothing has cast doubt on the votes that won it. */
   boolean isWithoutDoubt() {
     return extendsItself() && round == null && !checkDue && lostOn == 0;
   }

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each event may change what all of them do next, so each ends with {@link Waiters#proceed}.
  *
- * <p>Confined to a serial queue of the shell (or to the simulator): none of its methods is safe for
+ * <p>Confined to an actor of the shell (or to the simulator): none of its methods is safe for
  * concurrent use.
  */
 public final class LockMachine {
@@ -165,7 +165,7 @@ public final class LockMachine {
         && turn.mayHandOff(l.config())
         && l.mayHandOff(next, now, wall)
         && waiters.comesBeforeOthers(next)) {
-      // Before the round: if the holder asks again during the round, it waits behind the next one.
+      // Before the round: a caller that asks again meanwhile is queued behind the next waiter.
       effects.add(new Effect.Settle(ack, Effect.Result.DONE));
       waiters.handOff(l, next, now, wall);
     } else {

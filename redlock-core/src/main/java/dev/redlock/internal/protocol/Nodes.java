@@ -31,7 +31,7 @@ public interface Nodes {
   /** The newest known state of its connection. */
   NodeStatus status(int node);
 
-  /** Whether the reply is a vote: the node votes, on the connection that the reply came from. */
+  /** Whether the reply counts: it is of the current connection, and the state is VOTING. */
   default boolean votes(int node, NodeReply reply) {
     NodeStatus status = status(node);
     return status.connection() == reply.connection() && status.state() == NodeStatus.State.VOTING;

@@ -14,9 +14,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The releases that nodes have not confirmed. None is forgotten: each node is asked until it has
- * replied, or until the keys have expired. This is step 5 of the Redis specification, for all
- * nodes, also for those that the client believes not locked.
+ * The releases that nodes have not confirmed. Each node is asked until it has replied, until the
+ * keys have expired, or until the client gives up the oldest because it has too many. This is step
+ * 5 of the Redis specification, for all nodes, also for those that the client believes not locked.
  *
  * <p>On one connection a release is executed after the acquire that it undoes. So the client
  * repeats nothing while the connection lasts. It sends a release again on a new connection, after

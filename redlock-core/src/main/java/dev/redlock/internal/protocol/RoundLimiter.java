@@ -10,7 +10,7 @@ package dev.redlock.internal.protocol;
  * TCP.
  *
  * <p>It sees the rounds of this client only. It is a heuristic that affects speed only, never
- * safety. The machines of all locks share it, and each runs on a queue of its own: the shell's
+ * safety. The machines of all locks share it, and each runs in an actor of its own: the shell's
  * subclass has the monitor.
  */
 public class RoundLimiter {

@@ -205,6 +205,7 @@ final class WaitPolicy {
     return fair ? timeoutNanos : Math.min(timeoutNanos, nodes.knowledge(node).patience());
   }
 
+  /** The head asks now, with this config. */
   void asked(LockConfig config) {
     timeoutNanos = config.nodeTimeoutNanos();
     fair = config.fair();

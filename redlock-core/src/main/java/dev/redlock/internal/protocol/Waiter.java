@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A caller that wants the lock. The shell and the simulator extend it with a way to notify the
- * caller. Confined to the serial queue of its {@link LockMachine}, except for the final fields.
+ * caller. Confined to the actor of its {@link LockMachine}, except for the final fields.
  */
 public abstract class Waiter {
   final LockKeys keys;
