@@ -82,7 +82,7 @@ final class CallbackThreads implements Executor {
 
   /**
    * Whether this thread is calling the user's executor, which may run the callback on it. Nodes and
-   * queues that need this thread wait until the callback returns.
+   * actors that need this thread wait until the callback returns.
    */
   static boolean isOnCallersThread() {
     return CALLING.get() != null;

@@ -25,7 +25,7 @@ final class ClientContext {
   /** Names this client in the queues of the nodes. */
   final String processName;
 
-  /** The broadcasts in progress, and what the queue runs when one is over. */
+  /** The broadcasts in progress, and what the actor runs when one is over. */
   final Map<Broadcast, Runnable> broadcasts = new ConcurrentHashMap<>();
 
   final LockWatches watches = new LockWatches();

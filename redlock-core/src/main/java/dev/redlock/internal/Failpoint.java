@@ -4,14 +4,14 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The steps of a lock's queue at which a test can stop a real client. A test arms a step with an
+ * The steps of a lock's actor at which a test can stop a real client. A test arms a step with an
  * action; the next thread that reaches the step runs it, once. A test can arm a step only if the
  * system property {@code redlock.failpoints} is {@code true}. The client then logs a warning.
  */
 public enum Failpoint {
   /** Other nodes may have got the request; this one has not. */
   BEFORE_SEND,
-  /** A reply has arrived, and the queue does not know it yet. */
+  /** A reply has arrived, and the actor does not know it yet. */
   BEFORE_VOTE,
   /** The lease is granted, and its caller does not know it yet. */
   BEFORE_GRANT,

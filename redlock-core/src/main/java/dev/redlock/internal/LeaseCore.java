@@ -38,7 +38,7 @@ final class LeaseCore {
   }
 
   /**
-   * Zero after a close. A paused thread may hold up the queue, so the lease may not have ended yet.
+   * Zero after a close. A paused thread may hold up the actor, so the lease may not have ended yet.
    */
   long remainingNanos() {
     return actor.isOfEndedClient()
@@ -90,7 +90,7 @@ final class LeaseCore {
   }
 
   /**
-   * Gives the end of the lease to a part of the library, at once if it has ended. The queue calls
+   * Gives the end of the lease to a part of the library, at once if it has ended. The actor calls
    * the taker directly, so that it does not wait behind user code, as dependents of {@link
    * #whenEnded} do. One taker per lease; it neither blocks nor throws.
    */
@@ -122,7 +122,7 @@ final class LeaseCore {
     return end != null ? end.byHolder() : release != null;
   }
 
-  /** Called by the queue, once. */
+  /** Called by the actor, once. */
   void ended(LeaseEnd how) {
     CompletableFuture<LeaseEnd> f;
     Consumer<LeaseEnd> taker;

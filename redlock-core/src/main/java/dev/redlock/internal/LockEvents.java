@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Derives the events of one lock from the effects of its machine, so that the protocol needs no
- * code for them. Exists only if the client has a listener. Confined to the queue of the lock.
+ * code for them. Exists only if the client has a listener. Confined to the actor of the lock.
  */
 final class LockEvents {
   private final Events events;
@@ -81,7 +81,7 @@ final class LockEvents {
     events.tell(l -> l.onHandOff(keys.names(), kind));
   }
 
-  /** Called after each event of the queue, with the number of callers that wait. */
+  /** Called after each event of the actor, with the number of callers that wait. */
   void after(int waiting) {
     if (waiting == 0) {
       hintWas(false);

@@ -61,7 +61,7 @@ final class LockInspector {
   }
 
   /**
-   * @param taker called by the queue of these names when the broadcast is over
+   * @param taker called by the actor of these names when the broadcast is over
    */
   private void broadcast(LockKeys keys, Question question, Consumer<Broadcast> taker) {
     locks.post(
@@ -73,7 +73,7 @@ final class LockInspector {
   }
 
   /**
-   * Hints other queues of this client that share a name. Nodes send no invalidation of what this
+   * Hints other actors of this client that share a name. Nodes send no invalidation of what this
    * client's own connection has written, and the machine that broke the lock knows its own lease
    * only.
    */

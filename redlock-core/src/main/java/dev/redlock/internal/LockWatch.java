@@ -67,7 +67,7 @@ final class LockWatch implements Flow.Subscription {
     onChange();
   }
 
-  /** The lock may have changed. Called on any thread, also in the queue of the lock. */
+  /** The lock may have changed. Called on any thread, also in the actor of the lock. */
   void onChange() {
     long wait;
     synchronized (this) {

@@ -206,7 +206,7 @@ final class Locks {
   }
 
   private LockActor create(LockKeys keys) {
-    LockActor actor = context.platform.queue(context, this, keys);
+    LockActor actor = context.platform.actor(context, this, keys);
     for (int i = 0; i < keys.size(); i++) {
       byKey.compute(
           keys.lockKey(i),

@@ -33,8 +33,8 @@ final class PendingAcquire extends Waiter {
   private @Nullable BiConsumer<@Nullable Optional<Lease>, @Nullable Throwable> taker;
   private boolean emptyWhenHeld;
 
-  // Whether it waits in the queue of the lock, and whether it no longer does. Confined to that
-  // queue. Listeners know of both.
+  // Whether it waits in the actor of the lock, and whether it no longer does. Confined to that
+  // actor. Listeners know of both.
   private boolean joined;
   private boolean left;
 
@@ -113,7 +113,7 @@ final class PendingAcquire extends Waiter {
     tellTaker(result.completeExceptionally(new RedlockClosedException()));
   }
 
-  /** The caller no longer waits. Called in the queue of the lock. */
+  /** The caller no longer waits. Called in the actor of the lock. */
   void left(WaitEnd end) {
     if (joined && !left) {
       context.events.left(this, end);

@@ -26,7 +26,7 @@ class Platform {
     return new FailureLog(log);
   }
 
-  /** The threads that continue with the queue of a lock. */
+  /** The threads that continue with the actor of a lock. */
   ThreadPoolExecutor queueThreads() {
     return DaemonThreads.few(DaemonThreads.platform("redlock-queue-"));
   }
@@ -41,8 +41,8 @@ class Platform {
     return DaemonThreads.platform("redlock-close-").newThread(task);
   }
 
-  /** The queue of these names. */
-  LockActor queue(ClientContext context, Locks locks, LockKeys keys) {
+  /** The actor of these names. */
+  LockActor actor(ClientContext context, Locks locks, LockKeys keys) {
     return new LockActor(context, locks, keys);
   }
 

@@ -9,7 +9,7 @@ import java.util.concurrent.Executor;
 
 /**
  * How callers get a result. Inside of the client it is a future that no user gets: its dependents
- * run on the thread that sets it, which may be that of a lock's queue.
+ * run on the thread that sets it, which may be that of a lock's actor.
  */
 final class Results {
   private Results() {}

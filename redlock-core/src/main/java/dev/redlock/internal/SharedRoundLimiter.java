@@ -5,7 +5,7 @@ import dev.redlock.internal.protocol.Nodes;
 import dev.redlock.internal.protocol.RoundLimiter;
 
 /**
- * The limiter that the queues of all locks share. The monitor is held for a few instructions, and
+ * The limiter that the actors of all locks share. The monitor is held for a few instructions, and
  * no user code runs inside.
  */
 final class SharedRoundLimiter extends RoundLimiter {

@@ -140,7 +140,7 @@ public final class SimulatedClient {
     }
 
     @Override
-    LockActor queue(ClientContext context, Locks locks, LockKeys keys) {
+    LockActor actor(ClientContext context, Locks locks, LockKeys keys) {
       return new ObservedQueue(context, locks, keys, world);
     }
 
