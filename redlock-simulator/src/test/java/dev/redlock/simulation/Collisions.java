@@ -31,9 +31,7 @@ public final class Collisions {
       Mutant.variant(
           "jitter alone",
           Mutant.protocol(
-              "WaitPolicy",
-              "return !all && (queueNext || othersWant) ? home() : -1;",
-              "return -1;"));
+              "WaitPolicy", "return !all && (viaHome || othersWant) ? home() : -1;", "return -1;"));
 
   /**
    * The cost of one collision or of one hand-over.

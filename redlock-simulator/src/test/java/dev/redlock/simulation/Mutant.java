@@ -429,12 +429,12 @@ record Mutant(String name, String source, List<Edit> edits) {
         "a process that is woken asks the home node instead of all",
         protocol(
             "WaitPolicy",
-            "      ahead = 0;\n      allNext = true;\n      sleep.until(now, WakeUp.HINT, true);",
-            "      ahead = 0;\n      queueNext = true;\n      sleep.until(now, WakeUp.HINT, true);"));
+            "      ahead = 0;\n      allOnce = true;\n      sleep.until(now, WakeUp.HINT, true);",
+            "      ahead = 0;\n      viaHome = true;\n      sleep.until(now, WakeUp.HINT, true);"));
     mutant(
         "X",
         "waiters that are woken in vain wake each other without end",
-        protocol("WaitPolicy", "admittedInVain += r.atTurn ? 1 : 0;", "admittedInVain = 0;"));
+        protocol("WaitPolicy", "refusalsAtTurn += r.atTurn ? 1 : 0;", "refusalsAtTurn = 0;"));
     mutant(
         "X",
         "the home node takes the lock for held for ever, once a process was admitted in vain",

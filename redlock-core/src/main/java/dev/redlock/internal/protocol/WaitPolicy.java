@@ -34,7 +34,7 @@ final class WaitPolicy {
    * How often in a row this process may be refused at its turn. A home node that admits while
    * others hold the lock has lost its key, and asking it often is useless.
    */
-  private static final int ADMITTED_IN_VAIN_LIMIT = 2;
+  private static final int REFUSED_AT_TURN_LIMIT = 2;
 
   private static final long MAX_PAUSE_NANOS = 1_000_000_000;
 
@@ -50,26 +50,26 @@ final class WaitPolicy {
   private final HomeNode home;
   private final Sleep sleep = new Sleep();
 
+  /** Others want the lock: each request goes to the home node first, until the reset. */
+  private boolean viaHome;
+
+  /** The next request, and only this one, goes to all nodes all the same. */
+  private boolean allOnce;
+
   /** A release hint came while the nodes were asked; it may have overtaken their reply. */
-  private boolean hinted;
+  private boolean hintWhileAsking;
 
   /** Whether the lock was held after a hint, and this process had no turn since. */
-  private boolean hintInVain;
-
-  /** Whether the next request goes to the home node, to enter its queue. */
-  private boolean queueNext;
-
-  /** Whether a quorum may be free although the home node says otherwise. */
-  private boolean allNext;
+  private boolean refusedAfterHint;
 
   /** Whether the newest request to be queued failed. */
-  private boolean notQueued;
+  private boolean queueFailed;
 
   /** The last pause; the next one is longer. 0 if there was none since the last reset. */
   private long pauseNanos;
 
   /** How often in a row this process was refused at its turn. */
-  private int admittedInVain;
+  private int refusalsAtTurn;
 
   /** The node in whose queue this process sleeps, or −1. */
   private int queuedAt = -1;
@@ -101,16 +101,16 @@ final class WaitPolicy {
   /** The queue is empty, or the next head begins without a history of refusals. */
   void reset() {
     sleep.end();
-    queueNext = false;
-    allNext = false;
+    viaHome = false;
+    allOnce = false;
     pauseNanos = 0;
-    admittedInVain = 0;
+    refusalsAtTurn = 0;
     queuedAt = -1;
     ahead = UNKNOWN_PLACE;
     afterToken = 0;
-    hinted = false;
-    hintInVain = false;
-    notQueued = false;
+    hintWhileAsking = false;
+    refusedAfterHint = false;
+    queueFailed = false;
   }
 
   // When.
@@ -160,10 +160,10 @@ final class WaitPolicy {
 
   /** The node whose queue to enter before all are asked; −1 to ask all. Clears the flags. */
   int nodeToQueueAt(boolean othersWant) {
-    boolean all = allNext;
-    allNext = false;
-    hinted = false;
-    return !all && (queueNext || othersWant) ? home() : -1;
+    boolean all = allOnce;
+    allOnce = false;
+    hintWhileAsking = false;
+    return !all && (viaHome || othersWant) ? home() : -1;
   }
 
   /**
@@ -185,7 +185,7 @@ final class WaitPolicy {
 
   /** Whether a release has woken this process, so that the next round is its turn. */
   boolean isAtTurn() {
-    return allNext && ahead == 0 && sleep.cause() == WakeUp.HINT;
+    return allOnce && ahead == 0 && sleep.cause() == WakeUp.HINT;
   }
 
   /** The node whose queue to enter; −1 if all are passed over. */
@@ -217,13 +217,13 @@ final class WaitPolicy {
   void refused(AcquireRound r, long now) {
     switch (r.verdict()) {
       case HELD, COLLIDED -> {
-        queueNext = true;
+        viaHome = true;
         quorumFreeNanos = r.quorumFreeNanos(now);
-        admittedInVain += r.atTurn ? 1 : 0;
-        if (admittedInVain > 1) {
+        refusalsAtTurn += r.atTurn ? 1 : 0;
+        if (refusalsAtTurn > 1) {
           // At first, the holder's release may still be on its way to the other nodes.
           pause(now, roundTrip(), MAX_PAUSE_NANOS);
-          if (isInVain()) {
+          if (isHomeWrong()) {
             sleep.ignoreHints();
             afterToken = endedAtHome + 1;
           }
@@ -231,7 +231,7 @@ final class WaitPolicy {
       }
       default -> {
         // No other client has won: asks all nodes again, after growing pauses.
-        allNext = true;
+        allOnce = true;
         pause(now, timeoutNanos / 2, MAX_PAUSE_NANOS);
       }
     }
@@ -239,7 +239,7 @@ final class WaitPolicy {
 
   /** A hand-off was refused: others come first. */
   void expectOthers() {
-    queueNext = true;
+    viaHome = true;
   }
 
   // What comes of a request to be queued.
@@ -248,7 +248,7 @@ final class WaitPolicy {
   void noReply(QueueRequest request) {
     // In fair mode it let the whole node timeout pass; see HomeNode.
     nodes.blame(1L << request.node, fair);
-    queueNext = true;
+    viaHome = true;
   }
 
   /**
@@ -259,23 +259,23 @@ final class WaitPolicy {
   void notQueued(QueueRequest request, long now) {
     nodes.blame(1L << request.node, true);
     pause(now, roundTrip(), MAX_PAUSE_NANOS);
-    queueNext = true;
-    allNext = notQueued;
-    notQueued = true;
+    viaHome = true;
+    allOnce = queueFailed;
+    queueFailed = true;
   }
 
   /** It is the turn of this process, as the node says. */
   void admitted(QueueRequest request, NodeReply reply) {
-    notQueued = false;
+    queueFailed = false;
     queuedAt = request.node;
     ahead = 0;
-    hintInVain = false;
+    refusedAfterHint = false;
     endedAtHome = reply.fence();
   }
 
   /** The process is queued: sleeps until its turn. Returns whether it is the first, and waits. */
   boolean queued(QueueRequest request, NodeReply reply, LockConfig config, long now) {
-    notQueued = false;
+    queueFailed = false;
     queuedAt = request.node;
     ahead = reply.othersQueued();
     if (reply.code() == ReplyCode.QUEUED) { // It is the turn of another process.
@@ -295,25 +295,25 @@ final class WaitPolicy {
    * The key on the home node may be a leftover, if it outlives what is under way: asks all then.
    */
   void expectLeftover(long now) {
-    allNext = true;
+    allOnce = true;
     sleep.until(now + fewRoundTrips(), WakeUp.PAUSE, true);
   }
 
   /** Sleeps until a hint, the poll, or {@code free} if the process is one of the {@code first}. */
   private void sleepUntilCalled(LockConfig config, long free, boolean first, long now) {
     boolean hint = sleep.cause() == WakeUp.HINT;
-    queueNext = true;
+    viaHome = true;
     long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3);
     double places = (double) ahead / PLACES_PER_POLL;
     long pollAt = now + (long) (poll * (0.5 + random.next()) * (1 + places));
     boolean expiry = first && free - pollAt < 0;
     sleep.until(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true);
-    allNext = !expiry && ahead == 0 && !fair;
-    if (hinted) {
-      hinted = false;
+    allOnce = !expiry && ahead == 0 && !fair;
+    if (hintWhileAsking) {
+      hintWhileAsking = false;
       onReleaseHint(false, now);
-    } else if (hint && ahead == 0 && !hintInVain) {
-      hintInVain = true;
+    } else if (hint && ahead == 0 && !refusedAfterHint) {
+      refusedAfterHint = true;
       // The hint may have overtaken the release on its way to the home node. Asks once more, for
       // where invalidations are lost, nothing else would tell of it.
       askHomeBy(now + fewRoundTrips());
@@ -324,18 +324,18 @@ final class WaitPolicy {
 
   /** It is the turn of this process: a release has written its wake key. */
   void onTurn(long now) {
-    if (isInVain()) {
+    if (isHomeWrong()) {
       askHomeBy(now + pauseNanos);
     } else if (sleep.heedsHints()) {
       ahead = 0;
-      allNext = true;
+      allOnce = true;
       sleep.until(now, WakeUp.HINT, true);
     }
   }
 
   /** Whether the home node says that it is the turn of this process, but others hold the lock. */
-  private boolean isInVain() {
-    return admittedInVain > ADMITTED_IN_VAIN_LIMIT;
+  private boolean isHomeWrong() {
+    return refusalsAtTurn > REFUSED_AT_TURN_LIMIT;
   }
 
   /** It is the turn of the process before this one: passes it over if it is silent. */
@@ -355,7 +355,7 @@ final class WaitPolicy {
 
   /** Another carrier than the nodes says that the lock was released. */
   void onReleaseHint(boolean multi, long now) {
-    hinted |= !sleep.isOn();
+    hintWhileAsking |= !sleep.isOn();
     boolean known = ahead != UNKNOWN_PLACE;
     if (known && ahead > 0) {
       ahead--;
@@ -377,8 +377,8 @@ final class WaitPolicy {
 
   private void askHomeBy(long at) {
     if (sleep.wakeBy(at)) {
-      allNext = false;
-      queueNext = true;
+      allOnce = false;
+      viaHome = true;
     }
   }
 
