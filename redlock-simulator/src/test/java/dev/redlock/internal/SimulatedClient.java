@@ -27,7 +27,7 @@ public final class SimulatedClient {
   public interface Surroundings {
     Randomness randomness();
 
-    /** Something threw in the client; it went on. */
+    /** Code in the client threw an exception, and the client continued. */
     void failed(String kind, Throwable failure);
 
     ThreadPoolExecutor pool();

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** Votes and the verdicts of rounds. See {@link Histories}. */
 class AcquireHistoriesTest {
-  /** Votes expire: B has a vote of n1, and gets that of n2 long after. */
+  /** Votes expire: B has a vote of n1, and gets the vote of n2 much later. */
   @Test
   void round_olderThanNodeTimeout_isNotWon() {
     Play p = new Play(3, 1, options()).start();
@@ -67,7 +67,7 @@ class AcquireHistoriesTest {
     p.run(400);
   }
 
-  /** N = 3. It is B's turn. Of the round that follows only one node replies with a grant. */
+  /** N = 3. It is B's turn. In the round that follows, only one node grants. */
   @Test
   void turn_isNoVote() {
     Play p = new Play(3, 2, options()).start();
@@ -135,7 +135,7 @@ class AcquireHistoriesTest {
     require(
         p.world.history.everSent("A", "roll back"), "the tie is decided and rolled back at once");
     p.run(100);
-    require(a.holds() != b.holds(), "one of them holds the lock soon after");
+    require(a.holds() != b.holds(), "one of the clients holds the lock soon after");
     (a.holds() ? a : b).releases();
     p.run(100);
   }

@@ -43,7 +43,10 @@ class BoundsHistoriesTest {
     }
   }
 
-  /** Three acquires and three releases; the queue costs the same however many processes wait. */
+  /**
+   * Three acquires and three releases. The cost of the queue does not depend on the number of
+   * processes that wait.
+   */
   @Test
   void pair_ofACrowd_costsTheSameHoweverManyProcessesWait() {
     for (int processes : new int[] {1, 2, 6, 12}) {

@@ -157,7 +157,7 @@ final class Checker {
     }
   }
 
-  // What leaves a client.
+  // Requests that a client sends.
 
   void onSend(SimLock lock, Exchange exchange, LockRequest request, int node) {
     long bit = 1L << node;
@@ -395,7 +395,10 @@ final class Checker {
     }
   }
 
-  /** The node may grant a lower token than before, until all that it may accept lie above. */
+  /**
+   * The node may grant a lower token than before, until each token that its clock accepts is higher
+   * than the lost fence.
+   */
   void fenceEvicted(SimNode node, String name) {
     world.trace.leavesTheModel();
     fenceFloor[node.index][name.charAt(0) - 'a'] = 0;
@@ -742,7 +745,7 @@ final class Checker {
     drawHold(id);
     long late = mono - lease.validity().deadlineNanos();
     boolean asleep = wasAsleep(lock, lease.validity().deadlineNanos());
-    // While a hand-off by a round is under way, the timer of the round may tell of both ends.
+    // While a hand-off by a round is in progress, the timer of the round may report both ends.
     boolean released = how.byHolder() && late <= scenario.timerLateNanos;
     require(
         late <= lock.client.endLateNanos() || asleep || released,

@@ -41,7 +41,10 @@ class CollisionsTest {
     }
   }
 
-  /** The first notices it by another node's invalidation, the others when they poll. */
+  /**
+   * The first of the queue learns of the release from another node's invalidation, the others from
+   * their polls.
+   */
   @Test
   void handOver_homeNodeHangs_costsTheFirstSomePatienceAndTheOthersAPoll() {
     for (int seed = 1; seed <= 3; seed++) {

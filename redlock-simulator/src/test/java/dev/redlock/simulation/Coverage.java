@@ -8,13 +8,16 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** How often each kind of event, verdict and transition occurred. Its rows are what occurred. */
+/**
+ * How often each kind of event, verdict and transition occurred: one row for each kind that
+ * occurred.
+ */
 final class Coverage {
   private record Row(Object kind, Object what) {}
 
   private record Reply(Object code, NodeError.Kind error) {}
 
-  /** Its keys are constants, so that counting makes no text. */
+  /** The keys are constants, so that counting creates no strings. */
   private final Map<Row, long[]> counts = new HashMap<>();
 
   void count(String kind, Object what) {

@@ -7,7 +7,7 @@ import dev.redlock.internal.protocol.Waiter;
 
 /**
  * Processes that want one name all the time, without random faults. In the worlds of {@link World}
- * most waits meet a fault; here {@link WaitRule} sees thousands that do not.
+ * a fault affects most waits. Here {@link WaitRule} checks thousands of waits without a fault.
  */
 final class Crowd {
   private static final long MAX_WAIT = 300 * Scenario.SECOND;

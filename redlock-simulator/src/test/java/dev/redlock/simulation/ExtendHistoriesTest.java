@@ -127,7 +127,7 @@ class ExtendHistoriesTest {
     Play.Person a = p.person(0);
     a.wants(100);
     p.run(100);
-    a.extends_(); // Only by the drift allowance, up to the cap.
+    a.extends_(); // It adds only the drift allowance, up to the cap.
     p.run(10);
     long before = a.client.remaining(a.lease);
     a.extended = null;
@@ -146,8 +146,8 @@ class ExtendHistoriesTest {
   /**
    * Seed 1294830: an operator's break reached the home node alone. A waiter was admitted there,
    * failed at the others and rolled back. The home node sent the holder an invalidation, and the
-   * holder probed. Its extension sent the waiters invalidations, and they asked again: fifty times
-   * a second, for as long as the lease lived.
+   * holder probed. The extension of the holder caused invalidations for the waiters, and they asked
+   * again. This repeated fifty times a second until the lease ended.
    */
   @Test
   void lease_lostAtTheHomeNodeOnly_doesNotStartAStorm() {

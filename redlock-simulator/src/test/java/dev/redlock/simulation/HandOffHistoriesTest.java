@@ -145,7 +145,10 @@ class HandOffHistoriesTest {
     require(m.execute(late, 1, 1, now).code() == ReplyCode.LOST, "A was handed off");
   }
 
-  /** Six callers wait in one process, one in another. That one is next after two hand-offs. */
+  /**
+   * Six callers wait in one process, and one in another. The other process is next after two
+   * hand-offs.
+   */
   @Test
   void handOffs_inARow_letAnotherProcessCome() {
     Play p = new Play(3, 2, options().maxHandOffs(2)).start();

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What happened, as a table for people and as a digest. The table is kept only when a seed is
- * replayed.
+ * The events of a run, as a table for a reader and as a digest. The simulator keeps the table only
+ * when it replays a seed.
  */
 final class History {
   /** One row of the table. */

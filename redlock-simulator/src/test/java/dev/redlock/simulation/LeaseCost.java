@@ -9,9 +9,9 @@ package dev.redlock.simulation;
  *       again. After failures the client pauses 20 ms, then twice as long up to 1 s; see {@link
  *       LockCost#repeats}.
  *   <li>An <b>extension</b> is sent for each third of the lease time. After a failure the client
- *       pauses for a tenth of the lease time, or a quarter of what is left of the validity. These
- *       are fewer than 20 in a lease time. A caller may ask for one. A hint may cause a probe, one
- *       in 20 ms. A hand-off and a change of the node's status may cause a repair.
+ *       pauses for a tenth of the lease time, or a quarter of the remaining validity. This gives
+ *       fewer than 20 extensions in a lease time. A caller may request one more. A hint may cause a
+ *       probe, one in 20 ms. A hand-off and a change of the node's status may cause a repair.
  * </ul>
  */
 final class LeaseCost {

@@ -141,7 +141,10 @@ class LocalHandOffHistoriesTest {
     next.mustNotHold("a vote of the grant is known to be lost");
   }
 
-  /** n3 fails; its reply comes after the release was requested and before it is handled. */
+  /**
+   * n3 fails. Its reply comes after the release was requested and before the client handles the
+   * release.
+   */
   @Test
   void handOff_ofGrantThatANodeLacks_repairsIt() {
     Play p = new Play(3, 1, options()).start();
@@ -225,7 +228,10 @@ class LocalHandOffHistoriesTest {
     require(p.owner(1) == null && p.owner(2) == null && p.owner(3) == null, "all is free");
   }
 
-  /** Three callers wait in this process and one in another; only the last release wakes that. */
+  /**
+   * Three callers wait in this process, and one in another. Only the last release wakes the other
+   * process.
+   */
   @Test
   void handOffs_atOnceInARow_letAnotherProcessCome() {
     Play p = new Play(3, 2, options().maxHandOffs(2)).start();

@@ -23,17 +23,18 @@ import java.util.List;
  *       or time. A round may follow a refused token at once, one time for each lease id.
  *   <li>A <b>request to be queued</b> follows a refused round, a home node that did not reply
  *       within its patience, a hint or a change of status, or time.
- *   <li><b>Time</b> pays one question for each fallback poll, which is shortened by 50 % at most,
- *       and one for each pause of the back-off. The pauses begin at about one round trip and double
- *       up to 1 s; jitter takes half of them at most.
- *   <li>A round to which <b>no node replied</b> pauses for half of the node timeout at first. No
- *       poll pays for such a round.
- *   <li>A <b>place</b> is kept once for each round that was refused, and once for the next caller.
- *       A process that is first listens to one other node, once for each request to be queued.
+ *   <li><b>Time</b> allows one request for each fallback poll, which jitter shortens by 50 % at
+ *       most, and one for each pause of the back-off. The pauses begin at about one round trip and
+ *       double up to 1 s; jitter shortens them by half at most.
+ *   <li>After a round to which <b>no node replied</b> the client pauses for half of the node
+ *       timeout at first. No poll allows such a round.
+ *   <li>A process keeps its <b>place</b> once for each round that was refused, and once for the
+ *       next caller. The first process of the queue listens to one other node, once for each
+ *       request to be queued.
  * </ul>
  *
- * <p>So a pair of acquire and release that meets no contention and no fault costs one acquire and
- * one release on each node. {@link LeaseCost} bounds what follows a grant.
+ * <p>So without other callers and without a fault, a pair of acquire and release costs one acquire
+ * and one release on each node. {@link LeaseCost} bounds the requests that follow a grant.
  */
 final class LockCost {
   /** A hand-off, an ordinary round, and one more for a hint that came before the last answer. */
@@ -42,15 +43,15 @@ final class LockCost {
   private static final int FREE_QUESTIONS = 2;
 
   /**
-   * Two for the next caller of fair mode, which a hand-off begins anew; and what a round and a
-   * request to be queued cost that began before the last answer.
+   * Two for the next caller of fair mode, whose place a hand-off requests again. The others are for
+   * a round and a request to be queued that began before the last answer.
    */
   private static final int FREE_PLACES = 4;
 
   /** Jitter of ± 50 % halves the longest pause of 1 s. */
   private static final long MAX_PAUSE_NANOS = Scenario.SECOND / 2;
 
-  /** What a client takes for the round trip before its first reply. */
+  /** The round trip that a client assumes before its first reply. */
   private static final long FIRST_GUESS_NANOS = Scenario.MS;
 
   private static final long PATIENCE_NANOS = 10 * Scenario.MS;
@@ -58,7 +59,7 @@ final class LockCost {
   /** For how long the first of a queue may be silent at its turn, at least. */
   private static final long TURN_NANOS = 25 * Scenario.MS;
 
-  /** A node that fails a release: the first pause, and the longest one. */
+  /** The first and the longest pause after a node failed to execute a release. */
   private static final long FIRST_REPEAT_NANOS = 20 * Scenario.MS;
 
   private static final int FREE_REPEATS = 4;
@@ -142,7 +143,7 @@ final class LockCost {
       } else if (effect instanceof Effect.Settle) {
         settled++;
       } else if (effect instanceof Effect.ReleaseHint) {
-        lock.client.told++; // The other locks of this client hear of it.
+        lock.client.told++; // The client notifies its other locks.
       }
     }
     if (asked) {
@@ -213,7 +214,8 @@ final class LockCost {
         rounds,
         FREE_ROUNDS + admitted + told + paid + suspectedLeftovers(took),
         this);
-    // Pauses after other failures came before, and the pauses of these rounds are twice as long.
+    // Pauses after other failures may have come before, so the pauses of these rounds are twice as
+    // long.
     long earlier =
         turnsInVain() + notQueued == 0
             ? 0
@@ -233,9 +235,9 @@ final class LockCost {
   }
 
   /**
-   * A process that is told that it is another's turn takes that for a leftover key if the other
-   * nodes are free. It asks all nodes again after four round trips at least, without a longer pause
-   * each time, until the turn has passed (seed 2383).
+   * The home node replies that another process has its turn, and the other nodes are free. The
+   * client then assumes that the home node has a leftover key. It asks all nodes again after four
+   * round trips at least, until the turn has passed. This pause does not grow (seed 2383).
    */
   private long suspectedLeftovers(long tookNanos) {
     return Math.min(turnsOfOthers, tookNanos / (4 * 2 * firstPauseNanos));
@@ -266,7 +268,7 @@ final class LockCost {
     return settled;
   }
 
-  /** A node has confirmed a release: its back-off starts again. */
+  /** A node has confirmed a release: the back-off for this node starts again. */
   void confirmed(int node) {
     repeats[node] = 0;
     repeatsSinceMono[node] = lock.client.mono();

@@ -6,9 +6,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * How close histories come to each {@link Bound}: the largest part of it that was used. A bound
- * that no history comes near proves nothing, and one that is nearly reached soon raises a false
- * alarm.
+ * How close histories come to each {@link Bound}: the largest part of it that was used. If no
+ * history comes near a bound, the bound proves nothing. If histories nearly reach it, it soon
+ * causes a false alarm.
  */
 final class Margins {
   private static final class Used {

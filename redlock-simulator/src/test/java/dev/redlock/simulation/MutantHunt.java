@@ -253,7 +253,10 @@ final class MutantHunt {
             "dev.redlock.lettuce.internal.Probe",
             "dev.redlock.simulation.");
 
-    /** The shell can be replaced only together with all that it is package-private to. */
+    /**
+     * The shell can be replaced only together with all classes that use its package-private
+     * members.
+     */
     private static final List<String> ALL = List.of("dev.redlock.");
 
     private final Map<String, byte[]> mutated;

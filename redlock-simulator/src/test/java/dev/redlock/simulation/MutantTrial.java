@@ -36,7 +36,7 @@ public final class MutantTrial {
 
   /**
    * The same for a mutant of the shell: seeds with the shell only, and none after so many seconds.
-   * A slow machine must not be taken for a mutant that never ends.
+   * The hunt must not take a slow machine for a mutant that never ends.
    */
   public static List<String> runShell(long seeds, long seconds) {
     long begun = System.nanoTime();

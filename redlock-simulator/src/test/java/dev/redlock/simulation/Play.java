@@ -39,7 +39,8 @@ final class Play {
    * The nodes are shards of one cluster: a shard that fails over has the data that its replica had
    * at the last {@link SimNode#takeCheckpoint()}.
    *
-   * @param guard off: it votes at once; otherwise clients that were connected quarantine it
+   * @param guard off: a promoted shard votes at once; otherwise clients that were connected
+   *     quarantine it
    */
   static Play ofShards(int nodes, int clients, LockOptions.Builder options, RestartGuard guard) {
     return new Play(new Scenario(nodes, clients, options.build(), Scenario.MS / 2, 0, guard));

@@ -57,14 +57,14 @@ class QueueHistoriesTest {
     last.mustHold("it came last");
   }
 
-  /** How often A has asked all nodes. */
+  /** How many rounds to all nodes A has sent. */
   private static long asked(Play p) {
     return p.world.history.rows.stream()
         .filter(row -> row.actor().equals("A") && row.what().matches("→ .* acquire .*"))
         .count();
   }
 
-  /** C asked before B, but its request reaches the home node after that has admitted B. */
+  /** C asked before B. Its request reaches the home node after the home node has admitted B. */
   @Test
   void fairMode_whoWasAdmitted_isNotUndoneByWhoAsksLater() {
     Play p = new Play(3, 3, options().fair(true)).start();
@@ -99,8 +99,8 @@ class QueueHistoriesTest {
   }
 
   /**
-   * The release is at the home node, and still on its way to the others. B is woken there, loses
-   * the round, and must not lose its place to C when it is rolled back.
+   * The release has reached the home node, and is still on its way to the others. The home node
+   * wakes B, and B loses the round. B must not lose its place to C when its round is rolled back.
    */
   @Test
   void fairMode_woken_thatLosesTheRound_keepsItsPlace() {
@@ -130,7 +130,7 @@ class QueueHistoriesTest {
     c.mustHold("and then it is C's turn");
   }
 
-  /** B is queued at the home node, which it then cannot reach; it is served by the others. */
+  /** B is queued at the home node, and then cannot reach it. The other nodes grant B the lock. */
   @Test
   void fairMode_leavesTheQueueOfAFormerHomeNode() {
     Play p = new Play(3, 3, options().fair(true)).start();
@@ -194,7 +194,7 @@ class QueueHistoriesTest {
     Play.Person b = p.asks(1, 60_000);
     b.client.crash("dies");
     p.run(5);
-    // The home node decides first; else the two others might.
+    // The home node decides first. Otherwise the two others might decide.
     p.link(p.person(2), Play.HOME_OF_A % 3 + 1).far = 2 * Scenario.MS;
     p.link(p.person(2), (Play.HOME_OF_A + 1) % 3 + 1).far = 2 * Scenario.MS;
     a.releases();
@@ -210,7 +210,7 @@ class QueueHistoriesTest {
     c.mustHold("B was silent for a second");
   }
 
-  /** A machine with many waiting processes fails; only the first of them is ever woken. */
+  /** A machine with many waiting processes fails. A release wakes only the first of them. */
   @Test
   void manyThatDied_arePassedOverOneAfterAnother() {
     int dead = 8;
@@ -228,7 +228,8 @@ class QueueHistoriesTest {
     }
     p.run(5);
     a.releases();
-    // One poll of up to 1.5 s, a quarter later for eight places; then patience after patience.
+    // One poll of up to 1.5 s, which eight places lengthen by a quarter; then one patience after
+    // another.
     p.run(2_500);
     last.mustHold("the others are gone");
   }
@@ -246,7 +247,7 @@ class QueueHistoriesTest {
       p.start();
       p.run(1_000);
       Play.Person b = p.person(1);
-      for (int i = 0; i < 10; i++) { // It learns how far away it is.
+      for (int i = 0; i < 10; i++) { // B learns how far it is from the home node.
         b.wants(1_000);
         p.run(300);
         b.releases();
@@ -267,7 +268,7 @@ class QueueHistoriesTest {
     }
   }
 
-  /** B died and was woken in what is the future now. */
+  /** B has died. The clock was then set back, so the time in B's wake key is in the future. */
   @Test
   void first_thatDied_beforeTheClockWasSetBack_isPassedOver() {
     Play p = new Play(3, 3, options().leaseTime(Duration.ofSeconds(30))).start();
@@ -308,7 +309,7 @@ class QueueHistoriesTest {
     c.mustHold("and now it is C's turn");
   }
 
-  /** B holds for less time than C would need to be queued again. */
+  /** B holds the lock for a shorter time than C needs to be queued again. */
   @Test
   void queue_afterAGrant_isStillKnownToTheNextRelease() {
     Play p = new Play(3, 3, options().leaseTime(Duration.ofSeconds(30))).start();
@@ -362,7 +363,10 @@ class QueueHistoriesTest {
     third.mustHold("there was no other process");
   }
 
-  /** Else it had the votes of the near nodes for a long round trip, and nobody had the lock. */
+  /**
+   * Otherwise it would have the votes of the near nodes during a long round trip of the far one,
+   * while no client has the lock.
+   */
   @Test
   void process_thatServedItsShareOfCallers_isQueuedFirstAtAHomeNodeThatIsFar() {
     Play p = new Play(3, 1, options().autoExtend(true).maxHandOffs(1));
@@ -434,12 +438,13 @@ class QueueHistoriesTest {
   }
 
   /**
-   * Its other locks have replies from the home node all the time, so that does not seem to hang.
+   * The home node replies to the other locks of the client all the time, so it does not seem to
+   * hang.
    */
   @Test
-  void homeNode_thatQueuesNobody_isNotAskedWithoutEnd() {
+  void homeNode_thatQueuesNone_isNotAskedWithoutEnd() {
     Play p = new Play(3, 2, options().leaseTime(Duration.ofSeconds(30))).start();
-    p.node(Play.HOME_OF_A).queuesNobody = true;
+    p.node(Play.HOME_OF_A).queuesNone = true;
     Play.Person a = p.asks(0, 100);
     Play.Person b = p.person(1);
     b.wants(60_000);

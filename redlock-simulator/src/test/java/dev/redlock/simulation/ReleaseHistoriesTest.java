@@ -78,7 +78,7 @@ class ReleaseHistoriesTest {
     require(p.owner(1) == null, "nothing is left");
   }
 
-  /** A minimum hold keeps the key for a while; a late extend must not prolong that. */
+  /** A minimum hold keeps the key for a while. A late extension must not prolong this time. */
   @Test
   void extend_afterReleaseWithMinimumHold_isRefused() {
     NodeModel m = new NodeModel(60_000);

@@ -36,7 +36,7 @@ final class Rng {
     return low + (long) (next() * (high - low + 1));
   }
 
-  /** In [low, high], each order of magnitude with the same probability. */
+  /** In [low, high]; each order of magnitude has the same probability. */
   long spread(long low, long high) {
     double ratio = (double) high / low;
     int doublings = 0;

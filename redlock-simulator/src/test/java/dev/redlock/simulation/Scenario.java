@@ -17,7 +17,7 @@ final class Scenario {
 
   /** Whether the world stays within the assumptions of the protocol. */
   enum Setting {
-    /** Every fault that the protocol promises to tolerate. */
+    /** Every fault that the protocol tolerates. */
     NORMAL,
     /** No restart guard: a node that lost its keys votes at once. */
     GUARD_OFF,
@@ -27,7 +27,7 @@ final class Scenario {
     FORGETFUL,
     /** Votes may be of any age, for mutants that need it. */
     LONG_ROUNDS,
-    /** What seeds of NORMAL do rarely or never, within the same promises. */
+    /** Events that are rare or absent in seeds of NORMAL, within the same assumptions. */
     WIDE,
     /** As WIDE, with the client as it ships around the protocol. */
     SHELL,
@@ -232,7 +232,8 @@ final class Scenario {
       }
     }
     if (walksBack) {
-      // A wall clock that is set back hides a suspension, so a world has only one of them.
+      // A wall clock that is set back hides a suspension, so a world has only one of the two
+      // faults.
       faultEvery.remove(Fault.CLIENT_SUSPEND);
     }
     roundsAtOnce = rng.chance(0.5) ? 1 : 256;
@@ -246,14 +247,14 @@ final class Scenario {
       variants.add(variant(rng));
     }
     elections = rich && rng.chance(0.25) ? 0.7 : 0;
-    // To pass the turn to a thread costs as much as twenty other events.
+    // A switch to another thread costs as much as twenty other events.
     ownThread = wide ? 0.15 : 0.05;
     threads = rich && rng.chance(ownThread) ? (int) rng.between(1, 2) : 0;
     userThrows = rich && rng.chance(0.3) ? rng.next() * 0.3 : 0;
     userBlocks = rich && rng.chance(0.3) ? rng.next() * 0.1 : 0;
   }
 
-  /** Other options for the same names: no longer lease, and no longer round. */
+  /** Other options for the same names. Lease time and node timeout are not longer. */
   private LockOptions variant(Rng rng) {
     long ttl = Math.max(150, options.leaseTime().toMillis() / rng.between(1, 3));
     return options.toBuilder()

@@ -39,7 +39,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     }
   }
 
-  /** Who runs the callbacks. */
+  /** How the callback executor runs tasks. */
   enum Callbacks {
     POOL,
     /** Runs them on the calling thread. */
@@ -60,7 +60,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   private int ids;
   private int depth;
 
-  /** How many frames of this process stand still in {@link #stall}. */
+  /** How many events of this process are paused in {@link #stall}. */
   private int stalled;
 
   private long readTrue;
@@ -121,7 +121,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     return 150 * Scenario.MS; // LateTimers, twice, and the pool of callbacks.
   }
 
-  /** A timer that is late by 2 ms makes the client take itself for paused: see LateTimers. */
+  /** If a timer is 2 ms late, the client assumes that it was paused: see LateTimers. */
   @Override
   long endLateNanos() {
     return world.scenario.timerLateNanos >= 2 * Scenario.MS ? 60 * Scenario.MS : 0;
@@ -143,7 +143,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     return now;
   }
 
-  /** User code blocks here, perhaps. Not on the thread that calls the client's queue. */
+  /** User code may block here, but not on the thread that calls the client's queue. */
   void userBlocks() {
     if (!world.isFaultless()
         && callbacks != Callbacks.DIRECT
@@ -161,7 +161,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
       case REJECTING -> {
         if (world.rng.chance(0.3)) {
           if (world.rng.chance(0.3)) {
-            soon(callback); // It throws after it took it.
+            soon(callback); // The executor throws after it has accepted the task.
           }
           throw new RejectedExecutionException("on purpose");
         }
@@ -247,7 +247,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     return depth > 0 && !(Thread.currentThread() instanceof SimThread);
   }
 
-  /** The process, or the current thread alone, stands still here, perhaps. */
+  /** The process, or the current thread alone, may pause here. */
   void stall() {
     if (world.isFaultless()
         || depth >= MAX_DEPTH
@@ -277,15 +277,16 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   }
 
   /**
-   * The thread of the world runs what stalls above a stalled frame first. So the frame, and the
-   * queue that it has begun to serve, wait longer than the frame was to stall.
+   * A paused event stays on the call stack of the thread of the world. Events that pause later lie
+   * above it on the stack, and end first. So the event, and the queue that it has begun to serve,
+   * wait longer than the event was meant to pause.
    */
   @Override
   long resumedMono() {
     return stalled > 0 ? Math.max(super.resumedMono(), mono()) : super.resumedMono();
   }
 
-  /** Callers give up while a thread stands still in the middle of an event. */
+  /** Callers give up while a thread is paused in the middle of an event. */
   private void giveUpWithin(long nanos) {
     for (SimUser user : users) {
       if (world.rng.chance(0.3)) {
@@ -456,7 +457,10 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     }
   }
 
-  /** Leases that users have got: they must not become unreachable, which the client would see. */
+  /**
+   * Leases that users have received. They must not become unreachable, because the client would
+   * report a leak.
+   */
   private final List<Lease> kept = new ArrayList<>();
 
   void keep(Lease lease) {
@@ -466,13 +470,13 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
 
   private final Set<HeldLease> taken = Collections.newSetFromMap(new IdentityHashMap<>());
 
-  /** A lease whose caller has given up must end: it gets to a user soon, or not at all. */
+  /** A lease whose caller has given up must end. A lease reaches a user soon, or never. */
   void requireTaken(HeldLease lease) {
     atMono(
         mono() + TAKEN_NANOS,
         () -> {
           if (depth > 0 || mono() - resumedMono() < TAKEN_NANOS) {
-            requireTaken(lease); // A thread stands still, or has until now.
+            requireTaken(lease); // A thread is paused, or was paused until now.
           } else if (lease.end() == null && !taken.contains(lease)) {
             world.failed(new Violation("leak", "no caller got the lease " + lease.id()));
           }

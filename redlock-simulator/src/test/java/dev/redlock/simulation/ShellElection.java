@@ -144,7 +144,7 @@ final class ShellElection implements LeaderElection.Work {
     }
   }
 
-  /** Gives up, and comes back some time later. */
+  /** Pauses the election, and resumes it some time later. */
   void leave() {
     if (election == null || world.ending || client.closing) {
       return;

@@ -39,7 +39,7 @@ final class ShellListener implements RedlockListener {
     dead = true;
   }
 
-  /** User code: one event at a time, and then it misbehaves. */
+  /** User code: checks that events come one at a time; then it throws, blocks or calls back. */
   private void event() {
     if (dead) {
       return;

@@ -22,11 +22,11 @@ final class ShellLock extends SimLock implements SimulatedClient.Observer {
     try {
       rule.run();
     } catch (RuntimeException | AssertionError e) {
-      world.failed(e); // The shell would log it, and go on.
+      world.failed(e); // The shell would log it, and continue.
     }
   }
 
-  /** Its thread may stand still between two effects. */
+  /** Its thread may pause between two effects. */
   @Override
   long decidedTrue() {
     return decidedTrue;
@@ -51,7 +51,7 @@ final class ShellLock extends SimLock implements SimulatedClient.Observer {
   @Override
   public void carriedOut() {
     if (client.mono() - client.resumedMono() > 0) {
-      // Otherwise its thread stood still, and events of that time wait in the queue.
+      // Otherwise its thread was paused, and the events of that time wait in the queue.
       check(() -> world.checker.afterEffects(this));
     }
   }

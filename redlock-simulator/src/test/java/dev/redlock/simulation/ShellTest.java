@@ -37,11 +37,11 @@ class ShellTest {
   }
 
   /**
-   * Seeds that fail when an old defect is put back. In 31487 a cancellation reaches the new queue
-   * of a name before the caller that it cancels, which the old queue passes on. In 22247 a thread
-   * stands still in the queue while the client closes, and its lease stays valid. In 4098 a late
-   * reply leaves a queue that has retired something to release, and the close does not know of it.
-   * In 945057 a node is repaired once for each change of its status that waited in a queue.
+   * Seeds that fail when an old defect is put back. In 31487 the old queue of a name forwards a
+   * caller to the new queue, and the cancellation of this caller arrives there first. In 22247 a
+   * thread pauses in the queue while the client closes, and its lease stays valid. In 4098 a late
+   * reply gives a retired queue a lease to release, and the close does not know of it. In 945057
+   * the client repairs a node once for each change of its status that waited in a queue.
    */
   @ParameterizedTest
   @ValueSource(longs = {4098, 22247, 31487, 945057})
@@ -50,9 +50,12 @@ class ShellTest {
     assertThat(result.violation()).isNull();
   }
 
-  /** The frame of a paused process stood still below those of another one, and seemed awake. */
+  /**
+   * An event of a paused process was below events of another process on the call stack. The
+   * simulator took the paused process for a running one.
+   */
   @Test
-  void seedInWhichAPausedFrameWaitsForOthers_isNoFailure() {
+  void seedInWhichAPausedEventWaitsForOthers_isNoFailure() {
     assertThat(Simulator.run(6_347, Scenario.Setting.SHELL, false).violation()).isNull();
   }
 
@@ -94,7 +97,7 @@ class ShellTest {
         .allSatisfy(o -> assertThat(o.caught()).as(o.toString()).isTrue());
   }
 
-  /** A change of the shell must move its mutants along. */
+  /** A change of the shell must also change its mutants. */
   @Test
   void mutantsOfTheShell_fitTheSources() throws Exception {
     for (Mutant mutant : ShellMutants.all()) {

@@ -44,7 +44,7 @@ final class ShellWorker {
 
     private void run() {
       if (client.isNested()) {
-        // To the client this thread is the one that stands still in the middle of an event.
+        // The client sees this thread as the one that is paused in the middle of an event.
         new SimThread(client, this::run).start();
         return;
       }
@@ -171,7 +171,7 @@ final class ShellWorker {
         world.failed(new Violation("reentrant", name + " counts " + lock.holdCount()));
       }
     } catch (LeaseLostException e) {
-      // It was lost between the entries; it must be left all the same.
+      // The lock was lost between the entries. The thread must leave it nevertheless.
     }
     hold();
     if (world.rng.chance(0.1)) {

@@ -42,10 +42,10 @@ class SimClient implements Nodes, Randomness {
   private boolean draining;
   private int ids;
 
-  /** How many hints and changes of status it was told; see {@link LockCost}. */
+  /** How many hints and changes of status it has received; see {@link LockCost}. */
   long told;
 
-  /** How often it was told that it is its turn. */
+  /** How often its turn was reported to it. */
   long wakes;
 
   /** How many rounds were started, requests to be queued included. */
@@ -197,7 +197,7 @@ class SimClient implements Nodes, Randomness {
     }
   }
 
-  /** A thread of this process stands still for this time. */
+  /** A thread of this process is paused for this time. */
   void threadStalls(long nanos) {
     resumed = Math.max(resumed, world.now + nanos);
   }
@@ -224,7 +224,7 @@ class SimClient implements Nodes, Randomness {
     drainLater();
   }
 
-  /** The machine sleeps: its monotonic clock stops, its wall clock goes on. */
+  /** The machine is suspended: its monotonic clock stops, its wall clock continues. */
   void suspend(long nanos) {
     world.fault(name, "suspended for " + Scenario.ms(nanos));
     world.trace.leavesTheModel();
@@ -388,7 +388,7 @@ class SimClient implements Nodes, Randomness {
             });
   }
 
-  /** Ends what it does by itself: the faults have ended. */
+  /** Stops the actions that this client begins by itself, because the faults have ended. */
   void stopWork() {}
 
   /** Begins something a moment before the close at the end. */

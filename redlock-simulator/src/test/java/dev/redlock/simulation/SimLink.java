@@ -20,13 +20,16 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What lies between one client and one node: the adapter with its connection, probes and restart
+ * The path between one client and one node: the adapter with its connection, probes and restart
  * guard, and the network. A connection keeps the order of its messages in each direction. A request
  * that was in flight when the connection broke may still be executed, even after requests of newer
  * connections.
  */
 final class SimLink {
-  /** A text for each change of state: changes are many, and texts are slow to make. */
+  /**
+   * One constant text for each change of state, because changes are frequent and strings are slow
+   * to build.
+   */
   private static final Map<NodeStatus.State, Map<NodeStatus.State, String>> TRANSITIONS =
       transitions();
 

@@ -69,7 +69,7 @@ final class SimNode {
   private long errsUntil;
 
   /** The key of the queue has another type. */
-  boolean queuesNobody;
+  boolean queuesNone;
 
   private boolean sick;
   private NodeModel checkpoint;
@@ -226,7 +226,7 @@ final class SimNode {
     refusing = refuses ? NodeError.Kind.OUT_OF_MEMORY : null;
   }
 
-  /** For this time the node replies to every request with one error. */
+  /** For this time the node replies to every request with the same error. */
   void err(long nanos) {
     refusing = ERRORS[world.rng.below(ERRORS.length)];
     world.fault(name, "answers " + refusing + " for " + Scenario.ms(nanos));
@@ -264,7 +264,7 @@ final class SimNode {
     if (refusing != null) {
       return failed(request, c, refusing, clock);
     }
-    if (queuesNobody && request instanceof LockRequest.Enqueue) {
+    if (queuesNone && request instanceof LockRequest.Enqueue) {
       return failed(request, c, NodeError.Kind.FOREIGN_KEY, clock);
     }
     if (world.faults && world.rng.chance(world.scenario.error)) {
@@ -356,7 +356,7 @@ final class SimNode {
     world.span(name, History.Kind.PAUSED, world.now, pausedUntil, 0, "");
   }
 
-  /** Sets how far this clock is from the others, before the first event. */
+  /** Sets the initial error of this clock, before the first event. */
   void setClock(long micros) {
     offsetMicros = micros;
     startedMicros = clock() - 3_600_000_000L;
@@ -396,7 +396,7 @@ final class SimNode {
     BY_A_REPLICA
   }
 
-  /** What a server may keep that starts again. */
+  /** The data that a server may keep when it starts again. */
   static final Kept[] KEPT_BY_A_SERVER = {Kept.ALL, Kept.NOTHING, Kept.ALL_BUT_THE_LAST_WRITES};
 
   void crash(Kept kept, long downNanos) {

@@ -5,9 +5,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * A thread of a simulated process that may block. It is a thread of the JVM, so that what depends
- * on the identity of a thread is as in production, but it runs only while the thread that resumes
- * it waits: one thread runs at a time, and the agenda decides which.
+ * A thread of a simulated process that may block. It is a thread of the JVM, so code that depends
+ * on the identity of a thread works as in production. It runs only while the thread that resumes it
+ * waits. So one thread runs at a time, and the agenda decides which.
  */
 final class SimThread extends Thread {
   /** Unwinds a thread whose process is gone. */
@@ -47,7 +47,10 @@ final class SimThread extends Thread {
     setDaemon(true);
   }
 
-  /** Maps of threads are read in this order; that of identity differs in each run. */
+  /**
+   * Maps of threads are read in this order, because the order of identity hash codes differs in
+   * each run.
+   */
   @Override
   public int hashCode() {
     return number;
@@ -109,9 +112,8 @@ final class SimThread extends Thread {
     interruptAsked = false;
     go.release();
     if (!comesBack()) {
-      over = true; // It cannot be ended, and holds up nothing but itself.
-      throw new Violation(
-          "blocked", getName() + " waits for a monitor of a thread that stands still");
+      over = true; // The thread cannot be ended. It delays only itself.
+      throw new Violation("blocked", getName() + " waits for a monitor of a paused thread");
     }
     if (over) {
       awaitDeath();

@@ -53,10 +53,10 @@ class SmokeTest {
   }
 
   /**
-   * The checker once reported violations in correct histories: a queue on a node whose fence was
-   * evicted or whose clock was set; a timer that was due while its process slept; a request of a
-   * dead holder that the home node executed long after its death. A change of the simulator gives
-   * these seeds other histories; the refined rules stay in the checker.
+   * The checker once reported violations in these correct histories: a queue on a node whose fence
+   * was evicted or whose clock was set; a timer that was due while its process slept; a request of
+   * a dead holder that the home node executed long after its death. After a change of the simulator
+   * these seeds have other histories, but the corrected rules stay in the checker.
    */
   @ParameterizedTest
   @ValueSource(longs = {6081, 60091, 81637, 144678, 317409, 377350, 578103, 974279})

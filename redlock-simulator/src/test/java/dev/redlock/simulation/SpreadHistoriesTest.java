@@ -168,7 +168,9 @@ class SpreadHistoriesTest {
     return p;
   }
 
-  /** Random contention and failovers, one shard at a time; the control has one shard. */
+  /**
+   * Clients that compete at random, and failovers, one shard at a time. The control has one shard.
+   */
   @Test
   void randomFailovers_grantTwiceWithOneShard_andOnceWithThreeOrFive() {
     assertThat(violations(1)).as("the control").isPositive();
@@ -205,7 +207,7 @@ class SpreadHistoriesTest {
       }
       p.run(rng.between(1, 40));
       if (rng.chance(0.3)) {
-        // The replica lacks the writes since then; a client may be late to see the promotion.
+        // The replica lacks the writes since then. A client may learn of the promotion late.
         int shard = (int) rng.between(1, nodes);
         p.node(shard).takeCheckpoint();
         p.run(rng.between(1, 60));

@@ -121,7 +121,7 @@ class TokenHistoriesTest {
     p.node(3).crash(SimNode.Kept.NOTHING, 10);
     p.run(7500);
     p.link(b, 1).cut();
-    // B takes the nodes' clocks to be ten seconds behind.
+    // B assumes that the nodes' clocks are ten seconds behind.
     for (int i = 0; i < 3; i++) {
       long now = b.client.mono();
       b.client.heard(i, now, now, token - 10_000_000);
@@ -133,8 +133,9 @@ class TokenHistoriesTest {
   }
 
   /**
-   * Seed 613 of LONG_ROUNDS: a client was stopped between its clock and the network, took the nodes
-   * to be seven seconds ahead, and from its first proposal on none of its tokens was in any window.
+   * Seed 613 of LONG_ROUNDS: a client was paused between its reading of the clock and the network.
+   * It then assumed that the nodes were seven seconds ahead. From its first proposal on none of its
+   * tokens was in any window.
    */
   @Test
   void token_ofMisledClient_doesNotBarTheNext() {
@@ -177,9 +178,9 @@ class TokenHistoriesTest {
   }
 
   /**
-   * Found by RedlockLockProviderTest: eight threads of two processes tried all the time, and one
-   * was told that the clocks of the nodes differ. Others were granted the lock twice while it
-   * asked.
+   * Found by RedlockLockProviderTest: eight threads of two processes tried all the time, and one of
+   * them received the report that the clocks of the nodes differ. Other threads were granted the
+   * lock twice during its attempt.
    */
   @Test
   void singleTry_isOvertakenAgainAndAgain_reportsACollision() {
@@ -192,7 +193,7 @@ class TokenHistoriesTest {
       require(a.refusal == null, "two attempts of two tokens each");
       b.wants(100);
       p.run(20);
-      b.mustHold("nobody else asks");
+      b.mustHold("no other client asks");
       b.releases();
       p.run(20);
       letGo(p, a);
@@ -223,7 +224,7 @@ class TokenHistoriesTest {
     }
     letGo(p, a);
     p.run(10);
-    a.mustHold("nothing stood in the way of the third token");
+    a.mustHold("all nodes accept the third token");
   }
 
   @Test

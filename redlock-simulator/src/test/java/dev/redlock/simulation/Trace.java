@@ -23,7 +23,7 @@ import java.util.Map;
  * still, or when a node loses a fence alone.
  */
 final class Trace {
-  /** What TLC can count, in microseconds. */
+  /** The largest number of microseconds that TLC can count. */
   private static final long LAST_MICROS = 2_000_000_000;
 
   /** A prefix of a behaviour is a behaviour. */
@@ -76,7 +76,7 @@ final class Trace {
     return world.trace.lines(setting + "-" + seed, MAX_EVENTS);
   }
 
-  /** From here on the world does what the model does not. */
+  /** From here on the world contains events that the model does not cover. */
   void leavesTheModel() {
     open = false;
   }
@@ -89,8 +89,8 @@ final class Trace {
   }
 
   /**
-   * One request of a round is sent. The first one begins the round. The client tells the end of a
-   * predecessor only when the round is over, but the predecessor must not be valid any more.
+   * One request of a round is sent. The first one begins the round. The client reports the end of a
+   * predecessor only when the round is over. But the predecessor must not be valid any more.
    */
   void asks(String leaseId, long token, String previousLeaseId, boolean previousIsValid) {
     if (!open) {

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Asks TLC whether recorded histories are behaviours of the models, and shows that it refuses wrong
- * ones. As {@code TlaCheck}, it runs in the profile {@code -Ptla} only.
+ * Asks TLC whether recorded histories are behaviours of the models, and shows that TLC refuses
+ * wrong histories. As {@code TlaCheck}, it runs in the profile {@code -Ptla} only.
  *
  * <p>{@code -Dredlock.traces=FILE} adds the traces of a file; {@code ./traces} does so with those
  * of {@code ./failures}. {@code -Dredlock.traceSeeds=N} sets the number of seeds of each setting.

@@ -26,8 +26,9 @@ import java.util.List;
  * other bounds; the rule leaves those worlds out. In the setting SHELL, code of the users blocks
  * threads of the client, so that neither rule applies.
  *
- * <p>How many others are served before a waiting process is not bounded here. Processes that find
- * the lock free in the round trip of a hand-over pass the queue, as often as they come.
+ * <p>How many others are served before a waiting process is not bounded here. A process that finds
+ * the lock free in the round trip of a hand-over passes the queue. This may happen any number of
+ * times.
  */
 final class WaitRule {
   /** The longest pause of {@code WaitPolicy}, and its jitter. */
@@ -39,7 +40,7 @@ final class WaitRule {
   private boolean on;
   private long freeSince;
 
-  /** What is known of one lock of one client. */
+  /** The state of one lock of one client, as far as the rule knows it. */
   static final class LockWait {
     final SimLock lock;
 

@@ -56,10 +56,10 @@ final class World {
   private final List<SimLink.Connection> connections = new ArrayList<>();
   private final int[] lives;
 
-  /** How many processes have died, and may stand in queues. */
+  /** How many processes have died. They may still be in queues. */
   private int died;
 
-  /** What occurs is counted in the given coverage, which may be that of many worlds. */
+  /** Counts events in the given coverage, which several worlds may share. */
   static World of(long seed, Scenario.Setting setting, boolean tracing, Coverage coverage) {
     Rng rng = new Rng(seed);
     return new World(rng, new Scenario(setting, rng), tracing, coverage);
@@ -129,7 +129,7 @@ final class World {
     }
   }
 
-  /** A fault has an effect until that time; one that lasts for ever begins now. */
+  /** A fault has an effect until that time. A fault without end begins now. */
   void disturbed(long until) {
     boolean lasts = until - now > 1_000 * Scenario.SECOND;
     disturbedUntil = Math.max(disturbedUntil, lasts ? now : until);
@@ -239,7 +239,7 @@ final class World {
     now = Math.max(now, time); // An event may have run this loop for a longer time.
   }
 
-  // Simulated threads, and shells that go on after an exception.
+  // Simulated threads, and shells that continue after an exception.
 
   private final List<SimThread> threads = new ArrayList<>();
   private int threadNumber;
@@ -392,7 +392,8 @@ final class World {
     }
     if (now < node.guardedUntil) {
       if (!scenario.isWide() || micros > 0) {
-        return; // Forward, it would look older than it is to a client that is new.
+        // If the clock is set forward, a new client would take the server for older than it is.
+        return;
       }
       coverage.count("step", "in quarantine");
     }
@@ -591,7 +592,7 @@ final class World {
   private boolean isSettled() {
     for (SimNode node : nodes) {
       if (now < node.flushedUntil) {
-        return false; // No process could begin.
+        return false; // A new process could not start.
       }
     }
     for (SimClient client : clients) {
@@ -689,7 +690,7 @@ final class World {
     }
   }
 
-  /** A client that has just begun takes a server that refuses INFO for one that restarted. */
+  /** A client that has just started treats a server that refuses INFO like one that restarted. */
   private long guardOfNewClients() {
     for (SimNode node : nodes) {
       if (node.refusesInfo) {
