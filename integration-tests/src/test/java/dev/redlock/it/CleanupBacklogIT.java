@@ -47,7 +47,7 @@ class CleanupBacklogIT {
 
   private void lockAndRelease(LockOptions options) {
     for (int i = 0; i < LOCKS; i++) {
-      try (Lease lease = redlock.lock("owed:" + i, options).acquire(Duration.ofSeconds(2))) {
+      try (Lease lease = redlock.lock("pending:" + i, options).acquire(Duration.ofSeconds(2))) {
         assertThat(lease.isValid()).isTrue();
       }
     }

@@ -117,7 +117,7 @@ class FairIT {
         String queue = Clients.lockKey(name) + ":queue";
         for (RedisNode node : nodes) {
           if ((Long) node.command("ZCARD", queue) > 0) {
-            node.command("ZADD", queue, "1", "killed"); // It came first, long ago.
+            node.command("ZADD", queue, "1", "killed"); // This process came first, a long time ago.
           }
         }
         long start = System.nanoTime();
@@ -169,8 +169,9 @@ class FairIT {
         "fair, 4 processes: %d grants, usual wait %.1f ms, overtaken %d, by more than half of it %d%n",
         sections.size(), usual / 1e6, overtaken(sections, 0), overtaken);
     assertThat(sections).hasSize(processes * FairWorker.THREADS * FairWorker.SECTIONS);
-    // The goal is one in a thousand. A process that is not scheduled between its own clock reading
-    // and that of the home node arrives late: all others may overtake it, but it is one victim.
+    // The goal is one in a thousand. If the machine pauses a process between its own clock reading
+    // and that of the home node, the process arrives late. All others may overtake it, but this
+    // counts once.
     assertThat(overtaken).as("overtaken").isLessThanOrEqualTo(sections.size() / 100);
   }
 

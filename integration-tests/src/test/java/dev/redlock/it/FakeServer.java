@@ -17,22 +17,22 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server on a socket that answers what it is told to, and like an idle Redis that has been up for
- * long to the rest.
+ * A server on a socket. It sends the replies that a test sets. To other commands it replies like an
+ * idle Redis that has been up for a long time.
  */
 @SuppressWarnings("StringConcatToTextBlock") // Lines of the protocol end with CR LF.
 final class FakeServer implements AutoCloseable {
-  /** What is answered instead of a Redis's answer. */
+  /** The replies that a test sets. */
   interface Answers {
     /**
      * The bytes to send.
      *
-     * @return null for a Redis's answer, {@link #HANG_UP} to close the connection
+     * @return null to reply like a Redis, {@link #HANG_UP} to close the connection
      */
     @Nullable String to(List<String> command);
   }
 
-  /** The connection is closed instead of an answer. */
+  /** Closes the connection instead of a reply. */
   static final String HANG_UP = "(hang up)";
 
   private static final String HELLO =
@@ -58,7 +58,7 @@ final class FakeServer implements AutoCloseable {
     answers = next;
   }
 
-  /** What was told last. */
+  /** The replies that were set last. */
   Answers answers() {
     return answers;
   }
@@ -101,7 +101,7 @@ final class FakeServer implements AutoCloseable {
         out.flush();
       }
     } catch (IOException e) {
-      // The client went away.
+      // The client has disconnected.
     }
   }
 

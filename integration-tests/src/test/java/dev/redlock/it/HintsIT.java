@@ -30,7 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Release hints may be lost, duplicated, late or forged; that costs time only. */
+/** Release hints may be lost, duplicated, late or forged. This costs only time. */
 @RedisTest(nodes = 5)
 class HintsIT {
   private static final Duration WAIT = Duration.ofSeconds(30);
@@ -59,7 +59,7 @@ class HintsIT {
 
   @Test
   void sections_forgedInvalidationsOfAllNodes_stayExclusive() throws Exception {
-    try (ForgingPushes forging = new ForgingPushes()) {
+    try (ForgingInvalidations forging = new ForgingInvalidations()) {
       race(forging, 100);
       System.out.println("forged invalidations: " + forging.sent);
       assertThat(forging.sent).hasValueGreaterThan(100);
@@ -106,7 +106,7 @@ class HintsIT {
   private long handOver(DistributedLock from, DistributedLock to, List<WakeUp> causes)
       throws Exception {
     Lease held = from.acquire(WAIT);
-    // A hint of the previous lease may also wake it, just before the release.
+    // A hint of the previous lease may also wake the waiter, just before the release.
     causes.clear();
     CompletableFuture<Lease> next = to.acquireAsync(WAIT);
     CompletableFuture<Long> got = next.thenApply(lease -> System.nanoTime());
@@ -201,20 +201,20 @@ class HintsIT {
 
   /** The treatment of an invalidation. */
   private interface Carrier {
-    void carry(Runnable push);
+    void carry(Runnable invalidation);
 
     /** Registers a listener for the invalidations of this node. */
     default void connected(LockNode node, NodeListener listener) {}
   }
 
   /** Each node sends 1,000 invalidations of the key per second, and sometimes one of all keys. */
-  private static final class ForgingPushes implements Carrier, AutoCloseable {
+  private static final class ForgingInvalidations implements Carrier, AutoCloseable {
     private final ScheduledExecutorService forger = Executors.newSingleThreadScheduledExecutor();
     final AtomicInteger sent = new AtomicInteger();
 
     @Override
-    public void carry(Runnable push) {
-      push.run();
+    public void carry(Runnable invalidation) {
+      invalidation.run();
     }
 
     @Override
@@ -240,13 +240,13 @@ class HintsIT {
 
   private static final class Losing implements Carrier {
     @Override
-    public void carry(Runnable push) {}
+    public void carry(Runnable invalidation) {}
   }
 
   private static final class Passing implements Carrier {
     @Override
-    public void carry(Runnable push) {
-      push.run();
+    public void carry(Runnable invalidation) {
+      invalidation.run();
     }
   }
 
@@ -260,9 +260,9 @@ class HintsIT {
             });
 
     @Override
-    public void carry(Runnable push) {
-      late.schedule(push, 5, TimeUnit.MILLISECONDS);
-      late.schedule(push, 15, TimeUnit.MILLISECONDS);
+    public void carry(Runnable invalidation) {
+      late.schedule(invalidation, 5, TimeUnit.MILLISECONDS);
+      late.schedule(invalidation, 15, TimeUnit.MILLISECONDS);
     }
   }
 

@@ -17,16 +17,14 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * The lock of a holder that dies or forgets its lease becomes free, and no later than necessary.
- */
+/** If a holder dies or forgets its lease, the lock becomes free, and no later than necessary. */
 @RedisTest(nodes = 5)
 @Tag("thorough")
 class HolderGoneIT {
   private static final Duration WAIT = Duration.ofSeconds(20);
   private static final LockOptions BRIEF =
       Clients.options()
-          // So that a pause of the holder's JVM does not end the lease before its kill.
+          // A pause of the holder's JVM must not end the lease before the test kills the JVM.
           .leaseTime(Duration.ofSeconds(4))
           .pollInterval(Duration.ofMinutes(1))
           .build();

@@ -96,7 +96,7 @@ class LeaseIT {
       long before = System.nanoTime() + lease.remainingValidity().toNanos();
       lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
       long after = lease.remainingValidity().toNanos() + System.nanoTime();
-      // By the elapsed time of the lease, and by less than one whole lease time.
+      // The validity grows by the elapsed time of the lease, and by less than one whole lease time.
       assertThat(Duration.ofNanos(after - before))
           .isBetween(Duration.ofMillis(400), Duration.ofMillis(3000));
     }

@@ -20,8 +20,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * The user of the operations page can lock and do nothing else. The contract and the main tests run
- * as that user in {@link LeastUserIT} and {@code LeastUserContractIT}.
+ * The user of the operations page can use locks, and nothing else. The contract and the main tests
+ * run as that user in {@link LeastUserIT} and {@code LeastUserContractIT}.
  */
 @LeastUser.Masters
 class LeastPrivilegeIT {

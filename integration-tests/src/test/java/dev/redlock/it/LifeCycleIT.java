@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Calls that race the close of a client end, and leave no lease, key or thread. */
+/** Calls at the same time as the close of a client end, and leave no lease, key or thread. */
 @RedisTest(nodes = 3)
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 class LifeCycleIT {

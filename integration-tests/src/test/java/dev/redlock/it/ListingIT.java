@@ -29,7 +29,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is held, listed and watched on real masters, also while it is very much. */
+/** Held locks are listed and watched on real masters, also when there are very many of them. */
 @RedisTest(nodes = 3)
 @Tag("thorough")
 class ListingIT {
@@ -163,7 +163,7 @@ class ListingIT {
   }
 
   @Test
-  void hundredThousandLocks_areListedInPagesWhileOthersGoOn() throws Exception {
+  void hundredThousandLocks_areListedInPagesWhileOthersContinue() throws Exception {
     for (RedisNode node : nodes) {
       fill(node);
     }
@@ -185,7 +185,7 @@ class ListingIT {
           }
           longestPage = Math.max(longestPage, page.size());
           names.addAll(page.stream().map(ListedLock::name).collect(Collectors.toSet()));
-          if (pages == 20) { // In the middle of the listing, which goes on at the same time.
+          if (pages == 20) { // In the middle of the listing, which continues at the same time.
             var ahead = new ArrayList<CompletableFuture<?>>();
             for (int i = 0; i < 200; i++) {
               ahead.add(

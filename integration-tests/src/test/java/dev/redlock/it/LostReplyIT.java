@@ -14,7 +14,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Unknown is not no: the client undoes every request that a node may have granted. */
+/**
+ * A missing reply does not mean "no": the client undoes every request that a node may have granted.
+ */
 @RedisTest(nodes = 5, gated = true)
 class LostReplyIT {
   private final RedisNodes nodes;

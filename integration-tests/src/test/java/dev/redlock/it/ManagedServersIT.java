@@ -21,8 +21,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What managed services refuse or leave out, each played by a scripted server; the table of {@code
- * docs/managed.md} says what the client then does. Each answer is a state with a cause.
+ * A scripted server behaves like each managed service: it refuses or omits commands. The table of
+ * {@code docs/managed.md} says what the client then does. In each case the node has a state with a
+ * cause.
  */
 @Tag("thorough")
 class ManagedServersIT {
@@ -198,7 +199,10 @@ class ManagedServersIT {
     }
   }
 
-  /** A proxy keeps the connection of the client; the server behind it is another, empty one. */
+  /**
+   * A proxy keeps the connection of the client, and the server behind it was replaced by an empty
+   * one.
+   */
   @Test
   void proxyThatHidesARestart_theVoteAfterItDoesNotCount_andTheNodeIsQuarantined() {
     AtomicBoolean restarted = new AtomicBoolean();
@@ -242,9 +246,12 @@ class ManagedServersIT {
     }
   }
 
-  /** An operator's SCRIPT FLUSH looks the same at first, but the marker is still there. */
+  /**
+   * After an operator's SCRIPT FLUSH the client gets the same reply at first, but the marker still
+   * exists.
+   */
   @Test
-  void scriptsLost_markerKept_theNodeGoesOnVoting_andTheCallSucceeds() {
+  void scriptsLost_markerKept_theNodeKeepsVoting_andTheCallSucceeds() {
     AtomicBoolean flushed = new AtomicBoolean();
     fake.answer(command -> isAcquire(command) ? granted() : null);
     try (Redlock client = builder().build()) {

@@ -48,7 +48,7 @@ class ModelEqualsScriptsIT {
   /** Redis takes the time of a script more than once; the two may differ by a millisecond. */
   private static final long SLACK_MILLIS = 2;
 
-  /** And by more where the server was not running in between. */
+  /** They differ by more if the server was stopped in between. */
   private static final long PAUSE_MILLIS = 100;
 
   /**
@@ -79,7 +79,7 @@ class ModelEqualsScriptsIT {
   private int compared;
   private int completed;
   private int cutShort;
-  private int heldUp; // Of those that were cut short.
+  private int heldUp; // How many of those were cut short by a pause.
   private int turns;
   private final Map<ReplyCode, Integer> replies = new EnumMap<>(ReplyCode.class);
 
@@ -148,7 +148,7 @@ class ModelEqualsScriptsIT {
         sequences.forEach(Sequence::heldUp);
         return;
       }
-      begin = end; // So that a pause between two steps counts as well.
+      begin = end; // A pause between two steps must count as well.
       for (int i = 0; i < AT_ONCE; i++) {
         steps.get(i).compare(answers.get(i));
       }
@@ -185,12 +185,12 @@ class ModelEqualsScriptsIT {
     private final String name;
     private final List<String> log = new ArrayList<>();
 
-    /** The keys of the queue of which the model has told a session in this step. */
+    /** The keys of the queue whose invalidation the model has sent to a session in this step. */
     private final Set<String> expectedTurns = new TreeSet<>();
 
     /**
-     * Keys of processes that were admitted or got an error. Before 7.2, the script has read them
-     * all the same, and the node may tell of them.
+     * Keys of processes that were admitted or got an error. Before 7.2, the server counts them as
+     * read, so the node may send their invalidations.
      */
     private final Set<String> surplusTurns = new HashSet<>();
 
@@ -256,7 +256,7 @@ class ModelEqualsScriptsIT {
         return new LockRequest.Enqueue(keys, entry(keys, now), after);
       } else if (kind < 56) {
         boolean handOff = random.nextInt(5) == 0;
-        LockRequest.QueueEntry line = random.nextInt(5) < 2 ? entry(keys, now) : null;
+        LockRequest.QueueEntry queueEntry = random.nextInt(5) < 2 ? entry(keys, now) : null;
         return new LockRequest.Acquire(
             keys,
             id,
@@ -264,7 +264,7 @@ class ModelEqualsScriptsIT {
             ttl(),
             handOff ? ids[random.nextInt(ids.length)] : null,
             handOff ? token(now) : 0,
-            line);
+            queueEntry);
       } else if (kind < 70) {
         return new LockRequest.Extend(keys, id, token, ttl());
       } else if (kind < 90) {
@@ -299,7 +299,7 @@ class ModelEqualsScriptsIT {
           : 1 + random.nextInt(PROCESSES.length);
     }
 
-    /** After a step: the sessions have heard of the same keys. */
+    /** After a step: the sessions have received invalidations of the same keys. */
     void compareTurns(Set<String> toldToAll) {
       Set<String> told = new TreeSet<>();
       for (String one : toldToAll) {
@@ -426,7 +426,10 @@ class ModelEqualsScriptsIT {
       return false;
     }
 
-    /** Whether two holders have so nearly the same time left that either may be named. */
+    /**
+     * Whether two holders have nearly the same remaining time, so that the reply may name either of
+     * them.
+     */
     private boolean heldAlike(LockKeys keys) {
       return keys.size() > 1
           && Math.abs(model.expiresMillis(keys.lockKey(0)) - model.expiresMillis(keys.lockKey(1)))
@@ -491,7 +494,7 @@ class ModelEqualsScriptsIT {
       return new Step() {
         @Override
         public void send(Wire wire) throws IOException {
-          // With the time: an expiry counts from it.
+          // Also returns the time, because an expiry counts from it.
           String call = "return {redis.call('TIME'), redis.pcall(unpack(ARGV))}";
           List<String> words = new ArrayList<>(List.of("EVAL", call, "1", key));
           words.addAll(List.of(command));
@@ -577,7 +580,7 @@ class ModelEqualsScriptsIT {
       return all.get(session);
     }
 
-    /** What the node has told each session of the keys of queues since the last call. */
+    /** The invalidations of keys of queues that each session has received since the last call. */
     Set<String> invalidations() throws IOException {
       Set<String> told = new HashSet<>();
       for (int i = 1; i < all.size(); i++) {

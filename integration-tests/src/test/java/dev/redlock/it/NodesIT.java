@@ -247,7 +247,7 @@ class NodesIT {
   @Tag("thorough")
   @Test
   void serverThatAcceptsAndDrops_isConnectedLessAndLessOften() throws Exception {
-    // Who polls the state may miss that the node does not vote for 20 ms.
+    // A caller that polls the state may not see that the node does not vote for 20 ms.
     Semaphore voting = new Semaphore(0);
     RedlockListener watching =
         new RedlockListener() {

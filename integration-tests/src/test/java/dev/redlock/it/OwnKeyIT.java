@@ -102,8 +102,8 @@ class OwnKeyIT {
       for (int i = 0; i < millis.length; i++) {
         nodes.get(0).command("DEL", Clients.lockKey("fought"));
         nodes.get(1).command("DEL", Clients.lockKey("fought"));
-        // The other client's keys appear and disappear there, so the holder's check usually finds
-        // one.
+        // The other client's keys appear and disappear on that node, so the holder's check usually
+        // finds one.
         for (int tried = 0; tried < 300; tried++) {
           got.addAndGet(other.lock("fought").tryAcquire().isPresent() ? 1 : 0);
         }

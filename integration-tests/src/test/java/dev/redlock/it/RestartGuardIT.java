@@ -97,7 +97,8 @@ class RestartGuardIT {
       replica.command("REPLICAOF", "127.0.0.1", Integer.toString(master.directPort()));
       Eventually.holds( // The marker is replicated, so it proves nothing.
           () -> replica.key("redlock:%node").isPresent(), Duration.ofSeconds(10), nodes);
-      replica.command("REPLICAOF", "NO", "ONE"); // Its stream ends before the lease is granted.
+      // The replication stream ends before the lease is granted.
+      replica.command("REPLICAOF", "NO", "ONE");
       Lease held = tryOnce(holder, "promoted").orElseThrow();
       master.kill();
       try (Redlock other = client(1, 2, 3)) {
@@ -118,7 +119,7 @@ class RestartGuardIT {
 
         awaitState(other, 0, NodeState.State.VOTING, GUARD.plusSeconds(3));
       }
-      // By now its marker proves for how long it has been a master.
+      // Now the marker proves for how long the server has been a master.
       try (Redlock later = client(1, 2, 3)) {
         awaitState(later, 0, NodeState.State.VOTING, Duration.ofSeconds(3));
       }

@@ -68,7 +68,7 @@ class VirtualThreadsIT {
               .matcher(Files.readString(jdk.resolve("release")));
       return version.find() && Integer.parseInt(version.group(1)) >= 21;
     } catch (IOException e) {
-      return false; // No JDK, whatever else it is.
+      return false; // This directory contains no JDK.
     }
   }
 

@@ -10,9 +10,9 @@ import java.util.Map;
 import org.awaitility.Awaitility;
 
 /**
- * Notes each node that stops voting once {@link #awaitVoting} has returned. A client tells its
- * listener later than {@code Redlock.nodes()} shows a state: the states before the first vote may
- * still be on their way when the nodes already vote.
+ * Records each node that stops voting after {@link #awaitVoting} has returned. The listener of a
+ * client receives a state later than {@code Redlock.nodes()} shows it. So the states before the
+ * first vote may still be on their way when the nodes already vote.
  */
 public final class VotingWatch implements RedlockListener {
   private final Map<String, NodeState.State> last = new HashMap<>();
@@ -26,7 +26,7 @@ public final class VotingWatch implements RedlockListener {
     }
   }
 
-  /** Waits until the client has told that these many nodes vote. */
+  /** Waits until the client has reported that this number of nodes votes. */
   public void awaitVoting(int nodes) {
     Awaitility.await("told that " + nodes + " nodes vote")
         .atMost(Duration.ofSeconds(10))

@@ -165,7 +165,8 @@ class WaitingIT {
       threads.removeAll(threadsBefore);
       // Netty's own: it ends the event loops of the client of an earlier test.
       threads.removeIf(thread -> thread.getName().startsWith("globalEventExecutor"));
-      // A caller that worked long for others passes the rest to a pool, as on a busy machine.
+      // A thread that handled events of other callers for a long time leaves the remaining events
+      // to a pool. This happens on a busy machine.
       List<Thread> queuePool =
           threads.stream().filter(t -> t.getName().startsWith("redlock-queue-")).toList();
       assertThat(queuePool)
@@ -186,7 +187,8 @@ class WaitingIT {
           threads, heap, rate, drain / (double) waiters);
       assertThat(threads).as("additional threads").isEmpty();
       assertThat(heap).as("bytes a waiter").isLessThanOrEqualTo(2048);
-      // With a round for each 40. One for each hand-off is 5, and a release of its own makes it 10.
+      // With one round for 40 hand-offs. One round for each hand-off gives 5 commands, and a
+      // separate release gives 10.
       assertThat(drain).as("commands of the drain").isLessThan(10L * waiters);
     }
   }
@@ -280,8 +282,9 @@ class WaitingIT {
       System.out.printf(
           "10,000 waiters elsewhere: %s commands at %d extensions and %d polls, %d at the home node, %d at all nodes%n",
           Arrays.toString(commands), extensions, polls.get(), atHome.get(), atAll.get());
-      // One asks the home node, and one listens to another node, in case the home node hangs. If
-      // the invalidations of these two nodes come far apart, the home node is asked for each.
+      // One request goes to the home node, and one to another node, in case the home node hangs. If
+      // the invalidations of these two nodes come far apart, each of them causes a request to the
+      // home node.
       Arrays.sort(commands);
       assertThat(commands[extensions / 2]).as("commands, median").isLessThanOrEqualTo(2);
       // A poll asks all nodes and rolls back. So does a waiter that gets replies of all nodes
@@ -289,7 +292,8 @@ class WaitingIT {
       assertThat(LongStream.of(commands).sum())
           .as("commands at all extensions")
           .isLessThanOrEqualTo(3L * extensions + 10L * atAll.get());
-      // A home node that is 10 ms late is passed over, so one pause of the machine is one round.
+      // The client passes over a home node that is 10 ms late, so each pause of the machine costs
+      // one round.
       Arrays.sort(toAll);
       assertThat(toAll[extensions / 2]).as("rounds at all nodes, median").isZero();
       all.forEach(one -> one.cancel(true));

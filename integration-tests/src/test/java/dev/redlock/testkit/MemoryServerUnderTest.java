@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** The in-memory server for the contract. It is in this package to access its state. */
 public final class MemoryServerUnderTest implements NodeUnderTest {
   private static final String FENCE = ":fence";
-  private static final String LINE = ":queue";
+  private static final String QUEUE = ":queue";
 
   private final InMemoryLockNode first = InMemoryLockNode.create("memory");
 
@@ -52,8 +52,9 @@ public final class MemoryServerUnderTest implements NodeUnderTest {
               long until =
                   key.endsWith(FENCE)
                       ? model.fenceExpiresMillis(key.substring(0, key.length() - FENCE.length()))
-                      : key.endsWith(LINE)
-                          ? model.queueExpiresMillis(key.substring(0, key.length() - LINE.length()))
+                      : key.endsWith(QUEUE)
+                          ? model.queueExpiresMillis(
+                              key.substring(0, key.length() - QUEUE.length()))
                           : model.expiresMillis(key);
               return until == 0 ? -2 : until == Long.MAX_VALUE ? -1 : until - now / 1000;
             });

@@ -94,7 +94,10 @@ final class ClusterClients {
     return ClusterOptions.builder().confirmedBy(1, Duration.ofMillis(700)).build();
   }
 
-  /** For a client that is to be refused: few pauses turn its refusal into a timeout. */
+  /**
+   * For a client that must be refused: with these options a pause rarely turns its refusal into a
+   * timeout.
+   */
   static ClusterOptions soonRefused() {
     return ClusterOptions.builder().confirmedBy(1, Duration.ofMillis(100)).build();
   }
@@ -111,7 +114,7 @@ final class ClusterClients {
         () -> {
           try {
             Object done = attempt.get().toCompletableFuture().get(10, TimeUnit.SECONDS);
-            // Held: by an attempt that is not rolled back yet.
+            // An attempt that is not rolled back yet holds the lock.
             assertThat(done).as("unconfirmed").isEqualTo(Optional.empty());
             return false;
           } catch (ExecutionException e) {

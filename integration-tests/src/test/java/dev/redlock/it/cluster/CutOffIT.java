@@ -98,11 +98,11 @@ class CutOffIT {
     }
   }
 
-  /** The same below the lock, where only the stream can deliver the release. */
+  /** The same test on a node without a lock, where only the stream can deliver the release. */
   @Test
   void releasedWhileCutOff_isReadFromTheStreamAfterReconnecting() throws Exception {
     ClusterLockNode node = ClusterLockNode.connect(cluster.uris(), STREAM);
-    Queue<String> noticed = new ConcurrentLinkedQueue<>();
+    Queue<String> hinted = new ConcurrentLinkedQueue<>();
     Queue<String> invalidated = new ConcurrentLinkedQueue<>();
     LockKeys keys = LockKeys.of("redlock", List.of(NAME));
     node.start(
@@ -122,7 +122,7 @@ class CutOffIT {
 
               @Override
               public void onReleaseHint(LockNode told, String key) {
-                noticed.add(key);
+                hinted.add(key);
               }
 
               @Override
@@ -135,21 +135,21 @@ class CutOffIT {
       assertThat(ask(node, acquire(keys, "mine", token)).code()).isEqualTo(ReplyCode.GRANTED);
       node.waiting(keys);
       assertThat(ask(node, acquire(keys, "other", token + 1)).code()).isEqualTo(ReplyCode.HELD);
-      assertThat(noticed).isEmpty();
+      assertThat(hinted).isEmpty();
 
       // Connected: by the invalidation of the stream.
       release("mine", token);
-      ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> noticed.contains(KEY));
+      ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> hinted.contains(KEY));
 
       assertThat(ask(node, acquire(keys, "next", token + 2)).code()).isEqualTo(ReplyCode.GRANTED);
-      noticed.clear();
+      hinted.clear();
       invalidated.clear();
       master.gate().cut();
       ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> !node.status().usable());
       release("next", token + 2);
-      assertThat(noticed).isEmpty();
+      assertThat(hinted).isEmpty();
       master.gate().endFaults();
-      ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> noticed.contains(KEY));
+      ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> hinted.contains(KEY));
       assertThat(invalidated).as("a new connection has read no lock key").doesNotContain(KEY);
 
       node.idle(keys);

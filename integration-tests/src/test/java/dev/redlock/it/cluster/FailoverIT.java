@@ -110,8 +110,9 @@ class FailoverIT {
           cluster, Duration.ofSeconds(5), () -> cluster.masterOf("{" + hints + "}") == replica);
       ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> extended(held));
       assertThat(held.isValid()).isTrue();
-      // The waiter may still pause, because the old master did not answer. A release in a pause
-      // reaches it without a hint, when the pause ends. The longest pause is 1.5 s.
+      // The waiter may still pause, because the old master did not reply. If the release comes
+      // during a pause, the waiter learns of it without a hint, when the pause ends. The longest
+      // pause is 1.5 s.
       awaitQuiet(causes::size, Duration.ofSeconds(2), Duration.ofSeconds(15));
       assertThat(waiting).isNotDone();
 
@@ -130,8 +131,8 @@ class FailoverIT {
   }
 
   /**
-   * Two waiters, like two processes, and one holder, below the lock. The listeners receive release
-   * hints here, no invalidations of the lock key.
+   * Two waiters, like two processes, and one holder, on nodes without a lock. The listeners receive
+   * release hints here, no invalidations of the lock key.
    */
   private static final class Listeners implements AutoCloseable {
     private final ClusterReleaseHints hints;
@@ -173,11 +174,11 @@ class FailoverIT {
                   client.acquire(keys, "refused", token.get() + 1, 1_000).code() == ReplyCode.HELD);
         }
         awaitSubscriptions();
-        waiting.forEach(client -> client.noticed.clear());
+        waiting.forEach(client -> client.hinted.clear());
         assertThat(holder.release(keys, id, token.get()).code()).isEqualTo(ReplyCode.RELEASED);
         for (TestClient client : waiting) {
           ClusterClients.eventually(
-              cluster, Duration.ofSeconds(5), () -> client.noticed.contains(keys.lockKey(0)));
+              cluster, Duration.ofSeconds(5), () -> client.hinted.contains(keys.lockKey(0)));
         }
       }
     }
@@ -194,7 +195,7 @@ class FailoverIT {
             () -> ClusterClients.subscribers(cluster, hints, name) == waiting.size());
       }
       awaitQuiet(
-          () -> waiting.stream().mapToInt(client -> client.noticed.size()).sum(),
+          () -> waiting.stream().mapToInt(client -> client.hinted.size()).sum(),
           Duration.ofMillis(100),
           Duration.ofSeconds(10));
     }

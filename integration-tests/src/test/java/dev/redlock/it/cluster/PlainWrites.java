@@ -13,8 +13,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * {@code SET NX} of free keys in the same slots, by a plain cluster client: the control of an
- * acquire. What it waits for is the servers' delay, or the machine's. The time counts from the end
- * of one write to the end of the next, as the machine may also stop between the two.
+ * acquire. Its times show the delay of the servers and of the machine. Each time is measured from
+ * the end of one write to the end of the next, because the machine may also stop between the two.
  */
 final class PlainWrites implements AutoCloseable {
   private final RedisClusterClient client;

@@ -319,7 +319,7 @@ class ReshardIT {
       sections.incrementAndGet();
     }
 
-    /** No other client wants this name: every wait is the cluster's. */
+    /** No other client wants this name, so the cluster causes every wait. */
     private void free(Redlock client, String name) {
       long begin = System.nanoTime();
       Lease lease = lock(client, name);

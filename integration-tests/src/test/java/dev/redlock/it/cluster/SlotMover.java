@@ -24,7 +24,7 @@ import java.util.Random;
 final class SlotMover implements AutoCloseable {
   private static final int BATCH = 10;
 
-  /** The filling must not block the server for longer than the move does. */
+  /** Filling the slot must not block the server for longer than the move does. */
   private static final int FILL_BATCH = 500;
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -133,7 +133,7 @@ final class SlotMover implements AutoCloseable {
     return String.valueOf(node.command("CLUSTER", what));
   }
 
-  /** Writes keys; their number is even by magnitude. Returns it. */
+  /** Writes keys, and returns their number. Each order of magnitude is equally probable. */
   int fill(String tag, RedisNode master) {
     int fill = (int) Math.max(1, maxKeys * Math.pow(100, -random.nextDouble()));
     each(

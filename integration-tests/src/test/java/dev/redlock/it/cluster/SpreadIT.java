@@ -161,7 +161,7 @@ class SpreadIT {
 
   /** {@code ShardFailuresIT} has the control: one shard alone grants twice. */
   @Test
-  void failoverThatLosesTheLease_isRepaired_andNobodyElseIsGrantedMeanwhile() throws Exception {
+  void failoverThatLosesTheLease_isRepaired_andNoOtherClientIsGrantedMeanwhile() throws Exception {
     try (Redlock one = spread();
         Redlock two = spread()) {
       RedisNode master = cluster.masterOf(SPREAD.locate("lost").get(1).slot());
@@ -278,7 +278,10 @@ class SpreadIT {
     }
   }
 
-  /** Neither connecting nor probing: some nodes may be later than the first that is refused. */
+  /**
+   * Whether the node votes or is quarantined. Others may need longer than the first that is
+   * refused.
+   */
   private static boolean isDecided(Redlock.NodeState node) {
     return node.state() == Redlock.NodeState.State.VOTING
         || node.state() == Redlock.NodeState.State.QUARANTINED;

@@ -173,9 +173,9 @@ class TopologyIT {
           node.command("CONFIG", "SET", "cluster-preferred-endpoint-type", "hostname");
         }
       }
-      // Gossip, which may take half of the node timeout, and then the next refresh: a redirection
-      // to
-      // a name that no topology has told needs a connection of its own.
+      // Waits for the gossip of the servers, which may take half of the node timeout, and for the
+      // next refresh. Otherwise a redirection to a name that no topology contained would open
+      // another connection.
       ClusterClients.eventually(
           cluster,
           Duration.ofSeconds(60),

@@ -225,7 +225,8 @@ abstract class ConnectionContract extends NodeContract {
       NodeReply undone = released.orTimeout(2, TimeUnit.SECONDS).join();
       assertThat(undone.code().definite()).as(undone.toString()).isTrue();
       NodeReply reply = acquired.orTimeout(2, TimeUnit.SECONDS).join();
-      if (reply.code() != ReplyCode.GRANTED) { // It was sent again before the release was.
+      // The client sent the acquire again before it sent the release.
+      if (reply.code() != ReplyCode.GRANTED) {
         assertThat(reply.error()).isNotNull();
         assertThat(reply.error().kind()).isEqualTo(NodeError.Kind.NO_SCRIPT);
         assertThat(reply.error().notExecuted()).isTrue();

@@ -15,7 +15,7 @@ final class FenceFields {
     return number.equals("0") ? null : number;
   }
 
-  /** A fence key in which this is set, and nothing else. */
+  /** A fence key in which only this field is set. */
   static String with(String name, String value) {
     return String.join(":", NAMES.stream().map(n -> n.equals(name) ? value : "0").toList());
   }

@@ -33,7 +33,10 @@ final class Matrix {
   private static final List<Class<?>> CONTRACT =
       List.of(StandaloneNodeContractIT.class, LeastUserContractIT.class);
 
-  /** What uses most of Lettuce, and the promises of the README; in packages of their own. */
+  /**
+   * The tests that use most of Lettuce, and those of the promises of the README. They are in
+   * separate packages.
+   */
   private static final List<String> MAIN =
       List.of(
           "contract.ClusterNodeContractIT",
@@ -92,7 +95,10 @@ final class Matrix {
     System.exit(passed ? 0 : 1);
   }
 
-  /** Lettuce takes a native transport by itself, if it can, and names its threads after it. */
+  /**
+   * Lettuce selects a native transport by itself if one is available, and names its threads after
+   * it.
+   */
   private static void requireTransport(RedisNodes nodes) {
     String wanted = System.getProperty("redlock.transport", "");
     try (Redlock redlock = Clients.start(nodes)) {
@@ -108,7 +114,8 @@ final class Matrix {
   }
 
   private static String version(String info) {
-    Matcher valkey = VALKEY.matcher(info); // Also says what Redis it is like.
+    // The reply also contains the version of Redis that the server is compatible with.
+    Matcher valkey = VALKEY.matcher(info);
     if (valkey.find()) {
       return "Valkey " + valkey.group(1);
     }

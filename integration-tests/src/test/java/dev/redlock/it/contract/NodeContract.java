@@ -38,7 +38,7 @@ abstract class NodeContract {
   }
 
   @AfterEach
-  void closeAndLookAtWhatIsLeft() {
+  void closeAndCheckLeftKeys() {
     clients.forEach(TestClient::close);
     assertThat(server().keysWithoutTtl()).as("keys that would stay for ever").isEmpty();
   }

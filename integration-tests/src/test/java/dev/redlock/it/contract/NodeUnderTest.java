@@ -28,7 +28,7 @@ public interface NodeUnderTest {
   /** Another client of the same server, not started yet. */
   LockNode newNode();
 
-  /** The key under which the server stores what the methods of this class call by the given one. */
+  /** The key under which the server stores the given key of this class. */
   default String stored(String key) {
     return key;
   }

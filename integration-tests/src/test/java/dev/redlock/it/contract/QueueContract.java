@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** The queue of a name: one process after the other has its turn, and only it is woken. */
 abstract class QueueContract extends NodeContract {
-  /** So long that no pause of the machine lets a turn pass. */
+  /** A pause of the machine must not let a turn pass. */
   private static final long PATIENCE_MICROS = 30_000_000;
 
   private LockKeys keys;
@@ -80,7 +80,10 @@ abstract class QueueContract extends NodeContract {
         .until(() -> told.invalidated.contains(key));
   }
 
-  /** The turns that the client was told of. A reply on its connection comes after all of them. */
+  /**
+   * The turns whose invalidation the client has received. A reply on its connection comes after all
+   * of them.
+   */
   private static List<String> turns(TestClient of) {
     of.inspect(fresh());
     return of.invalidated.stream().filter(k -> k.contains(":wa")).toList();
@@ -155,7 +158,7 @@ abstract class QueueContract extends NodeContract {
   }
 
   @Test
-  void release_wakesTheFirstAndWarnsTheSecond_andNobodyElseHears() {
+  void release_wakesTheFirstAndWarnsTheSecond_andNoOtherIsNotified() {
     needs(Feature.INVALIDATIONS);
     TestClient first = another();
     TestClient second = another();
@@ -183,7 +186,7 @@ abstract class QueueContract extends NodeContract {
   }
 
   @Test
-  void releaseWithMinimumHold_warnsTheFirst_andWakesNobody() {
+  void releaseWithMinimumHold_warnsTheFirst_andWakesNone() {
     needs(Feature.INVALIDATIONS);
     TestClient first = another();
     TestClient second = another();
@@ -201,7 +204,7 @@ abstract class QueueContract extends NodeContract {
   }
 
   @Test
-  void expiredHolder_wokeNobody_soTheNextThatAsksWakesTheFirst() {
+  void expiredHolder_wokeNone_soTheNextThatAsksWakesTheFirst() {
     needs(Feature.INVALIDATIONS);
     TestClient first = another();
     assertCode(client.acquire(keys, "lease of holder", ++token, 200), ReplyCode.GRANTED);
@@ -377,7 +380,7 @@ abstract class QueueContract extends NodeContract {
   }
 
   @Test
-  void foreignDataUnderWakeAndWatchKeys_breaksNoVote_andTheQueueGoesOn() {
+  void foreignDataUnderWakeAndWatchKeys_breaksNoVote_andTheQueueContinues() {
     needs(Feature.FOREIGN_TYPES);
     hold();
     enqueue(client, "first");
@@ -386,7 +389,7 @@ abstract class QueueContract extends NodeContract {
     server().delete(keys.watchKey("second")); // It contains the patience.
     server().putList(keys.watchKey("second"));
     free("holder");
-    // The first seems to have been woken long ago: others pass it over.
+    // By its wake key the first was woken a long time ago, so others pass it over.
     assertCode(take("second"), ReplyCode.GRANTED);
     free("second");
     assertCode(enqueue(client, "first"), ReplyCode.ADMITTED);

@@ -63,7 +63,7 @@ class StandaloneNodeIT {
     return server.uri().replace("redis://", "redis://" + user + ":" + password + "@");
   }
 
-  /** The permissions of the page but for INFO, and more. */
+  /** The permissions of the page without INFO, and further permissions. */
   private static void setLeast(RedisNode server, String... more) {
     server.command(
         Stream.concat(
@@ -207,12 +207,13 @@ class StandaloneNodeIT {
   }
 
   @Test
-  void masterThatBecomesAReplica_isOutWithItsFirstAnswer() {
+  void masterThatBecomesAReplica_isQuarantinedWithItsFirstReply() {
     RedisNode server = server();
     TestClient client = closing(TestClient.start(LettuceLockNode.create(server.uri())));
     assertThat(client.node.status().state()).isEqualTo(State.VOTING);
     long token = client.now();
-    server.command("REPLICAOF", "127.0.0.1", "1"); // No master there: nothing is dropped yet.
+    // There is no master at that address, so the replica drops nothing yet.
+    server.command("REPLICAOF", "127.0.0.1", "1");
     assertThat(client.acquire(NodeContract.fresh(), "me", token, 5_000).error().kind())
         .isEqualTo(NodeError.Kind.READONLY);
     assertThat(client.node.status().state()).isEqualTo(State.QUARANTINED);

@@ -33,7 +33,7 @@ public final class TestClient implements AutoCloseable {
   final Queue<String> invalidated = new ConcurrentLinkedQueue<>();
 
   /** Hints that did not come over the connection of the replies. */
-  public final Queue<String> noticed = new ConcurrentLinkedQueue<>();
+  public final Queue<String> hinted = new ConcurrentLinkedQueue<>();
 
   final Queue<NodeStatus> statuses = new ConcurrentLinkedQueue<>();
   final Queue<Long> flushes = new ConcurrentLinkedQueue<>();
@@ -46,7 +46,7 @@ public final class TestClient implements AutoCloseable {
     return start(node, RestartGuard.OFF, MAX_LEASE);
   }
 
-  /** Starts the node and waits until it can be asked. */
+  /** Starts the node and waits until it accepts requests. */
   static TestClient start(LockNode node, RestartGuard guard, Duration maxLease) {
     TestClient client = startOnly(node, guard, maxLease);
     client.awaitStatus(NodeStatus::usable);
@@ -73,7 +73,7 @@ public final class TestClient implements AutoCloseable {
 
       @Override
       public void onReleaseHint(LockNode told, String key) {
-        noticed.add(key);
+        hinted.add(key);
       }
 
       @Override

@@ -24,7 +24,7 @@ abstract class WholeContract {
   }
 
   @Nested
-  class InLine extends QueueContract {
+  class Queue extends QueueContract {
     @Override
     NodeUnderTest server() {
       return WholeContract.this.server();

@@ -99,7 +99,10 @@ class CheckersTest {
     assertThat(Checks.overlaps(shortInsideLong())).hasSize(2);
   }
 
-  /** Its holder was paused between the grant and its first look, and others held meanwhile. */
+  /**
+   * The holder was paused between the grant and its first check, and others held the lock
+   * meanwhile.
+   */
   @Test
   void leaseThatHadExpiredWhenItsHolderFirstLooked_claimsNothing() {
     String[] lines = {

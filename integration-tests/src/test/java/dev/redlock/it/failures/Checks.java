@@ -55,7 +55,7 @@ final class Checks {
    * C2: the history is linearizable as a register of owner and token. An acquire takes effect once
    * between its request and its grant, needs a register without an owner, and writes its token,
    * which must be higher than the last. A successful extension needs its own lease as the owner at
-   * some instant after it was requested. The owner is removed by a release, and at the deadline.
+   * some instant after it was requested. A release removes the owner, and so does the deadline.
    *
    * <p>No search is needed: the tokens dictate the only possible order of the acquires, and it is
    * best to let each operation take effect as early as it can. So each lease must have been granted
@@ -93,7 +93,10 @@ final class Checks {
     return found;
   }
 
-  /** C3: tokens of a name are distinct, and rise from a lease to any asked for after its grant. */
+  /**
+   * C3: tokens of a name are distinct. The token of a lease is lower than that of each lease that
+   * was requested after its grant.
+   */
   static List<String> tokens(List<Hold> holds) {
     List<String> found = new ArrayList<>();
     Hold.byName(holds)

@@ -21,7 +21,7 @@ enum Erring {
       return () -> node.command("CONFIG", "SET", "maxmemory", "0");
     }
   },
-  /** It could not save its last snapshot, because a directory has the name of the file. */
+  /** The master could not save its last snapshot, because a directory has the name of the file. */
   MISCONF("MISCONF") {
     @Override
     Runnable begin(RedisNode node) {

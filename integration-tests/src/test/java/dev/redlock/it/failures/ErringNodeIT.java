@@ -51,7 +51,9 @@ class ErringNodeIT {
 
   /** How a master comes to reply with errors, and how it recovers. */
   @SuppressWarnings(
-      "ImmutableEnumChecker") // MISCONFIGURED keeps how it ends, for one test at a time.
+      // The constant MISCONFIGURED stores how to end the error, so only one test at a time may use
+      // it.
+      "ImmutableEnumChecker")
   enum Illness {
     OUT_OF_MEMORY {
       @Override

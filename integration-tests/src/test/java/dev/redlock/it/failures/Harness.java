@@ -116,7 +116,10 @@ final class Harness {
     return one.get(0);
   }
 
-  /** A second fault may hit a process that the first has stopped; then only the first counts. */
+  /**
+   * A second fault may hit a process that the first fault has stopped. Then only the first fault
+   * counts.
+   */
   private void begin(World world, Nemesis nemesis, List<Fault> faults) {
     try {
       Fault fault = nemesis.begin(world, random);
@@ -145,7 +148,7 @@ final class Harness {
     try {
       fault.end().run();
     } catch (IllegalStateException e) {
-      say(fault.where() + ": " + e.getMessage()); // The other fault was faster.
+      say(fault.where() + ": " + e.getMessage()); // The other fault has ended this process before.
     }
   }
 

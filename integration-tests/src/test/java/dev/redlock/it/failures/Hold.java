@@ -35,8 +35,9 @@ record Hold(
     String how) {
 
   /**
-   * Whether the lease had expired when its holder first looked at it, because the holder was paused
-   * after the grant. It claims no validity then; it was granted at some time after the request.
+   * Whether the lease had expired when its holder first checked it, because the holder was paused
+   * after the grant. Such a lease claims no validity. It was granted at some time after the
+   * request.
    */
   boolean claimsNothing() {
     return untilNanos <= fromNanos && toNanos <= fromNanos;
@@ -119,8 +120,8 @@ record Hold(
     }
 
     private Hold done() {
-      // Lost before its deadline, or over sooner because the wall clock ran faster than the
-      // monotonic one: then the last look at it is what is known.
+      // The lease was lost before its deadline, or ended early because the wall clock ran faster
+      // than the monotonic clock. Then only the last check of the lease is known.
       boolean cutShort = ended < until;
       long to = Math.min(released, cutShort ? seenValid : Math.max(until, seenValid));
       return new Hold(

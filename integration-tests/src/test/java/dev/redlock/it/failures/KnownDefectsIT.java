@@ -116,7 +116,9 @@ class KnownDefectsIT {
     return calls;
   }
 
-  /** Redisson#6844, #6651, #6878: of many leases some quietly stop being renewed. */
+  /**
+   * Redisson#6844, #6651, #6878: the client stops renewing some of many leases, without a report.
+   */
   @Test
   void extension_ofTwoHundredLeasesAtOnce_forgetsNone() {
     List<Lease> leases = new ArrayList<>();
@@ -261,7 +263,7 @@ class KnownDefectsIT {
     nodes.get(0).command("DEL", Clients.lockKey("causes"));
   }
 
-  /** H10, RedLock.net#48, redlock-rb#36, redsync#144: an expired lease is extended back to life. */
+  /** H10, RedLock.net#48, redlock-rb#36, redsync#144: an extension revives an expired lease. */
   @Test
   void extend_afterExpiryAndAnotherHolder_failsClearly_andTouchesNothing() throws Exception {
     Lease mine = redlock.lock("revived", once()).acquire(WAIT);
@@ -281,7 +283,10 @@ class KnownDefectsIT {
     }
   }
 
-  /** H11, RedLock.net#93, Redisson#5698: renewal fails in silence, and the flag stays up. */
+  /**
+   * H11, RedLock.net#93, Redisson#5698: the renewal fails without a report, and the flag "held"
+   * stays true.
+   */
   @Test
   void validity_noNodeAnswersAnyMore_endsByItselfAndSaysSo() throws Exception {
     Lease lease = redlock.lock("silent", brief()).acquire(WAIT);
@@ -308,7 +313,10 @@ class KnownDefectsIT {
     }
   }
 
-  /** redsync PR#149: a restarted node is never refilled; a long lock decays. */
+  /**
+   * redsync PR#149: a restarted node never gets the lock again, so a long lock loses one node after
+   * another.
+   */
   @Test
   void extension_nodesRestartedEmptyWhileHeld_areRefilled() {
     LockOptions options = Clients.options().leaseTime(Duration.ofSeconds(3)).build();
@@ -362,9 +370,11 @@ class KnownDefectsIT {
     }
   }
 
-  /** H7: FLUSHALL under a holder; a flag that stays up, or a second holder. */
+  /**
+   * H7: FLUSHALL while the lock is held; the flag "held" stays true, or there is a second holder.
+   */
   @Test
-  void flush_ofAllMastersUnderAHolder_isHealed_orTheHolderIsTold() {
+  void flush_ofAllMastersUnderAHolder_isRepaired_orTheHolderIsTold() {
     LockOptions options =
         LockOptions.builder()
             .leaseTime(Duration.ofSeconds(6))
@@ -464,7 +474,7 @@ class KnownDefectsIT {
     redlock.lock("apart").acquire(WAIT).close();
   }
 
-  /** etcd#11456: a lock is returned although its lease had run out while it was waited for. */
+  /** etcd#11456: a lock is returned although its lease expired during the wait. */
   @Test
   void acquire_repliesLateByMoreThanTheLeaseTime_isNotGranted() {
     LockOptions tiny =

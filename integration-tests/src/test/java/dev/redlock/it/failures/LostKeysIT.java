@@ -47,7 +47,7 @@ class LostKeysIT {
 
   /** H6: under memory pressure a policy that evicts takes lock keys; noeviction refuses writes. */
   @Test
-  void eviction_onTwoOfFive_takesEveryLockKey_admitsNobody_andIsHealed() {
+  void eviction_onTwoOfFive_takesEveryLockKey_admitsNoOther_andIsRepaired() {
     LockOptions options = LockOptions.builder().leaseTime(Duration.ofSeconds(9)).build();
     List<Lease> leases = new ArrayList<>();
     try (Redlock redlock = Clients.patient(nodes);
@@ -97,7 +97,7 @@ class LostKeysIT {
 
   /** H4: a key whose node's clock was set back lives for another hour, and its holder is dead. */
   @Test
-  void clockSetBack_holderCrashed_itsKeyKeepsNobodyOut_andIsSeen(@TempDir Path scratch) {
+  void clockSetBack_holderCrashed_itsKeyKeepsNoOtherOut_andIsSeen(@TempDir Path scratch) {
     Optional<ClockShim> shim = ClockShim.compile(scratch);
     RedisNodes.Builder three = RedisNodes.builder().count(3);
     shim.ifPresent(clock -> three.binary(clock.server()));
@@ -140,7 +140,7 @@ class LostKeysIT {
         }
       }
       redlock.lock("hour").acquire(WAIT).close();
-      assertThat(Clients.holdsKey(back, "hour")).as("the dead one's key is not ours").isTrue();
+      assertThat(Clients.holdsKey(back, "hour")).as("the key is that of the dead holder").isTrue();
     }
   }
 
@@ -160,14 +160,15 @@ class LostKeysIT {
 
   /** H7: every connected client learns of a flush before any reply that came after it. */
   @Test
-  void flush_ofVotingMasters_isPushed_andTheyAreQuarantinedAtOnce() throws Exception {
+  void flush_ofVotingMasters_isReported_andTheyAreQuarantinedAtOnce() throws Exception {
     try (Redlock redlock = guarded();
         Redlock other = guarded()) {
       Lease lease = redlock.lock("flushed").acquire(WAIT);
       Eventually.holds(() -> copies() == 5, nodes);
       RedisNode first = nodes.get(3);
       first.flush();
-      // The holder puts it back there; for the other it stays out, for longer than any lease.
+      // The holder writes its key to the node again. For the other client the node stays in
+      // quarantine, for longer than any lease.
       Eventually.holds(() -> other.nodes().get(3).state() == NodeState.State.QUARANTINED, nodes);
       NodeState seen = other.nodes().get(3);
       assertThat(seen.cause()).contains("flush");

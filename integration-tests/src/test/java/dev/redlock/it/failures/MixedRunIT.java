@@ -57,7 +57,7 @@ class MixedRunIT {
     assertThat(out.resolve("timeline.html")).isNotEmptyFile();
   }
 
-  /** A checker that never fires is a failed test. */
+  /** If a checker finds nothing in this run, the test fails. */
   @Test
   void guardOff_aMajorityForgetsWithinALeaseTime_overlapsAreFound() throws Exception {
     Path out = OUT.resolve("guard-off");

@@ -74,7 +74,7 @@ enum Nemesis {
           victim.who(), "paused (SIGSTOP)", part(world, random, 0.1, 2), victim::resume);
     }
   },
-  /** N4: one worker cut off from some masters, or from all: both ways, or one way. */
+  /** N4: one worker is cut off from some masters or from all, in both directions or in one. */
   PARTITION("N4") {
     @Override
     Fault begin(World world, Random random) {

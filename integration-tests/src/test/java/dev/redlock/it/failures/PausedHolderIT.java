@@ -48,7 +48,8 @@ class PausedHolderIT {
         register.write(register.read() + 42);
         long resumed = System.nanoTime();
         holder.resume();
-        // One thread is notified, another notices by itself: in any order.
+        // One thread is notified, and another checks the lease itself. The order of the two is not
+        // defined.
         Map<String, Event> news = new HashMap<>();
         while (news.size() < 3) {
           Event event = Event.parse(holder.nextLine(PATIENCE)).orElseThrow();

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A process that has its turn and is gone, or a home node that is gone, costs the others little
- * time. The next poll comes after a minute, so that no poll can help.
+ * If the process that has its turn is gone, or the home node is gone, the others lose little time.
+ * The next poll comes after a minute, so that no poll can help.
  */
 @RedisTest(nodes = 5)
 @Tag("thorough")

@@ -9,8 +9,8 @@ import java.util.TreeMap;
 /**
  * A history as traces of the model {@code Register.tla} in {@code redlock-simulator}, one for each
  * name. A lease has three kinds of events: it was requested, its request returned, and it was
- * certainly valid. When it was granted and when it ended, no client can know exactly; TLC finds
- * times that fit.
+ * certainly valid. No client can know exactly when the lease was granted and when it ended. TLC
+ * searches for times that fit.
  */
 final class RegisterTrace {
   private RegisterTrace() {}
@@ -52,7 +52,7 @@ final class RegisterTrace {
     Map<String, List<Long>> valid = new TreeMap<>();
     for (Event event : history) {
       if (event.is("extended")) {
-        // Of an automatic extension only the time is known at which it had succeeded.
+        // For an automatic extension only the time of its success is known.
         long asked = event.number("asked");
         valid
             .computeIfAbsent(event.text("lease"), lease -> new ArrayList<>())

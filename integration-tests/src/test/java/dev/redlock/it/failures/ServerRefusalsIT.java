@@ -65,7 +65,7 @@ class ServerRefusalsIT {
   }
 
   @Test
-  void script_ofSomebodyElseRunsOn_isBusy() {
+  void script_ofAnotherClientRunsOn_isBusy() {
     onTwo(node -> node.command("CONFIG", "SET", "lua-time-limit", "5"));
     try (Redlock redlock = patient(nodes)) {
       onTwo(node -> whileItLasts(node, "EVAL", "while true do end", "0"));

@@ -84,7 +84,7 @@ final class ShardFailures {
       Mode mode, int masters, int failovers, List<Fault> faults, long seed, boolean untilOverlap) {}
 
   /**
-   * What was seen.
+   * The results of a run.
    *
    * @param lostBytes writes that a master had and its replica did not have at a failover, in bytes
    *     of the replication stream; there are some at each failover
@@ -379,7 +379,7 @@ final class ShardFailures {
         PATIENCE,
         cluster::describe);
     if (fault != Fault.KILL) {
-      Thread.sleep(random.nextInt(800)); // The clients have gone on when it comes back.
+      Thread.sleep(random.nextInt(800)); // The clients have continued when the master comes back.
     }
     switch (fault) {
       case KILL -> master.restart();

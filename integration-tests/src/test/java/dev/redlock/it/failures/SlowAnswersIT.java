@@ -195,7 +195,8 @@ class SlowAnswersIT {
         try {
           asked.orTimeout(10, TimeUnit.SECONDS).join().ifPresent(Lease::close);
         } catch (CompletionException e) {
-          // Too few replies in time, if the machine was paused as well, is not yet the case.
+          // Too few replies in time: this verdict is possible only if the machine was paused as
+          // well.
           assertThat(e.getCause())
               .isInstanceOfAny(LockTimeoutException.class, QuorumUnavailableException.class);
           refused = e.getCause() instanceof LockTimeoutException tooLate ? tooLate : refused;

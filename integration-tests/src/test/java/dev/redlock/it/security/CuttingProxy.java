@@ -15,8 +15,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * In front of a server that ends a connection whose credentials are too old, as managed services
- * do: a connection must send a password of the test again and again. Everything else passes.
+ * A proxy in front of a server. It ends a connection whose credentials are too old, as managed
+ * services do: a connection must repeatedly send a password of the test. All other bytes pass.
  */
 final class CuttingProxy implements AutoCloseable {
   private final int serverPort;
@@ -96,7 +96,7 @@ final class CuttingProxy implements AutoCloseable {
           out.write(buffer, 0, n);
         }
       } catch (IOException e) {
-        // One side went away; both sockets are closed.
+        // One side has disconnected, so both sockets are closed.
       } finally {
         links.remove(this);
       }

@@ -175,7 +175,7 @@ class ExpiringCredentialsIT {
         RUN.toSeconds(), generation, sum(CuttingProxy::logins), acquired);
   }
 
-  /** The same world ends connections of a client that does not log in again: the test can fail. */
+  /** The control: the same servers end the connections of a client that does not log in again. */
   @Test
   void credentialsThatAreNotStreamed_theServersEndTheConnections() {
     RedisCredentialsProvider asked =
