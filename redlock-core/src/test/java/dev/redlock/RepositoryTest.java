@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What holds for all files of the repository, whatever their kind. */
+/** Rules for all files of the repository, of any kind. */
 class RepositoryTest {
-  /** Put together here, so that this file does not name them either. */
+  /** Composed of two parts, so that this file does not contain them either. */
   private static final List<String> REGISTRIES =
       List.of(
           "repo." + "maven.apache.org",

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Configured nodes that are not independent have one vote between them. */
+/** Configured nodes that are not independent have one vote together. */
 class IndependenceCheckTest {
   private final IndependenceCheck independence =
       new IndependenceCheck(

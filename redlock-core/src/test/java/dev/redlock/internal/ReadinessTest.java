@@ -47,7 +47,7 @@ class ReadinessTest {
   }
 
   @Test
-  void ready_quorumVotesLater_completesThen_forEveryoneWhoAsked() {
+  void ready_quorumVotesLater_completesThen_forEachCaller() {
     CompletableFuture<Void> first = readiness.ready(callbacks::add);
     CompletableFuture<Void> second = readiness.ready(callbacks::add);
     readiness.review();

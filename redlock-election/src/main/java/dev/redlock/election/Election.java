@@ -291,7 +291,7 @@ final class Election implements LeaderElection {
     }
   }
 
-  /** The lease was not valid at that moment, yet an extension on its way may have saved it. */
+  /** The lease was not valid at that moment, but an extension on its way may have made it valid. */
   private void notStarted(Tenure t) {
     if (t == tenure && t.reason == null) {
       end(t, StopReason.LEASE_LOST);
@@ -350,7 +350,7 @@ final class Election implements LeaderElection {
           () -> watch(t));
     } else if (left <= leaseNanos / 2 && config.options().autoExtend()) {
       become(State.RENEWING);
-      t.lease.extendAsync(); // The lease is extended automatically too; either will do.
+      t.lease.extendAsync(); // The client extends it too. One of the two extensions is enough.
       arm(Math.min(left - marginNanos, leaseNanos / 20), () -> watch(t));
     } else {
       become(State.WORKING);
@@ -360,8 +360,8 @@ final class Election implements LeaderElection {
   }
 
   /**
-   * Extends the lease if the work completes a probe. One probe at a time: a hung work must not
-   * collect them.
+   * Extends the lease if the work completes a probe. One probe at a time: if the work hangs, probes
+   * must not pile up.
    */
   private void probe(Tenure t, Supplier<? extends CompletionStage<?>> liveness) {
     if (t.probing) {

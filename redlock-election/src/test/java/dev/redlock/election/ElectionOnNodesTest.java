@@ -75,7 +75,7 @@ class ElectionOnNodesTest {
     }
   }
 
-  /** Without the fix the work goes on while another may be elected already. */
+  /** Without the fix the work continues while another instance may already be elected. */
   private void elections_whoseWorkBlocks(Redlock redlock, int count) {
     // A short pause of the machine neither keeps the lease from being extended before the margin,
     // nor is as long as the margin.
@@ -120,7 +120,7 @@ class ElectionOnNodesTest {
     }
   }
 
-  /** Enough for two grants to arrive, then it takes callbacks and never runs them. */
+  /** Runs the callbacks of two grants. Afterwards it accepts callbacks and never runs them. */
   private final AtomicInteger ran = new AtomicInteger();
 
   private void grantsOnly(Runnable task) {

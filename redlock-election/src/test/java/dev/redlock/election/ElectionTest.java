@@ -26,8 +26,8 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tenures whose work cannot be started, or cannot be watched. A lease that does no work must not
- * stay, and work must not go on without its stop margin.
+ * Tenures whose work cannot be started, or cannot be watched. A lease without work must end, and
+ * work must not continue without its stop margin.
  */
 class ElectionTest {
   private final Queue<Runnable> userTasks = new ArrayDeque<>();
@@ -125,7 +125,7 @@ class ElectionTest {
     assertThat(election.state()).isEqualTo(State.WORKING);
   }
 
-  /** The lease may be extended after this look: its end alone would then never release it. */
+  /** The lease may be extended after this check. Then only the tenure releases it. */
   @Test
   void start_leaseNotValidWhenWorkIsToStart_releasesTheLease() {
     LeaderElection election = electionWith(() -> false);

@@ -294,7 +294,7 @@ class LeaderElectionIT {
 
   @Tag("thorough")
   @Test
-  void liveness_probeFailsOrHangs_endsTheTerm(RedisNodes nodes) {
+  void liveness_probeFailsOrHangs_endsTheTenure(RedisNodes nodes) {
     Recorded work = new Recorded();
     AtomicReference<CompletionStage<?>> probe = new AtomicReference<>(Recorded.done());
     AtomicInteger probes = new AtomicInteger();

@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.LoggerFactory;
 
-/** The small things that threads share: results, queues, and the threads for user code. */
+/** The small parts that threads share: results, queues, and the threads for user code. */
 public final class QueueScenarios {
   private QueueScenarios() {}
 
@@ -140,7 +140,7 @@ public final class QueueScenarios {
               });
     }
     Schedule.awaitOthers();
-    // The rest is collected for the pause; its timer runs while this thread waits.
+    // The queue collects the other events during the pause. Its timer runs while this thread waits.
     CompletableFuture<Boolean> never = new CompletableFuture<>();
     check(blocking().await(never, 1_000_000_000L), "interrupted");
     check(told.size() == 6, "told " + told);

@@ -165,7 +165,7 @@ final class ScriptedWorld {
     return (Client) builder(nodes).callbackExecutor(Runnable::run).build();
   }
 
-  /** The same, made before another thread has a turn. */
+  /** The same, created before another thread may continue. */
   static Client started(LockNode... nodes) {
     Client[] made = new Client[1];
     Schedule.atOnce(() -> made[0] = client(nodes));

@@ -26,7 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** What threads share in a whole client: acquires, leases, hand-offs, and the close. */
+/** The state that threads share in a whole client: acquires, leases, hand-offs, and the close. */
 public final class ShellScenarios {
   private static final Duration WAIT = Duration.ofSeconds(2);
 
@@ -251,8 +251,8 @@ public final class ShellScenarios {
     check(refused[0] > 0, "no caller was told of the errors");
     check(well.isFree(), "a key is left");
     for (int i = 0; i < 2; i++) {
-      int owed = client.context().cleanups.of(1 + i);
-      check(owed == 0, "a node that executes nothing is owed " + owed + " releases");
+      int pending = client.context().cleanups.of(1 + i);
+      check(pending == 0, pending + " releases are pending for a node that executes nothing");
       check(erring[i].requests <= 8, erring[i].requests + " requests to a node that errs");
     }
   }
@@ -282,7 +282,7 @@ public final class ShellScenarios {
     check(one != null && two != null && made.get(0).isDone(), "not cancelled");
     // A cancelled future has no lease: whatever was granted must have been released.
     if (made.get(0).isCancelled()) {
-      check(node.isFree(), "a grant that nobody took is still held");
+      check(node.isFree(), "the client did not release the grant of a cancelled caller");
     }
   }
 

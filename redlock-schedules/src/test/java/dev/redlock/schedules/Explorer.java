@@ -14,7 +14,7 @@ final class Explorer {
   private Explorer() {}
 
   /**
-   * How a scenario fared.
+   * The result of a scenario.
    *
    * @param how the schedule that failed; empty if none did
    */
@@ -44,7 +44,7 @@ final class Explorer {
   /**
    * Explores one scenario.
    *
-   * @param once how many schedules with one interruption at most; the steps are spread evenly
+   * @param once the maximum number of schedules with one interruption; the steps are spread evenly
    * @param random how many random schedules
    */
   static Report explore(String name, Runnable scenario, int once, long random) {

@@ -24,7 +24,7 @@ public final class Points {
     }
   }
 
-  /** The end of what {@link #begin} began. */
+  /** Ends the step that {@link #begin} began. */
   public static void end() {
     Worker here = Schedule.here();
     if (here != null) {

@@ -39,7 +39,10 @@ public final class Schedule {
     boolean timed;
     long wakeNanos;
 
-    /** Above zero it is not interrupted: it runs inside an operation that counts as atomic. */
+    /**
+     * While this is above zero, no other thread interrupts it: it runs inside an operation that
+     * counts as atomic.
+     */
     int atomic;
 
     String at = "its start";
@@ -91,7 +94,7 @@ public final class Schedule {
     this.choice = choice;
   }
 
-  /** What came of one execution. */
+  /** The result of one execution. */
   public record Result(Throwable failure, int steps, long digest, List<String> trace) {}
 
   /** Runs the body as the first thread. */

@@ -24,7 +24,7 @@ final class ScheduleMutants {
   }
 
   static {
-    // The three serious defects of issue 14, as they were.
+    // The three serious defects of issue 14.
     mutant(
         "14.1",
         "a caller that found the client open makes a queue that close has not seen",
@@ -36,7 +36,7 @@ final class ScheduleMutants {
             ""));
     mutant(
         "14.2",
-        "an acquire that the server refused before it executed anything is owed a release",
+        "the client keeps a release pending for an acquire that the server refused unexecuted",
         "errs",
         new Edit(
             "lettuce/internal/scripts/ServerErrors",

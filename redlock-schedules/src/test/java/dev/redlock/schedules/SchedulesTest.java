@@ -12,7 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What the build runs of the schedules; {@code ./simulate --schedules} runs more. */
+/** The schedules that the build runs. {@code ./simulate --schedules} runs more. */
 class SchedulesTest {
   private static final int ONCE = 60;
   private static final long RANDOM = 60;
@@ -37,7 +37,7 @@ class SchedulesTest {
     assertThat(schedules).isGreaterThan(2_000);
   }
 
-  /** Close, errors and throwing code: what was wrong once is found if it is put back. */
+  /** Close, errors and throwing code: if an old defect is put back, a scenario finds it. */
   @Tag("thorough")
   @Test
   void everyDefectThatWasMended_putBack_isFound() throws IOException {

@@ -29,7 +29,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is under way when a client is closed ends, whichever of the two is faster. */
+/**
+ * Calls that are in progress when a client is closed end, whether the call or the close is faster.
+ */
 @Timeout(60)
 class CloseTest {
   private static final Duration WAIT = Duration.ofSeconds(30);
@@ -60,7 +62,7 @@ class CloseTest {
     }
   }
 
-  /** As a caller does who looked whether the client is open just before it was closed. */
+  /** Like a caller that checked "is the client open?" just before the close. */
   private static PendingAcquire submitLate(Client client) {
     PendingAcquire pending =
         new PendingAcquire(
@@ -181,7 +183,7 @@ class CloseTest {
         };
     Client client = (Client) builder().callbackExecutor(Runnable::run).listener(listener).build();
     soon(client.lock("a").acquireAsync(WAIT));
-    nodes[1].hang(); // Its release is waited for.
+    nodes[1].hang(); // The close waits for its release.
     nodes[2].hang();
     toClose.set(client);
     nodes[0].kill();

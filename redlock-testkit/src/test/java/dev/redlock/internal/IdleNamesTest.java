@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A client's memory holds the names that are in use, and no other. */
+/** A client keeps in memory only the names that are in use. */
 class IdleNamesTest {
   private static final Duration WAIT = Duration.ofMinutes(1);
   private static final Duration SOON = Duration.ofSeconds(1);
@@ -79,7 +79,7 @@ class IdleNamesTest {
     for (int i = 0; i < 1000; i++) {
       waiters.add(lock.acquireAsync(i < 500 ? WAIT : Duration.ofMillis(200 + i)));
     }
-    nodes.time().pass(Duration.ofSeconds(2)); // Half of them run out of patience.
+    nodes.time().pass(Duration.ofSeconds(2)); // The wait timeout of half of them passes.
     assertThat(locksOf(client).size()).isEqualTo(1);
     waiters.subList(0, 500).forEach(waiter -> assertThat(waiter).isNotDone());
     waiters.forEach(waiter -> waiter.cancel(true));

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How long a timer waits that fires late, and those that fire meanwhile. */
+/** How long a late timer waits, and the timers that fire meanwhile. */
 class LateTimersTest {
   private static final Logger LOG = LoggerFactory.getLogger(LateTimersTest.class);
   private static final Duration MILLI = Duration.ofMillis(1);
@@ -51,7 +51,7 @@ class LateTimersTest {
     time.pass(MILLI);
     assertThat(ran).hasValue(10);
     fire(Duration.ZERO);
-    assertThat(ran).as("the load goes on, the wait does not").hasValue(11);
+    assertThat(ran).as("the load continues, and the wait ends").hasValue(11);
   }
 
   @Test

@@ -15,7 +15,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A queue is worked off by the threads that bring its events, but not for ever by one of them. */
+/**
+ * The threads that bring events to a queue handle them. No thread handles the events of others
+ * without a limit.
+ */
 @Timeout(60)
 class LockActorTest {
   private static final int EVENTS = 20_000;
@@ -79,7 +82,7 @@ class LockActorTest {
     assertThat(next[0]).isTrue();
   }
 
-  /** As after a late reply, which left it something to release. */
+  /** As after a late reply that added a release. */
   @Test
   void retiredQueue_thatAsksANodeAgain_isKnownUntilItRetiresAgain() {
     actor.post((machine, now, wall) -> {});

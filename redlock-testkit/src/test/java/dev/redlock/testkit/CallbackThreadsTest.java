@@ -26,7 +26,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** User code may block: what others need, and what safety needs, does not stand behind it. */
+/**
+ * User code may block. The callbacks of other users, and the steps that safety needs, do not wait
+ * for it.
+ */
 @Timeout(120)
 class CallbackThreadsTest {
   private static final Duration WAIT = Duration.ofSeconds(20);
@@ -66,7 +69,8 @@ class CallbackThreadsTest {
   private void blockManyCallbacks(Redlock redlock) {
     for (int i = 0; i < BLOCKED; i++) {
       DistributedLock lock = redlock.lock("blocked-" + i);
-      Lease held = lock.acquire(WAIT); // Until the callback is registered: else it runs here.
+      // Waits until the callback is registered. Otherwise it would run on this thread.
+      Lease held = lock.acquire(WAIT);
       lock.acquireAsync(WAIT).thenAccept(lease -> block());
       held.releaseAsync();
     }
@@ -141,7 +145,8 @@ class CallbackThreadsTest {
               .acquireAsync(WAIT)
               .thenApply(
                   lease -> {
-                    redlock.lock("b").acquire(WAIT).close(); // Blocks, and no thread waits for it.
+                    // This callback blocks, and no thread waits for it.
+                    redlock.lock("b").acquire(WAIT).close();
                     lease.close();
                     return Thread.currentThread().getName();
                   });

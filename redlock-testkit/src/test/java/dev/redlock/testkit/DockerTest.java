@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The same faults as on processes, played by containers; skipped where there is no engine. */
+/** The same faults as on processes, in containers. Skipped if there is no Docker engine. */
 @RedisTest(nodes = 2, gated = true, appendOnly = true, source = RedisSource.DOCKER)
 @Tag("thorough")
 class DockerTest {

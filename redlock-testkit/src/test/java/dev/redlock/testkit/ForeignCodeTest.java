@@ -36,12 +36,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
-/** Ports, timers and listeners of a user may throw: the locks go on, and it is logged once. */
+/**
+ * Ports, timers and listeners of a user may throw. The locks continue, and the client logs the
+ * exception once.
+ */
 @Timeout(60)
 class ForeignCodeTest {
   private static final Duration WAIT = Duration.ofSeconds(20);
 
-  /** So long that a short pause of the machine ends no lease. */
+  /** A short pause of the machine must not end a lease. */
   private static final Duration LEASE = Duration.ofSeconds(2);
 
   private final InMemoryLockNode[] nodes = {
@@ -104,7 +107,7 @@ class ForeignCodeTest {
   private static final class ThrowingHints implements ReleaseHints {
     @Override
     public void start(Receiver receiver) {
-      // It only throws later.
+      // Throws only later.
     }
 
     @Override
@@ -145,7 +148,7 @@ class ForeignCodeTest {
 
     @Override
     public void start(NodeContext context) {
-      // It claims to be there already.
+      // The node reports that it votes already.
     }
 
     @Override
@@ -185,7 +188,7 @@ class ForeignCodeTest {
     assertThat(errors).hasSizeLessThan(8);
   }
 
-  /** Clocks that run, and a timer that takes nothing. */
+  /** Clocks that run, and a timer that rejects every task. */
   private static final class NoTimer implements Time {
     @Override
     public long nanos() {

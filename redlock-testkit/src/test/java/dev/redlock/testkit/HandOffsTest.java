@@ -12,7 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A process hands its lock on so often in a row, and then lets others come. */
+/**
+ * A process hands its lock off a limited number of times in a row. Then other processes get the
+ * lock.
+ */
 class HandOffsTest {
   private static final Duration WAIT = Duration.ofMinutes(1);
   private static final int MOST = 4;
@@ -30,7 +33,7 @@ class HandOffsTest {
             });
   }
 
-  /** As long as a question takes, so that who waits has asked before it is over. */
+  /** Holds the lock for as long as one request takes. So a waiter has asked before the release. */
   private void stay(VirtualNodes nodes, Redlock client, char who, StringBuilder order) {
     long section = VirtualNodes.ROUND_TRIP.toNanos();
     client
@@ -53,14 +56,15 @@ class HandOffsTest {
         for (int i = 0; i < 200; i++) {
           stay(nodes, one, 'a', order);
         }
-        nodes.time().pass(Duration.ofNanos(50_000)); // It has asked, and has not been answered.
+        nodes.time().pass(Duration.ofNanos(50_000)); // The client has asked, and has no reply yet.
         int asked = order.length();
         for (int i = 0; i < 20; i++) {
           stay(nodes, two, 'b', order);
         }
         nodes.time().passUntil(() -> order.length() == 220, Duration.ofSeconds(10));
         String[] before = order.substring(asked, order.lastIndexOf("b")).split("b", -1);
-        // One row may be too far on to hear of it; the next one ends with a pause.
+        // The current series of hand-offs may be too far advanced to learn of the other process.
+        // The next series ends with a pause.
         assertThat(before)
             .as("how many came first: " + order)
             .hasSize(20)
@@ -70,11 +74,11 @@ class HandOffsTest {
   }
 
   /**
-   * Its reply to a release, which reports other waiters, comes when the replies of all other nodes
-   * are old.
+   * The home node's reply to a release reports other waiters. It arrives when the replies of all
+   * other nodes are old.
    */
   @Test
-  void handOffs_whileAnotherClientAsksASlowDoor_endAfterTheirBoundAndItComes() {
+  void handOffs_whileAnotherClientAsksASlowHomeNode_endAtTheirBoundAndItIsServed() {
     for (int run = 0; run < 20; run++) {
       try (VirtualNodes nodes = new VirtualNodes(3)) {
         nodes
@@ -97,7 +101,7 @@ class HandOffsTest {
   }
 
   @Test
-  void handOffs_whileNobodyElseWaits_goOnWithoutAPause() {
+  void handOffs_whileNoOtherClientWaits_continueWithoutAPause() {
     try (VirtualNodes nodes = new VirtualNodes(5)) {
       Redlock one = nodes.client();
       StringBuilder order = new StringBuilder();
@@ -108,18 +112,18 @@ class HandOffsTest {
       nodes.time().passUntil(() -> order.length() == 100, Duration.ofSeconds(10));
       double roundTrips =
           (nodes.time().nanos() - begun) / (double) VirtualNodes.ROUND_TRIP.toNanos();
-      // One each; freed and taken anew is one more, on the same connection at that.
+      // One round trip each. To free the lock and acquire it again would cost one more.
       assertThat(roundTrips / 100).isLessThanOrEqualTo(1.3);
     }
   }
 
   @Test
-  void handOff_toWhomTheGrantSuits_needsNoRound() {
+  void handOff_withTheSameOptions_needsNoRound() {
     assertThat(rounds(options, options)).isEqualTo(1);
   }
 
   @Test
-  void handOff_onOtherTerms_isARound() {
+  void handOff_withOtherOptions_isARound() {
     LockOptions longer = options.toBuilder().leaseTime(Duration.ofSeconds(20)).build();
     assertThat(rounds(options, longer)).isEqualTo(2);
   }
@@ -145,8 +149,8 @@ class HandOffsTest {
       StringBuilder order = new StringBuilder();
       enter(one, first, '0', order);
       nodes.time().passUntil(() -> order.length() == 1, Duration.ofSeconds(10));
-      nodes.time().pass(Duration.ofMillis(10)); // Events are collected for so long.
-      rounds[0] = 0; // The first one learned the clocks of the nodes.
+      nodes.time().pass(Duration.ofMillis(10)); // The client collects events for this time.
+      rounds[0] = 0; // The first round learned the clocks of the nodes.
       enter(one, first, '1', order);
       enter(one, second, '2', order);
       nodes.time().passUntil(() -> order.length() == 3, Duration.ofSeconds(10));

@@ -30,7 +30,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What listeners do harms neither locks nor other listeners, and none misses an event. */
+/**
+ * Whatever a listener does, locks and other listeners are not affected, and no listener misses an
+ * event.
+ */
 class HostileListenerTest {
   private static final Duration WAIT = Duration.ofSeconds(20);
 
@@ -183,7 +186,7 @@ class HostileListenerTest {
     never.countDown();
   }
 
-  /** Throws an error, acquires, lists, watches, and closes the client in the midst of it. */
+  /** Throws an error, acquires, lists, watches, and closes the client during the event. */
   private static final class Wild extends Checked {
     volatile Redlock client;
     private final AtomicInteger calls = new AtomicInteger();
@@ -228,7 +231,7 @@ class HostileListenerTest {
         client.lock("a").acquire(WAIT).close();
       }
     } catch (dev.redlock.RedlockClosedException e) {
-      // As it should be.
+      // The expected exception.
     }
     client.close();
     await().atMost(WAIT).until(() -> wild.joined.get() == wild.left.get());

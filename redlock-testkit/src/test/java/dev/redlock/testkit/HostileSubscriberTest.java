@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Subscribers to the state of a lock that do what they should not. */
+/** Subscribers to the state of a lock that break the rules of a subscriber. */
 class HostileSubscriberTest {
   private static final Duration WAIT = Duration.ofSeconds(20);
 

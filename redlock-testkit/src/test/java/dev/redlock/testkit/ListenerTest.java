@@ -70,7 +70,7 @@ class ListenerTest {
     nodes.close();
   }
 
-  /** Events that follow one another are collected for so long. */
+  /** The client collects the events that follow for this time. */
   private void hear() {
     nodes.time().pass(Duration.ofMillis(10));
   }
@@ -122,9 +122,9 @@ class ListenerTest {
     told.events.clear();
     nodes.node(0).restartEmpty();
     nodes.node(1).restartEmpty();
-    nodes.time().pass(Duration.ofSeconds(1)); // They get the lease as soon as they are there.
+    nodes.time().pass(Duration.ofSeconds(1)); // The nodes get the lease as soon as they are back.
     assertThat(nodes.holding("a")).isEqualTo(3);
-    nodes.node(0).delete("a"); // Its answer is among the first two, which decide.
+    nodes.node(0).delete("a"); // The node's reply is among the first two, which decide.
     nodes.time().pass(Duration.ofMillis(100));
     assertThat(told.events).contains("extended [a] 1");
     held.releaseAsync();

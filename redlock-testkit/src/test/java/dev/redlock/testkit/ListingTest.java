@@ -29,7 +29,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is held can be listed and watched without acquiring it. */
+/** Held locks can be listed and watched without an acquire. */
 class ListingTest {
   private static final Duration WAIT = Duration.ofSeconds(20);
 
@@ -148,7 +148,8 @@ class ListingTest {
     for (InMemoryLockNode node : nodes) {
       await().atMost(WAIT).until(() -> leases.stream().allMatch(l -> isStored(node, l)));
     }
-    nodes[0].delete("n1"); // The client repairs it; a listing at this moment may miss it.
+    // The client repairs the lease. A listing at this moment may not contain it.
+    nodes[0].delete("n1");
     nodes[1].kill();
     await()
         .atMost(WAIT)

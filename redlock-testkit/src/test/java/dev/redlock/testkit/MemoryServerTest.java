@@ -17,9 +17,9 @@ class MemoryServerTest {
   private static final int TIMES = 3_000;
   private static final int CLIENTS = 20;
 
-  /** Or it would go on after a restart as if nothing had been forgotten. */
+  /** Otherwise a client would continue after a restart as if the server had lost nothing. */
   @Test
-  void kill_whileClientsConnect_leavesNobodyConnected() throws Exception {
+  void kill_whileClientsConnect_leavesNoneConnected() throws Exception {
     for (int i = 0; i < TIMES; i++) {
       InMemoryLockNode first = InMemoryLockNode.create("killed");
       List<LockNode> nodes = new ArrayList<>();

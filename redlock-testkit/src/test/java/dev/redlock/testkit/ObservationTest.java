@@ -28,7 +28,7 @@ class ObservationTest {
     final List<String> events = new ArrayList<>();
     final Map<String, Long> requests = new HashMap<>();
     Duration validityLeft = WAIT;
-    final List<String> cleanups = new ArrayList<>();
+    final List<String> pendingReleases = new ArrayList<>();
 
     @Override
     public void onWaiterJoined(Caller caller) {
@@ -63,7 +63,7 @@ class ObservationTest {
 
     @Override
     public void onPendingReleases(String node, int pending) {
-      cleanups.add(node + " " + pending);
+      pendingReleases.add(node + " " + pending);
     }
   }
 
@@ -72,7 +72,7 @@ class ObservationTest {
     nodes.close();
   }
 
-  /** Events that follow one another are collected for so long. */
+  /** The client collects the events that follow for this time. */
   private void hear() {
     nodes.time().pass(Duration.ofMillis(10));
   }
@@ -171,7 +171,7 @@ class ObservationTest {
   }
 
   @Test
-  void cleanups_ofADeadNode_areToldWhenTheyChange() {
+  void pendingReleases_ofADeadNode_areToldWhenTheyChange() {
     Redlock client = nodes.client(told);
     Lease held = acquire(client.lock("a"));
     nodes.time().pass(Duration.ofSeconds(1));
@@ -180,7 +180,7 @@ class ObservationTest {
     nodes.time().pass(Duration.ofSeconds(2));
     nodes.node(2).restart();
     nodes.time().pass(Duration.ofSeconds(2));
-    assertThat(told.cleanups).containsExactly("node-2 1", "node-2 0");
+    assertThat(told.pendingReleases).containsExactly("node-2 1", "node-2 0");
   }
 
   @Test

@@ -8,11 +8,11 @@ import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** More is asked for than the nodes can answer in a node timeout. */
+/** The client sends more requests than the nodes can answer within a node timeout. */
 class OverloadTest {
   private static final Duration WAIT = Duration.ofMinutes(1);
 
-  /** What a node works on one request: five thousand pairs a second. */
+  /** How long a node works on one request. This allows five thousand pairs a second. */
   private static final Duration WORK = Duration.ofNanos(100_000);
 
   private static final int MOST_PER_SECOND = (int) (1_000_000_000L / (2 * WORK.toNanos()));
@@ -32,7 +32,7 @@ class OverloadTest {
       for (int i = 0; i < 2000; i++) {
         again(redlock, "name-" + i);
       }
-      nodes.time().pass(Duration.ofSeconds(3)); // Time to find out how much is too much.
+      nodes.time().pass(Duration.ofSeconds(3)); // Time in which the limiter lowers its limit.
       int before = done;
       nodes.time().pass(Duration.ofSeconds(5));
       over = true;
@@ -49,7 +49,7 @@ class OverloadTest {
       for (int i = 0; i < callers; i++) {
         again(redlock, "name-" + i);
       }
-      nodes.time().pass(Duration.ofMillis(10)); // Time to find out how much is not too much.
+      nodes.time().pass(Duration.ofMillis(10)); // Time in which the limiter adjusts its limit.
       int before = done;
       nodes.time().pass(VirtualNodes.ROUND_TRIP.multipliedBy(50));
       over = true;

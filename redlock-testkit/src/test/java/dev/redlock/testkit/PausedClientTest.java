@@ -22,13 +22,16 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A client that is paused finds its timers due before it reads the answers in its sockets. */
+/**
+ * After a pause of the client, its timers are due before it has read the replies in its sockets.
+ */
 class PausedClientTest {
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final Duration PAUSE = Duration.ofMillis(150);
 
   /**
-   * A node whose answers stay in the socket while the client is paused, and until it reads them.
+   * A node whose replies stay in the socket until the client reads them, for example while the
+   * client is paused.
    */
   private static final class Socket extends ForwardingLockNode {
     private final List<Runnable> arrived = new ArrayList<>();
@@ -100,7 +103,7 @@ class PausedClientTest {
     return asked.join();
   }
 
-  /** Whatever was sent is answered while the client stands still; then all its timers are late. */
+  /** The nodes reply to all requests while the client is paused. Then all its timers are late. */
   private void pause() {
     sockets.forEach(socket -> socket.paused = true);
     time.pause(PAUSE, VirtualNodes.ROUND_TRIP.multipliedBy(2));
@@ -123,7 +126,7 @@ class PausedClientTest {
     pause();
     time.passUntil(extended::isDone, LONG);
     assertThat(catchThrowable(extended::join)).isNull();
-    // From a question after the pause: what was answered before it is too old to count.
+    // By a request after the pause: the earlier replies are too old to count.
     assertThat(lease.remainingValidity()).isGreaterThan(Duration.ofSeconds(19));
     lease.releaseAsync();
   }

@@ -66,7 +66,7 @@ class RedisNodesExtensionTest {
   }
 
   @Test
-  void nodes_leftWithFaults_areHealedAndEmptiedForTheNextTest() {
+  void nodes_leftWithFaults_areRestoredAndEmptiedForTheNextTest() {
     assertThat(run(Faults.class).results)
         .containsEntry("leavesFaultsAndData()", "SUCCESSFUL")
         .containsEntry("findsAllWell(RedisNodes)", "SUCCESSFUL")
@@ -184,7 +184,7 @@ class RedisNodesExtensionTest {
 
   private record Run(Map<String, String> results, String output, String errors) {}
 
-  /** Runs a class with a launcher of its own; results by display name. */
+  /** Runs a class with a separate launcher. Returns the results by display name. */
   private static Run run(Class<?> fixture) {
     Map<String, String> results = new TreeMap<>();
     TestExecutionListener listener =

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A machine that sleeps: its monotonic clock stands still, and the leases of others run out. */
+/** A machine that sleeps: its monotonic clock stops, and leases expire on the nodes. */
 class SuspensionTest {
   private static final Duration WAIT = Duration.ofMinutes(1);
   private static final Duration ASLEEP = Duration.ofSeconds(35);

@@ -21,10 +21,13 @@ import org.junit.jupiter.api.Test;
 
 class TcpGateTest {
 
-  /** For what must not come. */
+  /** How long the test waits for bytes that must not arrive. */
   private static final Duration SHORT = Duration.ofMillis(150);
 
-  /** For what must come: a short pause of the machine must not matter. */
+  /**
+   * How long the test waits for bytes that must arrive. A short pause of the machine must not
+   * matter.
+   */
   private static final Duration LONG = Duration.ofSeconds(10);
 
   private static RedisNodes nodes;
@@ -105,7 +108,7 @@ class TcpGateTest {
   }
 
   @Test
-  void cut_connected_resetsAndRefusesUntilHealed() throws IOException {
+  void cut_connected_resetsAndRefusesUntilFaultsEnd() throws IOException {
     int port = gate.port();
 
     gate.cut();
@@ -125,7 +128,8 @@ class TcpGateTest {
   }
 
   @Test
-  void dropReplies_request_isExecutedUnansweredAndItsConnectionResetByHeal() throws IOException {
+  void dropReplies_request_isExecutedUnansweredAndItsConnectionResetByEndFaults()
+      throws IOException {
     try (RespConnection idle = open();
         Asking asking = new Asking()) {
       assertThat(idle.call("PING")).isEqualTo("PONG");
@@ -168,7 +172,7 @@ class TcpGateTest {
   }
 
   @Test
-  void blackHole_idleConnection_livesOnAfterHeal() throws IOException {
+  void blackHole_idleConnection_livesOnAfterEndFaults() throws IOException {
     gate.blackHole();
     assertThat(gate.describe()).isEqualTo("black hole, 1 connections");
     gate.endFaults();
@@ -181,7 +185,7 @@ class TcpGateTest {
     gate.blackHole();
 
     try (Asking late = new Asking()) {
-      await().until(() -> gate.connections() == 2); // Else it may come after the fault.
+      await().until(() -> gate.connections() == 2); // Otherwise it may arrive after the fault.
       late.send("PING");
       late.assertSilence();
       assertThat(connectedClients()).isEqualTo(before);
@@ -191,7 +195,7 @@ class TcpGateTest {
   }
 
   @Test
-  void blackHole_oneSideCloses_otherSideLearnsItOnlyByHeal() throws IOException {
+  void blackHole_oneSideCloses_otherSideLearnsItOnlyByEndFaults() throws IOException {
     long before = connectedClients();
     gate.blackHole();
 
@@ -204,7 +208,7 @@ class TcpGateTest {
   }
 
   @Test
-  void blackHole_nodeKilled_clientLearnsItOnlyByHeal() throws IOException {
+  void blackHole_nodeKilled_clientLearnsItOnlyByEndFaults() throws IOException {
     try (Asking asking = new Asking()) {
       asking.send("PING");
       assertThat(asking.read(LONG)).isEqualTo("+PONG");
@@ -260,7 +264,7 @@ class TcpGateTest {
   }
 
   @Test
-  void delay_thenHeal_deliversInOrderAtOnce() throws IOException {
+  void delay_thenEndFaults_deliversInOrderAtOnce() throws IOException {
     gate.delay(Duration.ofHours(1), Duration.ZERO);
     client.send("INCR", "n");
     client.send("INCR", "n");

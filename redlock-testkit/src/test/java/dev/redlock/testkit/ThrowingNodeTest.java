@@ -28,7 +28,7 @@ class ThrowingNodeTest {
 
     @Override
     public void start(NodeContext context) {
-      // It claims to be there already.
+      // The node reports that it votes already.
     }
 
     @Override
@@ -45,7 +45,7 @@ class ThrowingNodeTest {
     public void close() {}
   }
 
-  /** A node that fails in all that it may be asked. */
+  /** A node whose methods all throw. */
   private record Unaskable(LockNode node) implements LockNode {
     @Override
     public String name() {

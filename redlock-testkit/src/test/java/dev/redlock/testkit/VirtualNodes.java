@@ -37,7 +37,7 @@ public final class VirtualNodes implements AutoCloseable {
     return nodes.stream().filter(node -> node.holder(name) != null).count();
   }
 
-  /** A client whose nodes vote; callbacks run where the event was. */
+  /** A client whose nodes vote. Callbacks run on the thread of the event. */
   public Redlock client(RedlockListener... listeners) {
     var builder =
         Redlock.builder()

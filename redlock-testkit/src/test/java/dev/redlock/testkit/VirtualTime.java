@@ -7,8 +7,8 @@ import java.util.PriorityQueue;
 import java.util.function.BooleanSupplier;
 
 /**
- * Clocks and timers that stand still until a test moves them: in-memory nodes and their clients
- * then run on the test's thread, one event after another, and every instant is exact.
+ * Clocks and timers that only a test moves. In-memory nodes and their clients run on the test's
+ * thread, one event after another, and every instant is exact.
  */
 public final class VirtualTime implements Time {
   private static final class Task implements Cancellable {
@@ -36,11 +36,11 @@ public final class VirtualTime implements Time {
   private long nanos = 1_000_000_000_000L;
   private long wallMillis = 1_700_000_000_000L;
   private long tasks;
-  private long perLookNanos;
+  private long perReadNanos;
 
   @Override
   public long nanos() {
-    nanos += perLookNanos;
+    nanos += perReadNanos;
     return nanos;
   }
 
@@ -60,14 +60,14 @@ public final class VirtualTime implements Time {
   public void pass(Duration duration) {
     long end = nanos + duration.toNanos();
     while (step(end)) {
-      // What is due has been done.
+      // All tasks that were due have run.
     }
     nanos = end;
   }
 
   /**
-   * Lets time pass without anything that is due being done, but for what is due at first: the
-   * client was paused, its nodes were not.
+   * Runs the tasks that are due now, and then lets time pass without running tasks: the client was
+   * paused, its nodes were not.
    */
   public void pause(Duration duration, Duration first) {
     long end = nanos + duration.toNanos();
@@ -98,12 +98,12 @@ public final class VirtualTime implements Time {
     return true;
   }
 
-  /** From now on time passes with every look at the clock: a thread that waits for it goes on. */
+  /** From now on each read of the clock adds 1 s, so a thread that waits for the time continues. */
   public void runAway() {
-    perLookNanos = 1_000_000_000L;
+    perReadNanos = 1_000_000_000L;
   }
 
-  /** The machine was suspended: the wall clock went on, the monotonic one did not. */
+  /** The machine was suspended: the wall clock continued, the monotonic clock stopped. */
   public void suspend(Duration duration) {
     wallMillis += duration.toMillis();
   }

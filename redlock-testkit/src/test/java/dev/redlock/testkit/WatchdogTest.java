@@ -14,12 +14,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever way a JVM ends, its processes and files end with it. */
+/** In whatever way a JVM ends, its processes end and its files are removed. */
 class WatchdogTest {
 
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  /** Starts nodes, one of them paused, and a JVM of its own; tells who they are; waits to end. */
+  /**
+   * Starts nodes, one of them paused, and another JVM. Prints their process ids, and waits until it
+   * is killed.
+   */
   static final class Starter {
 
     public static void main(String[] args) throws Exception {

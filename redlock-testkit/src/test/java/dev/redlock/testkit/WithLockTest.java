@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What becomes of the body of {@code withLock} when the lease is lost, or the nodes are. */
+/** What happens to the body of {@code withLock} when the client loses the lease or the nodes. */
 @Timeout(60)
 class WithLockTest {
   private static final Duration WAIT = Duration.ofSeconds(20);

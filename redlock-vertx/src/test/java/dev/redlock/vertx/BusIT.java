@@ -306,9 +306,9 @@ class BusIT {
   }
 
   /**
-   * What the bus itself needs to send and deliver the messages, to consumers that drop them. There
-   * are as many as in the flood: two clients and the test on the shared address, and each client on
-   * its own.
+   * The processor time that the bus itself needs to send the messages and to deliver them to
+   * consumers that drop them. There are as many as in the flood: two clients and the test on the
+   * shared address, and each client on its own.
    */
   private Flood floodThatIsDropped() {
     List<String> own = List.of("dropping.1", "dropping.2");
@@ -318,7 +318,7 @@ class BusIT {
     }
     own.forEach(BusFault::addWaiting);
     long flood = BusFault.flood(vertx, "dropping");
-    CheckedVertx.get(vertx.timer(1_000)); // Until it is compiled.
+    CheckedVertx.get(vertx.timer(1_000)); // Repeats until the code is compiled.
     Flood alone = flood();
     vertx.cancelTimer(flood);
     own.forEach(BusFault::removeWaiting);
@@ -355,8 +355,9 @@ class BusIT {
   }
 
   /**
-   * Of the threads that can handle a message. The compiler and the collector work at any time; what
-   * Lettuce works is bounded by the number of commands.
+   * The processor time of the threads that can handle a message. The compiler and the garbage
+   * collector run at any time, so they do not count. The number of commands bounds the time of
+   * Lettuce.
    */
   private static Map<Long, Long> cpuNanosOfThreads() {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();

@@ -165,7 +165,8 @@ class ClusteredBusIT {
       pairsPerSecond(without, "without", PAIRS);
       double[] ratios = new double[TURNS];
       double pairs = 0;
-      for (int i = 0; i < TURNS; i++) { // In turns: the machine may have other work at times.
+      // Alternates the settings, because the machine may have other work at times.
+      for (int i = 0; i < TURNS; i++) {
         double on = pairsPerSecond(with, "with", PAIRS);
         ratios[i] = on / pairsPerSecond(without, "without", PAIRS);
         pairs = Math.max(pairs, on);
@@ -181,7 +182,7 @@ class ClusteredBusIT {
           sent(there),
           CheckedVertx.loadAverage());
       assertThat(here.sent.get() + sent(there)).as("messages").isZero();
-      if (LONG_RUN) { // In the build, other work on the machine decides.
+      if (LONG_RUN) { // In the build, other work on the machine determines the times.
         assertThat(ratios[TURNS / 2]).as("ratio").isGreaterThanOrEqualTo(0.95);
       }
       end(there);

@@ -12,7 +12,7 @@ final class DeafNode extends ForwardingLockNode {
 
   @Override
   public boolean notifiesWaiters() {
-    return false; // So the bus has to.
+    return false; // So the bus must wake the waiters.
   }
 
   @Override

@@ -46,7 +46,7 @@ class FleetIT {
     long first = Long.MAX_VALUE;
     long last = Long.MIN_VALUE;
 
-    /** The last time at which it ran, with or without a lease, and its longest pause. */
+    /** The last time at which the member ran, with or without a lease, and its longest pause. */
     long ran = Long.MIN_VALUE;
 
     long gap;
@@ -173,15 +173,15 @@ class FleetIT {
       }
       System.out.printf("fleet: taken over after %s ms; after clean stops %s ms%n", took, clean);
       assertThat(blocked).as("blocked event loops").isEmpty();
-      assertNobodyOverlaps();
+      assertNoOverlaps();
       took.values()
           .forEach(
               all ->
                   assertThat(all)
                       .as("taken over in " + took)
                       .allMatch(millis -> millis <= LEASE.toMillis() + 1_000));
-      // A lease that ends by expiry has two thirds of its time left at least: no hand-over waited
-      // for that. How fast a release is shows in the one that nothing disturbed.
+      // A lease that expires has at least two thirds of its time left, and no hand-over waited for
+      // that. The hand-over without a fault shows the time that a release takes.
       assertThat(clean)
           .as("after a clean stop")
           .allMatch(millis -> millis <= LEASE.toMillis() / 2)
@@ -257,7 +257,7 @@ class FleetIT {
     return takenOverMillis(worker, at);
   }
 
-  private void assertNobodyOverlaps() {
+  private void assertNoOverlaps() {
     synchronized (spans) {
       long before = Long.MIN_VALUE;
       long ran = Long.MIN_VALUE;

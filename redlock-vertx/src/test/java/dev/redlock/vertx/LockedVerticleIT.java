@@ -291,7 +291,7 @@ class LockedVerticleIT {
 
   @Tag("thorough")
   @Test
-  void livenessProbe_innerIsBlocked_losesItsTermAndAnotherMemberTakesOver(RedisNodes nodes) {
+  void livenessProbe_innerIsBlocked_losesItsTenureAndAnotherMemberTakesOver(RedisNodes nodes) {
     CountDownLatch over = new CountDownLatch(1);
     try (CheckedVertx a = CheckedVertx.start(fault());
         CheckedVertx b = CheckedVertx.start(fault())) {
@@ -320,7 +320,7 @@ class LockedVerticleIT {
       eventually(() -> System.nanoTime() - begin > BRIEF.toNanos());
       // After a pause of the machine it renews for a moment.
       eventually(() -> first.state() == State.WORKING);
-      assertThat(started).as("terms; probes keep the lease").hasValue(1);
+      assertThat(started).as("tenures; the probes keep the lease").hasValue(1);
       LockedVerticle second =
           brief(
                   LockedVerticle.builder(
@@ -346,7 +346,7 @@ class LockedVerticleIT {
     }
   }
 
-  /** So long that a short pause of the machine ends no term. */
+  /** A short pause of the machine must not end a tenure. */
   private static final Duration BRIEF = Duration.ofSeconds(4);
 
   private static LockedVerticle.Builder brief(LockedVerticle.Builder builder) {

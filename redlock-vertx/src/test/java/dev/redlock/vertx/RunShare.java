@@ -7,24 +7,24 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * How long event loops worked or stood still themselves. The time in which a loop was runnable and
- * the machine did not run it is caused by the machine, not by the loop.
+ * How long event loops worked or waited themselves. If a loop was runnable and the machine did not
+ * run it, this time belongs to the machine, not to the loop.
  */
 final class RunShare {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
-  private static final int LOOKS = 200;
+  private static final int SAMPLES = 200;
   private static final long NEW_LOOPS_NANOS = 100_000_000;
 
   /** The samples of one loop, in a ring. Guarded by its own monitor. */
   private static final class Seen {
-    final long[] at = new long[LOOKS];
-    final long[] cpu = new long[LOOKS];
-    final boolean[] stood = new boolean[LOOKS];
-    int looks;
+    final long[] at = new long[SAMPLES];
+    final long[] cpu = new long[SAMPLES];
+    final boolean[] stood = new boolean[SAMPLES];
+    int samples;
 
     /** Adds a sample; the CPU time is that of the thread up to now. */
     void add(ThreadInfo info, long cpuNanos) {
-      int i = looks++ % LOOKS;
+      int i = samples++ % SAMPLES;
       at[i] = System.nanoTime();
       cpu[i] = cpuNanos;
       stood[i] = info.getThreadState() != Thread.State.RUNNABLE;
@@ -62,7 +62,7 @@ final class RunShare {
   }
 
   /**
-   * How much of the last {@code nanos} the loop is known to have worked or stood still, in
+   * For how much of the last {@code nanos} the loop worked or waited, as far as known, in
    * nanoseconds. What happened before the first sample is not known.
    */
   long own(Thread loop, long nanos) {
@@ -72,16 +72,16 @@ final class RunShare {
       return 0;
     }
     synchronized (seen) {
-      int newest = seen.looks - 1;
-      long begin = seen.at[newest % LOOKS] - nanos;
+      int newest = seen.samples - 1;
+      long begin = seen.at[newest % SAMPLES] - nanos;
       long stood = 0;
       int i = newest;
-      for (; i > 0 && i > newest - LOOKS + 1 && seen.at[i % LOOKS] - begin > 0; i--) {
-        if (seen.stood[i % LOOKS]) {
-          stood += seen.at[i % LOOKS] - Math.max(begin, seen.at[(i - 1) % LOOKS]);
+      for (; i > 0 && i > newest - SAMPLES + 1 && seen.at[i % SAMPLES] - begin > 0; i--) {
+        if (seen.stood[i % SAMPLES]) {
+          stood += seen.at[i % SAMPLES] - Math.max(begin, seen.at[(i - 1) % SAMPLES]);
         }
       }
-      long ran = seen.cpu[newest % LOOKS] - seen.cpu[i % LOOKS];
+      long ran = seen.cpu[newest % SAMPLES] - seen.cpu[i % SAMPLES];
       return Math.min(nanos, ran + stood);
     }
   }

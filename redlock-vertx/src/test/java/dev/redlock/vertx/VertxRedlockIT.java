@@ -118,7 +118,7 @@ class VertxRedlockIT {
     CountDownLatch over = new CountDownLatch(1);
     CountDownLatch blocks = new CountDownLatch(1);
     try (Lease held = redlock.redlock().lock("held", brief).acquire(LONG)) {
-      // Until the callback is registered: else it runs, and blocks, here.
+      // Waits until the callback is registered. Otherwise it would run on this thread and block it.
       Lease first = redlock.redlock().lock("other").acquire(LONG);
       CompletableFuture<Boolean> blocked =
           redlock
@@ -137,7 +137,8 @@ class VertxRedlockIT {
                   });
       first.releaseAsync();
       Awaitility.await().atMost(20, TimeUnit.SECONDS).until(() -> blocks.getCount() == 0);
-      // Not by the events of extensions: a listener is called behind the future that blocks.
+      // Does not use the events of extensions: the client calls a listener after the future that
+      // blocks.
       long begin = System.nanoTime();
       Awaitility.await()
           .atMost(20, TimeUnit.SECONDS)
@@ -359,7 +360,8 @@ class VertxRedlockIT {
           redlock.acquire(List.of("a"), LockOptions.defaults(), LONG, gone.future());
       vertx.runOnContext(nothing -> gone.complete());
       VertxLease got = CheckedVertx.get(asked.otherwiseEmpty());
-      if (got != null) { // It was delivered before the caller gave up, and is the caller's.
+      // The lease was delivered before the caller gave up, so the caller owns it.
+      if (got != null) {
         assertThat(got.isValid()).isTrue();
         CheckedVertx.get(got.release());
       }

@@ -28,7 +28,7 @@ class WaitersIT {
   private static final int WAITERS = 5_000;
   private static final int AT_ONCE = 500;
 
-  /** Five looks of the sampler at both event loops. */
+  /** Five samples of each of the two event loops. */
   private static final int ENOUGH_SAMPLES = 10;
 
   private static final int MAX_ROUNDS = 10;
@@ -111,9 +111,9 @@ class WaitersIT {
   }
 
   /**
-   * Whether the library or Vert.x started it, for no reason but the waiters. The pools of two names
-   * start a thread again that had been idle, and one that takes over from a caller who worked long
-   * for others.
+   * Whether the library or Vert.x started the thread only because of the waiters. The pools with
+   * these two names also start a thread after an idle time, and a thread that takes over from a
+   * caller that handled events of others for a long time.
    */
   private static boolean isForWaiters(Thread thread) {
     String name = thread.getName();
@@ -132,7 +132,8 @@ class WaitersIT {
     vertx.eventBus().consumer(BusFault.ADDRESS, message -> notices.incrementAndGet());
     try (LoopSampler sampler = new LoopSampler()) {
       int samples = 0;
-      // Waiters that were served faster than the sampler looked prove nothing: others follow them.
+      // If the waiters were served faster than the sampler took a sample, they prove nothing. Then
+      // another round follows.
       for (int round = 0; round < MAX_ROUNDS && samples < ENOUGH_SAMPLES; round++) {
         samples += samplesWhileServed(sampler, added);
       }

@@ -291,7 +291,7 @@ class AcquirerTest extends MachineFixture {
     assertThat(take(Effect.Send.class)).isEmpty();
   }
 
-  /** Another process collided with this one, and is queued: no vote has told of it. */
+  /** Another process collided with this process, and is queued. No vote has reported it. */
   @Test
   void process_thatFindsAnotherInTheQueue_remembersIt() {
     Waiter w = submit(false);
@@ -354,7 +354,10 @@ class AcquirerTest extends MachineFixture {
     assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);
   }
 
-  /** Its votes took over the keys of the predecessor. They do not say that a node was free. */
+  /**
+   * The votes of this round replaced the keys of the predecessor. They do not mean that a node was
+   * free.
+   */
   @Test
   void handOff_thatFails_raisesNoSuspicionOfALeftover() {
     submit(false);
@@ -367,7 +370,7 @@ class AcquirerTest extends MachineFixture {
     assertThat(machine.delayNanos(now)).isGreaterThan(100 * MILLI);
   }
 
-  /** A home node that is late is passed over, but not in fair mode. */
+  /** The client passes over a home node that is late, but not in fair mode. */
   @Test
   void handOff_toAFairCaller_needsTheSlowHomeNode_alsoAfterOneThatIsNotFair() {
     HeldLease l = acquire();

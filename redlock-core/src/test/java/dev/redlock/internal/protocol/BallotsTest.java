@@ -139,7 +139,7 @@ class BallotsTest {
     return mayBeRenewed || mayBeLost ? null : "UNKNOWN";
   }
 
-  /** Whether some set of more than half of all nodes is of these nodes alone. */
+  /** Whether more than half of all nodes are in this set. */
   private static boolean aQuorum(int n, IntPredicate of) {
     for (int set = 0; set < 1 << n; set++) {
       boolean all = 2 * Integer.bitCount(set) > n;
@@ -233,7 +233,7 @@ class BallotsTest {
     }
   }
 
-  /** One kind of round, and what the rules say of each state of it; worked out once. */
+  /** One kind of round, and the verdict of the rules for each of its states; computed once. */
   private abstract static class Ballots {
     private final List<Kind> kinds;
     private final String[] known;
@@ -299,7 +299,8 @@ class BallotsTest {
         require(verdict, decided, votes, order, at + 1);
       }
       if (decided == null) {
-        // A node that has not replied is silent: with no reply to wait for there is a verdict.
+        // A node that has not replied is silent. If the client waits for no reply any more, there
+        // is a verdict.
         Kind[] late = votes.clone();
         for (int i = 0; i < late.length; i++) {
           late[i] = is(open, i) ? FAILED : late[i];

@@ -279,7 +279,10 @@ class LeaseExtenderTest {
     assertThat(take(Effect.Send.class)).as("under way").isEmpty();
   }
 
-  /** Seed 945057 of SHELL_NORMAL: 22 of them waited in the queue while its thread stood still. */
+  /**
+   * Seed 945057 of SHELL_NORMAL: 22 changes of status waited in the queue while its thread was
+   * paused.
+   */
   @Test
   void eventsThatTellOfOneConnection_repairOnce() {
     nodes.state(1, NodeStatus.State.VOTING, 7);

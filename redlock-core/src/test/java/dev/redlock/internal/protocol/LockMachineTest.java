@@ -523,7 +523,10 @@ class LockMachineTest extends MachineFixture {
     assertThat(release.mask()).isEqualTo(0b100);
   }
 
-  /** The first token was refused while n2 was silent; n2 is not asked with the second token. */
+  /**
+   * The first token was refused while n2 was silent. The client does not send the second token to
+   * n2.
+   */
   private Effect.Send firstOfTwoTokens() {
     submit(false);
     Effect.Send first = sent();

@@ -61,7 +61,7 @@ abstract class MachineFixture {
     return sent.get(0);
   }
 
-  /** The only request of this type that was sent since the last look. */
+  /** The only request of this type that was sent since the last call. */
   final Effect.Send sent(Class<? extends LockRequest> type) {
     List<Effect.Send> sent = take(Effect.Send.class);
     sent.removeIf(send -> !type.isInstance(send.request()));

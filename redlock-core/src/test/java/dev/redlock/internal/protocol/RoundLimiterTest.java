@@ -64,7 +64,7 @@ class RoundLimiterTest {
     return r;
   }
 
-  /** As many as may be are put together, and are won together. */
+  /** Starts as many rounds as the limit allows, and wins all of them. */
   private void win(long millis) {
     AcquireRound[] rounds = new AcquireRound[limiter.limit()];
     for (int i = 0; i < rounds.length; i++) {

@@ -90,7 +90,7 @@ final class TestNodes implements Nodes {
     return NodeReply.held(1, 0, 0, remainingMillis, "another");
   }
 
-  /** A round to all nodes, on which these nodes have voted so. */
+  /** A round to all nodes, with these votes of these nodes. */
   AcquireRound round(LockConfig config, long now, NodeReply vote, int... voters) {
     LockRequest.Acquire request =
         new LockRequest.Acquire(KEYS, "id", 64, config.ttlMillis(), null, 0, null);
@@ -102,7 +102,7 @@ final class TestNodes implements Nodes {
     return r;
   }
 
-  /** Always the middle; lease ids in order. */
+  /** Random numbers that are always the middle of their range; lease ids in order. */
   static final class Middle implements Randomness {
     private int ids;
 

@@ -91,7 +91,7 @@ class WaitPolicyTest {
     policy.onNodeStatus(home, now);
     assertThat(delay()).isLessThan(pause);
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
-    assertThat(policy.nodeToQueueAt(false)).as("it stands in no queue").isEqualTo(-1);
+    assertThat(policy.nodeToQueueAt(false)).as("the process is in no queue").isEqualTo(-1);
   }
 
   @Test

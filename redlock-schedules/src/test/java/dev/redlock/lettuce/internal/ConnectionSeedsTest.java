@@ -10,7 +10,10 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What the build runs of the connection layer; {@code ./simulate --connections} runs more. */
+/**
+ * The seeds of the connection layer that the build runs. {@code ./simulate --connections} runs
+ * more.
+ */
 class ConnectionSeedsTest {
   private static final int SEEDS = 60;
 

@@ -62,7 +62,7 @@ public final class ConnectionWorld {
     }
   }
 
-  /** What came of one seed. */
+  /** The result of one seed. */
   public record Result(
       long seed,
       String broken,
@@ -242,7 +242,7 @@ public final class ConnectionWorld {
           }
         };
     if (inLoop) {
-      loop.execute(burst); // The loop's thread comes to it after the next request was sent.
+      loop.execute(burst); // The loop's thread executes this after the next request was sent.
       var unused = post("acquire", lease);
     } else {
       burst.run();
@@ -266,7 +266,9 @@ public final class ConnectionWorld {
     return call;
   }
 
-  /** Releases wait for room; the other requests are refused beyond the limit. */
+  /**
+   * Beyond the limit, releases wait until replies arrive, and the session refuses other requests.
+   */
   private void checkUnanswered() {
     long open =
         calls.values().stream()
@@ -393,7 +395,7 @@ public final class ConnectionWorld {
         });
   }
 
-  /** The connection outlives the server's process, and so its tracking of keys is lost. */
+  /** The connection outlives the server's process, so the server no longer tracks keys for it. */
   private void restartBehindProxy(Link link) {
     if (link.server.up && link.isOpen()) {
       link.proxied = true;
@@ -405,7 +407,7 @@ public final class ConnectionWorld {
     event("flush", current::loseKeys);
     for (Link link : links) {
       if (link.server == current && link.proxied) {
-        link.drop(true); // It would not be told.
+        link.drop(true); // The client would not receive the invalidation.
       } else if (link.server == current) {
         link.pushFlush();
       }
@@ -491,7 +493,8 @@ public final class ConnectionWorld {
     }
     if (call.arrivals == 0) {
       long before = newest.getOrDefault(link, 0L);
-      boolean delayed = release && maxUnanswered < 100; // It waited for room.
+      // The release waited until replies arrived.
+      boolean delayed = release && maxUnanswered < 100;
       check(delayed || before < call.number, "order: " + call.number + " behind " + before);
       newest.put(link, Math.max(before, call.number));
     }
@@ -507,7 +510,7 @@ public final class ConnectionWorld {
     }
   }
 
-  // What the client sees.
+  // The events of the client.
 
   private final class Handler implements ReplyHandler {
     private final Call call;
@@ -549,7 +552,8 @@ public final class ConnectionWorld {
     }
 
     /**
-     * A vote counts now: it must be of the connection that is open, and of a server with memory.
+     * A vote counts now. It must come from the open connection, and from a server that has lost no
+     * keys.
      */
     private void vote(NodeReply reply) {
       Link link = call.executedOn;
@@ -614,8 +618,8 @@ public final class ConnectionWorld {
   }
 
   /**
-   * A connection is given up after a silence, which each byte ends. So a hang and a half-open
-   * connection after it take one silence each.
+   * The client closes a connection after a time without bytes. So a hang takes this time, and so
+   * does a half-open connection after it.
    */
   private boolean isInTime(Call call) {
     return loop.nanos() - Math.max(call.postedNanos, lastByteNanos) < 8 * SECOND;

@@ -10,9 +10,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What one Redis server replies, as far as a connection of the library asks: handshake, probe, and
- * the scripts of a lock, which always grant. It knows when it lost its keys, which the checker
- * asks.
+ * The replies of one Redis server to a connection of the library: handshake, probe, and the scripts
+ * of a lock, which always grant. It records when it lost its keys, for the checker.
  */
 final class ScriptedServer {
   private static final String SHORT_OF_MEMORY =
@@ -104,8 +103,8 @@ final class ScriptedServer {
   }
 
   /**
-   * Another client loads the scripts. Not after a restart that a proxy still hides: then nothing
-   * would tell of it any more, and such a server cannot be a node.
+   * Another client loads the scripts. This must not happen after a restart that a proxy still
+   * hides: the client could not detect the restart any more, and such a server cannot be a node.
    */
   void loadScripts() {
     if (restartHidden) {

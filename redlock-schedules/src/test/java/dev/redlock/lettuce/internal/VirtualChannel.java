@@ -26,7 +26,7 @@ final class VirtualChannel extends AbstractChannel {
 
   /** What the client does with a connection. */
   interface Wire {
-    /** The client connects; the outcome is told later, or never. */
+    /** The client connects. It learns the result later, or never. */
     void connecting(VirtualChannel channel);
 
     void written(byte[] bytes);

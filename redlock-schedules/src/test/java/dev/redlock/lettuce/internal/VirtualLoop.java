@@ -103,7 +103,7 @@ final class VirtualLoop extends AbstractScheduledEventExecutor implements EventL
     agenda.add(new Task(action, ticker.nanos + Math.max(0, delayNanos), ++numbers));
   }
 
-  /** How much is still to happen. */
+  /** The number of events that have not happened yet. */
   int pending() {
     return agenda.size() + tasks.size();
   }

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** An invented run with everything in it that a picture can show. The same one every time. */
+/** An invented run that contains everything that a picture can show. It is the same each time. */
 final class SampleTimeline {
   private static final long SECOND = 1_000_000_000L;
   private static final long MILLI = 1_000_000L;

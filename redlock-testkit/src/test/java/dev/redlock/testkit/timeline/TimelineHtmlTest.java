@@ -21,7 +21,8 @@ class TimelineHtmlTest {
   void render_ofSample_refersToNothingOutsideAndRunsNoScript() throws IOException {
     String page = TimelineHtml.render(SampleTimeline.make());
 
-    // To be looked at: the same picture as the demo's, without running it.
+    // Writes a page for a reader to look at: a picture like that of the demo, without a run of the
+    // demo.
     Files.writeString(Path.of("target", "timeline-sample.html"), page);
     assertThat(page).doesNotContain("<script", "<link", "@import", "src=", "href=");
     assertThat(page.replace("http://www.w3.org/2000/svg", "")).doesNotContain("http:", "https:");

@@ -222,7 +222,7 @@ public final class BusHints implements ReleaseHints {
         });
   }
 
-  // Both: what is over is forgotten, what lasts is repeated.
+  // Waits of both kinds: forgets those that are over, and repeats the others.
 
   private void sweepLater() {
     if (!sweeping) {
