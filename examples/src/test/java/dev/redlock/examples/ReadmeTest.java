@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The README says what is there, and nothing else. */
+/** The README names what exists, and nothing else. */
 class ReadmeTest {
   private static final Path ROOT = root();
   private static final Path SNIPPETS =

@@ -46,7 +46,7 @@ public suspend fun DistributedLock.tryAcquireOrNull(): Lease? =
  *
  * Throws [LeaseLostException] if the lease ended before the body did, with the failure of the body
  * as suppressed. With `interruptOnLoss` the body is cancelled when the lease ends; by default it
- * runs on.
+ * continues.
  *
  * @param wait how long to wait at most; zero tries once
  */
@@ -58,7 +58,7 @@ public suspend fun <T> DistributedLock.withLock(wait: Duration, body: suspend (L
   } catch (failure: Throwable) {
     val loss = finish(lease)
     if (loss == null || !currentCoroutineContext().isActive) {
-      throw failure // To cancel the caller wins over the loss.
+      throw failure // A cancellation of the caller takes precedence over the loss.
     }
     loss.addSuppressed(failure)
     throw loss
@@ -89,7 +89,7 @@ private suspend fun finish(lease: Lease): LeaseLostException? =
       if (end.byHolder()) null else LeaseLostException(lease.names(), lease.fencingToken(), end)
     }
 
-/** The client goes on in the background with what no quorum has confirmed. */
+/** In the background the client repeats a release that no quorum has confirmed. */
 private suspend fun settled(stage: CompletionStage<Void>) {
   await(stage.toCompletableFuture().handle { _, _ -> true }) {}
 }

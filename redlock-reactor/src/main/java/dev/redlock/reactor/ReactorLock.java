@@ -83,7 +83,7 @@ public final class ReactorLock {
    * <p>Fails with what the body fails with; a failed release never replaces it. If the lease ended
    * before the body did, fails with {@link LeaseLostException} instead of emitting the value; what
    * the body failed with is suppressed. With {@link dev.redlock.LockOptions#interruptOnLoss()} the
-   * body is cancelled when the lease ends; by default it runs on.
+   * body is cancelled when the lease ends; by default it continues.
    *
    * @param waitTimeout how long to wait at most; zero tries once
    * @param body gets the lease; called on the callback executor of the client
@@ -150,7 +150,7 @@ public final class ReactorLock {
     return Mono.error(loss);
   }
 
-  /** The client goes on in the background with what no quorum has confirmed. */
+  /** In the background the client repeats a release that no quorum has confirmed. */
   private static Mono<Void> release(Lease lease) {
     return settled(lease::releaseAsync).onErrorComplete();
   }

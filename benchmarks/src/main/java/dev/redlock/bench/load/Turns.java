@@ -23,8 +23,8 @@ public final class Turns {
   }
 
   /**
-   * The sections that were granted within this time. The later ones are used for one purpose: they
-   * tell who waited.
+   * The sections that were granted within this time. The later ones have one purpose: they show
+   * which callers waited.
    */
   public static Turns between(List<Section> sections, long fromNanos, long untilNanos) {
     List<Section> sorted = new ArrayList<>(sections);

@@ -74,7 +74,7 @@ public final class ClusterHandOver implements Scenario {
               : () -> peer.connectToCluster(uris));
     }
     if (all.containsKey(Peer.REDLOCK.label())) {
-      List<String> deaf = withoutPushes(cluster);
+      List<String> deaf = withoutInvalidations(cluster);
       all.put("redlock-stream", ours(uris, ClusterReleaseHints.STREAM));
       all.put("redlock-poll", ours(deaf, ClusterReleaseHints.NONE));
       if (!run.quick()) {
@@ -89,7 +89,7 @@ public final class ClusterHandOver implements Scenario {
     return () -> RedlockClient.connectToCluster(uris, hints);
   }
 
-  private static List<String> withoutPushes(RedisClusterNodes cluster) {
+  private static List<String> withoutInvalidations(RedisClusterNodes cluster) {
     List<String> uris = new ArrayList<>();
     for (RedisNode node : cluster) {
       node.command(

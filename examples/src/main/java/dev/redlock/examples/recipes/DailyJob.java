@@ -19,7 +19,7 @@ import javax.sql.DataSource;
  * the row has seen.
  */
 final class DailyJob {
-  /** What one start of the job has led to. */
+  /** The result of one start of the job. */
   enum Outcome {
     /** This process has done the work. */
     DONE,

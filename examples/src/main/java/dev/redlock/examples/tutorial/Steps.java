@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
-/** The six steps. Each returns whether it went as its page tells. */
+/** The six steps. Each returns whether it went as its page describes. */
 final class Steps {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final String NAME = "coupons";

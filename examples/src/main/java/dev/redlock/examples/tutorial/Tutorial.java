@@ -15,7 +15,9 @@ public final class Tutorial {
     this.out = out;
   }
 
-  /** Exit code 0: the steps went as their page tells; 1: one did not; 2: there is no such step. */
+  /**
+   * Exit code 0: the steps went as their page describes; 1: one did not; 2: there is no such step.
+   */
   public static void main(String[] args) throws Exception {
     Steps steps = new Steps(System.out::println);
     Tutorial tutorial =

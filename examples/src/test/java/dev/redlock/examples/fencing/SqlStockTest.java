@@ -101,7 +101,7 @@ class SqlStockTest {
         stock.write(ITEM, amount - 1, token);
         sold++;
       } catch (StaleTokenException e) {
-        // Another came later and went first; what this one read is old.
+        // Another holder came later and wrote first, so the value that this holder read is old.
       }
     }
     return sold;

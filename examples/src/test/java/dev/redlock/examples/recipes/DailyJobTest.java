@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class DailyJobTest {
-  /** So long that a pause of the machine refuses no single try. */
+  /** A pause of the machine must not cause the refusal of a single try. */
   private static final LockOptions PAUSED =
       LockOptions.builder()
           .leaseTime(Duration.ofSeconds(2))
@@ -68,7 +68,8 @@ class DailyJobTest {
         starts.add(() -> job.start(name, (transaction, lease) -> mail(transaction, name)));
       }
       List<Outcome> outcomes = Recipes.inParallel(starts);
-      // Splits of votes may let all of them find the lock taken; the next start then does the work.
+      // If the votes are split, all of them may find the lock taken. The next start then does the
+      // work.
       Outcome last = starts.get(0).call();
 
       assertThat(outcomes.stream().filter(Outcome.DONE::equals).count()).isLessThanOrEqualTo(1);

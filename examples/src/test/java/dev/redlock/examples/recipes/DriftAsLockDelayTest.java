@@ -62,8 +62,9 @@ class DriftAsLockDelayTest {
 
       long gap = nextGrant("running") - end;
 
-      // Not before the holder's lease is over, which may be a little earlier than it said at first:
-      // the wall clock counts too, and may have gained on the monotonic one.
+      // Not before the end of the holder's lease. The lease may end a little earlier than the
+      // holder printed at first: the wall clock counts too, and it may run faster than the
+      // monotonic clock.
       assertThat(lease.isValid()).isFalse();
       assertThat(gap).isLessThan(DRIFT.toNanos() - 500_000_000);
     }

@@ -89,7 +89,7 @@ class FleetMemberTest {
     return new FleetMember(redlock, OPTIONS, number, PARTITIONS, step(name));
   }
 
-  /** Records who works, and whether two work at the same time or a token falls. */
+  /** Records which member works, and whether two members work at the same time or a token falls. */
   private FleetMember.Step step(String name) {
     return (partition, lease) -> {
       if (!busy.add(partition)) {

@@ -32,7 +32,7 @@ class GoodsShopTest {
 
   @BeforeAll
   static void start() {
-    // So long that masters that were paused for a moment do not declare each other failed.
+    // Masters that were paused for a moment must not declare each other failed.
     cluster = RedisClusterNodes.builder().replicas(0).nodeTimeout(Duration.ofSeconds(15)).start();
     client = Recipes.clusterClient(cluster);
     redis = client.connect().sync();
@@ -90,7 +90,7 @@ class GoodsShopTest {
       buyers.add(answer);
     }
 
-    // All but those in the queue have their answer while the lock is still held.
+    // All buyers that are not in the queue have their reply while the lock is still held.
     long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
     while (buyers.stream().filter(CompletableFuture::isDone).count() < 3) {
       assertThat(System.nanoTime() - deadline).as("three of five get an answer").isNegative();

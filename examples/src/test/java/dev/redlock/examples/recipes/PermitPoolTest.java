@@ -46,7 +46,8 @@ class PermitPoolTest {
   void acquire_byManyCallersOfTwoProcesses_admitsAsManyAsThereArePermits() throws Exception {
     AtomicInteger now = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
-    // The first three wait for each other: on a busy machine they would not meet by chance.
+    // The first three wait for each other. Otherwise they might not run at the same time on a busy
+    // machine.
     CountDownLatch together = new CountDownLatch(3);
     List<Callable<Boolean>> callers = new ArrayList<>();
     for (int i = 0; i < 16; i++) {

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** In each step that goes wrong which its page tells; in the last one nothing does. */
+/** In each step the failure occurs that its page describes. In the last step no failure occurs. */
 @Timeout(120)
 class StepsTest {
   private final List<String> told = new ArrayList<>();
