@@ -15,7 +15,7 @@ final class ClientMeters {
   private final LockTags lockTags;
   private final Counter dropped;
 
-  /** At the value of the tag {@code lock}; one for all locks if there is no such tag. */
+  /** By the value of the tag {@code lock}; one entry for all locks if there is no such tag. */
   private final ConcurrentMap<String, LockMeters> byLock = new ConcurrentHashMap<>();
 
   ClientMeters(MeterRegistry registry, Tags tags, LockTags lockTags, ClientState state) {
@@ -38,7 +38,7 @@ final class ClientMeters {
             .tags(tags)
             .register(registry);
     if (!lockTags.areUsed()) {
-      of(List.of()); // All series are there from the start, so that rates have a zero to begin at.
+      of(List.of()); // All series exist from the start, so that rates begin at zero.
     }
   }
 

@@ -3,7 +3,7 @@ package dev.redlock.micrometer;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** A registry may throw; the others get all of their meters and counts all the same. */
+/** A registry may throw. The other registries still get all of their meters and counts. */
 final class Each {
   private Each() {}
 

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An observation whose handlers, conventions and predicates may throw. What they throw is logged:
- * if it reached the caller instead of the lease that was granted, the caller could not release that
+ * An observation whose handlers, conventions and predicates may throw. It logs their exceptions. If
+ * an exception reached the caller instead of the granted lease, the caller could not release that
  * lease.
  */
 final class GuardedObservation {

@@ -131,7 +131,7 @@ class ObservedLockTest {
     return new IllegalStateException("on purpose");
   }
 
-  /** Whether a lock whose observation fails somewhere is still the lock that it was. */
+  /** Checks that a lock works as before when a part of its observation fails. */
   private void isUnharmed(DistributedLock observed, ObservationRegistry registry) {
     Lease lease = observed.acquire(WAIT);
     assertThat(lease.isValid()).isTrue();

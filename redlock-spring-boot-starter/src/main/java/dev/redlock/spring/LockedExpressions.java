@@ -198,7 +198,7 @@ final class LockedExpressions {
     return name.toString();
   }
 
-  /** The value; that of an {@code Optional} is what it holds. */
+  /** The value; for an {@code Optional}, the value that it contains. */
   private Object value(Expression expression, EvaluationContext context) {
     Object value = expression.getValue(context);
     if (value instanceof Optional<?> optional) {

@@ -100,7 +100,7 @@ record LockedMethod(
     return type == byte.class ? (Object) (byte) 0 : (Object) 0;
   }
 
-  /** Calls the method with the lease. The invocation is one that nothing has called yet. */
+  /** Calls the method with the lease. The invocation has not been called yet. */
   @Nullable Object proceed(MethodInvocation invocation, Lease lease) {
     @Nullable Object[] arguments = invocation.getArguments().clone();
     for (int i : leases) {

@@ -90,7 +90,7 @@ class BlocksTest {
     assertThat(blocks("yaml")).isNotEmpty();
     for (Block block : blocks("yaml")) {
       Path file = folder.resolve("application.yaml");
-      // No server of the network that the page takes as its example may be reached.
+      // The test must not reach a server of the example network of the page.
       Files.writeString(file, block.code().replaceAll("10\\.0\\.0\\.(\\d):6379", "127.0.0.1:$1"));
 
       try (ConfigurableApplicationContext context =

@@ -21,9 +21,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * A measured figure stands in a section that names the command, or the test, that shows it again.
- * Figures that are defined and not measured (defaults, limits, examples, and what other libraries
- * set) are listed in {@code figures-by-definition.txt}.
+ * A measured figure is in a section that names the command, or the test, that shows the figure
+ * again. Figures that are defined and not measured (defaults, limits, examples, and what other
+ * libraries set) are listed in {@code figures-by-definition.txt}.
  */
 @SuppressWarnings(
     "StringConcatToTextBlock") // The check fails with NoSuchElementException on this class.
@@ -57,7 +57,7 @@ class FiguresTest {
     for (Path file : Repository.pages()) {
       String page = file.getFileName().toString();
       if (page.equals("CHANGELOG.md")) {
-        continue; // It tells what was, of versions that are gone.
+        continue; // The changelog has figures of earlier versions.
       }
       String text = Files.readString(file);
       figures += (int) FIGURE.matcher(text).results().count();
@@ -89,7 +89,7 @@ class FiguresTest {
     assertThat(without("p", gone, Set.of(), Set.of("SpeedIT"))).hasSize(1);
   }
 
-  /** A definition that no page has any more leaves the list. */
+  /** The list must not contain a definition that no page has any more. */
   @Test
   void definitions_ofTheList_areNeeded() throws IOException {
     Set<String> tests = tests();

@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells when slots of one name are on one master, which would have two votes then. Called for each
- * new topology; logs only what has changed.
+ * Detects slots of one name on one master, which would then have two votes. Called for each new
+ * topology; logs only changes.
  */
 final class SharedVotes {
   private static final Logger log = LoggerFactory.getLogger(SharedVotes.class);

@@ -178,7 +178,7 @@ final class Steps {
                 }));
   }
 
-  /** Tells the processes that wait; see {@link WakeUps}. */
+  /** Wakes the processes that wait; see {@link WakeUps}. */
   private void wake(LockRequest.Release release, List<Done> locks, List<Done> fences) {
     WakeUps wakeUps = new WakeUps(masters, wire.slot());
     if (release.leaveQueue() != null) {

@@ -21,7 +21,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.util.PatternMatchUtils;
 
-/** Makes the client from the properties. Each value that the client rejects is told by its key. */
+/**
+ * Makes the client from the properties. If the client rejects a value, the message names the key of
+ * the property.
+ */
 final class ClientFactory {
   private final RedlockProperties properties;
 

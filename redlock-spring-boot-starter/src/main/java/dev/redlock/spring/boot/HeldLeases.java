@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The leases that this client holds. The leases of events are handles of their own: to keep them
- * does not hide that the holder has forgotten a lease.
+ * The leases that this client holds. The leases of events are separate objects. So the leak
+ * detection still finds a lease that the holder has forgotten.
  */
 final class HeldLeases implements RedlockListener, RedlockBuilderCustomizer {
   private record Key(List<String> names, FencingToken token) {}

@@ -64,7 +64,7 @@ final class LockList {
     return view;
   }
 
-  /** Whether the listing is over. A lock beyond the limit tells that there are more. */
+  /** Whether the listing is over. A lock beyond the limit shows that there are more. */
   private boolean fill(List<ListedLock> locks, int most, LockListing listing)
       throws InterruptedException, ExecutionException, TimeoutException {
     long start = System.nanoTime();

@@ -43,7 +43,7 @@ public class RedlockAutoConfiguration {
         return all.getBundle(name);
       }
     } catch (NoSuchSslBundleException e) {
-      // Told below, with the key.
+      // The code below reports it with the key.
     }
     throw new InvalidRedlockPropertyException(
         "redlock.ssl.bundle",

@@ -45,7 +45,7 @@ class RedlockContainersFactory
     return master;
   }
 
-  /** One container, which speaks for all of its group. */
+  /** The details of one container, with the nodes of its whole group. */
   private static final class Master extends ContainerConnectionDetails<Container<?>>
       implements RedlockConnectionDetails {
     private final Map<Origin, Master> group;

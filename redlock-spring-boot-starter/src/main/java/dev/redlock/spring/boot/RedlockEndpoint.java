@@ -16,7 +16,10 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 
-/** What the client holds, what all clients hold, and what the nodes store for a name. */
+/**
+ * The leases of this client, the locks of all clients, and the state that the nodes store for a
+ * name.
+ */
 @Endpoint(id = "redlock")
 public class RedlockEndpoint {
   /** Longer than the longest node timeout; the client answers within that. */

@@ -85,7 +85,7 @@ class ShutdownTest {
     }
   }
 
-  /** So that each lane tests what it says. */
+  /** Each lane must test the versions that its name says. */
   @Test
   void versions_areThoseOfTheLane() {
     System.out.printf(
