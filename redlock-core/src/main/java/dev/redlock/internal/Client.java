@@ -109,7 +109,9 @@ final class Client implements Redlock, ElectionClient {
     }
   }
 
-  /** While the machine was suspended its timers stood still, and its leases went on expiring. */
+  /**
+   * While the machine was suspended its timers stood still, but its leases expired all the same.
+   */
   private void resumeAfterSuspension() {
     long gap = clockGapMillis();
     if (gap - clockGapMillis > SUSPENDED_MILLIS) {

@@ -46,7 +46,7 @@ final class ClientContext {
   final @Nullable NodeRequestCounts nodeRequests;
 
   final HintCarriers hints;
-  final CleanupBacklog cleanups;
+  final CleanupBacklog backlog;
   final LateTimers lateTimers;
   final LeakDetector leaks;
 
@@ -65,7 +65,7 @@ final class ClientContext {
     events = new Events(parts.listeners(), callbacks, time, failures);
     nodeRequests = events.hasListeners() ? new NodeRequestCounts(this) : null;
     hints = new HintCarriers(parts.hints(), failures);
-    cleanups = new CleanupBacklog(nodes.count(), CleanupBacklog.LIMIT, log);
+    backlog = new CleanupBacklog(nodes.count(), CleanupBacklog.LIMIT, log);
     lateTimers = new LateTimers(nodes, time, log);
     leaks = new LeakDetector(parts.traceLeaks(), log);
   }
@@ -81,6 +81,6 @@ final class ClientContext {
             : Redlock.NodeState.State.valueOf(status.state().name()),
         Duration.ofNanos(Math.max(0, left)),
         status.cause(),
-        cleanups.of(index));
+        backlog.of(index));
   }
 }

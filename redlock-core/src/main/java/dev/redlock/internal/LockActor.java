@@ -152,7 +152,7 @@ class LockActor implements CleanupBacklog.BacklogOwner {
       context.failures.report("an event of a lock's queue", keys(), e);
     }
     carryOut();
-    countCleanups();
+    countPendingReleases();
     reportWaiting();
     if (events != null) {
       events.after(machine.waiting());
@@ -246,10 +246,10 @@ class LockActor implements CleanupBacklog.BacklogOwner {
     }
   }
 
-  private void countCleanups() {
+  private void countPendingReleases() {
     if (machine.hasReleaseNews()) {
       try {
-        context.cleanups.add(this, machine.takeReleaseNews(), machine.pendingReleases() > 0);
+        context.backlog.add(this, machine.takeReleaseNews(), machine.pendingReleases() > 0);
       } catch (Throwable e) {
         context.failures.report("counting pending releases", keys(), e);
       }

@@ -49,7 +49,7 @@ final class LockEvents {
     } else if (effect instanceof Effect.End end) {
       predecessor = end.end() == LeaseEnd.HANDED_OFF ? end.lease() : null;
     } else if (effect instanceof Effect.Woken woken) {
-      hintWas(false); // The attempt after the previous hint was in vain.
+      hintWas(false); // The attempt after the previous hint was refused.
       hinted = woken.cause() == WakeUp.HINT;
       events.tell(l -> l.onWakeUp(keys.names(), woken.cause()));
     } else if (effect instanceof Effect.Queued queued) {

@@ -97,7 +97,7 @@ public final class SimulatedClient {
     int sum = 0;
     ClientContext context = ((Client) client).context();
     for (int i = 0; i < context.nodes.count(); i++) {
-      sum += context.cleanups.of(i);
+      sum += context.backlog.of(i);
     }
     return sum;
   }

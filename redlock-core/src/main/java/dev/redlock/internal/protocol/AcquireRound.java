@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>The votes are split. No lease can have a quorum, and the other nodes are slower than usual.
- *   <li>Waiting is in vain. A node stores another lease, and each node that has not replied did not
- *       reply to an earlier request within the node timeout either.
+ *   <li>Waiting cannot help. A node stores another lease, and each node that has not replied did
+ *       not reply to an earlier request within the node timeout either.
  * </ul>
  *
  * <p>A process that is not at its turn may need the vote of the home node, because only that node

@@ -68,7 +68,7 @@ public final class LockMachine {
     return effects;
   }
 
-  /** Whether nothing is waited for, held, or owed to a node. */
+  /** Whether no caller waits, no lease is held, and no release is pending. */
   public boolean isIdle() {
     return leases.lease() == null
         && !acquirer.isAsking()

@@ -52,7 +52,7 @@ public record NodeKnowledge(
     return new NodeKnowledge(latencyNanos, heardNanos, true, true, clock);
   }
 
-  /** Whether {@link #estimateMicros} rests on a reply. */
+  /** Whether {@link #estimateMicros} depends on a reply. */
   public boolean clockKnown() {
     return clock != null;
   }

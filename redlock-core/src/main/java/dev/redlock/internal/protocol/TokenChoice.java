@@ -15,8 +15,8 @@ import java.util.Arrays;
  * <p>So the client proposes a token, as a Paxos proposer does its ballot, and the nodes vote on it.
  * A node grants a token above its fence, the highest token that it has seen, and in the {@link
  * TokenWindow} of its clock. The clock takes the place of a fence that was lost. The median of the
- * nodes' clocks is acceptable to a quorum unless a fence or a wrong clock stands in the way. Then
- * the replies tell which token is acceptable, and the attempt proposes a second one.
+ * nodes' clocks is acceptable to a quorum unless a fence or a wrong clock prevents it. Then the
+ * replies tell which token is acceptable, and the attempt proposes a second one.
  *
  * <p>Every proposal is a multiple of {@link TokenWindow#PER_GRANT}: a granted token includes those
  * up to the next multiple. The client's own clock only carries the nodes' clocks forward from their

@@ -213,7 +213,7 @@ final class WaitPolicy {
 
   // What comes of a round.
 
-  /** The round was refused, and the attempt goes on: decides when and whom to ask. */
+  /** The round was refused, and the attempt continues: decides when and whom to ask. */
   void refused(AcquireRound r, long now) {
     switch (r.verdict()) {
       case HELD, COLLIDED -> {

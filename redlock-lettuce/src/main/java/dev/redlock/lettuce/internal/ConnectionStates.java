@@ -235,7 +235,8 @@ public final class ConnectionStates {
       hold(now, now + guardNanos, restarted ? RESTARTED : lost);
     }
     if (marker == null && markerSince != 0 && state == State.PROBING) {
-      // On a connection that lasts, a flush is pushed. A new marker needs a write. So a server that
+      // On a lasting connection the server reports a flush. A new marker needs a write. So a server
+      // that
       // refuses writes may have lost the marker that this client knew.
       hold(now, now + guardNanos, "its marker, known before, cannot be read: it may be flushed");
     }
