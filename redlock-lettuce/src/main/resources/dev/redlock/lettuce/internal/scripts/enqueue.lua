@@ -15,12 +15,15 @@
 -- queue only saves time, so it does no harm if a node does not find them.
 local process, patience, after = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
 local queue, first = ARGV[6], 7
+
+-- These writes come before every command that reads, which TIME is in Redis 6.0. That version ignores NOLOOP in
+-- scripts, and would send the invalidation of the watch key to this client itself.
+redis.call('DEL', KEYS[1])
+redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[5])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local fence, over, remaining, holder, asked = 0, nil, -1, nil, 0
 
-redis.call('DEL', KEYS[1])
-redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[5])
 local values = redis.pcall('MGET', unpack(ARGV, first))
 if values.err then
   return values
