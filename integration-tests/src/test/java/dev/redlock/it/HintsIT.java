@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -130,7 +131,7 @@ class HintsIT {
             Redlock.builder()
                 .nodes(relayed(new Losing()))
                 .restartGuard(RestartGuard.OFF)
-                .hints(PubSubHints.on(nodes.uris()))
+                .hints(new AfterRelease(PubSubHints.on(nodes.uris()), nodes))
                 .listener(listener)
                 .build(),
             5);
@@ -263,6 +264,78 @@ class HintsIT {
     public void carry(Runnable invalidation) {
       late.schedule(invalidation, 5, TimeUnit.MILLISECONDS);
       late.schedule(invalidation, 15, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  /**
+   * Publishes a hint only after the release. A hint may overtake the release by more than the few
+   * round trips for which a waiter asks again. Then the invalidation of the wake key wakes it; here
+   * invalidations are lost, and the waiter would sleep until its poll.
+   */
+  private static final class AfterRelease implements ReleaseHints {
+    private final ReleaseHints hints;
+    private final RedisNodes nodes;
+    private final ExecutorService publisher =
+        Executors.newSingleThreadExecutor(
+            task -> {
+              Thread thread = new Thread(task, "hints-after-release");
+              thread.setDaemon(true);
+              return thread;
+            });
+
+    AfterRelease(ReleaseHints hints, RedisNodes nodes) {
+      this.hints = hints;
+      this.nodes = nodes;
+    }
+
+    @Override
+    public void ended(Ended ended) {
+      publisher.execute(
+          () -> {
+            // A node that has refused the lease receives no release of it.
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+            while (!nodes.stream().allMatch(node -> hasEnded(node, ended))
+                && deadline - System.nanoTime() > 0) {
+              Thread.onSpinWait();
+            }
+            hints.ended(ended);
+          });
+    }
+
+    private static boolean hasEnded(RedisNode node, Ended ended) {
+      String fence = (String) node.command("GET", Clients.lockKey(ended.names().get(0)) + ":fence");
+      return fence != null && Long.parseLong(fence.split(":")[1]) >= ended.token();
+    }
+
+    @Override
+    public void start(Receiver receiver) {
+      hints.start(receiver);
+    }
+
+    @Override
+    public void waiting(String name) {
+      hints.waiting(name);
+    }
+
+    @Override
+    public void refused(String name, boolean notified) {
+      hints.refused(name, notified);
+    }
+
+    @Override
+    public void idle(String name) {
+      hints.idle(name);
+    }
+
+    @Override
+    public void invalidated(String name) {
+      hints.invalidated(name);
+    }
+
+    @Override
+    public void close() {
+      publisher.shutdownNow();
+      hints.close();
     }
   }
 
