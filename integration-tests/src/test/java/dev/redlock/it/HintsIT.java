@@ -27,6 +27,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -251,14 +252,17 @@ class HintsIT {
     }
   }
 
+  private static ThreadFactory daemons(String name) {
+    return task -> {
+      Thread thread = new Thread(task, name);
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
   private static final class Stuttering implements Carrier {
     private final ScheduledExecutorService late =
-        Executors.newSingleThreadScheduledExecutor(
-            task -> {
-              Thread thread = new Thread(task, "late-hints");
-              thread.setDaemon(true);
-              return thread;
-            });
+        Executors.newSingleThreadScheduledExecutor(daemons("late-hints"));
 
     @Override
     public void carry(Runnable invalidation) {
@@ -273,17 +277,12 @@ class HintsIT {
    * invalidations are lost, and the waiter would sleep until its poll.
    */
   private static final class AfterRelease implements ReleaseHints {
-    private final ReleaseHints hints;
+    private final PubSubHints hints; // It uses no other calls than these three.
     private final RedisNodes nodes;
     private final ExecutorService publisher =
-        Executors.newSingleThreadExecutor(
-            task -> {
-              Thread thread = new Thread(task, "hints-after-release");
-              thread.setDaemon(true);
-              return thread;
-            });
+        Executors.newSingleThreadExecutor(daemons("hints-after-release"));
 
-    AfterRelease(ReleaseHints hints, RedisNodes nodes) {
+    AfterRelease(PubSubHints hints, RedisNodes nodes) {
       this.hints = hints;
       this.nodes = nodes;
     }
@@ -313,26 +312,6 @@ class HintsIT {
     }
 
     @Override
-    public void waiting(String name) {
-      hints.waiting(name);
-    }
-
-    @Override
-    public void refused(String name, boolean notified) {
-      hints.refused(name, notified);
-    }
-
-    @Override
-    public void idle(String name) {
-      hints.idle(name);
-    }
-
-    @Override
-    public void invalidated(String name) {
-      hints.invalidated(name);
-    }
-
-    @Override
     public void close() {
       publisher.shutdownNow();
       hints.close();
@@ -343,12 +322,7 @@ class HintsIT {
   private static final class Forger implements AutoCloseable {
     private final List<ReleaseHints.Receiver> receivers = new CopyOnWriteArrayList<>();
     private final ScheduledExecutorService flood =
-        Executors.newSingleThreadScheduledExecutor(
-            task -> {
-              Thread thread = new Thread(task, "forged-hints");
-              thread.setDaemon(true);
-              return thread;
-            });
+        Executors.newSingleThreadScheduledExecutor(daemons("forged-hints"));
 
     Forger() {
       flood.scheduleAtFixedRate(
