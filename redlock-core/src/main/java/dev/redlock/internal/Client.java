@@ -109,9 +109,7 @@ final class Client implements Redlock, ElectionClient {
     }
   }
 
-  /**
-   * While the machine was suspended its timers stood still, but its leases expired all the same.
-   */
+  /** While the machine was suspended, its timers stood still, but its leases expired. */
   private void resumeAfterSuspension() {
     long gap = clockGapMillis();
     if (gap - clockGapMillis > SUSPENDED_MILLIS) {
@@ -243,7 +241,7 @@ final class Client implements Redlock, ElectionClient {
     return defaults;
   }
 
-  // What an election needs besides: ElectionClient.
+  // The rest of ElectionClient.
 
   @Override
   public Time.Cancellable schedule(Runnable task, long nanos) {

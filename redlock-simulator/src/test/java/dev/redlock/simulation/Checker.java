@@ -629,7 +629,7 @@ final class Checker {
     Id id = ids.get(lease.id());
     long deadline = lease.validity().deadlineNanos();
     require(mono - id.deadlineMono < 0, "extend", "revived after its deadline: " + id.leaseId);
-    boolean found = deadline == id.deadlineMono; // A probe, or nothing gained.
+    boolean found = deadline == id.deadlineMono; // A check, or nothing gained.
     boolean gained = !found;
     id.deadlineMono = deadline;
     for (Asked a : id.extends_) {

@@ -10,7 +10,7 @@ import dev.redlock.testkit.model.NodeModel;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** Extension, repair, probes, cap and the end of validity. See {@link Histories}. */
+/** Extension, repair, checks, cap and the end of validity. See {@link Histories}. */
 class ExtendHistoriesTest {
   /** H10: A's key is gone at n1, B has the lock there and frees it, A extends. */
   @Test
@@ -146,8 +146,8 @@ class ExtendHistoriesTest {
   /**
    * Seed 1294830: an operator's break reached the home node alone. A waiter was admitted there,
    * failed at the others and rolled back. The home node sent the holder an invalidation, and the
-   * holder probed. The extension of the holder caused invalidations for the waiters, and they asked
-   * again. This repeated fifty times a second until the lease ended.
+   * holder checked its lease. The extension of the holder caused invalidations for the waiters, and
+   * they asked again. This repeated fifty times a second until the lease ended.
    */
   @Test
   void lease_lostAtTheHomeNodeOnly_doesNotStartAStorm() {

@@ -11,13 +11,13 @@ package dev.redlock.simulation;
  *   <li>An <b>extension</b> is sent for each third of the lease time. After a failure the client
  *       pauses for a tenth of the lease time, or a quarter of the remaining validity. This gives
  *       fewer than 20 extensions in a lease time. A caller may request one more. A hint may cause a
- *       probe, one in 20 ms. A hand-off and a change of the node's status may cause a repair.
+ *       check, one in 20 ms. A hand-off and a change of the node's status may cause a repair.
  * </ul>
  */
 final class LeaseCost {
   private static final int FREE_EXTENSIONS = 5;
   private static final int EXTENSIONS_PER_LEASE_TIME = 20;
-  private static final long PROBE_NANOS = 20 * Scenario.MS;
+  private static final long CHECK_NANOS = 20 * Scenario.MS;
 
   private final LockCost lock;
   private final SimClient client;
@@ -111,11 +111,11 @@ final class LeaseCost {
       return;
     }
     long took = client.mono() - grantMono;
-    long probes = Math.min(client.told - toldAtGrant, took / PROBE_NANOS);
+    long checks = Math.min(client.told - toldAtGrant, took / CHECK_NANOS);
     long allowed =
         FREE_EXTENSIONS
             + took * EXTENSIONS_PER_LEASE_TIME / ttlNanos
-            + probes
+            + checks
             + (lock.settled() - settledAtGrant)
             + handOffs
             + (client.links[node].changes - changesAtGrant[node]);

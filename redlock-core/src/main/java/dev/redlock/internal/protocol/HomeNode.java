@@ -20,7 +20,7 @@ final class HomeNode {
     long[] hashes = new long[order.length];
     for (int node = 0; node < order.length; node++) {
       hashes[node] = hash(name, nodes.name(node));
-      int at = node;
+      int at = node; // Insertion sort: a stream would cost more than the hashes.
       for (; at > 0 && hashes[order[at - 1]] < hashes[node]; at--) {
         order[at] = order[at - 1];
       }

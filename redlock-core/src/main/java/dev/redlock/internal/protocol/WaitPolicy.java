@@ -53,7 +53,7 @@ final class WaitPolicy {
   /** Others want the lock: each request goes to the home node first, until the reset. */
   private boolean viaHome;
 
-  /** The next request, and only this one, goes to all nodes all the same. */
+  /** Only the next request: it goes to all nodes, even if {@link #viaHome} is set. */
   private boolean allOnce;
 
   /** A release hint came while the nodes were asked; it may have overtaken their reply. */

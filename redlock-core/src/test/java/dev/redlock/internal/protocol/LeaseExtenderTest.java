@@ -295,7 +295,7 @@ class LeaseExtenderTest {
     assertThat(sent().mask()).as("the node executes again").isEqualTo(0b010);
   }
 
-  // Probes.
+  // Checks.
 
   @Test
   void invalidation_isProbedAfter20Millis_withTheLeaseTimeThatIsLeft() {

@@ -217,9 +217,9 @@ class LockMachineTest extends MachineFixture {
     reply(send, ReplyCode.RELEASED, 0, 1, 2);
     now += 20 * MILLI;
     machine.onTimer(now, now / MILLI);
-    Effect.Send probe = sent();
-    assertThat(probe.request()).isInstanceOf(LockRequest.Extend.class);
-    reply(probe, ReplyCode.LOST, 0, 1);
+    Effect.Send check = sent();
+    assertThat(check.request()).isInstanceOf(LockRequest.Extend.class);
+    reply(check, ReplyCode.LOST, 0, 1);
     assertThat(l.end()).isEqualTo(LeaseEnd.LOST);
   }
 

@@ -236,8 +236,7 @@ public final class ConnectionStates {
     }
     if (marker == null && markerSince != 0 && state == State.PROBING) {
       // On a lasting connection the server reports a flush. A new marker needs a write. So a server
-      // that
-      // refuses writes may have lost the marker that this client knew.
+      // that refuses writes may have lost the marker that this client knew.
       hold(now, now + guardNanos, "its marker, known before, cannot be read: it may be flushed");
     }
     if (guard == RestartGuard.MARKER) {

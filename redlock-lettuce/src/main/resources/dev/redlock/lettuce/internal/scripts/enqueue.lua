@@ -16,8 +16,8 @@
 local process, patience, after = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
 local queue, first = ARGV[6], 7
 
--- These writes come before every command that reads, which TIME is in Redis 6.0. That version ignores NOLOOP in
--- scripts, and would send the invalidation of the watch key to this client itself.
+-- These writes come before each command that reads. In Redis 6.0, TIME is such a command. Redis 6.0 also ignores
+-- NOLOOP in scripts, so it would send the invalidation of the watch key to this client itself.
 redis.call('DEL', KEYS[1])
 redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[5])
 local time = redis.call('TIME')
