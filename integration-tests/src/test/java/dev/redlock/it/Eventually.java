@@ -1,7 +1,13 @@
 package dev.redlock.it;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.Lease;
+import dev.redlock.QuorumUnavailableException;
 import dev.redlock.testkit.RedisNodes;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
@@ -28,6 +34,36 @@ public final class Eventually {
 
   public static void holds(Condition condition, Duration within, RedisNodes nodes) {
     holds(condition, within, nodes::describe);
+  }
+
+  /**
+   * Tries until an attempt is refused for this reason, and no attempt succeeds. The client tells
+   * why the last connection failed: during a pause of the machine, that is a timeout.
+   *
+   * @return the refusal
+   */
+  public static QuorumUnavailableException refused(
+      Supplier<Optional<Lease>> attempt,
+      String reason,
+      Duration within,
+      Supplier<String> describe) {
+    AtomicReference<QuorumUnavailableException> refusal = new AtomicReference<>();
+    holds(
+        () -> {
+          try {
+            assertThat(attempt.get()).as("must be refused: " + reason).isEmpty();
+            return false;
+          } catch (QuorumUnavailableException e) {
+            refusal.set(e);
+            if (!e.getMessage().contains(reason)) {
+              throw e; // Is the cause of the failure if no better one comes.
+            }
+            return true;
+          }
+        },
+        within,
+        describe);
+    return refusal.get();
   }
 
   /** The same with a description that is computed only when the time has passed. */
