@@ -2,11 +2,12 @@ package dev.redlock.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.Lease;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.testkit.RedisNodes;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.awaitility.Awaitility;
@@ -36,36 +37,6 @@ public final class Eventually {
     holds(condition, within, nodes::describe);
   }
 
-  /**
-   * Tries until an attempt is refused for this reason, and no attempt succeeds. The client tells
-   * why the last connection failed: during a pause of the machine, that is a timeout.
-   *
-   * @return the refusal
-   */
-  public static QuorumUnavailableException refused(
-      Supplier<Optional<Lease>> attempt,
-      String reason,
-      Duration within,
-      Supplier<String> describe) {
-    AtomicReference<QuorumUnavailableException> refusal = new AtomicReference<>();
-    holds(
-        () -> {
-          try {
-            assertThat(attempt.get()).as("must be refused: " + reason).isEmpty();
-            return false;
-          } catch (QuorumUnavailableException e) {
-            refusal.set(e);
-            if (!e.getMessage().contains(reason)) {
-              throw e; // Is the cause of the failure if no better one comes.
-            }
-            return true;
-          }
-        },
-        within,
-        describe);
-    return refusal.get();
-  }
-
   /** The same with a description that is computed only when the time has passed. */
   public static void holds(Condition condition, Duration within, Supplier<String> describe) {
     try {
@@ -79,5 +50,38 @@ public final class Eventually {
     } catch (ConditionTimeoutException e) {
       throw new AssertionError("not within " + within + "\n" + describe.get(), e);
     }
+  }
+
+  /**
+   * Waits until an attempt is refused with this reason. An attempt that succeeds fails the test. A
+   * single attempt does not always have the reason: if the machine pauses, the client reports a
+   * timeout until its next attempt to connect.
+   *
+   * @param attempt an empty result means that an earlier attempt is not rolled back yet; a failed
+   *     future may be thrown as {@link ExecutionException}
+   * @return the refusal
+   */
+  public static QuorumUnavailableException refused(
+      Callable<?> attempt, String reason, Duration within, Supplier<String> describe) {
+    AtomicReference<QuorumUnavailableException> refusal = new AtomicReference<>();
+    holds(
+        () -> {
+          try {
+            Object done = attempt.call();
+            assertThat(done).as("must be refused: %s", reason).isEqualTo(Optional.empty());
+            return false;
+          } catch (QuorumUnavailableException | ExecutionException e) {
+            Throwable cause = e instanceof ExecutionException ? e.getCause() : e;
+            if (cause instanceof QuorumUnavailableException refused
+                && refused.getMessage().contains(reason)) {
+              refusal.set(refused);
+              return true;
+            }
+            throw e; // The last one is the cause of the failure.
+          }
+        },
+        within,
+        describe);
+    return refusal.get();
   }
 }

@@ -3,7 +3,15 @@ package dev.redlock.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.redlock.AcquireReport;
+import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.Vote;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -63,5 +71,72 @@ class EventuallyTest {
                     () -> "state"))
         .hasMessage("two inside");
     assertThat(looks).hasValue(1);
+  }
+
+  @Test
+  void refusal_forAnotherReasonFirst_isWaitedFor() {
+    AtomicInteger attempts = new AtomicInteger();
+    QuorumUnavailableException refusal =
+        Eventually.refused(
+            () -> {
+              switch (attempts.incrementAndGet()) {
+                case 1 -> throw refusal("timed out");
+                case 2 -> {
+                  return Optional.empty();
+                }
+                case 3 -> throw new ExecutionException(new IllegalStateException("WRONGPASS"));
+                default -> throw new ExecutionException(refusal("WRONGPASS"));
+              }
+            },
+            "WRONGPASS",
+            LONG,
+            () -> "state");
+    assertThat(attempts).hasValue(4);
+    assertThat(refusal).hasMessageContaining("WRONGPASS");
+  }
+
+  @Test
+  void refusal_neverForThatReason_failsWithStateAndLastRefusal() {
+    assertThatThrownBy(
+            () ->
+                Eventually.refused(
+                    () -> {
+                      throw refusal("timed out");
+                    },
+                    "WRONGPASS",
+                    SHORT,
+                    () -> "n0 is dead"))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("n0 is dead")
+        .hasStackTraceContaining("timed out");
+  }
+
+  @Test
+  void attempt_thatSucceeds_endsTheWaitAtOnce() {
+    AtomicInteger attempts = new AtomicInteger();
+    assertThatThrownBy(
+            () ->
+                Eventually.refused(
+                    () -> Optional.of(attempts.incrementAndGet()),
+                    "WRONGPASS",
+                    LONG,
+                    () -> "state"))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("must be refused: WRONGPASS");
+    assertThat(attempts).hasValue(1);
+  }
+
+  private static QuorumUnavailableException refusal(String reason) {
+    NodeVote silent = new NodeVote("n0", Vote.SILENT, Duration.ZERO, reason, null, null);
+    return new QuorumUnavailableException(
+        "lock not acquired",
+        new AcquireReport(
+            List.of("a"),
+            Verdict.UNAVAILABLE,
+            1,
+            List.of(silent),
+            Duration.ZERO,
+            1,
+            Duration.ZERO));
   }
 }

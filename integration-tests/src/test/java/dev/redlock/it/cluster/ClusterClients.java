@@ -1,8 +1,5 @@
 package dev.redlock.it.cluster;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.cluster.ClusterLockNode;
@@ -17,9 +14,7 @@ import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.ServerState;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -102,26 +97,14 @@ final class ClusterClients {
     return ClusterOptions.builder().confirmedBy(1, Duration.ofMillis(100)).build();
   }
 
-  /**
-   * Tries until an attempt is refused because of the replicas, and no attempt succeeds. A long
-   * pause of the machine makes one a timeout.
-   */
+  /** Waits until an attempt is refused because too few replicas confirmed it. */
   static void refusedByReplicas(
       RedisClusterNodes cluster, Supplier<? extends CompletionStage<?>> attempt) {
-    eventually(
-        cluster,
+    Eventually.refused(
+        () -> attempt.get().toCompletableFuture().get(10, TimeUnit.SECONDS),
+        "0 of 1 replicas confirmed",
         Duration.ofSeconds(10),
-        () -> {
-          try {
-            Object done = attempt.get().toCompletableFuture().get(10, TimeUnit.SECONDS);
-            // An attempt that is not rolled back yet holds the lock.
-            assertThat(done).as("unconfirmed").isEqualTo(Optional.empty());
-            return false;
-          } catch (ExecutionException e) {
-            return e.getCause() instanceof QuorumUnavailableException
-                && e.getMessage().contains("0 of 1 replicas confirmed");
-          }
-        });
+        cluster::describe);
   }
 
   static void eventually(
