@@ -89,8 +89,12 @@ class PubSubHintsIT {
         CapturedLog log = new CapturedLog(Level.WARN, false)) {
       PubSubHints hints = PubSubHints.on(List.of("redis://127.0.0.1:" + silent.getLocalPort()));
       hints.start(name -> {});
+      int patience = (int) PATIENCE.toMillis();
+      silent.setSoTimeout(patience);
       try (Socket one = silent.accept();
           Socket other = silent.accept()) {
+        one.setSoTimeout(patience);
+        other.setSoTimeout(patience);
         hints.close();
         one.getInputStream().readAllBytes(); // Until the client has disconnected.
         other.getInputStream().readAllBytes();

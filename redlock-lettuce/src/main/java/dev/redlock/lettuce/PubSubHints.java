@@ -3,7 +3,9 @@ package dev.redlock.lettuce;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.lettuce.internal.ClientSetup;
+import dev.redlock.lettuce.internal.DerivedResources;
 import dev.redlock.lettuce.internal.NodeUri;
+import dev.redlock.lettuce.internal.SharedResources;
 import dev.redlock.spi.ReleaseHints;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ConnectionFuture;
@@ -15,7 +17,6 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +55,7 @@ public final class PubSubHints implements ReleaseHints {
   private final List<NodeUri> uris;
   private final String channel;
   private final LettuceOptions options;
+  private final SharedResources threads;
   private final RedisClient client;
 
   /** Written when a connection is established, read for each hint. */
@@ -76,8 +78,8 @@ public final class PubSubHints implements ReleaseHints {
     this.uris = uris;
     this.channel = channel;
     this.options = options;
-    ClientResources threads = options.clientResources();
-    this.client = threads == null ? RedisClient.create() : RedisClient.create(threads);
+    threads = new SharedResources(options.clientResources());
+    client = RedisClient.create(DerivedResources.of(threads.acquire()));
     // Lettuce may reconnect and repeat commands here, because these are only hints. It must not
     // queue them while it is disconnected: a late hint has no use.
     ClientOptions.Builder builder =
@@ -243,9 +245,12 @@ public final class PubSubHints implements ReleaseHints {
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
     closed = true;
     publishers.clear();
-    client.shutdownAsync(0, 1, TimeUnit.SECONDS);
+    var unused = DerivedResources.close(client).thenRun(threads::release);
   }
 }

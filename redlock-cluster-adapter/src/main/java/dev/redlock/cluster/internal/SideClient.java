@@ -2,11 +2,11 @@ package dev.redlock.cluster.internal;
 
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.ClientSetup;
+import dev.redlock.lettuce.internal.DerivedResources;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Makes the connections beside the probed ones. They do not reconnect by themselves, because the
@@ -18,7 +18,7 @@ final class SideClient {
 
   SideClient(ClientResources resources, LettuceOptions options) {
     this.options = options;
-    client = RedisClient.create(resources);
+    client = RedisClient.create(DerivedResources.of(resources));
     client.setOptions(ClientSetup.withoutReconnecting(options));
   }
 
@@ -32,6 +32,6 @@ final class SideClient {
   }
 
   CompletionStage<Void> close() {
-    return client.shutdownAsync(0, 1, TimeUnit.SECONDS).exceptionally(failure -> null);
+    return DerivedResources.close(client);
   }
 }

@@ -7,19 +7,13 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.event.DefaultEventPublisherOptions;
 import io.lettuce.core.resource.ClientResources;
-import io.lettuce.core.resource.NettyCustomizer;
-import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.handler.flush.FlushConsolidationHandler;
-import io.netty.util.Timer;
-import io.netty.util.concurrent.EventExecutorGroup;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,26 +30,17 @@ final class Connector {
   private final boolean encrypted;
   private final Time time;
   private final Duration patience;
-  private final ClientResources resources;
   private final RedisClient client;
 
   /** Written on the channel's thread when it is set up, read after the handshake. */
   private volatile @Nullable ChannelActivity newest;
-
-  /** Of the newest channel. Written on the channel's thread, read by the timer. */
-  private volatile @Nullable EventExecutorGroup loops;
 
   Connector(NodeUri nodeUri, LettuceOptions options, ClientResources shared, Time time) {
     this.time = time;
     uri = ClientSetup.configured(nodeUri.toRedisUri(), options, options.connectTimeout());
     encrypted = nodeUri.encrypted();
     patience = options.connectTimeout().multipliedBy(CONNECT_STEPS);
-    resources =
-        derive(
-            shared,
-            customizer(shared.nettyCustomizer(), time),
-            new HandshakeTimer(shared.timer(), () -> loops));
-    client = RedisClient.create(resources, uri);
+    client = RedisClient.create(DerivedResources.of(shared, this::prepare), uri);
     client.setOptions(ClientSetup.withoutReconnecting(options));
   }
 
@@ -114,54 +99,16 @@ final class Connector {
         });
   }
 
-  /** Closes the Lettuce client, which does not own its threads. Never fails. */
+  /** Closes the Lettuce client, but not the threads of others. Never fails. */
   CompletionStage<Void> close() {
-    return client
-        .shutdownAsync(0, 0, TimeUnit.SECONDS)
-        .handle(
-            (done, failure) -> {
-              var unused = resources.shutdown(0, 0, TimeUnit.SECONDS);
-              return null;
-            });
+    return DerivedResources.close(client);
   }
 
-  /**
-   * The same threads with our own customizer and timer. {@code mutate()} does not serve: the
-   * shutdown of its result also shuts down the timer and the executor of the original.
-   */
-  private static ClientResources derive(
-      ClientResources shared, NettyCustomizer customizer, Timer timer) {
-    return ClientResources.builder()
-        .eventLoopGroupProvider(shared.eventLoopGroupProvider())
-        .eventExecutorGroup(shared.eventExecutorGroup())
-        .timer(timer)
-        .eventBus(shared.eventBus())
-        .commandLatencyRecorder(shared.commandLatencyRecorder())
-        .commandLatencyPublisherOptions(DefaultEventPublisherOptions.disabled())
-        .tracing(shared.tracing())
-        .addressResolverGroup(shared.addressResolverGroup())
-        .socketAddressResolver(shared.socketAddressResolver())
-        .nettyCustomizer(customizer)
-        .build();
-  }
-
-  private NettyCustomizer customizer(NettyCustomizer users, Time time) {
-    return new NettyCustomizer() {
-      @Override
-      public void afterBootstrapInitialized(Bootstrap bootstrap) {
-        users.afterBootstrapInitialized(bootstrap);
-      }
-
-      @Override
-      public void afterChannelInitialized(Channel channel) {
-        users.afterChannelInitialized(channel);
-        ChannelActivity handler = new ChannelActivity(channel, time);
-        channel.pipeline().addFirst(handler);
-        // One system call for many callers. It must be first in the pipeline to see all flushes.
-        channel.pipeline().addFirst(new FlushConsolidationHandler(FLUSH_AFTER, true));
-        newest = handler;
-        loops = channel.eventLoop().parent();
-      }
-    };
+  private void prepare(Channel channel) {
+    ChannelActivity handler = new ChannelActivity(channel, time);
+    channel.pipeline().addFirst(handler);
+    // One system call for many callers. It must be first in the pipeline to see all flushes.
+    channel.pipeline().addFirst(new FlushConsolidationHandler(FLUSH_AFTER, true));
+    newest = handler;
   }
 }
