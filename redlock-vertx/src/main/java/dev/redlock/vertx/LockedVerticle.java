@@ -98,7 +98,7 @@ public final class LockedVerticle extends VerticleBase {
   }
 
   private void begin(LeaderElection made, Context mine) {
-    InnerDeployment.undeployBeforeClose(settings.redlock, mine);
+    InnerDeployment.endBeforeClose(settings.redlock, mine, made::stop);
     if (InnerDeployment.whenClosed(mine, made::stop)) {
       election = made;
       made.start();

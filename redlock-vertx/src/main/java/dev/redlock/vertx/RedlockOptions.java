@@ -49,6 +49,7 @@ public final class RedlockOptions {
   private int maxHandOffs = 16;
   private boolean fair;
   private long pollIntervalMillis = 1_000;
+  private long closeGraceMillis = 10_000;
   private String releaseHints = "auto";
   private String releaseAddress = "redlock.released";
   private boolean bridgeRedisHints;
@@ -82,6 +83,7 @@ public final class RedlockOptions {
     maxHandOffs = other.maxHandOffs;
     fair = other.fair;
     pollIntervalMillis = other.pollIntervalMillis;
+    closeGraceMillis = other.closeGraceMillis;
     releaseHints = other.releaseHints;
     releaseAddress = other.releaseAddress;
     bridgeRedisHints = other.bridgeRedisHints;
@@ -124,6 +126,7 @@ public final class RedlockOptions {
     maxHandOffs = fields.small("maxHandOffs", maxHandOffs);
     fair = fields.flag("fair", fair);
     pollIntervalMillis = fields.whole("pollIntervalMillis", pollIntervalMillis);
+    setCloseGraceMillis(fields.whole("closeGraceMillis", closeGraceMillis));
     setReleaseHints(fields.string("releaseHints", releaseHints));
     setReleaseAddress(fields.string("releaseAddress", releaseAddress));
     bridgeRedisHints = fields.flag("bridgeRedisHints", bridgeRedisHints);
@@ -158,6 +161,7 @@ public final class RedlockOptions {
         .put("maxHandOffs", maxHandOffs)
         .put("fair", fair)
         .put("pollIntervalMillis", pollIntervalMillis)
+        .put("closeGraceMillis", closeGraceMillis)
         .put("releaseHints", releaseHints)
         .put("releaseAddress", releaseAddress)
         .put("bridgeRedisHints", bridgeRedisHints)
@@ -480,6 +484,30 @@ public final class RedlockOptions {
   /** Sets {@link #getPollIntervalMillis()}. */
   public RedlockOptions setPollIntervalMillis(long pollIntervalMillis) {
     this.pollIntervalMillis = pollIntervalMillis;
+    return this;
+  }
+
+  /**
+   * How long the body of a {@code withLock} may still run when its verticle was undeployed or the
+   * client closes. The client keeps the lease of the body until then, and the undeployment or close
+   * waits for it. After this time the client releases the lease and logs a warning with its name.
+   * Default 10 s; with 0 the client does not wait.
+   */
+  public long getCloseGraceMillis() {
+    return closeGraceMillis;
+  }
+
+  /**
+   * Sets {@link #getCloseGraceMillis()}.
+   *
+   * @throws IllegalArgumentException if it is negative
+   */
+  public RedlockOptions setCloseGraceMillis(long closeGraceMillis) {
+    if (closeGraceMillis < 0) {
+      throw new IllegalArgumentException(
+          "closeGraceMillis must not be negative, was " + closeGraceMillis);
+    }
+    this.closeGraceMillis = closeGraceMillis;
     return this;
   }
 

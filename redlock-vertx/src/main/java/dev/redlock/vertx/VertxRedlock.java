@@ -25,8 +25,12 @@ import java.util.function.Function;
  * <p>Every result arrives on the context of the caller: event loop, worker or virtual thread. A
  * lease belongs to the verticle that acquired it: when that verticle is undeployed, the client
  * releases its leases, and its waiting calls fail with {@link
- * java.util.concurrent.CancellationException}. A context outside any verticle belongs to the Vert.x
- * instance.
+ * java.util.concurrent.CancellationException}. The lease of a {@link #withLock} whose body still
+ * runs is kept until the body has ended, for {@link RedlockOptions#getCloseGraceMillis} at most. A
+ * context outside any verticle belongs to the Vert.x instance.
+ *
+ * <p>A client keeps the process alive until Vert.x has closed, unless the threads of Vert.x are
+ * daemons.
  *
  * <p>Failures are those of {@link dev.redlock.DistributedLock}. An invalid argument fails the
  * future with {@link IllegalArgumentException}.
@@ -156,9 +160,11 @@ public interface VertxRedlock {
   Redlock redlock();
 
   /**
-   * Cancels waiting calls and releases the leases that were acquired through this object. If {@link
-   * #create} made the client, also closes it. Idempotent; never fails. Vert.x calls it when it
-   * closes.
+   * Cancels waiting calls, stops the work of each {@code LockedVerticle}, waits until the bodies of
+   * {@link #withLock} have ended, for {@link RedlockOptions#getCloseGraceMillis} at most, and
+   * releases the other leases that were acquired through this object. If {@link #create} made the
+   * client, also closes it. Refuses new calls at once. Idempotent; never fails. Vert.x calls it
+   * when it closes.
    */
   Future<Void> close();
 }

@@ -28,6 +28,28 @@ class ColdStartIT {
     }
   }
 
+  @Test
+  void main_returnsAfterConnect_theProcessLivesAndDeploys(RedisNodes nodes) {
+    try (ForkedJvm jvm = ForkedJvm.start(BriefMain.class, String.join(",", nodes.uris()))) {
+      jvm.awaitLine(line -> line.equals("deployed"), PATIENCE);
+      assertThat(jvm.isAlive()).isTrue();
+    }
+  }
+
+  /** Its main method returns before the client has connected, as the programs of users do. */
+  static final class BriefMain {
+    private BriefMain() {}
+
+    public static void main(String[] args) {
+      Vertx vertx = Vertx.vertx();
+      RedlockOptions options =
+          new RedlockOptions().setNodes(List.of(args[0].split(","))).setRestartGuard("off");
+      VertxRedlock.connect(vertx, options)
+          .compose(redlock -> vertx.deployVerticle(new TestVerticle() {}))
+          .onSuccess(id -> System.out.println("deployed"));
+    }
+  }
+
   /** Measures each call: the CPU time of the event loop, which a busy machine does not lengthen. */
   static final class Cold {
     private static final java.lang.management.ThreadMXBean THREADS =

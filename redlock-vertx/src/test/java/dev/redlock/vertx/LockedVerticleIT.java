@@ -59,6 +59,12 @@ class LockedVerticleIT {
   private static final class Told implements LeaderElection.Listener {
     final List<State> states = new CopyOnWriteArrayList<>();
     final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+    final List<Throwable> failures = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void onFailure(Throwable failure) {
+      failures.add(failure);
+    }
 
     @Override
     public void onState(State from, State to) {
@@ -214,6 +220,120 @@ class LockedVerticleIT {
       eventually(() -> first.state() == State.WAITING && told.states.size() >= 4);
       assertThat(told.states)
           .containsExactly(State.ACQUIRING, State.WORKING, State.RELEASING, State.WAITING);
+      assertThat(told.failures).isEmpty();
+    }
+  }
+
+  /** Work whose stop takes until the test ends it. */
+  private static final class Slow extends VerticleBase {
+    final Promise<Void> stopping = Promise.promise();
+    final Promise<Void> over = Promise.promise();
+
+    @Override
+    public Future<?> stop() {
+      stopping.tryComplete();
+      return over.future();
+    }
+
+    Future<Void> undeployItself() {
+      return vertx.undeploy(context.deploymentID());
+    }
+  }
+
+  /** Asserts that no client acquires the lock before the slow work ends, and one does then. */
+  private static void assertHeldUntilOver(Slow work, VertxRedlock other) {
+    CheckedVertx.get(work.stopping.future());
+    // On a busy machine the votes may come too late; what counts is that it is not granted.
+    Future<VertxLease> early = other.acquire("job", Duration.ofMillis(300));
+    assertThat(CheckedVertx.get(early.otherwiseEmpty())).isNull();
+    work.over.complete();
+    CheckedVertx.get(other.acquire("job", Duration.ofSeconds(15)).compose(VertxLease::release));
+  }
+
+  private static LockedVerticle working(
+      CheckedVertx a, VertxRedlock redlock, Slow work, Told told) {
+    LockedVerticle verticle =
+        LockedVerticle.builder(redlock, "job", () -> work)
+            .listener(told)
+            .retryPause(Duration.ofSeconds(20))
+            .build();
+    CheckedVertx.get(a.vertx().deployVerticle(verticle));
+    eventually(() -> verticle.state() == State.WORKING);
+    return verticle;
+  }
+
+  @Test
+  void inner_undeploysItselfWhileTheMemberResigns_theLockIsHeldUntilItHasStopped(RedisNodes nodes) {
+    try (CheckedVertx a = CheckedVertx.start(fault());
+        CheckedVertx b = CheckedVertx.start(fault())) {
+      Slow work = new Slow();
+      Told told = new Told();
+      LockedVerticle verticle = working(a, a.client(VertxRedlockIT.options(nodes)), work, told);
+      a.vertx().runOnContext(nothing -> work.undeployItself());
+      CheckedVertx.get(work.stopping.future());
+      verticle.election().resign();
+      assertHeldUntilOver(work, b.client(VertxRedlockIT.options(nodes)));
+      eventually(() -> verticle.state() == State.WAITING);
+      assertThat(told.failures).isEmpty();
+    }
+  }
+
+  @Test
+  void close_ofTheClientOfAWorkingMember_stopsTheInnerVerticleBeforeTheLockIsFree(
+      RedisNodes nodes) {
+    try (CheckedVertx a = CheckedVertx.start(fault());
+        CheckedVertx b = CheckedVertx.start(fault())) {
+      Slow work = new Slow();
+      Told told = new Told();
+      VertxRedlock redlock = a.client(VertxRedlockIT.options(nodes));
+      LockedVerticle verticle = working(a, redlock, work, told);
+      Future<Void> closed = redlock.close();
+      assertHeldUntilOver(work, b.client(VertxRedlockIT.options(nodes)));
+      CheckedVertx.get(closed);
+      eventually(() -> verticle.state() == State.IDLE);
+      assertThat(told.failures).isEmpty();
+    }
+  }
+
+  @Test
+  void inner_childFailsToStop_theInnerVerticleIsStoppedBeforeTheLockIsReleased(RedisNodes nodes) {
+    try (CheckedVertx a = CheckedVertx.start(fault())) {
+      AtomicInteger started = new AtomicInteger();
+      AtomicInteger running = new AtomicInteger();
+      List<Integer> seen = new CopyOnWriteArrayList<>();
+      LockedVerticle verticle =
+          LockedVerticle.builder(
+                  a.client(VertxRedlockIT.options(nodes)),
+                  "job",
+                  () ->
+                      new VerticleBase() {
+                        @Override
+                        public Future<?> start() {
+                          seen.add(running.incrementAndGet());
+                          return vertx
+                              .deployVerticle(
+                                  new VerticleBase() {
+                                    @Override
+                                    public Future<?> stop() {
+                                      return Future.failedFuture("no");
+                                    }
+                                  })
+                              .onComplete(child -> started.incrementAndGet());
+                        }
+
+                        @Override
+                        public Future<?> stop() {
+                          running.decrementAndGet();
+                          return Future.succeededFuture();
+                        }
+                      })
+              .retryPause(Duration.ofMillis(50))
+              .build();
+      CheckedVertx.get(a.vertx().deployVerticle(verticle));
+      eventually(() -> verticle.state() == State.WORKING && started.get() == 1);
+      verticle.election().resign();
+      eventually(() -> verticle.state() == State.WORKING && started.get() == 2);
+      assertThat(seen).as("verticles that run at the same time").containsExactly(1, 1);
     }
   }
 

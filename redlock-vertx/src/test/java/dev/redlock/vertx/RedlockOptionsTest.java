@@ -45,6 +45,7 @@ class RedlockOptionsTest {
             .setMaxHandOffs(3)
             .setFair(true)
             .setPollIntervalMillis(500)
+            .setCloseGraceMillis(700)
             .setCluster(true)
             .setUsername("u")
             .setPassword("secret")
@@ -106,7 +107,8 @@ class RedlockOptionsTest {
         "{\"nodes\":[1]}",
         "{\"restartGuard\":\"never\"}",
         "{\"nodeTimeoutMillis\":5000}",
-        "{\"queueBound\":0}"
+        "{\"queueBound\":0}",
+        "{\"closeGraceMillis\":-1}"
       })
   void json_badValue_isRefusedByName(String json) {
     JsonObject object = new JsonObject(json);

@@ -10,6 +10,7 @@ import dev.redlock.LockOptions;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockClosedException;
+import dev.redlock.RedlockException;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 @RedisTest(nodes = 3)
@@ -384,6 +386,7 @@ class VertxRedlockIT {
   void withLock_verticleUndeployedMeanwhile_failsWithTheLoss(RedisNodes nodes) {
     Promise<String> body = Promise.promise();
     Promise<Future<String>> result = Promise.promise();
+    VertxRedlock impatient = checked.client(options(nodes).setCloseGraceMillis(50));
     String id =
         CheckedVertx.get(
             vertx.deployVerticle(
@@ -391,7 +394,7 @@ class VertxRedlockIT {
                     context -> {
                       Promise<Void> inside = Promise.promise();
                       result.complete(
-                          redlock.withLock(
+                          impatient.withLock(
                               "a",
                               LONG,
                               lease -> {
@@ -406,6 +409,72 @@ class VertxRedlockIT {
         .isInstanceOf(LeaseLostException.class)
         .hasCauseInstanceOf(CancellationException.class);
     awaitNoKey(nodes, "a");
+  }
+
+  /** How a verticle that holds a lock may end. */
+  private enum Ending {
+    UNDEPLOY,
+    CLIENT_CLOSE,
+    VERTX_CLOSE
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void withLock_bodyRunsWhileItsOwnerEnds_theLockIsHeldUntilTheBodyHasEnded(
+      Ending ending, RedisNodes nodes) throws Exception {
+    CountDownLatch over = new CountDownLatch(1);
+    CompletableFuture<String> result = new CompletableFuture<>(); // Vert.x may close before.
+    VertxRedlock patient = checked.client(options(nodes).setCloseGraceMillis(60_000));
+    try (Redlock other = core(nodes)) {
+      String id =
+          CheckedVertx.get(
+              vertx.deployVerticle(
+                  new Doing(
+                      context -> {
+                        Promise<Void> inside = Promise.promise();
+                        patient
+                            .withLock("a", LONG, lease -> blocking(inside, over))
+                            .onSuccess(result::complete)
+                            .onFailure(result::completeExceptionally);
+                        return inside.future();
+                      })));
+      Future<Void> ended =
+          switch (ending) {
+            case UNDEPLOY -> vertx.undeploy(id);
+            case CLIENT_CLOSE -> patient.close();
+            case VERTX_CLOSE -> vertx.close();
+          };
+      // On a busy machine the votes may come too late; what counts is that it is not granted.
+      assertThatThrownBy(() -> other.lock("a").acquire(Duration.ofMillis(300)))
+          .isInstanceOf(RedlockException.class);
+      assertThat(ended.isComplete()).as("ended while the body runs").isFalse();
+      over.countDown();
+      other.lock("a").acquire(LONG).close();
+      CheckedVertx.get(ended);
+      assertThat(result.get(20, TimeUnit.SECONDS)).isEqualTo("done");
+    } finally {
+      over.countDown();
+    }
+  }
+
+  /** Work on a worker thread until the latch opens. */
+  private Future<String> blocking(Promise<Void> inside, CountDownLatch over) {
+    return vertx.executeBlocking(
+        () -> {
+          inside.complete();
+          return over.await(20, TimeUnit.SECONDS) ? "done" : "not told";
+        });
+  }
+
+  private static Redlock core(RedisNodes nodes) {
+    Redlock core =
+        Redlock.builder()
+            .nodes(nodes.uris().toArray(String[]::new))
+            .restartGuard(RestartGuard.OFF)
+            .nodeTimeout(Duration.ofSeconds(1))
+            .build();
+    assertThat(core.awaitReady(LONG)).isTrue();
+    return core;
   }
 
   @Test
@@ -579,12 +648,7 @@ class VertxRedlockIT {
 
   @Test
   void wrap_closed_releasesItsLeasesAndLeavesTheClientOpen(RedisNodes nodes) {
-    try (Redlock mine =
-        Redlock.builder()
-            .nodes(nodes.uris().toArray(String[]::new))
-            .restartGuard(RestartGuard.OFF)
-            .nodeTimeout(Duration.ofSeconds(1))
-            .build()) {
+    try (Redlock mine = core(nodes)) {
       VertxRedlock wrapped = CheckedVertx.voting(VertxRedlock.wrap(vertx, mine));
       VertxLease lease = CheckedVertx.get(wrapped.acquire("a", LONG));
       CheckedVertx.get(wrapped.close());

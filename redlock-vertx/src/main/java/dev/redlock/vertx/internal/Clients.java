@@ -50,8 +50,11 @@ public final class Clients {
     ColdStart cold = new ColdStart();
     DefaultVertxRedlock client =
         new DefaultVertxRedlock(
-            vertx, CompletableFuture.supplyAsync(() -> build(vertx, o, customizer), cold), cold);
-    client.closeWithVertx();
+            vertx,
+            CompletableFuture.supplyAsync(() -> build(vertx, o, customizer), cold),
+            cold,
+            o.getCloseGraceMillis());
+    client.joinVertx();
     return client;
   }
 
@@ -91,8 +94,9 @@ public final class Clients {
         new DefaultVertxRedlock(
             requireNonNull(vertx, "vertx"),
             CompletableFuture.completedFuture(new Built(requireNonNull(redlock, "redlock"), null)),
-            new ColdStart());
-    client.closeWithVertx();
+            new ColdStart(),
+            new RedlockOptions().getCloseGraceMillis());
+    client.joinVertx();
     return client;
   }
 }

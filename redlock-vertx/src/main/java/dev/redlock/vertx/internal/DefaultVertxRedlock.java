@@ -21,9 +21,11 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,6 +43,7 @@ public final class DefaultVertxRedlock implements VertxRedlock {
   private final Vertx vertx;
   private final CompletableFuture<Clients.Built> building;
   private final ColdStart cold;
+  private final long closeGraceMillis;
 
   /**
    * The client, once its first call was answered: its classes are loaded, so that calls may run on
@@ -55,10 +58,15 @@ public final class DefaultVertxRedlock implements VertxRedlock {
 
   private final Inside.Hook withVertx = new Inside.Hook(() -> closeOnce().toCompletionStage());
 
-  DefaultVertxRedlock(Vertx vertx, CompletableFuture<Clients.Built> building, ColdStart cold) {
+  DefaultVertxRedlock(
+      Vertx vertx,
+      CompletableFuture<Clients.Built> building,
+      ColdStart cold,
+      long closeGraceMillis) {
     this.vertx = vertx;
     this.building = building;
     this.cold = cold;
+    this.closeGraceMillis = closeGraceMillis;
     building.exceptionally(
         failure -> {
           log.error("the lock client could not be built; all its calls fail", cause(failure));
@@ -66,11 +74,17 @@ public final class DefaultVertxRedlock implements VertxRedlock {
         });
   }
 
-  void closeWithVertx() {
+  /**
+   * Closes this client with Vert.x, and keeps the process alive until then. Vert.x starts the
+   * thread of an event loop with its first task. Before that, all threads are daemons, and the
+   * process would end while its {@code main} method has returned and the client connects.
+   */
+  void joinVertx() {
     if (Inside.isClosing(vertx)) {
       closeOnce();
     } else {
       Inside.addCloseHook(vertx, withVertx);
+      Inside.eventLoopContext(vertx).runOnContext(nothing -> {});
     }
   }
 
@@ -87,12 +101,12 @@ public final class DefaultVertxRedlock implements VertxRedlock {
 
   @Override
   public Future<VertxLease> acquire(String name, Duration wait) {
-    return acquire(wait, NEVER, client -> client.lock(given(name, "name")));
+    return acquire(wait, NEVER, false, client -> client.lock(given(name, "name")));
   }
 
   @Override
   public Future<VertxLease> acquire(List<String> names, Duration wait) {
-    return acquire(wait, NEVER, client -> client.lock(given(names, "names")));
+    return acquire(wait, NEVER, false, client -> client.lock(given(names, "names")));
   }
 
   @Override
@@ -104,14 +118,18 @@ public final class DefaultVertxRedlock implements VertxRedlock {
   public Future<VertxLease> acquire(
       List<String> names, LockOptions options, Duration wait, Future<?> giveUp) {
     return acquire(
-        wait, giveUp, client -> client.lock(given(names, "names"), given(options, "options")));
+        wait,
+        giveUp,
+        false,
+        client -> client.lock(given(names, "names"), given(options, "options")));
   }
 
   private Future<VertxLease> acquire(
-      Duration wait, Future<?> giveUp, Function<Redlock, DistributedLock> lock) {
+      Duration wait, Future<?> giveUp, boolean ofBody, Function<Redlock, DistributedLock> lock) {
     long asked = System.nanoTime();
     return ask(
             giveUp,
+            ofBody,
             client -> {
               Duration patience = given(wait, "wait");
               if (warm == null && !patience.isNegative()) { // Building the client took its time.
@@ -126,7 +144,8 @@ public final class DefaultVertxRedlock implements VertxRedlock {
 
   @Override
   public Future<Optional<VertxLease>> tryAcquire(String name) {
-    return ask(NEVER, client -> client.lock(given(name, "name")).tryAcquireAsync(), lease -> lease);
+    return ask(
+        NEVER, false, client -> client.lock(given(name, "name")).tryAcquireAsync(), lease -> lease);
   }
 
   private static <T> T given(@Nullable T argument, String what) {
@@ -138,6 +157,7 @@ public final class DefaultVertxRedlock implements VertxRedlock {
 
   private <A> Future<Optional<VertxLease>> ask(
       Future<?> giveUp,
+      boolean ofBody,
       Function<Redlock, CompletableFuture<A>> question,
       Function<A, Optional<Lease>> answer) {
     if (closing.get() != null) {
@@ -165,7 +185,7 @@ public final class DefaultVertxRedlock implements VertxRedlock {
         (result, failure) -> {
           scope.answered(cancel);
           if (failure == null) {
-            deliver(scope, context, promise, giveUp, answer.apply(result));
+            deliver(scope, context, promise, giveUp, ofBody, answer.apply(result));
           } else if (failure instanceof CancellationException && giveUp.isComplete()) {
             promise.fail(gaveUp());
           } else {
@@ -226,13 +246,14 @@ public final class DefaultVertxRedlock implements VertxRedlock {
       Context context,
       Promise<Optional<VertxLease>> promise,
       Future<?> giveUp,
+      boolean ofBody,
       Optional<Lease> granted) {
     if (granted.isEmpty()) {
       promise.complete(Optional.empty());
       return;
     }
     DefaultVertxLease lease = new DefaultVertxLease(vertx, granted.get());
-    if (!scope.hold(lease)) {
+    if (!scope.hold(lease, ofBody)) {
       promise.fail(undeployed());
     } else if (giveUp == NEVER) {
       promise.complete(Optional.of(lease));
@@ -272,7 +293,8 @@ public final class DefaultVertxRedlock implements VertxRedlock {
     if (body == null) {
       return Inside.failed(vertx, new IllegalArgumentException("body must not be null"));
     }
-    return acquire(name, wait).compose(lease -> run((DefaultVertxLease) lease, body));
+    return acquire(wait, NEVER, true, client -> client.lock(given(name, "name")))
+        .compose(lease -> run((DefaultVertxLease) lease, body));
   }
 
   private static <T> Future<T> run(DefaultVertxLease lease, Function<VertxLease, Future<T>> body) {
@@ -313,7 +335,8 @@ public final class DefaultVertxRedlock implements VertxRedlock {
     if (known != null) {
       return known;
     }
-    Scope fresh = new Scope(owner.deploymentId(), cold, () -> scopes.remove(owner));
+    Scope fresh =
+        new Scope(owner.deploymentId(), cold, closeGraceMillis, () -> scopes.remove(owner));
     known = scopes.putIfAbsent(owner, fresh);
     if (known != null) {
       return known;
@@ -324,9 +347,12 @@ public final class DefaultVertxRedlock implements VertxRedlock {
     return fresh;
   }
 
-  /** Makes Vert.x undeploy this verticle before the client closes with it. */
-  public void owns(Context context) {
-    scope(context);
+  /**
+   * Makes Vert.x undeploy this verticle before the client closes with it, and stops its election
+   * before the client closes alone.
+   */
+  void elects(Context context, Supplier<CompletionStage<Void>> stop) {
+    scope(context).elect(stop);
   }
 
   /** How many calls wait for an answer, over all verticles. */

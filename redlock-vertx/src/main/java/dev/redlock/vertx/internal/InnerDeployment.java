@@ -50,12 +50,13 @@ public final class InnerDeployment implements LeaderElection.Work {
   }
 
   /**
-   * Makes the client undeploy this verticle before it closes: Vert.x closes clients before it
-   * undeploys verticles.
+   * Makes the client undeploy this verticle before it closes with Vert.x, which closes clients
+   * before it undeploys verticles; and stop its election before it closes alone.
    */
-  public static void undeployBeforeClose(VertxRedlock redlock, Context context) {
+  public static void endBeforeClose(
+      VertxRedlock redlock, Context context, Supplier<CompletionStage<Void>> stop) {
     if (redlock instanceof DefaultVertxRedlock client) {
-      client.owns(context);
+      client.elects(context, stop);
     }
   }
 
@@ -115,6 +116,9 @@ public final class InnerDeployment implements LeaderElection.Work {
     /** Written by the election, read by the threads of the instances. */
     private volatile boolean undeploying;
 
+    /** How the stop of an instance failed. Written by its thread, read when all have ended. */
+    private volatile @Nullable Throwable stopFailure;
+
     @Nullable Deployable instance() {
       Deployable own = inner.get();
       return own == null ? null : new Instance(own, this);
@@ -131,13 +135,17 @@ public final class InnerDeployment implements LeaderElection.Work {
 
     void began(Context context) {
       running.add(context);
-      whenClosed(
-          context,
-          () -> {
-            running.remove(context);
-            checkGone();
-            return CompletableFuture.completedFuture(null);
-          });
+      boolean open =
+          whenClosed(
+              context,
+              () -> {
+                running.remove(context);
+                checkGone();
+                return CompletableFuture.completedFuture(null);
+              });
+      if (!open) {
+        running.remove(context);
+      }
     }
 
     private void checkGone() {
@@ -158,14 +166,21 @@ public final class InnerDeployment implements LeaderElection.Work {
           .compose(known -> known == null ? Future.<Void>succeededFuture() : undeploy(known));
     }
 
+    /**
+     * Completes when no instance runs. A failure of Vert.x says nothing about that: it refuses the
+     * second undeployment of a verticle that undeploys itself, while that verticle still stops. And
+     * if a child of the verticle fails to stop, only the second call undeploys the verticle.
+     */
     private Future<Void> undeploy(String known) {
-      return vertx
-          .undeploy(known)
-          .recover(
-              failure ->
-                  vertx.deploymentIDs().contains(known)
-                      ? Future.failedFuture(failure)
-                      : gone.future()); // It undeploys itself, or has done so.
+      Future<Void> first = vertx.undeploy(known);
+      return first
+          .recover(failure -> vertx.undeploy(known))
+          .transform(tried -> gone.future())
+          .transform(ended -> isRefusal(first) ? Future.succeededFuture() : first);
+    }
+
+    private boolean isRefusal(Future<Void> undeployed) {
+      return undeployed.cause() instanceof IllegalStateException e && e != stopFailure;
     }
 
     Future<?> probe() {
@@ -195,7 +210,12 @@ public final class InnerDeployment implements LeaderElection.Work {
 
     @Override
     public Future<?> undeploy(Context context) throws Exception {
-      return own.undeploy(context);
+      try {
+        return own.undeploy(context).onFailure(failure -> deployed.stopFailure = failure);
+      } catch (Throwable e) {
+        deployed.stopFailure = e;
+        throw e;
+      }
     }
 
     @Override
