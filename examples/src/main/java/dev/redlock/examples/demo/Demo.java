@@ -38,8 +38,9 @@ public final class Demo implements Callable<Integer> {
   @Option(
       names = "--out",
       paramLabel = "FILE",
-      description = "file for the picture (default: ${DEFAULT-VALUE})")
-  private Path out = Path.of("timeline.html");
+      description =
+          "file for the picture (default: timeline.html, without the lock timeline-no-lock.html)")
+  private @Nullable Path out;
 
   @Option(
       names = "--seed",
@@ -73,7 +74,8 @@ public final class Demo implements Callable<Integer> {
     return verdict.exitCode();
   }
 
-  private Plan plan() {
+  /** The settings that the options describe. */
+  Plan plan() {
     int least = withoutLock ? 2 : Plan.LEAST_SECONDS;
     int usual = withoutLock ? SECONDS_WITHOUT_LOCK : SECONDS;
     int length = seconds == null ? usual : seconds;
@@ -81,7 +83,9 @@ public final class Demo implements Callable<Integer> {
       throw usage("--seconds " + length + " must be between " + least + " and 600");
     }
     long chosen = seed == null ? ThreadLocalRandom.current().nextInt(1_000_000) : seed;
-    return new Plan(!withoutLock, Duration.ofSeconds(length), chosen, out.toAbsolutePath());
+    Path usualPage = Path.of(withoutLock ? "timeline-no-lock.html" : "timeline.html");
+    Path page = out == null ? usualPage : out;
+    return new Plan(!withoutLock, Duration.ofSeconds(length), chosen, page.toAbsolutePath());
   }
 
   private RuntimeException usage(String message) {

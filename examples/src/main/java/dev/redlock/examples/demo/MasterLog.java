@@ -3,6 +3,7 @@ package dev.redlock.examples.demo;
 import dev.redlock.testkit.ServerState;
 import dev.redlock.testkit.timeline.Timeline.Phase;
 import dev.redlock.testkit.timeline.Timeline.State;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -65,6 +66,32 @@ final class MasterLog {
 
   synchronized State now(int master) {
     return lanes.get(master).now;
+  }
+
+  /**
+   * Describes the masters by their numbers, for example "masters 1 3 4 5 vote · 2 DEAD".
+   *
+   * @param left how long each quarantine lasts
+   */
+  synchronized String summary(List<Duration> left) {
+    StringBuilder voting = new StringBuilder();
+    StringBuilder others = new StringBuilder();
+    for (int i = 0; i < lanes.size(); i++) {
+      int number = i + 1;
+      switch (lanes.get(i).now) {
+        case VOTING -> voting.append(' ').append(number);
+        case DEAD -> others.append(" · ").append(number).append(" DEAD");
+        case PAUSED -> others.append(" · ").append(number).append(" PAUSED");
+        case CONNECTING -> others.append(" · ").append(number).append(" connecting");
+        case QUARANTINED ->
+            others
+                .append(" · ")
+                .append(number)
+                .append(" quarantined ")
+                .append(Masters.upToSeconds(left.get(i)));
+      }
+    }
+    return (voting.isEmpty() ? "no master votes" : "masters" + voting + " vote") + others;
   }
 
   /** The states between two times, counted from the first of them. */

@@ -1,13 +1,11 @@
 package dev.redlock.examples.demo;
 
 import dev.redlock.Redlock;
-import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.ServerState;
 import dev.redlock.testkit.timeline.Timeline.Phase;
 import dev.redlock.testkit.timeline.Timeline.State;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
@@ -78,23 +76,9 @@ final class Masters implements AutoCloseable {
     log.process(master, ServerState.RUNNING, System.nanoTime());
   }
 
-  /** Describes the masters, one word per master. */
+  /** Describes the masters. */
   String summary() {
-    List<Redlock.NodeState> seen = observer.nodes();
-    List<String> words = new ArrayList<>();
-    for (RedisNode node : nodes) {
-      int i = node.index();
-      String word =
-          switch (log.now(i)) {
-            case VOTING -> "votes";
-            case DEAD -> "DEAD";
-            case PAUSED -> "PAUSED";
-            case CONNECTING -> "connecting";
-            case QUARANTINED -> "quarantined " + upToSeconds(seen.get(i).remaining());
-          };
-      words.add((i + 1) + " " + word);
-    }
-    return String.join(" · ", words);
+    return log.summary(observer.nodes().stream().map(Redlock.NodeState::remaining).toList());
   }
 
   /** The states of a master, in times of the run. */

@@ -58,9 +58,11 @@ final class ShopTimeline {
     verdict.complaints().forEach(timeline::note);
     return timeline
         .note(
-            "All times are from the monotonic clock that the processes of this host share. A hold"
-                + " lasts from the grant of the lock until the worker started to release it, or until"
-                + " its validity ended.")
+            "All times are from the monotonic clock that the processes of this host share. "
+                + (locked
+                    ? "A hold lasts from the grant of the lock until the worker started to release"
+                        + " it, or until its validity ended."
+                    : "A sale lasts from its read of the stock until its write."))
         .build();
   }
 

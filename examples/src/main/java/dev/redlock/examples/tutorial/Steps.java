@@ -255,9 +255,11 @@ final class Steps {
         RedisURI address = RedisURI.create(uri);
         address.setTimeout(Duration.ofSeconds(5));
         RedisClient client = RedisClient.create(address);
-        // A command to a dead master fails at once, and is not sent later.
+        // A command to a dead master fails at once, and is not sent later. A connection that
+        // reconnects while its client shuts down would be logged as an error.
         client.setOptions(
             ClientOptions.builder()
+                .autoReconnect(false)
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .build());
         clients.add(client);

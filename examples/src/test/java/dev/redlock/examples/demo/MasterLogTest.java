@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.testkit.ServerState;
 import dev.redlock.testkit.timeline.Timeline.Phase;
 import dev.redlock.testkit.timeline.Timeline.State;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class MasterLogTest {
@@ -26,6 +29,19 @@ class MasterLogTest {
             new Phase(State.CONNECTING, 20, 25),
             new Phase(State.QUARANTINED, 25, 40),
             new Phase(State.VOTING, 40, 50));
+  }
+
+  @Test
+  void summary_ofMastersInDifferentStates_namesThemByNumber() {
+    MasterLog five = new MasterLog(5, 0);
+    for (int i = 0; i < 5; i++) {
+      five.client(i, State.VOTING, 1);
+    }
+    five.process(1, ServerState.DEAD, 2);
+    five.client(4, State.QUARANTINED, 2);
+    assertThat(five.summary(Collections.nCopies(5, Duration.ofMillis(3_100))))
+        .isEqualTo("masters 1 3 4 vote · 2 DEAD · 5 quarantined 4 s");
+    assertThat(log.summary(List.of(Duration.ZERO))).isEqualTo("no master votes · 1 connecting");
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.redlock.it.failures;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -104,7 +105,7 @@ final class Failures implements Callable<Integer> {
 
   /** Runs the program and exits with its code. */
   public static void main(String[] args) {
-    CommandLine command = new CommandLine(new Failures());
+    CommandLine command = command();
     command.setExecutionExceptionHandler(
         (failure, line, parsed) -> {
           if (failure instanceof IllegalArgumentException) {
@@ -115,6 +116,17 @@ final class Failures implements Callable<Integer> {
           return 2;
         });
     System.exit(command.execute(args));
+  }
+
+  /** The options, and after them the list of the faults. */
+  static CommandLine command() {
+    CommandLine command = new CommandLine(new Failures());
+    List<String> lines = new ArrayList<>(List.of("", "The faults; n0 to n4 are the masters:"));
+    for (Nemesis nemesis : Nemesis.values()) {
+      lines.add("  " + nemesis.label() + ": " + nemesis.words());
+    }
+    command.getCommandSpec().usageMessage().footer(lines.toArray(String[]::new));
+    return command;
   }
 
   @Override
@@ -202,9 +214,6 @@ final class Failures implements Callable<Integer> {
   }
 
   private static String known() {
-    return Arrays.stream(Nemesis.values())
-        .map(n -> n.code() + " " + n.name().toLowerCase(Locale.ROOT).replace('_', '-'))
-        .distinct()
-        .collect(Collectors.joining(", "));
+    return Arrays.stream(Nemesis.values()).map(Nemesis::label).collect(Collectors.joining(", "));
   }
 }

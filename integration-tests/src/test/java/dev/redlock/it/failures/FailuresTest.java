@@ -3,6 +3,7 @@ package dev.redlock.it.failures;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -14,6 +15,23 @@ class FailuresTest {
         .containsExactly(
             Nemesis.KILL_EMPTY, Nemesis.KILL_KEEPING, Nemesis.KILL_TRUNCATED, Nemesis.LATENCY);
     assertThat(Failures.chosen(List.of("all"))).containsExactly(Nemesis.values());
+  }
+
+  @Test
+  void fault_thatBegins_isToldByItsNameToo() {
+    Nemesis.Fault fault =
+        new Nemesis.Fault("w2", "does not hear of 3 masters", Duration.ofMillis(1_200), () -> {});
+    assertThat(Harness.line(Nemesis.PARTITION, fault))
+        .isEqualTo("N4 partition: w2 does not hear of 3 masters for 1200 ms");
+  }
+
+  @Test
+  void help_saysEveryFaultInWords() {
+    String help = Failures.command().getUsageMessage();
+    for (Nemesis nemesis : Nemesis.values()) {
+      assertThat(help).contains(nemesis.label() + ": ");
+    }
+    assertThat(help).contains("N2 stop-node: SIGSTOP of one or two masters");
   }
 
   @Test

@@ -50,6 +50,7 @@ final class Harness {
       try {
         world.awaitReady();
         say(plan.workers() + " workers, seed " + plan.seed() + ", faults begin");
+        say("n0 to n4 are the masters; w1.2 is the second process of worker 1");
         history.add("harness", "begin", "seed", plan.seed());
         long end = System.nanoTime() + plan.length().toNanos();
         while (System.nanoTime() - end < 0) {
@@ -135,12 +136,12 @@ final class Harness {
               fault.where(),
               "text",
               fault.text());
-      say(nemesis.code() + " " + fault.where() + " " + fault.text() + " for " + millis(fault));
+      say(line(nemesis, fault));
     } catch (IllegalStateException | UncheckedIOException e) {
       if (faults.isEmpty()) {
         throw e;
       }
-      say(nemesis.code() + " not now: " + e.getMessage());
+      say(nemesis.label() + ": not now: " + e.getMessage());
     }
   }
 
@@ -171,7 +172,10 @@ final class Harness {
     List<RedisNode> victims = shuffled.subList(0, Settings.QUORUM);
     WorkerProcess holder = world.holderOf("still").orElseThrow();
     world.history().add("harness", "fault", "code", "N1", "where", "n", "text", "three forget");
-    say("N1 three masters killed and restarted empty, and the holder cannot repair its keys there");
+    say(
+        Nemesis.KILL_EMPTY.label()
+            + ": three masters killed and restarted empty, and the holder cannot repair its keys"
+            + " there");
     victims.forEach(node -> holder.gates().get(node.index()).cut());
     victims.forEach(RedisNode::restart);
     Thread.sleep(plan.settings().leaseTime().toMillis() / 2);
@@ -300,7 +304,9 @@ final class Harness {
     }
   }
 
-  private static String millis(Fault fault) {
-    return fault.length().toMillis() + " ms";
+  /** Describes a fault that begins. */
+  static String line(Nemesis nemesis, Fault fault) {
+    String length = fault.length().isZero() ? "" : " for " + fault.length().toMillis() + " ms";
+    return nemesis.label() + ": " + fault.where() + " " + fault.text() + length;
   }
 }

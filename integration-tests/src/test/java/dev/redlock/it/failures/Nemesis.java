@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
@@ -21,22 +22,21 @@ import java.util.stream.Stream;
 
 /** The faults. Each chooses its victims and its duration at random; {@link Fault#end} undoes it. */
 enum Nemesis {
-  /** N1: SIGKILL, and a restart without its keys. */
-  KILL_EMPTY("N1") {
+  KILL_EMPTY("N1", "SIGKILL of one to three masters; they come back without their keys") {
     @Override
     Fault begin(World world, Random random) {
       return killed(world, random, "killed, back empty", RedisNode::restart);
     }
   },
-  /** N1: SIGKILL, and a restart with all acknowledged writes. */
-  KILL_KEEPING("N1") {
+  KILL_KEEPING("N1", "the same; they come back with all acknowledged writes") {
     @Override
     Fault begin(World world, Random random) {
       return killed(world, random, "killed, back with its file", RedisNode::restartKeepingData);
     }
   },
-  /** N1: SIGKILL, and a restart without the end of its file, as after a power failure. */
-  KILL_TRUNCATED("N1") {
+  KILL_TRUNCATED(
+      "N1",
+      "SIGKILL of a master; it comes back without the end of its file, as after a power failure") {
     @Override
     Fault begin(World world, Random random) {
       List<RedisNode> victims = masters(world, 1, random);
@@ -51,8 +51,7 @@ enum Nemesis {
           victim::restartKeepingData);
     }
   },
-  /** N2: SIGSTOP. */
-  STOP_NODE("N2") {
+  STOP_NODE("N2", "SIGSTOP of one or two masters") {
     @Override
     Fault begin(World world, Random random) {
       List<RedisNode> victims = masters(world, 1 + random.nextInt(2), random);
@@ -64,8 +63,7 @@ enum Nemesis {
           () -> victims.forEach(RedisNode::resume));
     }
   },
-  /** N3: SIGSTOP of a worker, mostly of the one that held last. */
-  STOP_CLIENT("N3") {
+  STOP_CLIENT("N3", "SIGSTOP of a worker, mostly of the one that held last") {
     @Override
     Fault begin(World world, Random random) {
       WorkerProcess victim = holder(world, random);
@@ -74,8 +72,7 @@ enum Nemesis {
           victim.who(), "paused (SIGSTOP)", part(world, random, 0.1, 2), victim::resume);
     }
   },
-  /** N4: one worker is cut off from some masters or from all, in both directions or in one. */
-  PARTITION("N4") {
+  PARTITION("N4", "one worker is cut off from some masters or all, in both directions or in one") {
     @Override
     Fault begin(World world, Random random) {
       WorkerProcess victim = any(world.workers(), random);
@@ -106,8 +103,7 @@ enum Nemesis {
           () -> gates.forEach(TcpGate::endFaults));
     }
   },
-  /** N5: slow links, each with its own delay; every other time the delays change continuously. */
-  LATENCY("N5") {
+  LATENCY("N5", "slow links, each with its own delay, constant or varying") {
     @Override
     Fault begin(World world, Random random) {
       List<TcpGate> gates = new ArrayList<>();
@@ -134,11 +130,7 @@ enum Nemesis {
           });
     }
   },
-  /**
-   * N6: one master's clock jumps or runs at another rate; without the clock shim, keys expire
-   * early.
-   */
-  CLOCK("N6") {
+  CLOCK("N6", "a master's clock jumps or runs at another rate; without gcc, keys expire early") {
     @Override
     Fault begin(World world, Random random) {
       List<RedisNode> victims = masters(world, 1, random);
@@ -187,8 +179,7 @@ enum Nemesis {
       return true;
     }
   },
-  /** N7: SCRIPT FLUSH everywhere. */
-  SCRIPT_FLUSH("N7") {
+  SCRIPT_FLUSH("N7", "SCRIPT FLUSH on all masters") {
     @Override
     Fault begin(World world, Random random) {
       List<RedisNode> victims = masters(world, Settings.MASTERS, random);
@@ -196,8 +187,7 @@ enum Nemesis {
       return new Fault("masters", "forget their scripts", Duration.ZERO, () -> {});
     }
   },
-  /** N8: FLUSHDB on one master. */
-  FLUSHDB("N8") {
+  FLUSHDB("N8", "FLUSHDB on one master") {
     @Override
     Fault begin(World world, Random random) {
       List<RedisNode> victims = masters(world, 1, random);
@@ -210,8 +200,7 @@ enum Nemesis {
       return true; // By clients that are not connected at that moment.
     }
   },
-  /** N9: CLIENT PAUSE. */
-  CLIENT_PAUSE("N9") {
+  CLIENT_PAUSE("N9", "CLIENT PAUSE on one or two masters") {
     @Override
     Fault begin(World world, Random random) {
       List<RedisNode> victims = masters(world, 1 + random.nextInt(2), random);
@@ -222,8 +211,8 @@ enum Nemesis {
       return new Fault(lanes(victims), "CLIENT PAUSE " + what, length.plusMillis(20), () -> {});
     }
   },
-  /** N10: SIGKILL of a worker, mostly of the one that held last; a new process replaces it. */
-  KILL_HOLDER("N10") {
+  KILL_HOLDER(
+      "N10", "SIGKILL of a worker, mostly of the one that held last; a new process replaces it") {
     @Override
     Fault begin(World world, Random random) {
       WorkerProcess victim = holder(world, random);
@@ -232,16 +221,14 @@ enum Nemesis {
       return new Fault(who, "killed (SIGKILL)", part(world, random, 0.1, 0.5), victim::replace);
     }
   },
-  /** N11: all connections reset, several times. */
-  RESET("N11") {
+  RESET("N11", "all connections are reset, several times") {
     @Override
     Fault begin(World world, Random random) {
       reset(world);
       return new Fault("links", "all reset", millis(random, 400), () -> reset(world));
     }
   },
-  /** N12: masters reply with errors instead of executing requests. */
-  ERRING("N12") {
+  ERRING("N12", "one or two masters reply with errors instead of executing requests") {
     @Override
     Fault begin(World world, Random random) {
       List<RedisNode> victims = masters(world, 1 + random.nextInt(2), random);
@@ -255,8 +242,7 @@ enum Nemesis {
           () -> ends.forEach(Runnable::run));
     }
   },
-  /** N13: SIGSTOP of a worker at a certain step of a lock's queue. */
-  STOP_AT_STEP("N13") {
+  STOP_AT_STEP("N13", "SIGSTOP of a worker at a certain step of a lock's queue") {
     @Override
     Fault begin(World world, Random random) {
       WorkerProcess victim = holder(world, random);
@@ -271,13 +257,25 @@ enum Nemesis {
   record Fault(String where, String text, Duration length, Runnable end) {}
 
   private final String code;
+  private final String words;
 
-  Nemesis(String code) {
+  Nemesis(String code, String words) {
     this.code = code;
+    this.words = words;
   }
 
   String code() {
     return code;
+  }
+
+  /** Its code and its name, as an option takes them, for example "N2 stop-node". */
+  String label() {
+    return code + " " + name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** What it does, in words. */
+  String words() {
+    return words;
   }
 
   abstract Fault begin(World world, Random random);

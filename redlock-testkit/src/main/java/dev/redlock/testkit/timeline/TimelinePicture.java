@@ -153,7 +153,9 @@ final class TimelinePicture {
     }
     section(
         timeline.holdersLabel(),
-        "height of a bar: held share of the time; its tooltip shows the tokens");
+        tokens()
+            ? "height of a bar: held share of the time; its tooltip shows the tokens"
+            : "height of a bar: share of the time; its tooltip shows the number");
     List<Window> overlaps = timeline.overlaps();
     if (!overlaps.isEmpty()) {
       front.text("name", LEFT - 12, y + 9, "two at once");
@@ -170,6 +172,13 @@ final class TimelinePicture {
       y += HOLDER_HEIGHT + 6;
     }
     y -= 6;
+  }
+
+  /** Without a lock there are no tokens to explain. */
+  private boolean tokens() {
+    return timeline.holders().stream()
+        .flatMap(lane -> lane.holds().stream())
+        .anyMatch(hold -> hold.token() != 0);
   }
 
   private void holder(HolderLane lane, String colour) {
@@ -315,7 +324,7 @@ final class TimelinePicture {
     Scale near = new Scale(window.fromNanos(), window.toNanos(), LEFT, RIGHT - LEFT);
     section(
         "close-up of " + Scale.length(window.toNanos() - window.fromNanos()),
-        "single holds, with the last digits of their tokens");
+        tokens() ? "single holds, with the last digits of their tokens" : "one bar for each");
     double top = y;
     double from = scale.x(window.fromNanos());
     double to = Math.max(from + 1, scale.x(window.toNanos()));

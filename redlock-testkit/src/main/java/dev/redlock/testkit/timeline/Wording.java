@@ -11,13 +11,13 @@ final class Wording {
   static String describe(String name, HoldBins.Bin bin) {
     String tokens =
         bin.lastToken() == 0
-            ? "no token"
+            ? ""
             : bin.firstToken() == bin.lastToken()
-                ? "token " + bin.lastToken()
-                : "tokens " + bin.firstToken() + " to " + bin.lastToken();
+                ? ", token " + bin.lastToken()
+                : ", tokens " + bin.firstToken() + " to " + bin.lastToken();
     return String.format(
         Locale.ROOT,
-        "%s, %s: %d %s, %.0f %% of the time, %s",
+        "%s, %s: %d %s, %.0f %% of the time%s",
         name,
         span(new Window(bin.fromNanos(), bin.toNanos())),
         bin.holds(),
@@ -32,7 +32,7 @@ final class Wording {
         + span(new Window(hold.fromNanos(), hold.toNanos()))
         + ", "
         + Scale.length(hold.toNanos() - hold.fromNanos())
-        + (hold.token() == 0 ? ", no token" : ", token " + hold.token())
+        + (hold.token() == 0 ? "" : ", token " + hold.token())
         + (hold.note().isEmpty() ? "" : ", " + hold.note());
   }
 

@@ -38,6 +38,14 @@ class TimelineHtmlTest {
   }
 
   @Test
+  void render_withoutTokens_saysNothingOfTokens() {
+    HolderLane lane = new HolderLane("w", List.of(Hold.released(0, 500, 0)), List.of());
+    Timeline.Builder timeline = Timeline.builder("title", 1000).holders(List.of(lane));
+    String page = TimelineHtml.render(timeline.closeUp(new Timeline.Window(0, 500)).build());
+    assertThat(page).contains("close-up").doesNotContain("token");
+  }
+
+  @Test
   void render_twice_givesTheSamePage() {
     assertThat(TimelineHtml.render(SampleTimeline.make()))
         .isEqualTo(TimelineHtml.render(SampleTimeline.make()));

@@ -5,7 +5,10 @@ import dev.redlock.testkit.RedisNodes;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
 /**
@@ -25,6 +28,18 @@ class ShopApplication {
   @Bean(destroyMethod = "close")
   RedisNodes masters() {
     return RedisNodes.start(3);
+  }
+
+  /** Prints what a visitor can try. */
+  @Bean
+  ApplicationListener<ApplicationReadyEvent> invitation() {
+    return ready -> {
+      ConfigurableEnvironment environment = ready.getApplicationContext().getEnvironment();
+      String shop = "http://127.0.0.1:" + environment.getProperty("local.server.port");
+      System.out.println("shop: open. Buy a coupon, and look at the locks:");
+      System.out.println("  curl -X POST " + shop + "/coupons/spring");
+      System.out.println("  curl " + shop + "/actuator/redlock");
+    };
   }
 
   @Bean

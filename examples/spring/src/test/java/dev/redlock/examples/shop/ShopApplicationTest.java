@@ -4,14 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.redlock.Redlock;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.SpringApplication;
@@ -20,6 +25,20 @@ import org.springframework.context.ConfigurableApplicationContext;
 @Timeout(120)
 class ShopApplicationTest {
   private static final Duration DEADLINE = Duration.ofSeconds(60);
+
+  private final PrintStream console = System.out;
+  private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
+
+  @BeforeEach
+  void capture() {
+    System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+  }
+
+  @AfterEach
+  void print() {
+    System.setOut(console);
+    System.out.print(printed.toString(StandardCharsets.UTF_8));
+  }
 
   @Test
   void shop_withMoreBuyersThanCoupons_sellsEachCouponOnceAndRestocks() {
@@ -35,6 +54,9 @@ class ShopApplicationTest {
             "--redlock.locked.wait-time=60s")) {
       assertThat(context.getBean(Redlock.class).awaitReady(DEADLINE)).isTrue();
       String shop = "http://127.0.0.1:" + context.getEnvironment().getProperty("local.server.port");
+      assertThat(printed.toString(StandardCharsets.UTF_8))
+          .contains("curl -X POST " + shop + "/coupons/spring\n")
+          .contains("curl " + shop + "/actuator/redlock\n");
       context.getBean(Restocking.class).restock();
       assertThat(send("GET", shop + "/coupons/spring").join().body()).isEqualTo("30\n");
 
