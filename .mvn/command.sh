@@ -35,7 +35,8 @@ maven() {
 made_with() { printf '%s\n' "${MVN_ARGS:-}" "$(ls "$1")"; }
 
 # build STAMP LIB SOURCE… -- ARGUMENT…   runs Maven with the arguments, which fill LIB with jars,
-# unless an earlier build did that and neither LIB nor its sources have changed since.
+# unless an earlier build did that and neither LIB nor its sources have changed since. All commands build with
+# -Dmaven.test.skip=true package: with another phase, Maven would compile all modules that they share again.
 build() {
   local stamp=$1 lib=$2 sources=("$root/pom.xml" "$root/.mvn") first=
   shift 2
