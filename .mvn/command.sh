@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The common part of ./demo, ./shop, ./tutorial, ./recipe, ./site, ./bench, ./failures, ./matrix, ./lanes
-# and ./simulate, which source it under "set -euo pipefail": finds Java, builds if necessary, and reports errors. Works with bash 3.2.
+# The common part of the commands, which source it under "set -euo pipefail": finds Java, builds if necessary, and
+# reports errors. Works with bash 3.2.
 #
 # MVN_ARGS is passed to Maven, for example -o; JAVA_OPTS is passed to the program.
 
@@ -8,6 +8,12 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
 
 say() { printf '%s: %s\n' "${0##*/}" "$*"; }
+
+# Prints the comment at the top of the command, and ends.
+usage() {
+  sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
+  exit 0
+}
 
 # Exit code 2: the program could not start.
 fail() {
