@@ -14,7 +14,9 @@ public enum LeaseEnd {
   /** A quorum of nodes no longer stores it: an operator broke it, or nodes forgot it. */
   LOST,
   /** It reached {@link LockOptions#holdCap()}. */
-  CAP_REACHED;
+  CAP_REACHED,
+  /** Its client was closed while it was held, and has released it. */
+  CLOSED;
 
   /** Whether the holder ended it while it was valid. */
   public boolean byHolder() {

@@ -161,6 +161,25 @@ public interface Redlock extends AutoCloseable {
   void close();
 
   /**
+   * Closes the client as {@link #close()}, but first waits until its leases have been released, for
+   * the grace period at most. For the end of a process: tasks that hold locks finish their work.
+   *
+   * <p>Meanwhile the client extends leases as before. It grants no lock: waiters and new callers
+   * fail with {@link RedlockClosedException}. A thread may still enter a reentrant lock that it
+   * holds. Elections tell their work to stop, and another instance takes over when it has. After
+   * the grace period, the client logs the names that are still held, and ends these leases as
+   * {@link LeaseEnd#CLOSED}.
+   *
+   * <p>The grace period ends early if the thread is interrupted, which keeps its interrupt flag, or
+   * if another thread calls {@code close()}. Do not call this method while the calling thread holds
+   * a lease: it would wait for itself. In a callback in the middle of a lock's queue it returns at
+   * once, as {@code close()} does.
+   *
+   * @throws IllegalArgumentException if the grace period is negative
+   */
+  void close(Duration grace);
+
+  /**
    * The state of one node.
    *
    * @param node its name, without credentials

@@ -1,6 +1,7 @@
 package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.joining;
 
 import dev.redlock.Diagnosis;
 import dev.redlock.DistributedLock;
@@ -24,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -33,6 +35,9 @@ import org.jspecify.annotations.Nullable;
 final class Client implements Redlock, ElectionClient {
   private static final long HEARTBEAT_NANOS = 500_000_000;
   private static final long SUSPENDED_MILLIS = 200;
+
+  /** The most names of leases in the log line of a close. */
+  private static final int NAMES_IN_LOG = 20;
 
   /** The longest time that a close takes after its drain: nodes may close slowly. */
   private static final long CLOSE_NANOS = 5_000_000_000L;
@@ -268,6 +273,11 @@ final class Client implements Redlock, ElectionClient {
   }
 
   @Override
+  public void onClosing(Lease lease, Runnable task) {
+    ((DefaultLease) lease).core().onClosing(task);
+  }
+
+  @Override
   public void await(CompletionStage<?> stage, long nanos) {
     CompletableFuture<Boolean> done = new CompletableFuture<>();
     stage.whenComplete((value, failure) -> done.complete(true));
@@ -280,6 +290,45 @@ final class Client implements Redlock, ElectionClient {
   }
 
   // Closing.
+
+  @Override
+  public void close(Duration grace) {
+    if (grace.isNegative()) {
+      throw new IllegalArgumentException("grace " + grace + " must not be negative");
+    }
+    long graceNanos = TimeUnit.NANOSECONDS.convert(grace);
+    locks.refuseWaiters();
+    if (isNeededHere()) {
+      context.platform.closingThread(() -> closeAfter(graceNanos)).start();
+    } else {
+      closeAfter(graceNanos);
+    }
+  }
+
+  /** Waits for the holders, for this time at most, then closes. */
+  private void closeAfter(long graceNanos) {
+    long begin = context.time.nanos();
+    boolean interrupted = false;
+    while (!interrupted && locks.anyHeld() && context.time.nanos() - begin < graceNanos) {
+      if (locks.isClosed()) {
+        break; // Another thread does not wait for the holders.
+      }
+      interrupted = !context.blocking.await(new CompletableFuture<>(), Drain.CHECK_NANOS);
+    }
+    List<LockKeys> held = locks.isClosed() ? List.of() : locks.held();
+    if (!held.isEmpty()) {
+      context.log.warn(
+          "closing the client{}: {} leases are still held, and are released now: {}{}",
+          interrupted ? " early, because the thread that closes it was interrupted" : "",
+          held.size(),
+          held.stream().limit(NAMES_IN_LOG).map(LockKeys::toString).collect(joining(", ")),
+          held.size() > NAMES_IN_LOG ? " …" : "");
+    }
+    close();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
 
   @Override
   public void close() {

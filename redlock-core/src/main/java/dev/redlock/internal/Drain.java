@@ -8,7 +8,7 @@ package dev.redlock.internal;
  */
 final class Drain {
   static final long LIMIT_NANOS = 5_000_000_000L;
-  private static final long CHECK_NANOS = 10_000_000;
+  static final long CHECK_NANOS = 10_000_000;
   private static final long MIN_PATIENCE_NANOS = 500_000_000;
 
   private final ClientContext context;

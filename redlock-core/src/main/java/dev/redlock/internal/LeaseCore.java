@@ -20,6 +20,7 @@ final class LeaseCore {
   private @Nullable PendingAck release;
   private @Nullable CompletableFuture<LeaseEnd> whenEnded;
   private @Nullable Consumer<LeaseEnd> onEnd;
+  private @Nullable Runnable onClosing;
   private @Nullable LeaseEnd end;
   private @Nullable LeaseLeakReference watch;
 
@@ -102,6 +103,29 @@ final class LeaseCore {
     }
     if (over != null) {
       taker.accept(over);
+    }
+  }
+
+  /**
+   * Calls the task when the client begins to close and waits for the holder, at once if it has
+   * begun; perhaps twice. The task neither blocks nor throws.
+   */
+  void onClosing(Runnable task) {
+    synchronized (this) {
+      onClosing = task;
+    }
+    if (!actor.isOfOpenClient()) { // Read after the task is set: the close tells it, or this does.
+      task.run();
+    }
+  }
+
+  void clientCloses() {
+    Runnable task;
+    synchronized (this) {
+      task = onClosing;
+    }
+    if (task != null) {
+      task.run();
     }
   }
 

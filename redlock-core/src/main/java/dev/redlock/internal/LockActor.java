@@ -62,7 +62,8 @@ class LockActor implements CleanupBacklog.BacklogOwner {
   /** Whether the carriers of hints know that a node refused a caller that waits. */
   private boolean refusalTold;
 
-  private @Nullable LeaseCore held;
+  /** Written by the thread that handles events, read by a close that waits for its end. */
+  private volatile @Nullable LeaseCore held;
 
   /** Null if the client has no listener. */
   private final @Nullable LockEvents events;
@@ -100,6 +101,22 @@ class LockActor implements CleanupBacklog.BacklogOwner {
 
   boolean isOfEndedClient() {
     return locks.isEnded();
+  }
+
+  boolean isOfOpenClient() {
+    return locks.isOpen();
+  }
+
+  boolean isHeld() {
+    return held != null;
+  }
+
+  /** The client closes, and waits for the holder. */
+  void tellHolderOfClose() {
+    LeaseCore core = held;
+    if (core != null) {
+      core.clientCloses();
+    }
   }
 
   /** Whether the current thread is in the middle of an event of this queue. */

@@ -30,6 +30,8 @@ final class Locks {
 
   private enum State {
     OPEN,
+    /** Waiters are refused; leases go on until their holders release them. */
+    CLOSING,
     /** Waiters are refused, leases are released; pending releases are still sent. */
     CLOSED,
     /** Nodes and timers are closed: what still waits for one of them is given up. */
@@ -47,7 +49,7 @@ final class Locks {
 
   private final ThreadPoolExecutor queueThreads;
 
-  /** Written by the one thread that closes the client, read with each event. */
+  /** Written by threads that close the client, and only forwards; read with each event. */
   private volatile State state = State.OPEN;
 
   private final CompletableFuture<Boolean> emptied = new CompletableFuture<>();
@@ -73,8 +75,11 @@ final class Locks {
             post(keys, event);
             return;
           }
-          if (state != State.OPEN) {
-            machine.close(now, wall); // In the same event: a closed machine retires with the next.
+          // In the same event: a closed machine retires with the next.
+          if (isClosed()) {
+            machine.close(now, wall);
+          } else if (!isOpen()) {
+            machine.refuseWaiters(now);
           }
           event.handle(machine, now, wall);
         });
@@ -84,7 +89,7 @@ final class Locks {
   }
 
   void submit(PendingAcquire pending) {
-    if (isClosed()) { // Cheaper than an actor, which would refuse it as well.
+    if (!isOpen()) { // Cheaper than an actor, which would refuse it as well.
       pending.refusedBecauseClosed();
       return;
     }
@@ -146,17 +151,54 @@ final class Locks {
     }
   }
 
+  /** Whether new callers may wait. */
+  boolean isOpen() {
+    return state == State.OPEN;
+  }
+
   boolean isClosed() {
-    return state != State.OPEN;
+    return state.compareTo(State.CLOSED) >= 0;
   }
 
   boolean isEnded() {
     return state == State.ENDED;
   }
 
+  /** Whether the state is new: no step back if two threads close the client in two ways. */
+  private synchronized boolean advance(State to) {
+    boolean later = state.compareTo(to) < 0;
+    if (later) {
+      state = to;
+    }
+    return later;
+  }
+
+  /** Refuses all waiters, present and future, and tells holders that the client closes. */
+  void refuseWaiters() {
+    if (advance(State.CLOSING)) {
+      for (LockActor actor : all()) {
+        actor.post(
+            (machine, now, wall) -> {
+              machine.refuseWaiters(now);
+              actor.tellHolderOfClose();
+            });
+      }
+    }
+  }
+
+  /** Whether any lease is held. */
+  boolean anyHeld() {
+    return actors.values().stream().anyMatch(LockActor::isHeld);
+  }
+
+  /** The names of the leases that are held. */
+  List<LockKeys> held() {
+    return actors.values().stream().filter(LockActor::isHeld).map(LockActor::keys).toList();
+  }
+
   /** Refuses all waiters, present and future, and releases what is held. Called once. */
   void close() {
-    state = State.CLOSED;
+    advance(State.CLOSED);
     for (LockActor actor : all()) {
       actor.post(LockMachine::close);
     }
@@ -177,7 +219,7 @@ final class Locks {
 
   /** Settles all that still waits for a node or a timer: both are closed. Called once. */
   void end() {
-    state = State.ENDED;
+    advance(State.ENDED);
     for (LockActor actor : all()) {
       actor.post(Locks::giveUp);
     }

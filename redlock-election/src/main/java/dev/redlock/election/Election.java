@@ -271,6 +271,7 @@ final class Election implements LeaderElection {
     become(State.WORKING);
     // Not by whenEnded: its dependents wait for each other, and work may block in one of its own.
     client.onEnd(got, end -> serially(() -> onEnded(t, end)));
+    client.onClosing(got, () -> serially(() -> onClosing(t)));
     user.execute(() -> start(t));
     watch(t);
   }
@@ -320,6 +321,14 @@ final class Election implements LeaderElection {
         // Replaces the timer of the client, which ends with it.
         arm(config.stopTimeout().toNanos(), () -> stopTimedOut(t));
       }
+    }
+  }
+
+  /** The client waits for the end of the tenure before it closes. */
+  private void onClosing(Tenure t) {
+    if (t == tenure) {
+      wanted = false;
+      end(t, StopReason.STOPPED);
     }
   }
 

@@ -100,7 +100,10 @@ public interface LeaderElection extends AutoCloseable {
     RESIGNED,
     /** {@link LeaderElection#pause()} was called. */
     PAUSED,
-    /** {@link LeaderElection#stop()} or {@link LeaderElection#close()} was called. */
+    /**
+     * {@link LeaderElection#stop()}, {@link LeaderElection#close()} or {@link
+     * Redlock#close(Duration)} was called.
+     */
     STOPPED
   }
 

@@ -157,4 +157,38 @@ class ElectionOnNodesTest {
     client.close();
     election.stop().toCompletableFuture().get(20, TimeUnit.SECONDS);
   }
+
+  @Test
+  void election_whoseClientClosesWithAGracePeriod_stopsItsWorkBeforeAnotherInstanceWorks()
+      throws Exception {
+    Queue<String> events = new ConcurrentLinkedQueue<>();
+    Redlock first = client().build();
+    LeaderElection leader = LeaderElection.builder(first, "e", new Work("first", events)).build();
+    leader.start();
+    Awaitility.await().atMost(WAIT).until(() -> events.contains("first works"));
+    try (Redlock second = client().build()) {
+      LeaderElection successor =
+          LeaderElection.builder(second, "e", new Work("second", events)).build();
+      successor.start();
+      first.close(Duration.ofMinutes(1));
+      assertThat(events).startsWith("first works", "first stops: STOPPED");
+      Awaitility.await().atMost(WAIT).until(() -> events.contains("second works"));
+      Awaitility.await().atMost(WAIT).until(() -> leader.state() == LeaderElection.State.IDLE);
+      successor.close();
+    }
+  }
+
+  private record Work(String name, Queue<String> events) implements LeaderElection.Work {
+    @Override
+    public CompletionStage<?> startWork(Lease lease) {
+      events.add(name + " works");
+      return CompletableFuture.completedStage(null);
+    }
+
+    @Override
+    public CompletionStage<?> stopWork(LeaderElection.StopReason reason) {
+      events.add(name + " stops: " + reason);
+      return CompletableFuture.completedStage(null);
+    }
+  }
 }

@@ -77,7 +77,7 @@ class ElectionTest {
                       }
                       case "executor" -> (Executor) userTasks::add;
                       case "isClosed" -> false;
-                      case "onEnd", "report" -> null;
+                      case "onEnd", "onClosing", "report" -> null;
                       default -> throw new UnsupportedOperationException(method.getName());
                     });
     return LeaderElection.builder(

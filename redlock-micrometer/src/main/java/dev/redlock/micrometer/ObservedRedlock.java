@@ -126,6 +126,11 @@ public final class ObservedRedlock implements Redlock {
   }
 
   @Override
+  public void close(Duration grace) {
+    client.close(grace);
+  }
+
+  @Override
   public String toString() {
     return "Observed" + client;
   }

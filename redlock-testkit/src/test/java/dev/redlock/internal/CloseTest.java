@@ -143,7 +143,7 @@ class CloseTest {
     client.close();
     assertThat(lease.isValid()).isFalse();
     assertFree("a");
-    assertThat(soon(lease.whenEnded())).isEqualTo(LeaseEnd.RELEASED);
+    assertThat(soon(lease.whenEnded())).isEqualTo(LeaseEnd.CLOSED);
     assertThatThrownBy(() -> soon(lease.extendAsync())).isInstanceOf(ExecutionException.class);
     soon(lease.releaseAsync());
     lease.close();

@@ -30,6 +30,12 @@ public interface ElectionClient {
    */
   void onEnd(Lease lease, Consumer<LeaseEnd> taker);
 
+  /**
+   * Calls the task when the client begins to close with a grace period, at once if it has begun;
+   * perhaps twice. The task neither blocks nor throws.
+   */
+  void onClosing(Lease lease, Runnable task);
+
   /** Waits until the stage completes or the time has passed; keeps the thread's interrupt flag. */
   void await(CompletionStage<?> stage, long nanos);
 

@@ -113,8 +113,19 @@ final class LeaseKeeper {
 
   /** Ends the lease: as released by its holder if it was still valid. */
   void release(HeldLease l, Effect.@Nullable Ack ack, long now, long wall) {
+    release(l, LeaseEnd.RELEASED, ack, now, wall);
+  }
+
+  /** The client closes. A holder that has not asked for the release learns that it was cut off. */
+  void close(HeldLease l, long now, long wall) {
+    LeaseEnd how = l.isReleaseAsked() ? LeaseEnd.RELEASED : LeaseEnd.CLOSED;
+    l.askRelease();
+    release(l, how, null, now, wall);
+  }
+
+  private void release(HeldLease l, LeaseEnd how, Effect.@Nullable Ack ack, long now, long wall) {
     boolean valid = l.validity().remaining(now, wall) > 0;
-    end(l, valid ? LeaseEnd.RELEASED : LeaseEnd.EXPIRED, ack, now);
+    end(l, valid ? how : LeaseEnd.EXPIRED, ack, now);
   }
 
   /** Ends the lease here, then on the nodes; the ack is settled when a quorum has confirmed. */
@@ -126,14 +137,15 @@ final class LeaseKeeper {
     effects.add(new Effect.End(l, how));
     LockConfig config = l.grant.config;
     long keepMillis = 0;
-    if (how == LeaseEnd.RELEASED) {
+    boolean released = how.byHolder() || how == LeaseEnd.CLOSED;
+    if (released) {
       long keepNanos = l.grantedNanos + config.minimumHoldNanos() - now;
       keepMillis = keepNanos > 0 ? keepNanos / 1_000_000L + 1 : 0;
     }
     pendingReleases.release(l, keepMillis, ack, now);
     effects.add(
         new Effect.ReleaseHint(
-            l, how.byHolder() ? ReleaseHints.Reason.RELEASED : ReleaseHints.Reason.LOST));
+            l, released ? ReleaseHints.Reason.RELEASED : ReleaseHints.Reason.LOST));
     if (keepMillis > 0) {
       waitPolicy.pauseUntil(now + keepMillis * 1_000_000L);
     }

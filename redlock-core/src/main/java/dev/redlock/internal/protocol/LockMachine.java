@@ -211,13 +211,17 @@ public final class LockMachine {
     return b;
   }
 
+  /** Refuses all waiters, now and from now on; the lease goes on. */
+  public void refuseWaiters(long now) {
+    waiters.close(now);
+  }
+
   /** No new work; waiters are refused, the lease is released. */
   public void close(long now, long wall) {
-    waiters.close(now);
+    refuseWaiters(now);
     HeldLease l = leases.lease();
     if (l != null) {
-      l.askRelease();
-      leases.release(l, null, now, wall);
+      leases.close(l, now, wall);
     }
   }
 
