@@ -7,6 +7,7 @@ import io.vertx.ext.web.RoutingContext;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.*;
+import org.springframework.context.annotation.Bean;
 
 class Scope {
   interface Stock {

@@ -146,6 +146,15 @@ public interface Redlock extends AutoCloseable {
   LockOptions defaultOptions();
 
   /**
+   * Returns the client that {@link #builder()} made, as this type. Modules of the library that need
+   * more of a client than this interface has call it, for example elections. A decorator passes the
+   * call on to the client that it decorates.
+   *
+   * @throws IllegalArgumentException if the client does not have this type
+   */
+  <T> T unwrap(Class<T> type);
+
+  /**
    * Rejects new calls and fails waiters, both with {@link RedlockClosedException}, and releases all
    * leases. Then waits until the nodes confirm the releases: for 5 s at most, and for 500 ms (or
    * one node timeout, if longer) if no node replies. When it returns, no lease of this client is

@@ -246,6 +246,14 @@ final class Client implements Redlock, ElectionClient {
     return defaults;
   }
 
+  @Override
+  public <T> T unwrap(Class<T> type) {
+    if (!type.isInstance(this)) {
+      throw new IllegalArgumentException("a client made by Redlock.builder() is no " + type);
+    }
+    return type.cast(this);
+  }
+
   // The rest of ElectionClient.
 
   @Override
@@ -269,7 +277,11 @@ final class Client implements Redlock, ElectionClient {
 
   @Override
   public void onEnd(Lease lease, Consumer<LeaseEnd> taker) {
-    ((DefaultLease) lease).core().onEnd(taker);
+    if (lease instanceof DefaultLease own) {
+      own.core().onEnd(taker);
+    } else {
+      var unused = lease.whenEnded().thenAccept(taker); // The lease of a decorated lock.
+    }
   }
 
   @Override

@@ -270,8 +270,14 @@ final class Election implements LeaderElection {
     lease = got;
     become(State.WORKING);
     // Not by whenEnded: its dependents wait for each other, and work may block in one of its own.
-    client.onEnd(got, end -> serially(() -> onEnded(t, end)));
-    client.onClosing(got, () -> serially(() -> onClosing(t)));
+    try {
+      client.onEnd(got, end -> serially(() -> onEnded(t, end)));
+      client.onClosing(got, () -> serially(() -> onClosing(t)));
+    } catch (Throwable e) { // The user may have decorated the lease.
+      report(e);
+      end(t, StopReason.WORK_FAILED);
+      return;
+    }
     user.execute(() -> start(t));
     watch(t);
   }

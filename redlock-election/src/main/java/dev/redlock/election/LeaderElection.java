@@ -234,8 +234,8 @@ public interface LeaderElection extends AutoCloseable {
     /**
      * Makes the election. It does nothing before {@link LeaderElection#start}.
      *
-     * @throws IllegalArgumentException if a value is out of range, or if the client was not made by
-     *     {@link Redlock#builder()}
+     * @throws IllegalArgumentException if a value is out of range, or if the client neither was
+     *     made by {@link Redlock#builder()} nor {@linkplain Redlock#unwrap decorates} such a client
      */
     public LeaderElection build() {
       Duration leaseTime = options.leaseTime();
@@ -252,14 +252,10 @@ public interface LeaderElection extends AutoCloseable {
         throw new IllegalArgumentException(
             "retryPause " + retryPause + " must be positive and not longer than 1 day");
       }
-      if (!(redlock instanceof ElectionClient client)) {
-        throw new IllegalArgumentException(
-            "an election needs a client made by Redlock.builder(), was " + redlock.getClass());
-      }
       LockOptions uncapped = options.withoutDefaultHoldCap();
       return new Election(
           redlock,
-          client,
+          redlock.unwrap(ElectionClient.class),
           new ElectionConfig(
               name,
               liveness == null ? uncapped : uncapped.toBuilder().autoExtend(false).build(),

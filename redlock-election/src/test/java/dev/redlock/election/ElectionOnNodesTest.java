@@ -2,6 +2,7 @@ package dev.redlock.election;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
@@ -9,7 +10,10 @@ import dev.redlock.RedlockBuilder;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.InMemoryLockNode;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -126,6 +130,65 @@ class ElectionOnNodesTest {
   private void grantsOnly(Runnable task) {
     if (ran.incrementAndGet() <= 2) {
       new Thread(task).start();
+    }
+  }
+
+  /** Decorates the client, its locks and their leases, as an aspect of an application may do. */
+  private static <T> T decorated(Class<T> type, Object plain) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (self, method, args) -> {
+              try {
+                return decorated(method.invoke(plain, args));
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            }));
+  }
+
+  private static Object decorated(Object result) {
+    if (result instanceof DistributedLock) {
+      return decorated(DistributedLock.class, result);
+    } else if (result instanceof Lease) {
+      return decorated(Lease.class, result);
+    } else if (result instanceof Optional<?> some) {
+      return some.map(ElectionOnNodesTest::decorated);
+    } else if (result instanceof CompletableFuture<?> future) {
+      return future.thenApply(ElectionOnNodesTest::decorated);
+    }
+    return result;
+  }
+
+  /** The first grant comes from tryAcquire, the second from acquire. */
+  @Test
+  void election_onADecoratedClient_worksAndIsToldOfTheEndOfItsLease() {
+    Queue<LeaderElection.StopReason> stops = new ConcurrentLinkedQueue<>();
+    AtomicInteger starts = new AtomicInteger();
+    LeaderElection.Work work =
+        new LeaderElection.Work() {
+          @Override
+          public CompletionStage<?> startWork(Lease lease) {
+            starts.incrementAndGet();
+            return CompletableFuture.completedStage(null);
+          }
+
+          @Override
+          public CompletionStage<?> stopWork(LeaderElection.StopReason reason) {
+            stops.add(reason);
+            return CompletableFuture.completedStage(null);
+          }
+        };
+    try (Redlock redlock = client().build();
+        LeaderElection election =
+            LeaderElection.builder(decorated(Redlock.class, redlock), "e", work).build()) {
+      election.start();
+      Awaitility.await("work").atMost(WAIT).until(() -> starts.get() == 1);
+      redlock.breakLock("e").toCompletableFuture().join();
+      Awaitility.await("told").atMost(WAIT).until(() -> !stops.isEmpty());
+      assertThat(stops).containsExactly(LeaderElection.StopReason.LEASE_LOST);
+      Awaitility.await("works again").atMost(WAIT).until(() -> starts.get() == 2);
     }
   }
 

@@ -70,6 +70,7 @@ class ElectionTest {
                 (self, method, args) ->
                     switch (method.getName()) {
                       case "defaultOptions" -> LockOptions.defaults();
+                      case "unwrap" -> self;
                       case "lock" -> lock;
                       case "schedule" -> {
                         timers.add((Runnable) args[0]);

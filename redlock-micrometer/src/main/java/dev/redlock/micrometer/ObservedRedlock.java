@@ -121,6 +121,11 @@ public final class ObservedRedlock implements Redlock {
   }
 
   @Override
+  public <T> T unwrap(Class<T> type) {
+    return client.unwrap(type);
+  }
+
+  @Override
   public void close() {
     client.close();
   }

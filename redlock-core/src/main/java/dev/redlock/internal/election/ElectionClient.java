@@ -26,7 +26,8 @@ public interface ElectionClient {
 
   /**
    * Calls the taker when the lease ends, at once if it has ended. Unlike dependents of {@link
-   * Lease#whenEnded()}, the taker never waits behind user code. It neither blocks nor throws.
+   * Lease#whenEnded()}, the taker never waits behind user code, unless the user has decorated the
+   * lease itself. It neither blocks nor throws.
    */
   void onEnd(Lease lease, Consumer<LeaseEnd> taker);
 
