@@ -28,6 +28,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +52,7 @@ final class Client implements Redlock, ElectionClient {
   private final LockInspector inspector;
   private final Doctor doctor;
   private final Readiness readiness;
+  private final HealthLog health;
 
   /** Set by the first thread that closes; other threads that close wait for that one. */
   private final AtomicReference<@Nullable Thread> closer = new AtomicReference<>();
@@ -71,6 +73,7 @@ final class Client implements Redlock, ElectionClient {
     locks = new Locks(context);
     inspector = new LockInspector(context, locks);
     doctor = new Doctor(context, locks, parts.restartGuard());
+    health = new HealthLog(context);
     readiness = new Readiness(context.nodes::quorumVotes);
   }
 
@@ -106,6 +109,8 @@ final class Client implements Redlock, ElectionClient {
       reentrantHolds.releaseOrphans(context.log);
       resumeAfterSuspension();
       reportNodes();
+      health.review();
+      context.bursts.review(false);
     } catch (Throwable e) {
       context.failures.report("the client's heartbeat", e);
     }
@@ -286,7 +291,9 @@ final class Client implements Redlock, ElectionClient {
 
   @Override
   public void onClosing(Lease lease, Runnable task) {
-    ((DefaultLease) lease).core().onClosing(task);
+    if (lease instanceof DefaultLease own) {
+      own.core().onClosing(task);
+    } // Else the lease of a decorated lock: the holder learns of the close when the lease ends.
   }
 
   @Override
@@ -294,6 +301,11 @@ final class Client implements Redlock, ElectionClient {
     CompletableFuture<Boolean> done = new CompletableFuture<>();
     stage.whenComplete((value, failure) -> done.complete(true));
     context.blocking.awaitUninterruptibly(done, nanos);
+  }
+
+  @Override
+  public void log(boolean warning, String kind, Supplier<String> line) {
+    context.bursts.add(warning, kind, line);
   }
 
   @Override
@@ -385,6 +397,7 @@ final class Client implements Redlock, ElectionClient {
     }
     locks.end();
     attempt("the last counts of requests", this::reportNodes);
+    context.bursts.review(true);
     attempt("the last events", context.events::close);
     attempt("ending an examination", doctor::close);
     context.systemTime.close();

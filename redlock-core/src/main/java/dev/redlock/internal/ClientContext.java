@@ -49,6 +49,8 @@ final class ClientContext {
   final CleanupBacklog backlog;
   final LateTimers lateTimers;
   final LeakDetector leaks;
+  final BurstLog bursts;
+  final LossLog losses = new LossLog(this);
 
   ClientContext(Assembly.Parts parts, Platform platform) {
     this.platform = platform;
@@ -67,6 +69,7 @@ final class ClientContext {
     hints = new HintCarriers(parts.hints(), failures);
     backlog = new CleanupBacklog(nodes.count(), CleanupBacklog.LIMIT, log);
     lateTimers = new LateTimers(nodes, time, log);
+    bursts = new BurstLog(log, time);
     leaks = new LeakDetector(parts.traceLeaks(), log);
   }
 

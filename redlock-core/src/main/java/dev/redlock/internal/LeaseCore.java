@@ -171,6 +171,7 @@ final class LeaseCore {
     if (f != null) {
       context.callbacks.execute(() -> f.complete(how));
     }
+    context.losses.ended(lease, how);
     context.events.ended(this, how);
     Recorder.ended(lease, how, context.time);
   }

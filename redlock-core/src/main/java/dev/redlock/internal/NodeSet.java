@@ -91,6 +91,12 @@ final class NodeSet implements Nodes {
     return isQuorum(node -> status(node).votes());
   }
 
+  /** How many nodes vote now, for people. */
+  String voting() {
+    long voting = IntStream.range(0, nodes.length).filter(node -> status(node).votes()).count();
+    return voting + " of " + nodes.length + " nodes";
+  }
+
   /** Whether a quorum of nodes notifies waiters of a release now. */
   boolean notifyWaiters() {
     return isQuorum(this::notifiesWaiters);
@@ -139,8 +145,10 @@ final class NodeSet implements Nodes {
       votes.add(new NodeVote(names[i], vote, Duration.ZERO, why, null, null));
     }
     var verdict = AcquireReport.Verdict.UNAVAILABLE;
-    return new QuorumUnavailableException(
-        what, new AcquireReport(of, verdict, quorum(), votes, Duration.ZERO, 1, Duration.ZERO));
+    return Results.untraced(
+        new QuorumUnavailableException(
+            what,
+            new AcquireReport(of, verdict, quorum(), votes, Duration.ZERO, 1, Duration.ZERO)));
   }
 
   CompletionStage<Optional<NodeIdentity>> probe(int node) {

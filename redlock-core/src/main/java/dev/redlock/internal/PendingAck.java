@@ -48,10 +48,12 @@ final class PendingAck implements Effect.Ack {
     LeaseEnd over = settled.ended();
     if (failure != null) {
       result.completeExceptionally(
-          new QuorumUnavailableException(what + " not confirmed by a quorum", failure));
+          Results.untraced(
+              new QuorumUnavailableException(what + " not confirmed by a quorum", failure)));
     } else if (over != null) {
       result.completeExceptionally(
-          new LeaseLostException(lease.keys().names(), new FencingToken(lease.token()), over));
+          Results.untraced(
+              new LeaseLostException(lease.keys().names(), new FencingToken(lease.token()), over)));
     } else {
       result.complete(null);
     }

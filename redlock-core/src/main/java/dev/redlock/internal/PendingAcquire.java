@@ -94,7 +94,9 @@ final class PendingAcquire extends Waiter {
     context.events.refused(report);
     RuntimeException failure = exception(report);
     boolean given =
-        failure == null ? result.complete(Optional.empty()) : result.completeExceptionally(failure);
+        failure == null
+            ? result.complete(Optional.empty())
+            : result.completeExceptionally(Results.untraced(failure));
     left(given ? end(report.verdict()) : WaitEnd.CANCELLED);
     tellTaker(given);
   }
@@ -102,7 +104,8 @@ final class PendingAcquire extends Waiter {
   void turnedAway(int length) {
     context.events.turnedAway(keys(), length);
     boolean given =
-        result.completeExceptionally(new LockQueueFullException(keys().names(), length));
+        result.completeExceptionally(
+            Results.untraced(new LockQueueFullException(keys().names(), length)));
     left(given ? WaitEnd.TURNED_AWAY : WaitEnd.CANCELLED);
     tellTaker(given);
   }
@@ -110,7 +113,7 @@ final class PendingAcquire extends Waiter {
   void refusedBecauseClosed() {
     join();
     left(WaitEnd.CLOSED);
-    tellTaker(result.completeExceptionally(new RedlockClosedException()));
+    tellTaker(result.completeExceptionally(Results.untraced(new RedlockClosedException())));
   }
 
   /** The caller no longer waits. Called in the actor of the lock. */

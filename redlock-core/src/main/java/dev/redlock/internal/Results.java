@@ -12,15 +12,31 @@ import java.util.concurrent.Executor;
  * run on the thread that sets it, which may be that of a lock's actor.
  */
 final class Results {
+  private static final StackTraceElement[] NO_TRACE = {};
+
   private Results() {}
 
-  /** The result of a future that is done, or its failure as an exception. */
+  /**
+   * The result of a future that is done, or its failure as an exception with the trace of this
+   * thread.
+   */
   static <T> T of(CompletableFuture<T> done) {
     try {
       return requireNonNull(Futures.getDone(done));
     } catch (ExecutionException e) {
-      throw (RuntimeException) requireNonNull(e.getCause());
+      RuntimeException failure = (RuntimeException) requireNonNull(e.getCause());
+      failure.fillInStackTrace();
+      throw failure;
     }
+  }
+
+  /**
+   * The failure without its trace. The thread that makes it is one of the client, and its trace
+   * would be 40 lines in the log of an application that say nothing of the call.
+   */
+  static <E extends RuntimeException> E untraced(E failure) {
+    failure.setStackTrace(NO_TRACE);
+    return failure;
   }
 
   /** Completes the future of a user with the result, on this executor. */

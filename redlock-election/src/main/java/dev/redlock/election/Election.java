@@ -269,6 +269,10 @@ final class Election implements LeaderElection {
     tenure = t;
     lease = got;
     become(State.WORKING);
+    client.log(
+        false,
+        "elections: this instance leads",
+        () -> name() + ": this instance leads, with token " + got.fencingToken());
     // Not by whenEnded: its dependents wait for each other, and work may block in one of its own.
     try {
       client.onEnd(got, end -> serially(() -> onEnded(t, end)));
@@ -320,9 +324,7 @@ final class Election implements LeaderElection {
     if (t == tenure && t.reason == null) {
       end(t, StopReason.LEASE_LOST);
     } else if (t == tenure && !t.releasing) {
-      report(
-          new TimeoutException(
-              "work on " + config.name() + " had not stopped when its lease ended: " + end));
+      report(timeout("work on " + config.name() + " had not stopped when its lease ended: " + end));
       if (client.isClosed()) {
         // Replaces the timer of the client, which ends with it.
         arm(config.stopTimeout().toNanos(), () -> stopTimedOut(t));
@@ -403,6 +405,10 @@ final class Election implements LeaderElection {
     }
     boolean called = t.stop(reason);
     become(State.RELEASING);
+    client.log(
+        reason == StopReason.LEASE_LOST || reason == StopReason.LEASE_ENDING,
+        "elections: this instance stops: " + reason,
+        () -> name() + ": this instance stops leading: " + reason);
     if (!called) {
       release(t);
       return;
@@ -424,9 +430,7 @@ final class Election implements LeaderElection {
     if (t != tenure || t.releasing) {
       return;
     }
-    report(
-        new TimeoutException(
-            "work on " + config.name() + " has not stopped within " + config.stopTimeout()));
+    report(timeout("work on " + config.name() + " has not stopped within " + config.stopTimeout()));
     stuck = t;
     release(t);
   }
@@ -511,8 +515,19 @@ final class Election implements LeaderElection {
     }
   }
 
+  /** Without a trace, which would show the inside of the client. */
+  private static TimeoutException timeout(String message) {
+    TimeoutException failure = new TimeoutException(message);
+    failure.setStackTrace(new StackTraceElement[0]);
+    return failure;
+  }
+
+  private String name() {
+    return "election on " + Printable.of(config.name());
+  }
+
   private void report(Throwable failure) {
-    LOG.warn("the election on {} failed", Printable.of(config.name()), failure);
+    LOG.warn("the {} failed", name(), failure);
     tell(l -> l.onFailure(failure));
   }
 

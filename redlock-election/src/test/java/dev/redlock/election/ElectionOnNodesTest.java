@@ -2,6 +2,10 @@ package dev.redlock.election;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
@@ -25,6 +29,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 /** Elections of clients on nodes in memory: work that blocks, and a client that is closed. */
 @Timeout(120)
@@ -161,35 +166,72 @@ class ElectionOnNodesTest {
     return result;
   }
 
+  /** Work that counts its starts, and remembers why it was told to stop. */
+  private static final class CountedWork implements LeaderElection.Work {
+    final Queue<LeaderElection.StopReason> stops = new ConcurrentLinkedQueue<>();
+    final AtomicInteger starts = new AtomicInteger();
+
+    @Override
+    public CompletionStage<?> startWork(Lease lease) {
+      starts.incrementAndGet();
+      return CompletableFuture.completedStage(null);
+    }
+
+    @Override
+    public CompletionStage<?> stopWork(LeaderElection.StopReason reason) {
+      stops.add(reason);
+      return CompletableFuture.completedStage(null);
+    }
+
+    void awaitStart(int count) {
+      Awaitility.await("work").atMost(WAIT).until(() -> starts.get() >= count);
+    }
+  }
+
   /** The first grant comes from tryAcquire, the second from acquire. */
   @Test
   void election_onADecoratedClient_worksAndIsToldOfTheEndOfItsLease() {
-    Queue<LeaderElection.StopReason> stops = new ConcurrentLinkedQueue<>();
-    AtomicInteger starts = new AtomicInteger();
-    LeaderElection.Work work =
-        new LeaderElection.Work() {
-          @Override
-          public CompletionStage<?> startWork(Lease lease) {
-            starts.incrementAndGet();
-            return CompletableFuture.completedStage(null);
-          }
-
-          @Override
-          public CompletionStage<?> stopWork(LeaderElection.StopReason reason) {
-            stops.add(reason);
-            return CompletableFuture.completedStage(null);
-          }
-        };
+    CountedWork work = new CountedWork();
     try (Redlock redlock = client().build();
         LeaderElection election =
             LeaderElection.builder(decorated(Redlock.class, redlock), "e", work).build()) {
       election.start();
-      Awaitility.await("work").atMost(WAIT).until(() -> starts.get() == 1);
+      work.awaitStart(1);
       redlock.breakLock("e").toCompletableFuture().join();
-      Awaitility.await("told").atMost(WAIT).until(() -> !stops.isEmpty());
-      assertThat(stops).containsExactly(LeaderElection.StopReason.LEASE_LOST);
-      Awaitility.await("works again").atMost(WAIT).until(() -> starts.get() == 2);
+      Awaitility.await("told").atMost(WAIT).until(() -> !work.stops.isEmpty());
+      assertThat(work.stops).containsExactly(LeaderElection.StopReason.LEASE_LOST);
+      work.awaitStart(2);
     }
+  }
+
+  @Test
+  void leaderChanges_areLogged_andTheLossOfTheLeaseIsAWarning() {
+    Logger log = (Logger) LoggerFactory.getLogger(Redlock.class);
+    Level before = log.getLevel();
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    log.setLevel(Level.INFO);
+    log.addAppender(lines);
+    CountedWork work = new CountedWork();
+    try (Redlock redlock = client().build()) {
+      try (LeaderElection election = LeaderElection.builder(redlock, "e-log", work).build()) {
+        election.start();
+        work.awaitStart(1);
+        redlock.breakLock("e-log").toCompletableFuture().join();
+        work.awaitStart(2);
+      }
+    } finally {
+      log.detachAppender(lines);
+      log.setLevel(before);
+    }
+    assertThat(lines.list)
+        .filteredOn(line -> line.getFormattedMessage().startsWith("election on e-log: "))
+        .extracting(line -> line.getLevel() + " " + line.getFormattedMessage())
+        .satisfiesExactly(
+            line -> assertThat(line).startsWith("INFO ").contains("leads, with token"),
+            line -> assertThat(line).startsWith("WARN ").endsWith("stops leading: LEASE_LOST"),
+            line -> assertThat(line).startsWith("INFO ").contains("leads, with token"),
+            line -> assertThat(line).startsWith("INFO ").endsWith("stops leading: STOPPED"));
   }
 
   @Test

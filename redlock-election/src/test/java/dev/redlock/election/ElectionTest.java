@@ -78,7 +78,7 @@ class ElectionTest {
                       }
                       case "executor" -> (Executor) userTasks::add;
                       case "isClosed" -> false;
-                      case "onEnd", "onClosing", "report" -> null;
+                      case "onEnd", "onClosing", "report", "log" -> null;
                       default -> throw new UnsupportedOperationException(method.getName());
                     });
     return LeaderElection.builder(

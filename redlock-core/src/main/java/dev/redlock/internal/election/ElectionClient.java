@@ -6,6 +6,7 @@ import dev.redlock.spi.Time;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,14 @@ public interface ElectionClient {
 
   /** Waits until the stage completes or the time has passed; keeps the thread's interrupt flag. */
   void await(CompletionStage<?> stage, long nanos);
+
+  /**
+   * Logs the line as a warning or an information. If many of one kind come at once, logs only their
+   * number.
+   *
+   * @param kind what the line is about, in the plural; there is a bounded number of kinds
+   */
+  void log(boolean warning, String kind, Supplier<String> line);
 
   /** Logs what foreign code threw, once per kind. */
   void report(String kind, String election, Throwable failure);
