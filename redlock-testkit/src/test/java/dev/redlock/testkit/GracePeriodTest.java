@@ -108,7 +108,7 @@ class GracePeriodTest {
     lease.close();
     soon(closed);
     assertThat(lease.whenEnded().toCompletableFuture()).isCompletedWithValue(LeaseEnd.RELEASED);
-    assertThat(warnings).noneMatch(line -> line.contains("still held"));
+    assertThat(warnings).noneMatch(line -> line.contains("closing the client"));
   }
 
   @Test
@@ -165,6 +165,7 @@ class GracePeriodTest {
   @Test
   void close_fromTheMiddleOfAQueue_returnsAndTheLeaseGoesOn() throws Exception {
     Redlock client = client().callbackExecutor(Runnable::run).build();
+    Lease first = client.lock("job").acquire(WAIT);
     CompletableFuture<Lease> granted = new CompletableFuture<>();
     client
         .lock("job")
@@ -174,6 +175,7 @@ class GracePeriodTest {
               client.close(LONG);
               granted.complete(lease);
             });
+    first.close(); // Hands the lock off, and runs the callback.
     Lease lease = granted.get(WAIT.toSeconds(), TimeUnit.SECONDS);
     assertThat(lease.isValid()).isTrue();
     lease.close();
