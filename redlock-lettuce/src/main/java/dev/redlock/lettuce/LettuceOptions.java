@@ -6,6 +6,7 @@ import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** How a node connects to its server. Immutable; each option has a default that suits locks. */
@@ -13,7 +14,7 @@ public final class LettuceOptions {
   private static final LettuceOptions DEFAULTS = builder().build();
 
   private final @Nullable ClientResources clientResources;
-  private final @Nullable SslOptions sslOptions;
+  private final @Nullable Supplier<SslOptions> sslOptions;
   private final @Nullable RedisCredentialsProvider credentials;
   private final Duration connectTimeout;
   private final Duration shortestReconnectDelay;
@@ -47,9 +48,12 @@ public final class LettuceOptions {
     return clientResources;
   }
 
-  /** Trust and keys for {@code rediss://}; null for those of the platform. */
+  /**
+   * Trust and keys for {@code rediss://}, as the supplier gives them now; null for those of the
+   * platform.
+   */
   public @Nullable SslOptions sslOptions() {
-    return sslOptions;
+    return sslOptions == null ? null : requireNonNull(sslOptions.get(), "sslOptions");
   }
 
   /** User and password; null for those of the URI. */
@@ -85,7 +89,7 @@ public final class LettuceOptions {
   /** Collects options. Not safe for concurrent use. */
   public static final class Builder {
     private @Nullable ClientResources clientResources;
-    private @Nullable SslOptions sslOptions;
+    private @Nullable Supplier<SslOptions> sslOptions;
     private @Nullable RedisCredentialsProvider credentials;
     private Duration connectTimeout = Duration.ofMillis(500);
     private Duration shortestReconnectDelay = Duration.ofMillis(20);
@@ -106,9 +110,25 @@ public final class LettuceOptions {
 
     /**
      * Trust and keys for {@code rediss://}. Default: those of the platform, with host verification.
+     *
+     * <p>The client reads the files that these options name at each new connection, so a
+     * certificate in a file may be replaced. Managers and key stores that are already loaded do not
+     * change; see {@link #sslOptions(Supplier)}.
      */
     public Builder sslOptions(SslOptions options) {
-      this.sslOptions = requireNonNull(options, "sslOptions");
+      requireNonNull(options, "sslOptions");
+      return sslOptions(() -> options);
+    }
+
+    /**
+     * Asks this supplier for trust and keys at each new connection, so that both may change. A
+     * connection that is open keeps those with which it was made; {@link #maxConnectionAge} limits
+     * for how long. If the supplier fails, the connect fails, and the client tries again.
+     *
+     * @param supplier called on I/O threads, by several nodes; must not block
+     */
+    public Builder sslOptions(Supplier<SslOptions> supplier) {
+      this.sslOptions = requireNonNull(supplier, "sslOptions");
       return this;
     }
 

@@ -25,7 +25,10 @@ public interface RedlockConnectionDetails extends ConnectionDetails {
     return null;
   }
 
-  /** Trust and keys for {@code rediss://}; null for those of the platform. */
+  /**
+   * Trust and keys for {@code rediss://}; null for those of the platform. The client asks at each
+   * new connection, so the bundle may be reloaded; whether there is one must not change.
+   */
   default @Nullable SslBundle sslBundle() {
     return null;
   }

@@ -16,7 +16,9 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
 import io.lettuce.core.SslOptions;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -154,6 +156,20 @@ class TlsIT {
 
     voting(client, 1);
     client.lock("tls").acquire(Duration.ofSeconds(5)).close();
+  }
+
+  @Test
+  void trustInAFile_thatIsReplaced_servesNewConnections() throws Exception {
+    Path trust = temp.resolve("trust.crt");
+    Certificates others = Certificates.in(Files.createDirectory(temp.resolve("others")));
+    Files.copy(others.certificate("authority"), trust);
+    SslOptions ssl = SslOptions.builder().jdkSslProvider().trustManager(trust.toFile()).build();
+    Redlock client = client(ssl, master("good").uri());
+    assertRefused(client, "TLS", "PKIX");
+
+    Files.copy(certificates.certificate("authority"), trust, StandardCopyOption.REPLACE_EXISTING);
+
+    voting(client, 1);
   }
 
   @Test

@@ -7,8 +7,12 @@ import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.protocol.ProtocolVersion;
+import io.netty.handler.ssl.SslContextBuilder;
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
+import javax.net.ssl.SSLParameters;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,10 +42,9 @@ public final class ClientSetup {
    */
   public static void connecting(ClientOptions.Builder builder, LettuceOptions options) {
     Duration timeout = options.connectTimeout();
-    SslOptions ssl = options.sslOptions() == null ? SslOptions.create() : options.sslOptions();
     builder
         .socketOptions(SocketOptions.builder().connectTimeout(timeout).tcpNoDelay(true).build())
-        .sslOptions(ssl.mutate().handshakeTimeout(timeout).build())
+        .sslOptions(new CurrentSslOptions(options))
         .reauthenticateBehavior(ClientOptions.ReauthenticateBehavior.ON_NEW_CREDENTIALS);
     withoutMaintenanceEvents(builder);
   }
@@ -75,6 +78,36 @@ public final class ClientSetup {
       log.debug("this version of Lettuce has no maintenance events");
     } catch (IllegalAccessException | InvocationTargetException e) {
       log.warn("Lettuce's maintenance events cannot be switched off: {}", e.toString());
+    }
+  }
+
+  /**
+   * Trust and keys as they are when a connection is made, because certificates are replaced. An
+   * object of Lettuce keeps the managers that it was given, and a client that reconnects by itself
+   * keeps its options.
+   */
+  private static final class CurrentSslOptions extends SslOptions {
+    private final LettuceOptions options;
+
+    CurrentSslOptions(LettuceOptions options) {
+      super(SslOptions.builder().handshakeTimeout(options.connectTimeout()));
+      this.options = options;
+    }
+
+    @Override
+    public SslContextBuilder createSslContextBuilder()
+        throws IOException, GeneralSecurityException {
+      return current().createSslContextBuilder();
+    }
+
+    @Override
+    public SSLParameters createSSLParameters() {
+      return current().createSSLParameters();
+    }
+
+    private SslOptions current() {
+      SslOptions given = options.sslOptions();
+      return given == null ? SslOptions.create() : given;
     }
   }
 }

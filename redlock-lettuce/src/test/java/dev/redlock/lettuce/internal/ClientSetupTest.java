@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.lettuce.LettuceOptions;
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class ClientSetupTest {
@@ -20,6 +23,26 @@ class ClientSetupTest {
     ClientSetup.connecting(cluster, OPTIONS);
     assertBounded(cluster.build());
     assertBounded(ClientSetup.withoutReconnecting(OPTIONS));
+  }
+
+  @Test
+  void sslOptionsOfASupplier_areAskedForAtEachConnection() throws Exception {
+    AtomicReference<SslOptions> current = new AtomicReference<>(protocol("TLSv1.2"));
+    LettuceOptions options = LettuceOptions.builder().sslOptions(current::get).build();
+    SslOptions ofClient = ClientSetup.withoutReconnecting(options).getSslOptions();
+    assertThat(ofClient.createSSLParameters().getProtocols()).containsExactly("TLSv1.2");
+
+    AtomicInteger contexts = new AtomicInteger();
+    current.set(
+        protocol("TLSv1.3").mutate().sslContext(context -> contexts.incrementAndGet()).build());
+
+    assertThat(ofClient.createSSLParameters().getProtocols()).containsExactly("TLSv1.3");
+    ofClient.createSslContextBuilder();
+    assertThat(contexts).hasValue(1);
+  }
+
+  private static SslOptions protocol(String name) {
+    return SslOptions.builder().protocols(name).build();
   }
 
   private static void assertBounded(ClientOptions options) {

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.util.PatternMatchUtils;
@@ -170,9 +171,9 @@ final class ClientFactory {
       throw new InvalidRedlockPropertyException(
           "redlock.username", details.username(), "needs redlock.password too");
     }
-    SslBundle bundle = details.sslBundle();
-    if (bundle != null) {
-      builder.sslOptions(ssl(bundle));
+    if (details.sslBundle() != null) {
+      builder.sslOptions(
+          () -> ssl(Objects.requireNonNull(details.sslBundle(), "the SSL bundle is gone")));
     }
     return builder.build();
   }

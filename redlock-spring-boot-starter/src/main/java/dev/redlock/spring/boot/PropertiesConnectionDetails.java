@@ -2,11 +2,13 @@ package dev.redlock.spring.boot;
 
 import dev.redlock.spring.RedlockConnectionDetails;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
 
 /** The masters of {@code redlock.nodes}. */
-record PropertiesConnectionDetails(RedlockProperties properties, @Nullable SslBundle sslBundle)
+record PropertiesConnectionDetails(
+    RedlockProperties properties, @Nullable Supplier<SslBundle> bundle)
     implements RedlockConnectionDetails {
 
   @Override
@@ -22,6 +24,11 @@ record PropertiesConnectionDetails(RedlockProperties properties, @Nullable SslBu
   @Override
   public @Nullable String password() {
     return properties.getPassword();
+  }
+
+  @Override
+  public @Nullable SslBundle sslBundle() {
+    return bundle == null ? null : bundle.get();
   }
 
   @Override

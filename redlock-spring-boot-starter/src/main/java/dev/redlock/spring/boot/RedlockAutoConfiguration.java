@@ -5,7 +5,11 @@ import dev.redlock.spring.LockOptionsResolver;
 import dev.redlock.spring.RedlockBuilderCustomizer;
 import dev.redlock.spring.RedlockConnectionDetails;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -23,6 +27,7 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnProperty(prefix = "redlock", name = "enabled", matchIfMissing = true)
 @EnableConfigurationProperties(RedlockProperties.class)
 public class RedlockAutoConfiguration {
+  private static final Logger log = LoggerFactory.getLogger(RedlockAutoConfiguration.class);
 
   @Bean
   @ConditionalOnMissingBean
@@ -31,7 +36,8 @@ public class RedlockAutoConfiguration {
     return new PropertiesConnectionDetails(properties, bundle(properties, bundles));
   }
 
-  private static @Nullable SslBundle bundle(
+  /** The bundle as it is when it is asked for: Spring Boot may reload it. Null without one. */
+  private static @Nullable Supplier<SslBundle> bundle(
       RedlockProperties properties, ObjectProvider<SslBundles> bundles) {
     String name = properties.getSsl().getBundle();
     if (name == null || name.isBlank()) {
@@ -40,7 +46,14 @@ public class RedlockAutoConfiguration {
     SslBundles all = bundles.getIfAvailable();
     try {
       if (all != null) {
-        return all.getBundle(name);
+        AtomicReference<SslBundle> current = new AtomicReference<>(all.getBundle(name));
+        all.addBundleUpdateHandler(
+            name,
+            reloaded -> {
+              current.set(reloaded);
+              log.info("SSL bundle '{}' was reloaded: new connections to the nodes use it", name);
+            });
+        return current::get;
       }
     } catch (NoSuchSslBundleException e) {
       // The code below reports it with the key.

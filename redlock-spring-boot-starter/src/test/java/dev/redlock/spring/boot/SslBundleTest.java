@@ -6,7 +6,9 @@ import static org.awaitility.Awaitility.await;
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
 import dev.redlock.spring.MemoryNodes;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -73,6 +75,26 @@ class SslBundleTest {
   @Test
   void bundle_whoseKeyTheServerDoesNotTrust_givesNoVoteAndTheReason() {
     app("trusted", "stranger").run(context -> requireNoVote(context.getBean(Redlock.class)));
+  }
+
+  @Test
+  void bundle_thatIsReloaded_servesNewConnections() throws Exception {
+    Path trust = directory.resolve("changing.p12");
+    Files.copy(masters.store("stranger"), trust, StandardCopyOption.REPLACE_EXISTING);
+    app("trusted", "trusted")
+        .withPropertyValues(
+            "spring.ssl.bundle.jks.locks.truststore.location=" + trust.toUri(),
+            "spring.ssl.bundle.jks.locks.reload-on-update=true",
+            "spring.ssl.bundle.watch.file.quiet-period=10ms")
+        .run(
+            context -> {
+              Redlock redlock = context.getBean(Redlock.class);
+              requireNoVote(redlock);
+
+              Files.copy(masters.store("trusted"), trust, StandardCopyOption.REPLACE_EXISTING);
+
+              assertThat(redlock.awaitReady(MemoryNodes.DEADLINE)).as(masters.describe()).isTrue();
+            });
   }
 
   private static void requireNoVote(Redlock redlock) {

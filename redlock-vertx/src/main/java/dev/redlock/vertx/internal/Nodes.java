@@ -31,7 +31,7 @@ final class Nodes {
         : LettuceNodes.standalone(o.getNodes(), lettuce);
   }
 
-  private static LettuceOptions lettuce(RedlockOptions o) {
+  static LettuceOptions lettuce(RedlockOptions o) {
     LettuceOptions.Builder builder = LettuceOptions.builder();
     String password = o.getPassword();
     if (password != null) {
