@@ -4,11 +4,30 @@ import com.google.common.net.InetAddresses;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslVerifyMode;
 import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The address of one node. Its name and its messages contain no credentials. */
 public final class NodeUri {
-  private static final Pattern CREDENTIALS = Pattern.compile("(?<=://)[^/]*@");
+  private static final String FORM = "expected redis://host:port or rediss://host:port";
+  private static final String ESCAPES =
+      "; in a password write % as %25, @ as %40, # as %23, / as %2F, ? as %3F and , as %2C";
+
+  /** What follows the credentials: a name or an IPv4 address, or an IPv6 address, and the rest. */
+  private static final Pattern ADDRESS =
+      Pattern.compile(
+          "(?<host>[\\p{L}\\p{N}._-]+|\\[[^]]*]|[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f.:]*)"
+              + "(?::(?<port>\\d{1,5}))?(?:/\\d*)?(?:\\?.*)?");
+
+  /** An address without credentials. Other text without an @ may be a part of a password. */
+  private static final Pattern PLAIN = Pattern.compile("[\\p{L}\\p{N}._-]+(:\\d{1,5})?(/\\d*)?");
+
+  private static final Pattern PARAMETER = Pattern.compile("(\\w+)=(.+)");
+  private static final String KNOWN =
+      "known are database, clientName, libraryName, libraryVersion and verifyPeer";
+  private static final Set<String> PARAMETERS =
+      Set.of("database", "db", "clientname", "libraryname", "libraryversion", "verifypeer");
 
   private final RedisURI uri;
   private final String name;
@@ -20,7 +39,7 @@ public final class NodeUri {
 
   /**
    * Reads {@code redis://[user:password@]host[:port][/db]}, {@code rediss://} for TLS, or {@code
-   * redis-socket://path}.
+   * redis-socket://path}, with the parameters of Lettuce that suit one connection.
    *
    * @throws IllegalArgumentException with the URI, without credentials
    */
@@ -30,26 +49,79 @@ public final class NodeUri {
       uri = RedisURI.create(text);
     } catch (RuntimeException e) {
       // Without the cause, because its message contains the password.
-      throw new IllegalArgumentException(
-          "unreadable node URI '"
-              + mask(text)
-              + "': expected redis://host:port or rediss://host:port");
+      throw rejected(text, "is unreadable: " + FORM + escapes(text));
     }
     if (!uri.getSentinels().isEmpty()) {
-      throw new IllegalArgumentException(
-          "node URI '" + mask(text) + "' names sentinels: a node is one master, not a group");
+      throw rejected(text, "names sentinels: a node is one master, not a group");
     }
-    String host = uri.getHost();
     String socket = uri.getSocket();
-    if (socket != null && !socket.isEmpty()) {
-      return new NodeUri(uri, socket);
-    } else if (host == null || host.isEmpty() || host.indexOf('@') >= 0) {
-      throw new IllegalArgumentException(
-          "node URI '" + mask(text) + "' contains no host (write an @ in a password as %40)");
-    } else if (host.indexOf(':') >= 0 && !isAddress(host)) {
-      throw new IllegalArgumentException("node URI '" + mask(text) + "' contains no port number");
+    boolean local = socket != null && !socket.isEmpty();
+    if (!local) {
+      requireAddress(text, uri);
     }
-    return new NodeUri(uri, name(uri));
+    requireKnownParameters(text);
+    return new NodeUri(uri, local ? socket : name(uri));
+  }
+
+  /**
+   * Lettuce reads a host where there is none, for example the password before an unescaped #. So
+   * what follows the last @ must be an address, and the one that Lettuce has read.
+   */
+  private static void requireAddress(String text, RedisURI uri) {
+    String rest = text.substring(Math.max(text.indexOf("://") + 3, text.lastIndexOf('@') + 1));
+    Matcher address = ADDRESS.matcher(rest);
+    String read = uri.getHost();
+    if (!address.matches() || read == null) {
+      throw rejected(
+          text, "contains no host with an optional port number: " + FORM + escapes(text));
+    }
+    String host = address.group("host");
+    String port = address.group("port");
+    if (host.indexOf('%') >= 0) {
+      throw rejected(text, "has an IPv6 zone, which is not supported: write the address without %");
+    } else if (host.indexOf(':') >= 0 && !isAddress(host)) {
+      throw rejected(text, "contains no valid IPv6 address");
+    } else if (port != null && (port.matches("0+") || Integer.parseInt(port) > 65_535)) {
+      throw rejected(text, "has a port that is not between 1 and 65535");
+    }
+    // The JDK, and so Lettuce, reads a name with an underscore and its port as one.
+    if (read.equals(host + ":" + port)) {
+      uri.setHost(host);
+      uri.setPort(Integer.parseInt(port));
+    } else if (!read.equals(host)) {
+      throw rejected(text, "can be read in two ways" + ESCAPES);
+    }
+  }
+
+  /** A parameter that has no effect is a mistake, which would only show much later. */
+  private static void requireKnownParameters(String text) {
+    int query = text.indexOf('?', text.lastIndexOf('@') + 1);
+    if (query < 0) {
+      return;
+    }
+    for (String parameter : text.substring(query + 1).split("&")) {
+      Matcher named = PARAMETER.matcher(parameter);
+      if (!named.matches()) {
+        throw rejected(text, "has a parameter without name or value" + ESCAPES);
+      }
+      String key = named.group(1).toLowerCase(Locale.ROOT);
+      if (key.equals("timeout")) {
+        throw rejected(text, "has the parameter timeout: set the connect timeout in the options");
+      } else if (!PARAMETERS.contains(key)) {
+        throw rejected(text, "has an unknown parameter: " + KNOWN);
+      } else if (key.startsWith("d") && !named.group(2).matches("\\d{1,9}")) {
+        throw rejected(text, "has a database that is no number");
+      }
+    }
+  }
+
+  private static IllegalArgumentException rejected(String text, String why) {
+    return new IllegalArgumentException("node URI '" + mask(text) + "' " + why);
+  }
+
+  /** How to write a password, if the text may contain one. */
+  private static String escapes(String text) {
+    return mask(text).equals(text) ? "" : ESCAPES;
   }
 
   /** The address of a node that a cluster reported. */
@@ -63,21 +135,25 @@ public final class NodeUri {
     return (bare ? "[" + host + "]" : host.toLowerCase(Locale.ROOT)) + ":" + uri.getPort();
   }
 
-  /** Only IPv6 addresses contain colons; Lettuce accepts any host that does. */
   private static boolean isAddress(String host) {
-    String bare = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
-    int zone = bare.indexOf('%');
-    return InetAddresses.isInetAddress(zone < 0 ? bare : bare.substring(0, zone));
+    return InetAddresses.isInetAddress(
+        host.startsWith("[") ? host.substring(1, host.length() - 1) : host);
   }
 
-  /** The URI without the part before the host. */
+  /**
+   * The URI without credentials: what is between the scheme and the last @ is hidden. Without an @
+   * all is hidden that is no plain address, because the URI may be cut within a password.
+   */
   public static String mask(String text) {
-    String masked = CREDENTIALS.matcher(text).replaceFirst("***@");
-    // Without a scheme a password looks like a host: show only what follows the last @.
-    int at = masked.lastIndexOf('@');
-    return at >= 0 && !masked.startsWith("***@", Math.max(0, at - 3))
-        ? "***" + masked.substring(at)
-        : masked;
+    int end = text.indexOf("://");
+    String scheme = end < 0 ? "" : text.substring(0, end + 3);
+    int at = text.lastIndexOf('@');
+    if (at >= scheme.length()) {
+      return scheme + "***" + text.substring(at);
+    }
+    String[] rest = text.substring(scheme.length()).split("\\?", 2);
+    boolean plain = PLAIN.matcher(rest[0]).matches();
+    return scheme + (plain ? rest[0] : "***") + (plain && rest.length > 1 ? "?***" : "");
   }
 
   /** Host and port, or the path of the socket. */

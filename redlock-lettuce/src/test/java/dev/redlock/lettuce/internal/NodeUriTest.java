@@ -21,7 +21,11 @@ class NodeUriTest {
     "redis://:secret@10.0.0.1:7000/3, 10.0.0.1:7000",
     "redis://app:secret@10.0.0.1:7000, 10.0.0.1:7000",
     "rediss://app:secret@host, host:6379",
-    "redis://app:sec%40ret@[::1]:7000, [::1]:7000"
+    "redis://app:sec%40ret@[::1]:7000, [::1]:7000",
+    "redis://::1, [::1]:6379",
+    "redis://my_host:7000/1, my_host:7000",
+    "redis://host?clientName=app&verifyPeer=NONE&db=3, host:6379",
+    "redis-socket:///run/redis.sock?database=1, /run/redis.sock"
   })
   void name_isHostAndPort_withoutCredentials(String uri, String name) {
     assertThat(NodeUri.parse(uri).name()).isEqualTo(name);
@@ -46,6 +50,16 @@ class NodeUriTest {
         "app:secret@host:6379",
         "redis-sentinel://app:secret@host:26379#mymaster",
         "secret@",
+        "redis://:sec",
+        "redis://:sec#ret@host",
+        "redis://:sec?ret@host",
+        "redis://:sec/ret@host:6379",
+        "redis://app?sec=ret",
+        "redis://app/sec",
+        "redis://:sec%40ret",
+        "redis://:%sec@host",
+        "redis://x,sec",
+        "sec#ret",
         ""
       })
   void unreadable_isRefused_withoutThePassword(String uri) {
@@ -63,12 +77,41 @@ class NodeUriTest {
     "redis://app:secret@host:1, redis://***@host:1",
     "redis://:secret@host, redis://***@host",
     "redis://a:b@c@host, redis://***@host",
+    "redis://:sec#r@et@host:1, redis://***@host:1",
     "redis://host:1, redis://host:1",
+    "redis://host:1?foo=bar, redis://host:1?***",
+    "redis://:secret, redis://***",
+    "redis://host:port, redis://***",
     "app:secret@host, ***@host",
     "host, host"
   })
   void mask_hidesWhatPrecedesTheHost(String uri, String masked) {
     assertThat(NodeUri.mask(uri)).isEqualTo(masked);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "redis://:pa#ss@host, in a password write % as %25",
+    "redis://:pa?ss@host, in a password write % as %25",
+    "redis://:pa, in a password write % as %25",
+    "redis://host?foo=bar, an unknown parameter: known are database",
+    "redis://host?foo, a parameter without name or value",
+    "redis-socket:///run/redis.sock?foo=bar, an unknown parameter: known are database",
+    "redis://host?timeout=3s, set the connect timeout in the options",
+    "redis://host?db=x, a database that is no number",
+    "redis://[::1%lo], an IPv6 zone",
+    "redis://[fe80::1%25eth0]:7000, an IPv6 zone",
+    "redis://1:2:3, no valid IPv6 address",
+    "redis://host:0, not between 1 and 65535",
+    "redis://host:70000, expected redis://host:port",
+    "redis://my_host:70000, not between 1 and 65535",
+    "redis://host#1, no host with an optional port number",
+    "redis://x:1:y:2, no host with an optional port number"
+  })
+  void whatLettuceWouldIgnore_isRefusedInWords(String uri, String reason) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> NodeUri.parse(uri))
+        .withMessageContaining(reason);
   }
 
   @Test
