@@ -158,7 +158,8 @@ public final class LettuceOptions {
     /**
      * The shortest and the longest delay before the next connect. The delay is random and grows
      * with each failure. Default 20 to 500 ms: when a node recovers, its clients should connect
-     * soon, but not all at once.
+     * soon, but not all at once. After a connection that has served requests for at least the
+     * shortest delay, the client connects at once.
      */
     public Builder reconnectDelay(Duration shortest, Duration longest) {
       positive(shortest, "shortest reconnect delay");

@@ -82,8 +82,8 @@ final class ConnectionMutants {
         layer(
             "ConnectionLoop",
             "      if (session != null && current != session) {\n        return;\n      }\n"
-                + "      if (open != null) {\n        backoff",
-            "      if (open != null) {\n        backoff"));
+                + "      long usableNanos",
+            "      long usableNanos"));
     mutant(
         "a call may be answered twice",
         layer(
@@ -169,7 +169,15 @@ final class ConnectionMutants {
     mutant(
         "reconnects have no pause",
         layer(
-            "ConnectionLoop", "delay = why.equals(OLD) ? 0 : backoff.nextNanos();", "delay = 0;"));
+            "ConnectionLoop",
+            "delay = why.equals(OLD) ? 0 : reconnectDelay.nextNanos(usableNanos, served);",
+            "delay = 0;"));
+    mutant(
+        "a reconnect waits, although the connection has served requests",
+        layer(
+            "ReconnectDelay",
+            "    if (served) {\n      return Math.max(0, shortestNanos - usableNanos);\n    }\n",
+            ""));
     mutant(
         "a server that works again is still held to be erring",
         layer(

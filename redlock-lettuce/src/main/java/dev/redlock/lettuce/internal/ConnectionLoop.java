@@ -269,16 +269,15 @@ final class ConnectionLoop {
       if (session != null && current != session) {
         return;
       }
-      if (open != null) {
-        reconnectDelay.usableFor(time.nanos() - openedNanos);
-      }
+      long usableNanos = open == null ? 0 : time.nanos() - openedNanos;
+      boolean served = session != null && session.served();
       current = null;
       open = null;
       cancelReplacement();
       if (!closed) {
         whyNot = why;
         status.apply(states -> states.onLost(why.toString(), time.nanos()));
-        delay = why.equals(OLD) ? 0 : reconnectDelay.nextNanos();
+        delay = why.equals(OLD) ? 0 : reconnectDelay.nextNanos(usableNanos, served);
       }
     }
     status.publish();

@@ -55,6 +55,9 @@ final class NodeSession {
   /** Set once by drop, read by the thread that sends what waits. */
   private volatile boolean dropped;
 
+  /** Set where the first reply arrives that is no error, read when the connection has ended. */
+  private volatile boolean served;
+
   /** Written under the lock of the {@link ConnectionLoop}, read where a reply arrives. */
   private volatile long number;
 
@@ -213,6 +216,11 @@ final class NodeSession {
     }
   }
 
+  /** Whether the server has replied to a request without an error. */
+  boolean served() {
+    return served;
+  }
+
   /** A reply arrived, or none can arrive any more. */
   void onAnswered() {
     unanswered.decrementAndGet();
@@ -221,6 +229,9 @@ final class NodeSession {
 
   /** Calls the handler, whose exception must not end the connection. */
   void deliver(NodeReply reply, ReplyHandler handler) {
+    if (reply.error() == null && !served) {
+      served = true;
+    }
     try {
       handler.onReply(reply);
     } catch (RuntimeException | Error e) {

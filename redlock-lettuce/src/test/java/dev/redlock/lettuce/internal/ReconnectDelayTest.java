@@ -19,8 +19,7 @@ class ReconnectDelayTest {
     assertThat(millis(reconnectDelay)).isEqualTo(320);
     assertThat(millis(reconnectDelay)).isEqualTo(500);
     assertThat(millis(reconnectDelay)).isEqualTo(500);
-    reconnectDelay.usableFor(LONGEST.toNanos() + 1);
-    assertThat(millis(reconnectDelay)).isEqualTo(40);
+    assertThat(millis(reconnectDelay, LONGEST.toNanos() + 1, false)).isEqualTo(40);
   }
 
   @Test
@@ -35,12 +34,33 @@ class ReconnectDelayTest {
   void pauses_ofAServerThatAcceptsAndDrops_growLikeThoseOfOneThatDoesNotAccept() {
     ReconnectDelay reconnectDelay = new ReconnectDelay(SHORTEST, LONGEST, () -> 1);
     for (long expected : new long[] {40, 80, 160, 320, 500, 500}) {
-      reconnectDelay.usableFor(LONGEST.toNanos());
-      assertThat(millis(reconnectDelay)).isEqualTo(expected);
+      assertThat(millis(reconnectDelay, LONGEST.toNanos(), false)).isEqualTo(expected);
     }
   }
 
+  @Test
+  void reconnect_afterAConnectionThatServedRequests_isAtOnce_andPausesBeginAnew() {
+    ReconnectDelay reconnectDelay = new ReconnectDelay(SHORTEST, LONGEST, () -> 1);
+    for (int i = 0; i < 10; i++) {
+      assertThat(millis(reconnectDelay, SHORTEST.toNanos(), true)).isZero();
+    }
+    assertThat(millis(reconnectDelay)).isEqualTo(40);
+    assertThat(millis(reconnectDelay)).isEqualTo(80);
+    assertThat(millis(reconnectDelay, LONGEST.toNanos(), true)).isZero();
+    assertThat(millis(reconnectDelay)).isEqualTo(40);
+  }
+
+  @Test
+  void reconnects_toAServerThatServesOneRequestEach_areAShortestPauseApart() {
+    ReconnectDelay reconnectDelay = new ReconnectDelay(SHORTEST, LONGEST, () -> 1);
+    assertThat(millis(reconnectDelay, SHORTEST.toNanos() / 4, true)).isEqualTo(15);
+  }
+
   private static long millis(ReconnectDelay reconnectDelay) {
-    return TimeUnit.NANOSECONDS.toMillis(reconnectDelay.nextNanos());
+    return millis(reconnectDelay, 0, false);
+  }
+
+  private static long millis(ReconnectDelay reconnectDelay, long usableNanos, boolean served) {
+    return TimeUnit.NANOSECONDS.toMillis(reconnectDelay.nextNanos(usableNanos, served));
   }
 }

@@ -48,6 +48,8 @@ public final class ConnectionWorld {
   private static final long CALM_NANOS = 30 * SECOND;
   private static final long MAX_LEASE_NANOS = 5 * SECOND;
 
+  private static final Duration SHORTEST_PAUSE = Duration.ofMillis(20);
+
   /** Prints each history. */
   private static final boolean TRACE = Boolean.getBoolean("redlock.trace");
 
@@ -439,6 +441,7 @@ public final class ConnectionWorld {
 
   void connecting(Link link) {
     mix(3);
+    checkPause();
     links.add(link);
     connects.add(loop.nanos());
     check(!closed, "close: connects again");
@@ -454,6 +457,16 @@ public final class ConnectionWorld {
     }
     boolean refused = refusing || !link.server.up;
     loop.at(50_000 + random.nextInt(300_000), refused ? link.channel::refused : link::establish);
+  }
+
+  /** A server that has served requests works: the first reconnect waits for nothing. */
+  private void checkPause() {
+    if (!links.isEmpty() && links.get(links.size() - 1).served) {
+      long pause = loop.nanos() - status().sinceNanos();
+      check(
+          pause <= SHORTEST_PAUSE.toNanos(),
+          "reconnect: " + pause / 1_000_000 + " ms after a connection that served requests");
+    }
   }
 
   void closedByClient(Link link, boolean reset) {
@@ -539,6 +552,9 @@ public final class ConnectionWorld {
         return;
       }
       check(call.executedNanos != 0, "truth: " + reply + " for a request that was not executed");
+      if (call.executedOn != null) {
+        call.executedOn.served = true;
+      }
       boolean counts =
           reply.connection() == status().connection()
               && status().state() == NodeStatus.State.VOTING;
@@ -696,7 +712,7 @@ public final class ConnectionWorld {
       reconnectDelay.setAccessible(true);
       reconnectDelay.set(
           loopField.get(connection),
-          new ReconnectDelay(Duration.ofMillis(20), Duration.ofMillis(500), jitter::nextDouble));
+          new ReconnectDelay(SHORTEST_PAUSE, Duration.ofMillis(500), jitter::nextDouble));
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }

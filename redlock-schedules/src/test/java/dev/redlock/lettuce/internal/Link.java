@@ -26,6 +26,9 @@ final class Link implements VirtualChannel.Wire {
   /** Whether the replies of a probe have arrived at the client. */
   int probeReplies;
 
+  /** The client got a reply to a request that is no error. */
+  boolean served;
+
   /** How many flushes the client was told of after the probe. */
   int flushesSeen;
 
