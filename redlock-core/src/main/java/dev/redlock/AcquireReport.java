@@ -59,7 +59,12 @@ public record AcquireReport(
     /** The wait timeout passed before the first round was decided. */
     TIMED_OUT,
     /** The client was closed. */
-    CLOSED
+    CLOSED;
+
+    /** Whether others have the lock, come first, or asked at the same time. */
+    public boolean isHeld() {
+      return this == HELD || this == HELD_LOCALLY || this == COLLIDED;
+    }
   }
 
   /**

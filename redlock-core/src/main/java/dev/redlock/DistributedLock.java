@@ -26,8 +26,8 @@ public interface DistributedLock {
    * keys that nodes may have stored, in the background.
    *
    * @param waitTimeout how long to wait at most; zero tries once
-   * @throws LockTimeoutException if another client held the lock until the timeout, or the timeout
-   *     passed before the nodes replied
+   * @throws LockTimeoutException if another client held the lock until the timeout ({@link
+   *     LockTimeoutException#isHeld}), or the timeout passed before the nodes replied
    * @throws QuorumUnavailableException if too few nodes voted in the last round that was decided
    * @throws RedlockClosedException if the client is closed before the lock is granted
    * @throws LockQueueFullException if too many callers of this client already wait for the lock

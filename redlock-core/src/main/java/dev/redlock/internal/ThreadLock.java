@@ -106,7 +106,10 @@ final class ThreadLock implements ReentrantDistributedLock {
       holds.enter(name, acquire(Duration.ofNanos(Math.max(0, unit.toNanos(time)))));
       return true;
     } catch (LockTimeoutException e) {
-      return false;
+      if (e.isHeld()) {
+        return false;
+      }
+      throw e;
     }
   }
 

@@ -2,7 +2,6 @@ package dev.redlock.shedlock;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
@@ -30,8 +29,9 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  * before, the lock stays taken for the lease time at most.
  *
  * <p>{@link #lock} tries once. It returns an empty result if the lock is held, and throws {@link
- * QuorumUnavailableException} if too few nodes vote: an outage must not look like a lock that is
- * held elsewhere.
+ * QuorumUnavailableException} if too few nodes vote, or {@link LockTimeoutException} if this
+ * process was paused and no other holds the lock. Neither must look like a task that runs
+ * elsewhere.
  *
  * <p>Safe from any thread. The times are measured with the monotonic clock of this process, from
  * the call of {@code lock}.
@@ -74,17 +74,11 @@ public final class RedlockLockProvider implements ExtensibleLockProvider, AutoCl
   @Override
   public Optional<SimpleLock> lock(LockConfiguration configuration) {
     long now = System.nanoTime();
-    return tryAcquire(configuration)
+    return redlock
+        .lock(prefix + configuration.getName(), options(configuration))
+        .tryAcquire()
         .map(lease -> new Hold(lease, timer, now, configuration))
         .map(hold -> new HeldLock(configuration, hold));
-  }
-
-  private Optional<Lease> tryAcquire(LockConfiguration configuration) {
-    try {
-      return redlock.lock(prefix + configuration.getName(), options(configuration)).tryAcquire();
-    } catch (LockTimeoutException e) {
-      return Optional.empty(); // The process was paused; another one may have been faster.
-    }
   }
 
   private LockOptions options(LockConfiguration configuration) {

@@ -4,11 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.redlock.AcquireReport;
+import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.DistributedLock;
+import dev.redlock.LockOptions;
+import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.InMemoryLockNode;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +26,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -188,7 +195,12 @@ class RedlockLockProviderTest {
 
   private static Void countTo(int times, int[] counters, int job, RedlockLockProvider mine) {
     for (int done = 0; done < times; ) {
-      Optional<SimpleLock> lock = mine.lock(config("count" + job, LONG, Duration.ofMillis(2)));
+      Optional<SimpleLock> lock;
+      try {
+        lock = mine.lock(config("count" + job, LONG, Duration.ofMillis(2)));
+      } catch (LockTimeoutException e) {
+        continue; // The machine was paused.
+      }
       if (lock.isPresent()) {
         int seen = counters[job];
         LockSupport.parkNanos(100_000);
@@ -262,6 +274,33 @@ class RedlockLockProviderTest {
   }
 
   @Tag("thorough")
+  @Test
+  void lock_whoseVotesThisProcessCountsTooLate_throwsInsteadOfSkippingTheTask() {
+    AcquireReport late =
+        new AcquireReport(
+            List.of(KEY), Verdict.TOO_SLOW, 2, List.of(), Duration.ZERO, 1, Duration.ZERO);
+    DistributedLock paused =
+        fake(
+            DistributedLock.class,
+            method -> {
+              throw new LockTimeoutException(late);
+            });
+    Redlock redlock =
+        fake(Redlock.class, method -> method.equals("lock") ? paused : LockOptions.defaults());
+    assertThatThrownBy(() -> provider(redlock).lock(config()))
+        .isInstanceOf(LockTimeoutException.class)
+        .hasMessageContaining("too slow");
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <T> T fake(Class<T> type, Function<String, Object> answers) {
+    return (T)
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) -> answers.apply(method.getName()));
+  }
+
   @Test
   void lock_withTimesBeyondMaxLeaseTime_isExtendedAndKept() {
     Duration maxLeaseTime = Duration.ofSeconds(3);

@@ -40,7 +40,8 @@ final class FutureCall {
   }
 
   private void notAcquired(@Nullable Throwable failure) {
-    if (!(failure instanceof LockTimeoutException)
+    if (!(failure instanceof LockTimeoutException timeout)
+        || !timeout.isHeld()
         || method.notAcquired() == Locked.NotAcquired.THROW) {
       complete(null, failure);
       return;

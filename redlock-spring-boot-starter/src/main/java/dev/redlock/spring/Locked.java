@@ -65,16 +65,17 @@ public @interface Locked {
   String leaseTime() default "";
 
   /**
-   * What a call does if another holder keeps the lock until the wait time has passed. Other
-   * failures always throw: an outage ({@link QuorumUnavailableException}) does not mean that the
-   * lock is held.
+   * What a call does if others keep the lock until the wait time has passed ({@link
+   * LockTimeoutException#isHeld}). Other failures always throw. An outage does not mean that the
+   * lock is held: too few nodes vote ({@link QuorumUnavailableException}), or the wait time is over
+   * before they reply ({@link LockTimeoutException}).
    */
   NotAcquired notAcquired() default NotAcquired.THROW;
 
   /** The result for {@link NotAcquired#RETURN}: an expression, without <code>#{…}</code>. */
   String otherwise() default "";
 
-  /** What a call does if it did not get the lock in time. */
+  /** What a call does if others keep the lock. */
   enum NotAcquired {
     /** Throws {@link LockTimeoutException}. */
     THROW,

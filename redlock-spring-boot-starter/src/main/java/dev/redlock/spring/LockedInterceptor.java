@@ -89,7 +89,7 @@ final class LockedInterceptor implements MethodInterceptor {
           });
       return result[0];
     } catch (LockTimeoutException e) {
-      if (entered[0]) {
+      if (entered[0] || !e.isHeld()) {
         throw e;
       }
       return switch (method.notAcquired()) {

@@ -31,7 +31,10 @@ final class ReactiveCalls {
                   })
               .onErrorResume(
                   LockTimeoutException.class,
-                  e -> entered.get() ? Mono.error(e) : Mono.from(without(method, template, e)));
+                  e ->
+                      isFinal(e, entered)
+                          ? Mono.error(e)
+                          : Mono.from(without(method, template, e)));
         });
   }
 
@@ -50,8 +53,13 @@ final class ReactiveCalls {
                   })
               .onErrorResume(
                   LockTimeoutException.class,
-                  e -> entered.get() ? Mono.error(e) : without(method, template, e));
+                  e -> isFinal(e, entered) ? Mono.error(e) : without(method, template, e));
         });
+  }
+
+  /** Whether it is the failure of the method, or it is not known that others hold the lock. */
+  private static boolean isFinal(LockTimeoutException e, AtomicBoolean entered) {
+    return entered.get() || !e.isHeld();
   }
 
   private static ProxyMethodInvocation copy(ProxyMethodInvocation invocation) {

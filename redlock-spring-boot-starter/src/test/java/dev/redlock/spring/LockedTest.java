@@ -2,12 +2,14 @@ package dev.redlock.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import dev.redlock.FencingToken;
 import dev.redlock.Lease;
 import dev.redlock.LeaseLostException;
 import dev.redlock.LockTimeoutException;
+import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.spring.Locked.NotAcquired;
 import dev.redlock.spring.boot.RedlockAutoConfiguration;
@@ -21,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -139,6 +142,26 @@ class LockedTest {
       return "done";
     }
 
+    @Locked(value = "order-#{#id}", waitTime = "${shop.wait}", notAcquired = NotAcquired.SKIP)
+    public int skippingSoon(long id) {
+      return calls.incrementAndGet();
+    }
+
+    @Locked(
+        value = "order-#{#id}",
+        waitTime = "${shop.wait}",
+        notAcquired = NotAcquired.RETURN,
+        otherwise = "'busy'")
+    public CompletableFuture<String> returningSoon(long id) {
+      calls.incrementAndGet();
+      return CompletableFuture.completedFuture("done");
+    }
+
+    @Locked(value = "order-#{#id}", waitTime = "${shop.wait}", notAcquired = NotAcquired.SKIP)
+    public Flux<Integer> skippingReactive(long id) {
+      return Flux.just(calls.incrementAndGet());
+    }
+
     @Locked(value = "outer", waitTime = "10s", notAcquired = NotAcquired.SKIP)
     public void nested(Redlock redlock) {
       redlock.lock("order-1").acquire(Duration.ZERO);
@@ -245,6 +268,29 @@ class LockedTest {
           assertThat(shop.skippingLater(1).get(30, TimeUnit.SECONDS)).isEqualTo("done");
           assertThat(shop.returningReactive(1).block(DEADLINE)).isEqualTo("done");
         });
+  }
+
+  @Test
+  void outageThatOutlastsTheWaitTime_alwaysThrows() {
+    app.withPropertyValues("redlock.defaults.node-timeout=1s")
+        .run(
+            context -> {
+              assertThat(context.getBean(Redlock.class).awaitReady(DEADLINE)).isTrue();
+              Shop shop = context.getBean(Shop.class);
+              nodes.node(0).hang();
+              nodes.node(1).hang();
+              for (ThrowingCallable call :
+                  List.<ThrowingCallable>of(
+                      () -> shop.skippingSoon(1),
+                      () -> shop.returningSoon(2).join(),
+                      () -> shop.skippingReactive(3).blockLast(DEADLINE))) {
+                assertThat(catchThrowable(call))
+                    .isNotNull()
+                    .extracting(e -> e instanceof CompletionException ? e.getCause() : e)
+                    .isInstanceOfAny(LockTimeoutException.class, QuorumUnavailableException.class);
+              }
+              assertThat(shop.calls()).isZero();
+            });
   }
 
   @Test

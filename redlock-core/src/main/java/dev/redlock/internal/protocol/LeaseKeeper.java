@@ -18,6 +18,11 @@ final class LeaseKeeper {
   private final Turn turn;
   private @Nullable HeldLease lease;
 
+  /** Until when this process last had the lock, or kept it taken; not set before the first time. */
+  private long takenUntilNanos;
+
+  private boolean wasTaken;
+
   LeaseKeeper(
       Nodes nodes,
       List<Effect> effects,
@@ -33,6 +38,16 @@ final class LeaseKeeper {
 
   @Nullable HeldLease lease() {
     return lease;
+  }
+
+  /** Whether this process had the lock at this time or later, or a minimum hold kept it taken. */
+  boolean wasTakenSince(long nanos) {
+    return lease != null || (wasTaken && takenUntilNanos - nanos >= 0);
+  }
+
+  private void takenUntil(long nanos) {
+    takenUntilNanos = nanos;
+    wasTaken = true;
   }
 
   void deadlines(NextWake wake) {
@@ -69,8 +84,9 @@ final class LeaseKeeper {
   }
 
   /** A round decides whether the next waiter has the lock: the holder has released it. */
-  void handOffByRound() {
+  void handOffByRound(long now) {
     lease = null;
+    takenUntil(now);
   }
 
   private void handedOff(HeldLease l) {
@@ -142,6 +158,7 @@ final class LeaseKeeper {
       long keepNanos = l.grantedNanos + config.minimumHoldNanos() - now;
       keepMillis = keepNanos > 0 ? keepNanos / 1_000_000L + 1 : 0;
     }
+    takenUntil(now + keepMillis * 1_000_000L);
     pendingReleases.release(l, keepMillis, ack, now);
     effects.add(
         new Effect.ReleaseHint(

@@ -1,5 +1,8 @@
 package dev.redlock.internal.protocol;
 
+import static dev.redlock.AcquireReport.Verdict.HELD_LOCALLY;
+import static dev.redlock.AcquireReport.Verdict.TIMED_OUT;
+
 import dev.redlock.AcquireReport;
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
@@ -100,7 +103,7 @@ final class Waiters {
       return false;
     }
     if (w.singleTry && busy) {
-      refuse(w, AcquireReport.Verdict.HELD_LOCALLY, null, now);
+      refuseUnasked(w, HELD_LOCALLY, now);
       return false;
     }
     if (length >= w.config.queueBound()) {
@@ -157,9 +160,38 @@ final class Waiters {
       effects.add(new Effect.Refuse(w, Reports.ofQueued(nodes, keys, queued, w, now)));
       return;
     }
-    AcquireReport.Verdict verdict =
-        seen == null ? AcquireReport.Verdict.HELD_LOCALLY : Reports.verdict(seen);
-    refuse(w, verdict, seen, now);
+    if (seen == null) {
+      refuseUnasked(w, head || isFirstRound() ? undecided(w) : HELD_LOCALLY, now);
+    } else {
+      AcquireReport.Verdict verdict = Reports.verdict(seen);
+      refuse(w, verdict == TIMED_OUT ? undecided(w) : verdict, seen, now);
+    }
+  }
+
+  /** Whether the head asks all nodes for the first time: it is not known yet who has the lock. */
+  private boolean isFirstRound() {
+    Waiter head = first();
+    return acquirer.round() != null && head != null && head.refusedBy == null;
+  }
+
+  /** The verdict for a caller that no node has refused. */
+  private AcquireReport.Verdict undecided(Waiter w) {
+    return leases.wasTakenSince(w.submittedNanos) ? HELD_LOCALLY : TIMED_OUT;
+  }
+
+  /**
+   * Refuses a caller for which no node was asked. If the nodes refused the head, and not because
+   * the lock is held, that is the reason here too: an outage must not look like a lock that is
+   * held.
+   */
+  private void refuseUnasked(Waiter w, AcquireReport.Verdict verdict, long now) {
+    Waiter head = first();
+    AcquireRound known = head == null || leases.lease() != null ? null : head.refusedBy;
+    if (known == null || Reports.verdict(known).isHeld()) {
+      refuse(w, verdict, null, now);
+    } else {
+      refuse(w, Reports.verdict(known), known, now);
+    }
   }
 
   /** Refuses all waiters, now and from now on. */
@@ -223,7 +255,7 @@ final class Waiters {
       leases.handOffLocally(l, next, now, wall);
       return;
     }
-    leases.handOffByRound();
+    leases.handOffByRound(now);
     acquirer.reset();
     conclude(acquirer.handOff(next, l, now, wall), now, wall);
   }

@@ -154,6 +154,59 @@ class WaitersTest extends MachineFixture {
     assertThat(report.votes()).hasSize(3);
   }
 
+  // An outage must not look like a lock that is held (issue 37).
+
+  @Test
+  void callerBehindAHead_thatTooFewNodesAnswered_isToldSo() {
+    submit(false);
+    submit(60, false);
+    reply(sent(), NO_ANSWER, 0, 1, 2);
+    machine.effects().clear();
+    pass(60);
+    AcquireReport report = refusal();
+    assertThat(report.verdict()).isEqualTo(Verdict.UNAVAILABLE);
+    assertThat(report.votes()).hasSize(3);
+    submit(true);
+    assertThat(refusal().verdict()).as("single try").isEqualTo(Verdict.UNAVAILABLE);
+  }
+
+  @Test
+  void callerBehindAHead_whoseFirstRoundIsUndecided_isNotToldThatTheLockIsHeld() {
+    submit(false);
+    submit(20, false);
+    machine.effects().clear();
+    pass(20);
+    assertThat(refusal().verdict()).isEqualTo(Verdict.TIMED_OUT);
+    submit(true);
+    assertThat(refusal().verdict()).as("others come first").isEqualTo(Verdict.HELD_LOCALLY);
+  }
+
+  @Test
+  void callerThatWaitedForThisProcess_isToldSo_evenIfTheRoundAfterItIsUndecided() {
+    options(TestNodes.options().maxHandOffs(0));
+    HeldLease held = acquire();
+    submit(20, false);
+    pass(19);
+    release(held);
+    submit(1, false);
+    machine.effects().clear();
+    pass(1);
+    assertThat(take(Effect.Refuse.class))
+        .extracting(refuse -> refuse.report().verdict())
+        .containsExactly(Verdict.HELD_LOCALLY, Verdict.HELD_LOCALLY);
+  }
+
+  @Test
+  void callerWithinAMinimumHold_isToldThatThisProcessKeepsTheLock() {
+    options(TestNodes.options().minimumHold(java.time.Duration.ofMillis(150)));
+    release(acquire());
+    pass(20);
+    machine.effects().clear();
+    submit(30, false);
+    pass(30);
+    assertThat(refusal().verdict()).isEqualTo(Verdict.HELD_LOCALLY);
+  }
+
   @Test
   void headThatGivesUpInALaterRound_isToldOfTheOneThatWasRefused() {
     submit(60, false);
