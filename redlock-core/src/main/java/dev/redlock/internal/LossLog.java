@@ -18,8 +18,8 @@ final class LossLog {
   }
 
   void ended(HeldLease lease, LeaseEnd how) {
-    if (how.byHolder()) {
-      return;
+    if (how.byHolder() || how == LeaseEnd.CLOSED) {
+      return; // The application closed the client; with a grace period, the close logs the names.
     }
     // Without automatic extension the caller may have meant the lease to end by itself.
     boolean warning = how != LeaseEnd.EXPIRED || lease.config().autoExtend();
@@ -47,6 +47,7 @@ final class LossLog {
           "it reached its hold cap of " + Duration.ofNanos(lease.config().capNanos());
       case EXPIRED -> expiry(lease);
       case RELEASED, HANDED_OFF -> "its holder ended it";
+      case CLOSED -> "its client was closed";
     };
   }
 
