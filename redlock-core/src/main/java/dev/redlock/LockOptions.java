@@ -65,9 +65,14 @@ public final class LockOptions {
     require(
         holdCap.compareTo(leaseTime) >= 0,
         "holdCap " + holdCap + " must not be shorter than leaseTime " + leaseTime);
+    Duration longestHold = given.autoExtend ? holdCap : leaseTime;
     require(
-        !given.minimumHold.isNegative() && given.minimumHold.compareTo(leaseTime) <= 0,
-        "minimumHold " + given.minimumHold + " must lie between 0 and leaseTime " + leaseTime);
+        between(given.minimumHold, Duration.ZERO, longestHold),
+        "minimumHold "
+            + given.minimumHold
+            + " must lie between 0 and "
+            + (given.autoExtend ? "holdCap " : "leaseTime (without autoExtend) ")
+            + longestHold);
     require(given.queueBound >= 1, "queueBound " + given.queueBound + " must be at least 1");
     require(given.maxHandOffs >= 0, "maxHandOffs " + given.maxHandOffs + " must not be negative");
     require(
@@ -260,8 +265,11 @@ public final class LockOptions {
 
     /**
      * The shortest time for which the lock stays taken, even if the holder releases it earlier: 0
-     * to the lease time. Default 0. Use it if a scheduled job may finish before the clock of
-     * another host starts it, and would then run twice.
+     * to the hold cap, or to the lease time without automatic extension. Default 0. Use it if a
+     * scheduled job may finish before the clock of another host starts it, and would then run
+     * twice. A release returns at once. If more than the lease time is left, the client extends the
+     * lease until the nodes can keep the lock for the rest. If the client is closed or its process
+     * dies before, the lock stays taken for the lease time at most.
      */
     public Builder minimumHold(Duration minimumHold) {
       this.minimumHold = requireNonNull(minimumHold, "minimumHold");

@@ -78,12 +78,18 @@ class LockOptionsTest {
             "minimumHold, least",
             o -> o.minimumHold(Duration.ZERO),
             o -> o.minimumHold(Duration.ofNanos(-1)),
-            "minimumHold PT-0.000000001S must lie between 0 and leaseTime PT10S"),
+            "minimumHold PT-0.000000001S must lie between 0 and holdCap PT1H"),
         bound(
             "minimumHold, most",
-            o -> o.minimumHold(Duration.ofSeconds(10)),
-            o -> o.minimumHold(Duration.ofSeconds(10).plusNanos(1)),
-            "minimumHold PT10.000000001S must lie between 0 and leaseTime PT10S"),
+            o -> o.minimumHold(Duration.ofHours(1)),
+            o -> o.minimumHold(Duration.ofHours(1).plusNanos(1)),
+            "minimumHold PT1H0.000000001S must lie between 0 and holdCap PT1H"),
+        bound(
+            "minimumHold, most without extension",
+            o -> o.autoExtend(false).minimumHold(Duration.ofSeconds(10)),
+            o -> o.autoExtend(false).minimumHold(Duration.ofSeconds(10).plusNanos(1)),
+            "minimumHold PT10.000000001S must lie between 0 and leaseTime (without autoExtend)"
+                + " PT10S"),
         bound(
             "queueBound, least",
             o -> o.queueBound(1),

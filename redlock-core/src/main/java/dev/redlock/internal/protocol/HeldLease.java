@@ -40,6 +40,9 @@ public final class HeldLease {
   private volatile @Nullable LeaseEnd end;
   private volatile boolean releaseAsked;
 
+  /** When the holder has released it, and the rest of the minimum hold is longer than a lease. */
+  private boolean kept;
+
   HeldLease(Grant grant, Nodes nodes, List<Effect> effects) {
     this.grant = grant;
     token = grant.token;
@@ -61,6 +64,25 @@ public final class HeldLease {
   boolean mayHandOff(Waiter next, long nowNanos, long nowWallMillis) {
     return nowNanos - grantedNanos >= grant.config.minimumHoldNanos()
         && validity().remaining(nowNanos, nowWallMillis) > next.config.nodeTimeoutNanos();
+  }
+
+  /** When the nodes can keep the lock to the end of the minimum hold without an extension. */
+  private long keptUntilNanos() {
+    return grantedNanos + grant.config.minimumHoldNanos() - grant.config.ttlNanos();
+  }
+
+  boolean isToBeKept(long nowNanos) {
+    return keptUntilNanos() - nowNanos > 0;
+  }
+
+  /** For the holder it has ended; this client extends it until the nodes can keep the lock. */
+  void keep() {
+    kept = true;
+    extender.settleAcks(Effect.Result.over(LeaseEnd.RELEASED));
+  }
+
+  boolean isKept() {
+    return kept;
   }
 
   /**
@@ -151,6 +173,9 @@ public final class HeldLease {
   void deadlines(NextWake wake) {
     wake.at(validity().deadlineNanos() - marginNanos());
     extender.deadlines(wake);
+    if (kept) {
+      wake.at(keptUntilNanos());
+    }
   }
 
   /** Ends it; once. */

@@ -45,6 +45,11 @@ final class LeaseKeeper {
     return lease != null || (wasTaken && takenUntilNanos - nanos >= 0);
   }
 
+  /** Whether a minimum hold keeps the lock taken, although this process has released it. */
+  boolean keepsTaken(long now) {
+    return lease == null && wasTaken && takenUntilNanos - now > 0;
+  }
+
   private void takenUntil(long nanos) {
     takenUntilNanos = nanos;
     wasTaken = true;
@@ -107,7 +112,9 @@ final class LeaseKeeper {
   void onTimer(long now, long wall) {
     endIfOverdue(now, wall);
     HeldLease l = lease;
-    if (l != null) {
+    if (l != null && l.isKept() && !l.isToBeKept(now)) {
+      end(l, LeaseEnd.RELEASED, null, now);
+    } else if (l != null) {
       endIf(l, l.extender.onTimer(now, wall), now);
     }
   }
@@ -139,8 +146,19 @@ final class LeaseKeeper {
     release(l, how, null, now, wall);
   }
 
+  /**
+   * If the rest of the minimum hold is longer than the nodes keep a key, the lease ends for its
+   * holder only, and is extended. Without an ack the client is closed, and the nodes keep the lock
+   * for as long as they can.
+   */
   private void release(HeldLease l, LeaseEnd how, Effect.@Nullable Ack ack, long now, long wall) {
     boolean valid = l.validity().remaining(now, wall) > 0;
+    if (valid && ack != null && l.isToBeKept(now)) {
+      l.keep();
+      effects.add(new Effect.End(l, LeaseEnd.RELEASED));
+      effects.add(new Effect.Settle(ack, Effect.Result.DONE));
+      return;
+    }
     end(l, valid ? how : LeaseEnd.EXPIRED, ack, now);
   }
 
@@ -150,13 +168,15 @@ final class LeaseKeeper {
       lease = null;
     }
     l.finish(how);
-    effects.add(new Effect.End(l, how));
+    if (!l.isKept()) {
+      effects.add(new Effect.End(l, how));
+    }
     LockConfig config = l.grant.config;
     long keepMillis = 0;
     boolean released = how.byHolder() || how == LeaseEnd.CLOSED;
     if (released) {
       long keepNanos = l.grantedNanos + config.minimumHoldNanos() - now;
-      keepMillis = keepNanos > 0 ? keepNanos / 1_000_000L + 1 : 0;
+      keepMillis = keepNanos > 0 ? Math.min(keepNanos / 1_000_000L + 1, config.ttlMillis() + 1) : 0;
     }
     takenUntil(now + keepMillis * 1_000_000L);
     pendingReleases.release(l, keepMillis, ack, now);

@@ -27,15 +27,15 @@ public record LockConfig(
         options.nodeTimeout().toNanos(),
         options.autoExtend(),
         capNanos(options.holdCap()),
-        options.minimumHold().toNanos(),
+        capNanos(options.minimumHold()),
         options.queueBound(),
         options.maxHandOffs(),
         options.fair(),
         options.pollInterval().toNanos());
   }
 
-  private static long capNanos(Duration holdCap) {
-    return holdCap.compareTo(NO_CAP) >= 0 ? NO_CAP.toNanos() : holdCap.toNanos();
+  private static long capNanos(Duration time) {
+    return time.compareTo(NO_CAP) >= 0 ? NO_CAP.toNanos() : time.toNanos();
   }
 
   long ttlNanos() {

@@ -178,7 +178,7 @@ public final class LockMachine {
   public void extend(HeldLease l, Effect.Ack ack, long now, long wall) {
     leases.endIfOverdue(now, wall);
     LeaseEnd over = l.end();
-    if (l == leases.lease()) {
+    if (l == leases.lease() && !l.isKept()) {
       l.extender.extendNow(ack, now, wall);
     } else {
       effects.add(

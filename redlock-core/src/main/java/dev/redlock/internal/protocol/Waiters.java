@@ -102,7 +102,7 @@ final class Waiters {
       refuse(w, AcquireReport.Verdict.CLOSED, null, now);
       return false;
     }
-    if (w.singleTry && busy) {
+    if (w.singleTry && (busy || leases.keepsTaken(now))) {
       refuseUnasked(w, HELD_LOCALLY, now);
       return false;
     }
