@@ -4,11 +4,13 @@ import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LeaseLostException;
 import dev.redlock.LockTimeoutException;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.util.ClassUtils;
 
 /**
  * One call of a method that returns a future. The lease is released when the future of the method
@@ -16,9 +18,14 @@ import org.springframework.aop.ProxyMethodInvocation;
  * wait for the lock ends, or the future of the method is cancelled.
  */
 final class FutureCall {
+  private static final boolean PROPAGATES =
+      ClassUtils.isPresent(
+          "io.micrometer.context.ContextSnapshotFactory", FutureCall.class.getClassLoader());
+
   private final LockedMethod method;
   private final ProxyMethodInvocation call;
   private final CompletableFuture<Object> result = new CompletableFuture<>();
+  private final @Nullable CallerContext context = PROPAGATES ? new CallerContext() : null;
 
   FutureCall(LockedMethod method, ProxyMethodInvocation call) {
     this.method = method;
@@ -47,16 +54,20 @@ final class FutureCall {
       return;
     }
     try {
-      LockedInterceptor.futureWithout(method, call).whenComplete(this::complete);
+      inContext(() -> LockedInterceptor.futureWithout(method, call)).whenComplete(this::complete);
     } catch (Throwable e) {
       result.completeExceptionally(e);
     }
   }
 
+  private <T> T inContext(Callable<T> body) throws Exception {
+    return context == null ? body.call() : context.call(body);
+  }
+
   private void run(Lease lease) {
     CompletionStage<?> body;
     try {
-      body = (CompletionStage<?>) method.proceed(call, lease);
+      body = inContext(() -> (CompletionStage<?>) method.proceed(call, lease));
     } catch (Throwable e) {
       finish(lease, null, e);
       return;

@@ -3,8 +3,10 @@ package dev.redlock.spring;
 import dev.redlock.FencingToken;
 import dev.redlock.Lease;
 import dev.redlock.LeaseLostException;
+import dev.redlock.LockOptions;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
+import dev.redlock.Redlock;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -24,8 +26,8 @@ import org.springframework.core.annotation.AliasFor;
  * lease is released when the method returns or throws. If the method returns a {@code
  * CompletableFuture}, {@code CompletionStage}, {@code Mono} or {@code Flux}, the lease is released
  * when this result completes, fails or is cancelled. The body of such a method runs on the callback
- * executor of the client. If the lease ends before the method, the caller gets {@link
- * LeaseLostException}.
+ * executor of the client, or on the thread of the caller if the lock is granted at once. If the
+ * lease ends before the method, the caller gets {@link LeaseLostException}.
  *
  * <p>Works on calls that pass through the Spring proxy. <b>A call from another method of the same
  * object does not take the lock.</b> If this would be dangerous, declare a {@code Lease} parameter:
@@ -35,7 +37,8 @@ import org.springframework.core.annotation.AliasFor;
  *
  * <p>The lock is not reentrant: a locked method that calls another one with the same name waits for
  * itself. It is taken outside of a transaction that begins at the same method, and inside of
- * {@code @Async}.
+ * {@code @Async}. A call in a transaction that began before fails, unless it is read-only: see
+ * {@code redlock.locked.in-transaction}.
  */
 @Documented
 @Target(ElementType.METHOD)
@@ -57,12 +60,26 @@ public @interface Locked {
 
   /**
    * How long to wait at most, such as {@code 500ms} or {@code ${shop.wait}}; {@code 0s} tries once.
-   * Default: the property {@code redlock.locked.wait-time}, which is 10 s.
+   * All times need a unit. Default: the property {@code redlock.locked.wait-time}, which is 10 s.
    */
   String waitTime() default "";
 
   /** The lease time, such as {@code 5s}. Default: that of the name. */
   String leaseTime() default "";
+
+  /**
+   * The shortest time for which the lock stays taken from the grant on, such as {@code 30s}, also
+   * if the method ends earlier. With {@link NotAcquired#SKIP} a job that each process of a fleet
+   * starts at the same time then runs once. Default: that of the name. See {@link
+   * LockOptions.Builder#minimumHold}.
+   */
+  String minimumHold() default "";
+
+  /**
+   * The client that takes the lock: the name or qualifier of a {@link Redlock} bean. Default: the
+   * only one, or the primary one.
+   */
+  String client() default "";
 
   /**
    * What a call does if others keep the lock until the wait time has passed ({@link

@@ -5,7 +5,6 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -175,6 +174,13 @@ final class LockedExpressions {
         addEach(all, name, value(name, context));
       }
     }
+    if (all.isEmpty()) {
+      throw new IllegalArgumentException(
+          where
+              + ": "
+              + names.stream().map(Expression::getExpressionString).toList()
+              + " gives no name: the collection is empty");
+    }
     return all;
   }
 
@@ -215,25 +221,12 @@ final class LockedExpressions {
     if (value == null) {
       throw rejected(expression, "has a null");
     }
-    if (value instanceof Collection<?>
-        || value instanceof Map<?, ?>
-        || value.getClass().isArray()) {
-      throw rejected(
-          expression,
-          "is a "
-              + value.getClass().getTypeName()
-              + ", whose elements have no fixed order as text: a collection must be all of a name");
+    String text = StableText.of(value);
+    if (text == null) {
+      throw rejected(expression, StableText.reason(value));
     }
-    String text = value.toString();
     if (text.isEmpty()) {
       throw rejected(expression, "is empty");
-    }
-    if (text.equals(value.getClass().getName() + "@" + Integer.toHexString(value.hashCode()))) {
-      throw rejected(
-          expression,
-          "is a "
-              + value.getClass().getName()
-              + " without a toString of its own, so equal values would have different names");
     }
     return text;
   }

@@ -1,6 +1,7 @@
 package dev.redlock.spring;
 
 import dev.redlock.Lease;
+import dev.redlock.LockOptions;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
@@ -15,6 +16,8 @@ import org.springframework.expression.Expression;
  *
  * @param where the annotation and the method, for messages
  * @param leaseTime null for that of the name
+ * @param minimumHold null for that of the name
+ * @param client the name or qualifier of the client; empty for the only or primary one
  * @param otherwise the result for a call without the lock; null unless there is one
  * @param leases the parameters that get the lease
  * @param tokens the parameters that get the token
@@ -27,6 +30,8 @@ record LockedMethod(
     List<Expression> names,
     Duration waitTime,
     @Nullable Duration leaseTime,
+    @Nullable Duration minimumHold,
+    String client,
     Locked.NotAcquired notAcquired,
     @Nullable Expression otherwise,
     int[] leases,
@@ -38,7 +43,26 @@ record LockedMethod(
     PLAIN,
     FUTURE,
     MONO,
-    FLUX
+    FLUX;
+
+    boolean isReactive() {
+      return this == MONO || this == FLUX;
+    }
+  }
+
+  /** The options of the lock, where the annotation has some. */
+  LockOptions over(LockOptions options) {
+    if (leaseTime == null && minimumHold == null) {
+      return options;
+    }
+    LockOptions.Builder own = options.toBuilder();
+    if (leaseTime != null) {
+      own.leaseTime(leaseTime);
+    }
+    if (minimumHold != null) {
+      own.minimumHold(minimumHold);
+    }
+    return own.build();
   }
 
   /** The names of the lock of a call. */

@@ -18,6 +18,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 
 /**
  * Puts the lock around methods with {@link Locked}. Rejects a method at the start if it cannot do
@@ -29,7 +30,26 @@ public final class LockedMethodProcessor extends AbstractBeanFactoryAwareAdvisin
     implements SmartInitializingSingleton {
   private static final long serialVersionUID = 1L;
 
+  /** Outside of caches and transactions, unless these have an order of their own. */
+  private static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1;
+
+  private static final boolean TRANSACTIONS =
+      ClassUtils.isPresent(
+          "org.springframework.transaction.interceptor.TransactionAttributeSource",
+          LockedMethodProcessor.class.getClassLoader());
+
+  /** What a call does if its caller's transaction began before the lock. */
+  public enum InTransaction {
+    /** Throws {@link IllegalStateException}. */
+    FAIL,
+    /** Takes the lock; the first such call of each method logs a warning. */
+    WARN,
+    /** Takes the lock. */
+    ALLOW
+  }
+
   private final transient LockedMethods methods;
+  private final int order;
   private final transient LockedInterceptor interceptor;
   private transient @Nullable ConfigurableListableBeanFactory beans;
 
@@ -38,20 +58,28 @@ public final class LockedMethodProcessor extends AbstractBeanFactoryAwareAdvisin
    *
    * @param redlock the client
    * @param options the options by name
-   * @param environment resolves <code>${…}</code> in times, and has {@code
-   *     redlock.locked.wait-time}
+   * @param environment resolves <code>${…}</code> in times, and has {@code redlock.locked.*}
    */
   public LockedMethodProcessor(
       ObjectProvider<Redlock> redlock,
       ObjectProvider<LockOptionsResolver> options,
       Environment environment) {
     methods = new LockedMethods(environment);
-    interceptor = new LockedInterceptor(methods, redlock, options);
+    InTransaction policy =
+        methods.property("in-transaction", InTransaction.class, InTransaction.FAIL);
+    order = methods.property("order", Integer.class, DEFAULT_ORDER);
+    interceptor =
+        new LockedInterceptor(
+            methods,
+            redlock,
+            options,
+            policy == InTransaction.ALLOW || !TRANSACTIONS
+                ? null
+                : new CallerTransactions(policy == InTransaction.FAIL));
     advisor =
         new DefaultPointcutAdvisor(
             new AnnotationMatchingPointcut(null, Locked.class, true), interceptor);
-    // Outside of a transaction, which must end before the release; @Async comes later, around both.
-    setBeforeExistingAdvisors(true);
+    // Before the processors of @Async and @Retryable, which put their advice around all others.
     setOrder(Ordered.LOWEST_PRECEDENCE - 1);
     setProxyTargetClass(true);
   }
@@ -60,6 +88,7 @@ public final class LockedMethodProcessor extends AbstractBeanFactoryAwareAdvisin
   public void setBeanFactory(BeanFactory beanFactory) {
     super.setBeanFactory(beanFactory);
     methods.setBeanFactory(beanFactory);
+    interceptor.setBeanFactory(beanFactory);
     if (beanFactory instanceof ConfigurableListableBeanFactory listable) {
       beans = listable;
     }
@@ -71,7 +100,27 @@ public final class LockedMethodProcessor extends AbstractBeanFactoryAwareAdvisin
     for (Method method : methods.annotated(type)) {
       methods.get(method, type); // Rejects what cannot be locked.
     }
+    if (bean instanceof Advised advised
+        && !(bean instanceof AopInfrastructureBean)
+        && !advised.isFrozen()
+        && isEligible(type)) {
+      advised.addAdvisor(position(advised), requireNonNull(advisor, "advisor"));
+      return bean;
+    }
     return super.postProcessAfterInitialization(bean, beanName);
+  }
+
+  /** Behind all advice with this order or a lower one. */
+  private int position(Advised advised) {
+    Advisor[] advisors = advised.getAdvisors();
+    for (int i = 0; i < advisors.length; i++) {
+      int other =
+          advisors[i] instanceof Ordered ordered ? ordered.getOrder() : Ordered.LOWEST_PRECEDENCE;
+      if (other > order) {
+        return i;
+      }
+    }
+    return advisors.length;
   }
 
   /**
@@ -89,14 +138,7 @@ public final class LockedMethodProcessor extends AbstractBeanFactoryAwareAdvisin
       }
     }
     for (LockedMethod method : methods.all()) {
-      if (!interceptor.hasClient()) {
-        throw new IllegalStateException(
-            method.where()
-                + " would take no lock: there is no bean of "
-                + Redlock.class.getName()
-                + ". Set redlock.enabled to true, or define one");
-      }
-      interceptor.requireLeaseTime(method);
+      interceptor.requireLockable(method);
     }
   }
 

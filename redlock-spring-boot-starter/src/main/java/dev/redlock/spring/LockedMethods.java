@@ -18,7 +18,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.cache.annotation.CacheConfig;
+import org.springframework.cache.annotation.CacheEvict;
+import org.springframework.cache.annotation.CachePut;
+import org.springframework.cache.annotation.Cacheable;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -86,6 +91,7 @@ final class LockedMethods {
     requireInterceptable(method, type, where);
     LockedExpressions expressions = new LockedExpressions(where, method, parameterNames, beans);
     requireOtherwise(locked, where);
+    requireCacheKey(method, type, where);
     return new LockedMethod(
         where,
         method,
@@ -93,6 +99,8 @@ final class LockedMethods {
         expressions.names(locked.names()),
         wait(locked, where),
         duration(locked.leaseTime(), "leaseTime", where),
+        duration(locked.minimumHold(), "minimumHold", where),
+        locked.client(),
         locked.notAcquired(),
         locked.otherwise().isEmpty() ? null : expressions.value(locked.otherwise()),
         positions(method, Lease.class),
@@ -135,6 +143,33 @@ final class LockedMethods {
     }
   }
 
+  /** With the default key each call has a key of its own, because the lease is a parameter. */
+  private static void requireCacheKey(Method method, Class<?> type, String where) {
+    boolean filled =
+        positions(method, Lease.class).length + positions(method, FencingToken.class).length > 0;
+    CacheConfig common = AnnotatedElementUtils.findMergedAnnotation(type, CacheConfig.class);
+    if (!filled || (common != null && !common.keyGenerator().isEmpty())) {
+      return;
+    }
+    boolean keyed =
+        AnnotatedElementUtils.findAllMergedAnnotations(method, Cacheable.class).stream()
+                .allMatch(one -> isGiven(one.key(), one.keyGenerator()))
+            && AnnotatedElementUtils.findAllMergedAnnotations(method, CachePut.class).stream()
+                .allMatch(one -> isGiven(one.key(), one.keyGenerator()))
+            && AnnotatedElementUtils.findAllMergedAnnotations(method, CacheEvict.class).stream()
+                .allMatch(one -> one.allEntries() || isGiven(one.key(), one.keyGenerator()));
+    if (!keyed) {
+      throw new IllegalStateException(
+          where
+              + ": the lease would be a part of the cache key, so no call would find what another"
+              + " one stored; give the cache annotation a key, such as key = \"#id\"");
+    }
+  }
+
+  private static boolean isGiven(String key, String keyGenerator) {
+    return !key.isEmpty() || !keyGenerator.isEmpty();
+  }
+
   private static Kind kind(Method method, String where) {
     Class<?> result = method.getReturnType();
     if (result == CompletableFuture.class || result == CompletionStage.class) {
@@ -165,6 +200,11 @@ final class LockedMethods {
         && types[types.length - 1].getName().equals("kotlin.coroutines.Continuation");
   }
 
+  /** The property {@code redlock.locked.NAME}. */
+  <T> T property(String name, Class<T> type, T otherwise) {
+    return Binder.get(environment).bind("redlock.locked." + name, type).orElse(otherwise);
+  }
+
   private Duration wait(Locked locked, String where) {
     Duration own = duration(locked.waitTime(), "waitTime", where);
     if (own != null) {
@@ -180,7 +220,21 @@ final class LockedMethods {
       return null;
     }
     try {
-      Duration value = DurationStyle.detectAndParse(environment.resolveRequiredPlaceholders(text));
+      String resolved = environment.resolveRequiredPlaceholders(text);
+      if (isWithoutUnit(resolved)) {
+        throw new IllegalStateException(
+            where
+                + ": "
+                + what
+                + " '"
+                + text
+                + "' has no unit; write "
+                + resolved.strip()
+                + "s or "
+                + resolved.strip()
+                + "ms");
+      }
+      Duration value = DurationStyle.detectAndParse(resolved);
       if (!value.isNegative()) {
         return value;
       }
@@ -188,6 +242,11 @@ final class LockedMethods {
       throw new IllegalStateException(where + ": " + what + " '" + text + "' is no duration", e);
     }
     throw new IllegalStateException(where + ": " + what + " '" + text + "' is negative");
+  }
+
+  /** A number alone, except zero: Spring Boot would take it for milliseconds. */
+  static boolean isWithoutUnit(String text) {
+    return text.matches("\\s*[+-]?0*[1-9][0-9]*\\s*");
   }
 
   private static int[] positions(Method method, Class<?> wanted) {

@@ -7,6 +7,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.transaction.NoTransactionException;
+import org.springframework.transaction.reactive.TransactionSynchronizationManager;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -16,7 +18,37 @@ import reactor.core.publisher.Mono;
 final class ReactiveCalls {
   private ReactiveCalls() {}
 
-  static Mono<Object> mono(
+  static Publisher<Object> of(
+      LockedMethod method,
+      DistributedLock lock,
+      ProxyMethodInvocation call,
+      @Nullable CallerTransactions transactions,
+      Class<?> type) {
+    if (method.kind() == LockedMethod.Kind.MONO) {
+      Mono<Object> mono = mono(method, lock, call);
+      return transactions == null ? mono : check(transactions, method, type).then(mono);
+    }
+    Flux<Object> flux = flux(method, lock, call);
+    return transactions == null ? flux : check(transactions, method, type).thenMany(flux);
+  }
+
+  /** Fails if the transaction of the subscriber began before the lock. */
+  private static Mono<Void> check(
+      CallerTransactions transactions, LockedMethod method, Class<?> type) {
+    return TransactionSynchronizationManager.forCurrentTransaction()
+        .filter(TransactionSynchronizationManager::isActualTransactionActive)
+        .doOnNext(
+            transaction ->
+                transactions.check(
+                    method,
+                    type,
+                    transaction.isCurrentTransactionReadOnly(),
+                    transaction.getCurrentTransactionName()))
+        .onErrorComplete(NoTransactionException.class)
+        .then();
+  }
+
+  private static Mono<Object> mono(
       LockedMethod method, DistributedLock lock, ProxyMethodInvocation invocation) {
     ProxyMethodInvocation template = copy(invocation);
     return Mono.defer(
@@ -38,7 +70,7 @@ final class ReactiveCalls {
         });
   }
 
-  static Flux<Object> flux(
+  private static Flux<Object> flux(
       LockedMethod method, DistributedLock lock, ProxyMethodInvocation invocation) {
     ProxyMethodInvocation template = copy(invocation);
     return Flux.defer(

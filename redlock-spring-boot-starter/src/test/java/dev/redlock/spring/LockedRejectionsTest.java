@@ -8,13 +8,19 @@ import dev.redlock.Redlock;
 import dev.redlock.spring.Locked.NotAcquired;
 import dev.redlock.spring.boot.RedlockAutoConfiguration;
 import dev.redlock.spring.boot.RedlockLockedAutoConfiguration;
+import java.math.BigDecimal;
+import java.net.InetAddress;
+import java.nio.CharBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -144,6 +150,26 @@ class LockedRejectionsTest {
     public void run() {}
   }
 
+  static class WaitWithoutUnit {
+    @Locked(value = "x", waitTime = "5")
+    public void run() {}
+  }
+
+  static class HoldWithoutUnit {
+    @Locked(value = "x", minimumHold = "${hold:30}")
+    public void run() {}
+  }
+
+  static class HoldAboveTheCap {
+    @Locked(value = "x", minimumHold = "2h")
+    public void run() {}
+  }
+
+  static class OtherClient {
+    @Locked(value = "x", client = "other")
+    public void run() {}
+  }
+
   static class NoOtherwise {
     @Locked(value = "x", notAcquired = NotAcquired.RETURN)
     public void run() {}
@@ -166,6 +192,11 @@ class LockedRejectionsTest {
         Arguments.of(UnknownVariable.class, "[#idd]"),
         Arguments.of(NoName.class, "no name"),
         Arguments.of(BadWait.class, "'soon'"),
+        Arguments.of(WaitWithoutUnit.class, "waitTime '5' has no unit; write 5s or 5ms"),
+        Arguments.of(HoldWithoutUnit.class, "minimumHold '${hold:30}' has no unit"),
+        Arguments.of(HoldAboveTheCap.class, "minimumHold PT2H must lie between 0 and holdCap PT1H"),
+        Arguments.of(
+            OtherClient.class, "no bean of dev.redlock.Redlock with the name or qualifier"),
         Arguments.of(NoOtherwise.class, "otherwise"),
         Arguments.of(SomeFuture.class, "java.util.concurrent.Future"),
         Arguments.of(LeaseTimeTooLong.class, "PT2H"),
@@ -203,6 +234,22 @@ class LockedRejectionsTest {
 
   static class Opaque {}
 
+  /** The text of its array is an address in memory. */
+  @SuppressWarnings("ArrayRecordComponent")
+  record Box(int[] parts) {}
+
+  @SuppressWarnings("JavaUtilDate") // What callers have.
+  private static final Object DATE = new java.util.Date(0);
+
+  enum Size {
+    SMALL {
+      @Override
+      public String toString() {
+        return "of this user";
+      }
+    }
+  }
+
   static class Names {
     private final AtomicInteger calls = new AtomicInteger();
 
@@ -219,6 +266,11 @@ class LockedRejectionsTest {
     @Locked("#{#value}")
     public List<String> whole(Object value, Lease lease) {
       calls.incrementAndGet();
+      return lease.names();
+    }
+
+    @Locked("path-#{#value.toString()}")
+    public List<String> explicit(Object value, Lease lease) {
       return lease.names();
     }
 
@@ -245,7 +297,12 @@ class LockedRejectionsTest {
         Arguments.of("map", whole, Map.of("a", 1), "order"),
         Arguments.of("nested", whole, List.of(List.of("a")), "order"),
         Arguments.of("null element", whole, Arrays.asList("a", null), "null"),
-        Arguments.of("no name", whole, List.of(), "name"),
+        Arguments.of("no name", whole, List.of(), "Names.whole: [#value] gives no name"),
+        Arguments.of("date", part, DATE, "java.util.Date"),
+        Arguments.of("dates", whole, List.of(DATE), "java.util.Date"),
+        Arguments.of("record", part, new Box(new int[] {1}), "LockedRejectionsTest$Box"),
+        Arguments.of("address", part, InetAddress.getLoopbackAddress(), "java.net.Inet4Address"),
+        Arguments.of("path", part, Path.of("a", "b"), "toString()"),
         Arguments.of("empty", part, Optional.empty(), "null"),
         Arguments.of("null", part, null, "null"));
   }
@@ -271,7 +328,14 @@ class LockedRejectionsTest {
         Names.class,
         names -> {
           assertThat(names.part(Optional.of(7), null)).containsExactly("part-7");
-          assertThat(names.part(Path.of("a", "b"), null)).containsExactly("part-a/b");
+          assertThat(names.part(Size.SMALL, null)).containsExactly("part-SMALL");
+          assertThat(names.part(new UUID(0, 7), null))
+              .containsExactly("part-00000000-0000-0000-0000-000000000007");
+          assertThat(names.part(LocalDate.EPOCH, null)).containsExactly("part-1970-01-01");
+          assertThat(names.part(ZoneOffset.UTC, null)).containsExactly("part-Z");
+          assertThat(names.part(new BigDecimal("7.0"), null)).containsExactly("part-7.0");
+          assertThat(names.part(CharBuffer.wrap("b"), null)).containsExactly("part-b");
+          assertThat(names.explicit(Path.of("a"), null)).containsExactly("path-a");
           assertThat(names.whole(new long[] {2, 1}, null)).containsExactly("1", "2");
           // Values are not evaluated as expressions.
           assertThat(names.part("#{1 + 1}", null)).containsExactly("part-#{1 + 1}");

@@ -20,7 +20,6 @@ import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
-import org.springframework.util.PatternMatchUtils;
 
 /**
  * Makes the client from the properties. If the client rejects a value, the message names the key of
@@ -194,9 +193,21 @@ final class ClientFactory {
     return ssl.build();
   }
 
-  private record Pattern(String text, LockOptions options) {
-    boolean matches(List<String> names) {
-      return names.stream().allMatch(name -> PatternMatchUtils.simpleMatch(text, name));
+  private record Pattern(java.util.regex.Pattern names, LockOptions options) {
+    boolean matches(List<String> given) {
+      return given.stream().allMatch(name -> names.matcher(name).matches());
+    }
+
+    /** As the description of the property says: * is any text, ? is one character. */
+    static java.util.regex.Pattern of(String text) {
+      StringBuilder regex = new StringBuilder();
+      for (int c : text.codePoints().toArray()) {
+        regex.append(
+            c == '*'
+                ? ".*"
+                : c == '?' ? "." : java.util.regex.Pattern.quote(Character.toString(c)));
+      }
+      return java.util.regex.Pattern.compile(regex.toString(), java.util.regex.Pattern.DOTALL);
     }
   }
 
@@ -217,7 +228,10 @@ final class ClientFactory {
     String text = named.getPattern();
     if (text == null || text.isBlank()) {
       throw new InvalidRedlockPropertyException(
-          prefix + "pattern", String.valueOf(text), "give a pattern of names, such as order-*");
+          prefix + "pattern",
+          text,
+          (text == null ? "is missing; " : "is blank; ")
+              + "give a pattern of names, such as order-*");
     }
     LockOptions options = options(prefix, named, redlock.defaultOptions());
     try {
@@ -226,7 +240,7 @@ final class ClientFactory {
       throw new InvalidRedlockPropertyException(
           prefix + "lease-time", options.leaseTime(), String.valueOf(e.getMessage()));
     }
-    return new Pattern(text, options);
+    return new Pattern(Pattern.of(text), options);
   }
 
   private static LockOptions options(

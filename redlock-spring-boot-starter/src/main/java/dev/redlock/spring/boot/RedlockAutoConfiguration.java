@@ -11,16 +11,18 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
 
 /** The client from {@code redlock.*}, and its shutdown. */
 @AutoConfiguration(after = SslAutoConfiguration.class)
@@ -66,6 +68,12 @@ public class RedlockAutoConfiguration {
             + ", as configured under spring.ssl.bundle");
   }
 
+  @Bean
+  @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+  static DurationsWithUnit redlockDurationsWithUnit() {
+    return new DurationsWithUnit();
+  }
+
   /** Closed by {@link RedlockLifecycle}; a second close has no effect. */
   @Bean
   @ConditionalOnMissingBean
@@ -83,13 +91,14 @@ public class RedlockAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
+  @ConditionalOnSingleCandidate(Redlock.class)
   LockOptionsResolver redlockLockOptionsResolver(RedlockProperties properties, Redlock redlock) {
     return new ClientFactory(properties).resolver(redlock);
   }
 
   @Bean
   @ConditionalOnMissingBean
-  @ConditionalOnBean(Redlock.class)
+  @ConditionalOnSingleCandidate(Redlock.class)
   RedlockLifecycle redlockLifecycle(Redlock redlock) {
     return new RedlockLifecycle(redlock);
   }

@@ -1,6 +1,7 @@
 package dev.redlock.spring.boot;
 
 import dev.redlock.Redlock;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -26,9 +27,17 @@ public class RedlockEndpointAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  RedlockEndpoint redlockEndpoint(Redlock redlock, HeldLeases held, RedlockProperties properties) {
+  RedlockEndpoint redlockEndpoint(
+      ObjectProvider<Redlock> clients, HeldLeases held, RedlockProperties properties) {
+    Redlock redlock = clients.getIfUnique();
+    if (redlock == null) {
+      throw new IllegalStateException(
+          "the endpoint redlock shows one client; make one bean of "
+              + Redlock.class.getName()
+              + " @Primary");
+    }
     return properties.getEndpoint().isBreakEnabled()
         ? new BreakingRedlockEndpoint(redlock, held)
-        : new RedlockEndpoint(redlock, held);
+        : new ReadOnlyRedlockEndpoint(redlock, held);
   }
 }

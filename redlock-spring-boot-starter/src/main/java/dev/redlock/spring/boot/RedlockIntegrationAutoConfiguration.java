@@ -6,16 +6,16 @@ import dev.redlock.spring.LockOptionsResolver;
 import dev.redlock.spring.integration.RedlockLockRegistry;
 import java.time.Duration;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.integration.support.locks.LockRegistry;
 
 /** The lock registry, if Spring Integration is there. */
 @AutoConfiguration(after = RedlockAutoConfiguration.class)
 @ConditionalOnClass(LockRegistry.class)
-@ConditionalOnBean(Redlock.class)
+@ConditionalOnSingleCandidate(Redlock.class)
 public class RedlockIntegrationAutoConfiguration {
   private static final Duration NO_HOLD_CAP = Duration.ofSeconds(Long.MAX_VALUE);
 

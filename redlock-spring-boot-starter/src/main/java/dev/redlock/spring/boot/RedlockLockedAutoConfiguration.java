@@ -3,6 +3,7 @@ package dev.redlock.spring.boot;
 import dev.redlock.Redlock;
 import dev.redlock.spring.LockOptionsResolver;
 import dev.redlock.spring.LockedMethodProcessor;
+import dev.redlock.spring.ValidationFirst;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -29,5 +30,12 @@ public class RedlockLockedAutoConfiguration {
         beans.getBeanProvider(Redlock.class),
         beans.getBeanProvider(LockOptionsResolver.class),
         environment);
+  }
+
+  @Bean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+  @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+  static ValidationFirst redlockValidationFirst() {
+    return new ValidationFirst();
   }
 }

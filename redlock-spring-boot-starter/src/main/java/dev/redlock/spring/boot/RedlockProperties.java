@@ -2,12 +2,14 @@ package dev.redlock.spring.boot;
 
 import dev.redlock.LockOptions;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.spring.LockedMethodProcessor.InTransaction;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.core.Ordered;
 
 /** The properties {@code redlock.*}. With an unknown key the application does not start. */
 @ConfigurationProperties(prefix = "redlock", ignoreUnknownFields = false)
@@ -188,7 +190,7 @@ public class RedlockProperties {
     /** Longest time that one holder can keep a lease. Default: 1h. */
     private @Nullable Duration holdCap;
 
-    /** Shortest time for which the lock stays taken: 0 to the lease time. Default: 0. */
+    /** Shortest time for which the lock stays taken: 0 to the hold cap. Default: 0. */
     private @Nullable Duration minimumHold;
 
     /** How many callers of this client may wait for one lock. Default: 1000. */
@@ -354,12 +356,36 @@ public class RedlockProperties {
     /** How long a method waits for its lock unless its annotation says so. */
     private Duration waitTime = Duration.ofSeconds(10);
 
+    /**
+     * What a call does if its caller's transaction, which is not read-only, began before the lock.
+     */
+    private InTransaction inTransaction = InTransaction.FAIL;
+
+    /** Order of the lock among the advice of a method; advice with a lower order is outside. */
+    private int order = Ordered.LOWEST_PRECEDENCE - 1;
+
     public Duration getWaitTime() {
       return waitTime;
     }
 
     public void setWaitTime(Duration waitTime) {
       this.waitTime = waitTime;
+    }
+
+    public InTransaction getInTransaction() {
+      return inTransaction;
+    }
+
+    public void setInTransaction(InTransaction inTransaction) {
+      this.inTransaction = inTransaction;
+    }
+
+    public int getOrder() {
+      return order;
+    }
+
+    public void setOrder(int order) {
+      this.order = order;
     }
   }
 

@@ -7,6 +7,7 @@ import dev.redlock.LeaseLostException;
 import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.spring.LockOptionsResolver;
+import dev.redlock.spring.StableText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -51,7 +52,7 @@ public final class RedlockLockRegistry
   /**
    * The lock of a key; its name is the prefix and the text of the key. Sends nothing.
    *
-   * @throws IllegalArgumentException if the text of the key is that of {@link Object#toString}
+   * @throws IllegalArgumentException if the key has no {@linkplain StableText stable text}
    */
   @Override
   public DistributedLock obtain(Object lockKey) {
@@ -60,12 +61,9 @@ public final class RedlockLockRegistry
   }
 
   private String name(Object lockKey) {
-    String text = requireNonNull(lockKey, "lockKey").toString();
-    if (text.equals(lockKey.getClass().getName() + "@" + Integer.toHexString(lockKey.hashCode()))) {
-      throw new IllegalArgumentException(
-          "lock key "
-              + text
-              + " has no toString of its own, so equal keys would be different locks");
+    String text = StableText.of(requireNonNull(lockKey, "lockKey"));
+    if (text == null) {
+      throw new IllegalArgumentException("lock key " + lockKey + " " + StableText.reason(lockKey));
     }
     return prefix + text;
   }

@@ -41,6 +41,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -154,6 +155,30 @@ class RedlockAutoConfigurationTest {
             });
   }
 
+  @Test
+  void pattern_ofNames_isAGlob() {
+    app.withPropertyValues(
+            "redlock.locks[0].pattern=order-?",
+            "redlock.locks[0].lease-time=1s",
+            "redlock.locks[1].pattern=a.*[b]",
+            "redlock.locks[1].lease-time=2s",
+            "redlock.locked.wait-time=0")
+        .run(
+            context -> {
+              LockOptionsResolver resolver = context.getBean(LockOptionsResolver.class);
+              assertThat(List.of("order-7", "order-?", "order-\n", "order-\ud83d\ude00"))
+                  .allSatisfy(name -> assertThat(seconds(resolver, name)).isOne());
+              assertThat(List.of("order-", "order-77", "Order-7"))
+                  .allSatisfy(name -> assertThat(seconds(resolver, name)).isEqualTo(30));
+              assertThat(seconds(resolver, "a.7[b]")).isEqualTo(2);
+              assertThat(seconds(resolver, "ax7b")).isEqualTo(30);
+            });
+  }
+
+  private static long seconds(LockOptionsResolver resolver, String name) {
+    return resolver.options(List.of(name)).leaseTime().toSeconds();
+  }
+
   static Stream<Arguments> badProperties() {
     return Stream.of(
         Arguments.of("redlock.restart-guard=off", "'redlock.nodes'", "", "redis://host:6379"),
@@ -180,7 +205,21 @@ class RedlockAutoConfigurationTest {
             "rediss://host:port"),
         bad("redlock.username=app", "redlock.username", "app", "redlock.password"),
         bad("redlock.ssl.bundle=none", "redlock.ssl.bundle", "none", "spring.ssl.bundle"),
-        bad("redlock.locks[0].lease-time=1s", "redlock.locks[0].pattern", "null", "order-*"),
+        bad("redlock.locks[0].lease-time=1s", "redlock.locks[0].pattern", "is missing", "order-*"),
+        bad("redlock.locks[0].pattern=  ", "redlock.locks[0].pattern", "is blank", "order-*"),
+        bad("redlock.max-lease-time=30", "redlock.max-lease-time", "30", "30s or 30ms"),
+        bad("redlock.connect-timeout=500", "redlock.connect-timeout", "500", "500ms"),
+        bad(
+            "redlock.defaults.node-timeout=100",
+            "redlock.defaults.node-timeout",
+            "100",
+            "has no unit"),
+        bad(
+            "redlock.locks[0].pattern=a;redlock.locks[0].lease-time=9",
+            "redlock.locks[0].lease-time",
+            "9",
+            "has no unit"),
+        bad("redlock.locked.wait-time=5", "redlock.locked.wait-time", "5", "has no unit"),
         bad(
             "redlock.locks[0].pattern=a;redlock.locks[0].queue-bound=0",
             "redlock.locks[0].queue-bound",
@@ -376,6 +415,22 @@ class RedlockAutoConfigurationTest {
                 assertThat(context)
                     .getBean(RedlockEndpoint.class)
                     .isNotInstanceOf(BreakingRedlockEndpoint.class));
+  }
+
+  @Test
+  void endpoint_thatDoesNotBreak_saysWhichPropertyAllowsIt() {
+    app.withPropertyValues("management.endpoints.web.exposure.include=redlock")
+        .run(
+            context -> {
+              try (Lease held = ready(context).lock("a/b").acquire(MemoryNodes.DEADLINE)) {
+                WebEndpointResponse<Map<String, Object>> refused =
+                    context.getBean(ReadOnlyRedlockEndpoint.class).refuse("a", "b");
+                assertThat(refused.getStatus()).isEqualTo(403);
+                assertThat(refused.getBody().toString())
+                    .contains("a/b", "redlock.endpoint.break-enabled");
+                assertThat(held.isValid()).isTrue();
+              }
+            });
   }
 
   @Test
