@@ -276,7 +276,6 @@ final class Election implements LeaderElection {
     // Not by whenEnded: its dependents wait for each other, and work may block in one of its own.
     try {
       client.onEnd(got, end -> serially(() -> onEnded(t, end)));
-      client.onClosing(got, () -> serially(() -> onClosing(t)));
     } catch (Throwable e) { // The user may have decorated the lease.
       report(e);
       end(t, StopReason.WORK_FAILED);
@@ -284,6 +283,7 @@ final class Election implements LeaderElection {
     }
     user.execute(() -> start(t));
     watch(t);
+    client.onClosing(got, () -> serially(() -> onClosing(t)));
   }
 
   /** Called on the user's executor. A tenure whose work is not started must not keep the lease. */

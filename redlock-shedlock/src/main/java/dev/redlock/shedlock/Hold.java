@@ -81,7 +81,17 @@ final class Hold {
       release =
           timer.schedule(() -> expire(atNanos), atNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
-      lease.releaseAsync(); // The provider is closed: no limit would be kept.
+      providerClosed();
+    }
+  }
+
+  /**
+   * No limit is kept any more. A task that runs keeps its lock until it unlocks it, or the client
+   * closes; otherwise the nodes keep what they can of {@code lockAtLeastFor}.
+   */
+  synchronized void providerClosed() {
+    if (unlocked) {
+      lease.releaseAsync();
     }
   }
 

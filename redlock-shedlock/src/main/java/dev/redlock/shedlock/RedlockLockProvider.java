@@ -8,6 +8,8 @@ import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
@@ -47,6 +49,9 @@ public final class RedlockLockProvider implements ExtensibleLockProvider, AutoCl
   private final String prefix;
   private final ScheduledThreadPoolExecutor timer;
 
+  /** The holds whose leases have not ended. */
+  private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
+
   /** A provider whose lock names begin with {@link #DEFAULT_PREFIX}. Does not close the client. */
   public RedlockLockProvider(Redlock redlock) {
     this(redlock, DEFAULT_PREFIX);
@@ -63,8 +68,9 @@ public final class RedlockLockProvider implements ExtensibleLockProvider, AutoCl
         new ScheduledThreadPoolExecutor(
             1,
             task -> {
-              Thread thread = new Thread(task, "redlock-shedlock");
+              Thread thread = new Thread(null, task, "redlock-shedlock", 0, false);
               thread.setDaemon(true);
+              thread.setContextClassLoader(RedlockLockProvider.class.getClassLoader());
               return thread;
             });
     timer.setRemoveOnCancelPolicy(true);
@@ -77,8 +83,14 @@ public final class RedlockLockProvider implements ExtensibleLockProvider, AutoCl
     return redlock
         .lock(prefix + configuration.getName(), options(configuration))
         .tryAcquire()
-        .map(lease -> new Hold(lease, timer, now, configuration))
-        .map(hold -> new HeldLock(configuration, hold));
+        .map(lease -> new HeldLock(configuration, hold(lease, now, configuration)));
+  }
+
+  private Hold hold(Lease lease, long nowNanos, LockConfiguration configuration) {
+    Hold hold = new Hold(lease, timer, nowNanos, configuration);
+    holds.add(hold);
+    lease.whenEnded().thenRun(() -> holds.remove(hold));
+    return hold;
   }
 
   private LockOptions options(LockConfiguration configuration) {
@@ -106,13 +118,15 @@ public final class RedlockLockProvider implements ExtensibleLockProvider, AutoCl
   }
 
   /**
-   * Stops the timer of this provider. Locks that are held now are no longer released by {@code
-   * lockAtMostFor} and {@code lockAtLeastFor}; close the client right after it, which releases
-   * them.
+   * Stops the timer of this provider. Tasks that run, also tasks that begin later, keep their locks
+   * until they end or the client closes: {@code lockAtMostFor} no longer applies. Locks whose tasks
+   * have ended are released, and stay taken for the rest of {@code lockAtLeastFor}, but for the
+   * lease time at most.
    */
   @Override
   public void close() {
     timer.shutdown();
+    holds.forEach(Hold::providerClosed);
   }
 
   private static final class HeldLock extends AbstractSimpleLock {

@@ -328,10 +328,25 @@ class RedlockLockProviderTest {
     assertLocked();
   }
 
+  /** An executor may begin a task when the provider is closed already. */
   @Test
-  void lock_ofAClosedProvider_isReleased() {
+  void lock_ofAClosedProvider_isHeldUntilItIsUnlocked() {
     provider.close();
-    provider.lock(config());
+    SimpleLock lock = provider.lock(config()).orElseThrow();
+    assertLocked();
+    lock.unlock();
+    awaitUnlocked();
+  }
+
+  @Test
+  void close_whileATaskRunsAndAnotherHasEnded_releasesOnlyTheLockOfTheOther() {
+    SimpleLock running = provider.lock(config()).orElseThrow();
+    LockConfiguration brief = config("brief", LONG, Duration.ofMillis(300));
+    provider.lock(brief).orElseThrow().unlock(); // Kept by the provider.
+    provider.close(); // Kept by the nodes, for the rest of the time.
+    assertLocked();
+    await().atMost(DEADLINE).until(() -> other.lock(brief).isPresent());
+    running.unlock();
     awaitUnlocked();
   }
 

@@ -4,6 +4,7 @@ import dev.redlock.Redlock;
 import dev.redlock.spring.LockOptionsResolver;
 import dev.redlock.spring.RedlockBuilderCustomizer;
 import dev.redlock.spring.RedlockConnectionDetails;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -99,7 +100,12 @@ public class RedlockAutoConfiguration {
   @Bean
   @ConditionalOnMissingBean
   @ConditionalOnSingleCandidate(Redlock.class)
-  RedlockLifecycle redlockLifecycle(Redlock redlock) {
-    return new RedlockLifecycle(redlock);
+  RedlockLifecycle redlockLifecycle(Redlock redlock, RedlockProperties properties) {
+    Duration gracePeriod = properties.getShutdown().getGracePeriod();
+    if (gracePeriod.isNegative()) {
+      throw new InvalidRedlockPropertyException(
+          "redlock.shutdown.grace-period", gracePeriod, "must not be negative");
+    }
+    return new RedlockLifecycle(redlock, gracePeriod);
   }
 }

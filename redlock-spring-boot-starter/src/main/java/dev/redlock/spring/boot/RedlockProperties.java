@@ -60,6 +60,7 @@ public class RedlockProperties {
   private final Endpoint endpoint = new Endpoint();
   private final Observation observation = new Observation();
   private final Registry registry = new Registry();
+  private final Shutdown shutdown = new Shutdown();
 
   public boolean isEnabled() {
     return enabled;
@@ -171,6 +172,10 @@ public class RedlockProperties {
 
   public Registry getRegistry() {
     return registry;
+  }
+
+  public Shutdown getShutdown() {
+    return shutdown;
   }
 
   /** The options of a lock. Options that are not given have the default values. */
@@ -428,6 +433,23 @@ public class RedlockProperties {
 
     public void setPrefix(String prefix) {
       this.prefix = prefix;
+    }
+  }
+
+  /** The end of the application. */
+  public static class Shutdown {
+    /**
+     * How long the client waits for locks that are still held when all beans that use it are
+     * destroyed. Then it releases them, and logs their names.
+     */
+    private Duration gracePeriod = Duration.ofSeconds(10);
+
+    public Duration getGracePeriod() {
+      return gracePeriod;
+    }
+
+    public void setGracePeriod(Duration gracePeriod) {
+      this.gracePeriod = gracePeriod;
     }
   }
 }

@@ -108,6 +108,7 @@ class ShutdownTest {
             "--spring.main.banner-mode=off",
             "--logging.level.root=warn",
             "--redlock.restart-guard=off",
+            "--redlock.shutdown.grace-period=100ms",
             "--management.endpoint.health.show-details=always",
             "--management.endpoints.web.exposure.include=health,redlock");
     Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
