@@ -1,13 +1,17 @@
 package dev.redlock.internal;
 
-import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the thread pools of the client. Their threads are daemons, and end when they are idle. */
+/**
+ * Makes the thread pools of the client. Their threads are daemons, and end when they are idle. They
+ * take nothing from the thread that happens to make them, which may serve a request: neither its
+ * inheritable thread locals nor its context class loader. Theirs is the loader of this library.
+ */
 final class DaemonThreads {
   /** The number of threads of a pool while none of them blocks. */
   private static final int FEW = Math.max(2, Runtime.getRuntime().availableProcessors());
@@ -39,11 +43,13 @@ final class DaemonThreads {
 
   /** Platform threads. */
   static ThreadFactory platform(String prefix) {
-    return new ThreadFactoryBuilder()
-        .setThreadFactory(Thread::new) // The default keeps the group of the current thread.
-        .setNameFormat(prefix + "%d")
-        .setDaemon(true)
-        .build();
+    AtomicInteger number = new AtomicInteger();
+    return task -> {
+      Thread thread = new Thread(null, task, prefix + number.getAndIncrement(), 0, false);
+      thread.setDaemon(true);
+      thread.setContextClassLoader(DaemonThreads.class.getClassLoader());
+      return thread;
+    };
   }
 
   /** Virtual threads from Java 24 on, platform threads before. */
@@ -52,13 +58,19 @@ final class DaemonThreads {
     return virtual != null ? virtual : platform(prefix);
   }
 
-  /** {@code Thread.ofVirtual().name(prefix, 0).factory()}; this class is compiled for Java 17. */
+  /** By {@code Thread.ofVirtual()}; this class is compiled for Java 17. */
   private static @Nullable ThreadFactory virtual(String prefix) {
     try {
       Class<?> type = Class.forName("java.lang.Thread$Builder$OfVirtual");
       Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
       type.getMethod("name", String.class, long.class).invoke(builder, prefix, 0L);
-      return (ThreadFactory) type.getMethod("factory").invoke(builder);
+      type.getMethod("inheritInheritableThreadLocals", boolean.class).invoke(builder, false);
+      ThreadFactory factory = (ThreadFactory) type.getMethod("factory").invoke(builder);
+      return task -> {
+        Thread thread = factory.newThread(task);
+        thread.setContextClassLoader(DaemonThreads.class.getClassLoader());
+        return thread;
+      };
     } catch (ReflectiveOperationException e) {
       return null; // Platform threads work too.
     }

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Lists the locks of one server over a connection that it makes at the first call. */
@@ -28,6 +28,7 @@ public final class ScriptReader implements LockReader {
   private final Connector connector;
   private final SharedResources resources;
   private final LettuceOptions options;
+  private final Time time;
 
   // Guarded by this.
   private @Nullable CompletableFuture<Connector.Made> connecting;
@@ -37,6 +38,7 @@ public final class ScriptReader implements LockReader {
   public ScriptReader(NodeUri uri, LettuceOptions options, SharedResources resources, Time time) {
     this.resources = resources;
     this.options = options;
+    this.time = time;
     connector = new Connector(uri, options, resources.acquire(), time);
   }
 
@@ -63,12 +65,22 @@ public final class ScriptReader implements LockReader {
     return connection()
         .thenCompose(
             made ->
-                made.connection()
-                    .async()
-                    .<List<Object>>eval(Script.LIST.text(), ScriptOutputType.MULTI, NO_KEYS, values)
-                    .toCompletableFuture()
-                    .orTimeout(options.connectTimeout().toNanos(), TimeUnit.NANOSECONDS))
+                inTime(
+                    made.connection()
+                        .async()
+                        .<List<Object>>eval(
+                            Script.LIST.text(), ScriptOutputType.MULTI, NO_KEYS, values)
+                        .toCompletableFuture()))
         .thenApply(ScriptReader::page);
+  }
+
+  /** Not by {@code orTimeout}: its thread would keep the class loader of its maker for ever. */
+  private CompletableFuture<List<Object>> inTime(CompletableFuture<List<Object>> reply) {
+    Time.Cancellable deadline =
+        time.schedule(
+            () -> reply.completeExceptionally(new TimeoutException()),
+            options.connectTimeout().toNanos());
+    return reply.whenComplete((value, failure) -> deadline.cancel());
   }
 
   private synchronized CompletableFuture<Connector.Made> connection() {

@@ -29,6 +29,7 @@ public final class SharedResources {
       // ClientResources.
       known =
           ClientResources.builder()
+              .threadFactoryProvider(new CleanThreads())
               .commandLatencyRecorder(CommandLatencyRecorder.disabled())
               .build();
       resources = known;

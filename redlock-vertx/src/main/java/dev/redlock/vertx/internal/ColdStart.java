@@ -26,11 +26,11 @@ final class ColdStart implements Executor {
   }
 
   /**
-   * A daemon thread with the class loader of this library. The loader of the calling thread may
+   * A daemon thread with the class loader of this library, without inheritable thread locals. The loader of the calling thread may
    * belong to one of several applications, and may not see the services of Lettuce and Netty.
    */
   static Thread daemon(Runnable task, String name) {
-    Thread thread = new Thread(task, name);
+    Thread thread = new Thread(null, task, name, 0, false);
     thread.setDaemon(true);
     thread.setContextClassLoader(ColdStart.class.getClassLoader());
     return thread;
