@@ -490,8 +490,9 @@ public final class RedlockOptions {
   /**
    * How long the body of a {@code withLock} may still run when its verticle was undeployed or the
    * client closes. The client keeps the lease of the body until then, and the undeployment or close
-   * waits for it. After this time the client releases the lease and logs a warning with its name.
-   * Default 10 s; with 0 the client does not wait.
+   * waits for it. After this time the client releases the lease and logs a warning with its name. A
+   * close then waits as long for leases of {@link VertxRedlock#redlock}; see {@link
+   * dev.redlock.Redlock#close(java.time.Duration)}. Default 10 s; with 0 the client does not wait.
    */
   public long getCloseGraceMillis() {
     return closeGraceMillis;

@@ -457,6 +457,21 @@ class VertxRedlockIT {
     }
   }
 
+  @Test
+  void close_leaseOfTheCoreClientIsHeld_waitsForItsRelease(RedisNodes nodes) {
+    VertxRedlock patient = checked.client(options(nodes).setCloseGraceMillis(60_000));
+    try (Redlock other = core(nodes)) {
+      Lease held = patient.redlock().lock("a").acquire(LONG);
+      Future<Void> closed = patient.close();
+      assertThatThrownBy(() -> other.lock("a").acquire(Duration.ofMillis(300)))
+          .isInstanceOf(RedlockException.class);
+      assertThat(closed.isComplete()).as("closed while the lease is held").isFalse();
+      held.close();
+      CheckedVertx.get(closed);
+      other.lock("a").acquire(LONG).close();
+    }
+  }
+
   /** Work on a worker thread until the latch opens. */
   private Future<String> blocking(Promise<Void> inside, CountDownLatch over) {
     return vertx.executeBlocking(

@@ -450,17 +450,18 @@ public final class DefaultVertxRedlock implements VertxRedlock {
           if (own == null) {
             done.complete();
           } else {
-            // close() blocks until the nodes have confirmed, at most one node timeout, so it must
-            // not run on an event loop.
+            // close() blocks until holders and nodes have finished, so it must not run on an event
+            // loop.
             ColdStart.daemon(() -> close(built.redlock(), own, done), "redlock-vertx-close")
                 .start();
           }
         });
   }
 
-  private static void close(Redlock redlock, LoopTime own, Promise<Void> done) {
+  /** Leases and elections that were made through {@link #redlock} may finish too. */
+  private void close(Redlock redlock, LoopTime own, Promise<Void> done) {
     try {
-      redlock.close();
+      redlock.close(Duration.ofMillis(closeGraceMillis));
     } finally {
       done.complete();
       own.close();
