@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -76,15 +77,19 @@ public final class DefaultVertxRedlock implements VertxRedlock {
 
   /**
    * Closes this client with Vert.x, and keeps the process alive until then. Vert.x starts the
-   * thread of an event loop with its first task. Before that, all threads are daemons, and the
-   * process would end while its {@code main} method has returned and the client connects.
+   * thread of an event loop with its first task. Before that all threads are daemons, so the
+   * process would end when its {@code main} method returns, while the client still connects.
    */
   void joinVertx() {
     if (Inside.isClosing(vertx)) {
       closeOnce();
     } else {
       Inside.addCloseHook(vertx, withVertx);
-      Inside.eventLoopContext(vertx).runOnContext(nothing -> {});
+      try {
+        Inside.eventLoopContext(vertx).runOnContext(nothing -> {});
+      } catch (RejectedExecutionException e) {
+        log.debug("Vert.x closes, and this client with it");
+      }
     }
   }
 

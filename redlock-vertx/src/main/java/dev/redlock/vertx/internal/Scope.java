@@ -172,7 +172,7 @@ final class Scope {
     if (bodies.isEmpty()) {
       releaseRest(stops);
     } else {
-      // Not a timer: Vert.x may be closing, and the client of a wrapped one has no timers for us.
+      // A thread and no timer: Vert.x may be closing, and a wrapped client has no timers here.
       ColdStart.daemon(
               () -> {
                 awaitBodies(all(bodies));
