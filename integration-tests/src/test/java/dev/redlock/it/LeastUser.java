@@ -61,7 +61,8 @@ public final class LeastUser {
         "+zrank",
         "+zcard",
         "+info",
-        "+client|tracking"
+        "+client|tracking",
+        "+client|caching"
       })
   @interface Masters {}
 

@@ -182,7 +182,7 @@ final class Client implements Redlock, ElectionClient {
   @Override
   public CompletionStage<LockInspection> inspect(String name) {
     requireOpen();
-    return inspector.inspect(LockKeys.of(keyPrefix, List.of(name)));
+    return inspector.inspect(LockKeys.of(keyPrefix, List.of(name)), false);
   }
 
   @Override

@@ -29,11 +29,14 @@ final class LockInspector {
     this.locks = locks;
   }
 
-  CompletableFuture<LockInspection> inspect(LockKeys keys) {
+  /**
+   * @param listens whether the nodes are to send an invalidation of the next change
+   */
+  CompletableFuture<LockInspection> inspect(LockKeys keys, boolean listens) {
     CompletableFuture<LockInspection> result = new CompletableFuture<>();
     broadcast(
         keys,
-        LockMachine::inspect,
+        (machine, timeout, now) -> machine.inspect(listens, timeout, now),
         seen -> context.callbacks.execute(() -> result.complete(inspection(keys, seen))));
     return result;
   }
@@ -42,7 +45,7 @@ final class LockInspector {
     CompletableFuture<LockInspection> result = new CompletableFuture<>();
     broadcast(
         keys,
-        LockMachine::inspect,
+        (machine, timeout, now) -> machine.inspect(false, timeout, now),
         seen -> {
           LockInspection before = inspection(keys, seen);
           broadcast(
@@ -54,6 +57,10 @@ final class LockInspector {
               });
         });
     return result;
+  }
+
+  void stopListening(LockKeys keys) {
+    locks.post(keys, (machine, now, wall) -> machine.stopListening(now));
   }
 
   private interface Question {

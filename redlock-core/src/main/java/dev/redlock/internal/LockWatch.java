@@ -96,24 +96,27 @@ final class LockWatch implements Flow.Subscription {
       }
       changed = false;
     }
-    inspector.inspect(keys).whenComplete((seen, failure) -> seen(seen));
+    inspector.inspect(keys, true).whenComplete((seen, failure) -> seen(seen));
   }
 
   private void seen(@Nullable LockInspection inspection) {
     boolean again;
+    boolean over;
     synchronized (this) {
       inspecting = false;
       notBeforeNanos = context.time.nanos() + MIN_GAP_NANOS;
-      if (ended) {
-        return;
-      }
+      over = ended;
       if (inspection != null) {
         newest = state(inspection);
       }
-      again = changed;
-      if (!again) {
+      again = changed && !over;
+      if (!again && !over) {
         timer = context.time.schedule(this::onChange, pollNanos);
       }
+    }
+    if (over) {
+      forget(); // This inspection may have been sent behind what the end has sent.
+      return;
     }
     deliverSoon();
     if (again) {
@@ -217,7 +220,13 @@ final class LockWatch implements Flow.Subscription {
       ended = true;
       timer.cancel();
     }
-    context.watches.remove(keys.lockKey(0), this);
+    forget();
     return true;
+  }
+
+  private void forget() {
+    if (context.watches.remove(keys.lockKey(0), this)) {
+      inspector.stopListening(keys);
+    }
   }
 }

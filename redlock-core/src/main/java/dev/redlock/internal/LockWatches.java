@@ -20,13 +20,15 @@ final class LockWatches {
         });
   }
 
-  void remove(String lockKey, LockWatch watch) {
-    byKey.computeIfPresent(
-        lockKey,
-        (key, known) -> {
-          known.remove(watch);
-          return known.isEmpty() ? null : known;
-        });
+  /** Returns whether it was the last of this lock. */
+  boolean remove(String lockKey, LockWatch watch) {
+    return byKey.computeIfPresent(
+            lockKey,
+            (key, known) -> {
+              known.remove(watch);
+              return known.isEmpty() ? null : known;
+            })
+        == null;
   }
 
   /** A node, or a carrier of hints, reports that this key has changed. */

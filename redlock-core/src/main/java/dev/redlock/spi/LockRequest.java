@@ -177,10 +177,17 @@ public sealed interface LockRequest {
   /**
    * Reads the keys and changes nothing. The node replies {@link ReplyCode#HELD} with the mark of
    * the holder and the fence, or {@link ReplyCode#NOT_OWNER} if the lock is free.
+   *
+   * @param listens whether the node is to send an invalidation of the next change of a lock key
    */
-  record Inspect(LockKeys keys) implements LockRequest {
+  record Inspect(LockKeys keys, boolean listens) implements LockRequest {
     public Inspect {
       requireNonNull(keys, "keys");
+    }
+
+    /** A request after which the node sends an invalidation of the next change. */
+    public Inspect(LockKeys keys) {
+      this(keys, true);
     }
   }
 }

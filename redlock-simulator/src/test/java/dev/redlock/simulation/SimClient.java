@@ -383,7 +383,7 @@ class SimClient implements Nodes, Randomness {
                 world.fault(name, "breaks " + m.keys());
                 m.breakLock(world.scenario.config.nodeTimeoutNanos(), at);
               } else {
-                m.inspect(world.scenario.config.nodeTimeoutNanos(), at);
+                m.inspect(true, world.scenario.config.nodeTimeoutNanos(), at);
               }
             });
   }

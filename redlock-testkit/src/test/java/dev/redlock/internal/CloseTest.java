@@ -99,7 +99,7 @@ class CloseTest {
   void questions_thatFoundTheClientOpen_areAnsweredAfterItIsClosed() throws Exception {
     Client client = (Client) builder().build();
     client.close();
-    assertThat(soon(client.inspector().inspect(KEYS)).nodes()).hasSize(3);
+    assertThat(soon(client.inspector().inspect(KEYS, false)).nodes()).hasSize(3);
     assertThatThrownBy(() -> soon(client.inspector().breakLock(KEYS)))
         .isInstanceOf(ExecutionException.class);
     assertThat(client.locks().size()).isZero();

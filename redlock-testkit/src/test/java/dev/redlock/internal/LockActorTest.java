@@ -94,7 +94,7 @@ class LockActorTest {
             client
                 .context()
                 .broadcasts
-                .put(machine.inspect(TimeUnit.MINUTES.toNanos(1), now), () -> {}));
+                .put(machine.inspect(true, TimeUnit.MINUTES.toNanos(1), now), () -> {}));
     assertThat(client.locks().all()).containsExactly(actor);
     client.close();
     assertThat(client.locks().all()).isEmpty();

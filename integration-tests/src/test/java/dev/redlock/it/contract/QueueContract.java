@@ -387,6 +387,7 @@ abstract class QueueContract extends NodeContract {
     hold();
     enqueue(client, "first");
     enqueue(client, "second");
+    server().delete(keys.wakeKey("first")); // It is empty until the process is woken.
     server().putList(keys.wakeKey("first"));
     server().delete(keys.watchKey("second")); // It contains the patience.
     server().putList(keys.watchKey("second"));

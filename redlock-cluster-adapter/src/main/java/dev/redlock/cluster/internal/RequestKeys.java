@@ -27,7 +27,9 @@ final class RequestKeys {
       return new LockRequest.Enqueue(keys, q.entry(), q.afterToken());
     } else if (request instanceof LockRequest.Break b) {
       return new LockRequest.Break(keys, b.token());
+    } else if (request instanceof LockRequest.Inspect i) {
+      return new LockRequest.Inspect(keys, i.listens());
     }
-    return new LockRequest.Inspect(keys);
+    throw new IllegalStateException("unknown request " + request);
   }
 }

@@ -22,10 +22,7 @@ public final class Broadcast extends Exchange implements Effect.Ack {
       Nodes nodes, LockRequest request, long timeoutNanos, long nowNanos, List<Effect> out) {
     boolean breaks = request instanceof LockRequest.Break;
     Broadcast broadcast = new Broadcast(nodes, breaks, nowNanos + timeoutNanos);
-    long mask = 0;
-    for (int i = 0; i < nodes.count(); i++) {
-      mask |= nodes.status(i).usable() ? 1L << i : 0;
-    }
+    long mask = nodes.usable();
     broadcast.asked(mask, nowNanos);
     out.add(new Effect.Send(broadcast, request, mask));
     return broadcast;

@@ -193,9 +193,18 @@ public final class LockMachine {
     }
   }
 
-  /** Asks all nodes what they store; the broadcast is settled as its own ack. */
-  public Broadcast inspect(long timeoutNanos, long now) {
-    return broadcast(new LockRequest.Inspect(keys), timeoutNanos, now);
+  /**
+   * Asks all nodes what they store; the broadcast is settled as its own ack.
+   *
+   * @param listens see {@link LockRequest.Inspect#listens}; {@link #stopListening} ends it
+   */
+  public Broadcast inspect(boolean listens, long timeoutNanos, long now) {
+    return broadcast(new LockRequest.Inspect(keys, listens), timeoutNanos, now);
+  }
+
+  /** See {@link QueuePlaces#stopListening}. */
+  public void stopListening(long now) {
+    places.stopListening(now);
   }
 
   /** Takes the lock from its holder, on all nodes; settled as {@link #inspect} is. */

@@ -25,6 +25,15 @@ public interface Nodes {
     return (1L << count()) - 1;
   }
 
+  /** The nodes with a probed connection. */
+  default long usable() {
+    long mask = 0;
+    for (int i = 0; i < count(); i++) {
+      mask |= status(i).usable() ? 1L << i : 0;
+    }
+    return mask;
+  }
+
   /** The node's name in reports. */
   String name(int node);
 

@@ -113,9 +113,20 @@ final class QueuePlaces {
       arrivalMicros = 0; // A process that returns enters the queue at its end.
     }
     if (left != 0) {
-      LockRequest.Release leave =
-          LockRequest.Release.rollBack(keys, random.leaseId(), 1).leavingQueue(member);
-      pendingReleases.add(leave, left, STAY_NANOS, nowNanos);
+      pendingReleases.add(nothing().leavingQueue(member), left, STAY_NANOS, nowNanos);
     }
+  }
+
+  /**
+   * No inspection of this process listens any more. If the lock is free, the nodes would remember
+   * until the next lease that it does. A roll-back makes them forget it.
+   */
+  void stopListening(long nowNanos) {
+    pendingReleases.add(nothing(), nodes.usable(), STAY_NANOS, nowNanos);
+  }
+
+  /** The roll-back of an attempt that never was. */
+  private LockRequest.Release nothing() {
+    return LockRequest.Release.rollBack(keys, random.leaseId(), 1);
   }
 }

@@ -176,7 +176,7 @@ class LockMachineTest extends MachineFixture {
 
   @Test
   void inspect_isSettledWhenAllNodesHaveReplied() {
-    Broadcast b = machine.inspect(100 * MILLI, now);
+    Broadcast b = machine.inspect(true, 100 * MILLI, now);
     Effect.Send send = sent();
     assertThat(send.request()).isInstanceOf(LockRequest.Inspect.class);
     assertThat(machine.isIdle()).isFalse();
@@ -191,7 +191,7 @@ class LockMachineTest extends MachineFixture {
 
   @Test
   void inspect_withoutReplies_isSettledAtTheTimeout() {
-    machine.inspect(100 * MILLI, now);
+    machine.inspect(true, 100 * MILLI, now);
     now += 100 * MILLI;
     machine.onTimer(now, now / MILLI);
     assertThat(take(Effect.Settle.class)).hasSize(1);
@@ -203,7 +203,7 @@ class LockMachineTest extends MachineFixture {
     for (int i = 0; i < 3; i++) {
       nodes.state(i, NodeStatus.State.CONNECTING, 1);
     }
-    machine.inspect(100 * MILLI, now);
+    machine.inspect(true, 100 * MILLI, now);
     assertThat(take(Effect.Settle.class)).hasSize(1);
   }
 

@@ -10,6 +10,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
@@ -66,6 +67,9 @@ final class NodeSession {
 
   /** Written once before the first request, read where a reply arrives. */
   private volatile Runnable scriptsLost = () -> {};
+
+  /** Whether the server exempts commands from tracking. Confined to the connection's thread. */
+  private boolean mayExempt = true;
 
   /**
    * Counts the written releases by a hash of their names. If two locks share a counter, a request
@@ -189,7 +193,9 @@ final class NodeSession {
 
   private void write(ScriptCall call) {
     try {
-      if (call.asking()) {
+      if (!call.request().isTracked() && !call.asking() && mayExempt) {
+        exempt();
+      } else if (call.asking()) {
         connection.dispatch(
             new Command<>(CommandType.ASKING, new StatusOutput<>(ByteArrayCodec.INSTANCE)));
       }
@@ -197,6 +203,20 @@ final class NodeSession {
     } catch (RuntimeException e) {
       call.completeExceptionally(e);
     }
+  }
+
+  /**
+   * Sends what exempts the next command from tracking. A read of a missing key would else leave an
+   * entry in the server's table until the key is written. The server may refuse it, where it does
+   * not track or this user has no permission; then it is not sent again.
+   */
+  private void exempt() {
+    CommandArgs<byte[], byte[]> no =
+        new CommandArgs<>(ByteArrayCodec.INSTANCE).add("CACHING").add("NO");
+    dispatch(
+            new AsyncCommand<>(
+                new Command<>(CommandType.CLIENT, new StatusOutput<>(ByteArrayCodec.INSTANCE), no)))
+        .whenComplete((done, failure) -> mayExempt &= failure == null);
   }
 
   /**

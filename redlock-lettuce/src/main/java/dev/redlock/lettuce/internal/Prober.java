@@ -79,7 +79,7 @@ final class Prober {
             session,
             CommandType.CLIENT,
             new StatusOutput<>(ByteArrayCodec.INSTANCE),
-            args("TRACKING", "ON", "NOLOOP"));
+            args("TRACKING", "ON", "OPTOUT", "NOLOOP"));
     return session
         .scripts()
         .load()

@@ -390,6 +390,8 @@ public final class NodeModel {
     String leaving = r.leaveQueue();
     if (leaving != null) {
       queues.leave(keys.queueKey(), leaving);
+      queues.delete(keys.wakeKey(leaving), session, invalidations);
+      queues.delete(keys.watchKey(leaving), session, invalidations);
     }
     wake(r, wakes, session, now);
     return new NodeReply(code, connection, clock, fence, 0, null, wanted ? 1 : 0, null);
@@ -473,7 +475,7 @@ public final class NodeModel {
     Slot holder = null;
     int ttlReads = 0;
     for (int i = 0; i < keys.size(); i++) {
-      Slot s = read(keys.lockKey(i), session);
+      Slot s = read(keys.lockKey(i), session); // More invalidations than it asks for do no harm.
       if (s.wrongType) {
         return foreign(connection, s);
       }

@@ -150,6 +150,14 @@ final class QueueModel {
     turnKeys.remove(turnKey);
   }
 
+  /** Deletes the key, and so sends an invalidation as {@link #write} does. */
+  void delete(String turnKey, long writer, Invalidations invalidations) {
+    TurnKey key = turnKeys.remove(turnKey);
+    if (key != null && key.read && key.reader != writer) {
+      invalidations.invalidate(key.reader, turnKey);
+    }
+  }
+
   /** The session has read the key: it gets an invalidation when the key is written. */
   void read(String turnKey, long session) {
     TurnKey key = turnKeys.computeIfAbsent(turnKey, k -> new TurnKey());

@@ -228,6 +228,12 @@ public final class EncodedRequest {
     return script;
   }
 
+  /** Whether the server is to remember for its invalidations that this client has read the keys. */
+  public boolean isTracked() {
+    return !(request instanceof LockRequest.Break)
+        && !(request instanceof LockRequest.Inspect inspect && !inspect.listens());
+  }
+
   /** What it asks for. */
   LockRequest request() {
     return request;

@@ -134,7 +134,7 @@ if code == 1 and (wanted or process) then
       local turn = KEYS[1] .. ':wake:' .. queued
       local woken = redis.pcall('GET', turn)
       local own = tonumber(redis.pcall('GET', KEYS[1] .. ':watch:' .. queued)) or 0
-      if not woken then
+      if not woken or woken == '' then
         redis.pcall('SET', turn, string.format('%.0f', now), 'PX', 60000)
         code = 3
       elseif math.abs(now - (tonumber(woken) or 0)) < math.max(patience, math.min(1000000, own)) then
@@ -150,6 +150,10 @@ if code == 1 and (wanted or process) then
       left = redis.call('ZREM', queue, process) == 1
     end
     others = redis.call('ZCARD', queue)
+  end
+  if code == 1 and others == 0 then
+    local empty = queue
+    -- include empty.lua
   end
 end
 

@@ -8,8 +8,11 @@
 -- The queue is a sorted set of processes, by arrival. The release of the lock writes the wake key of the first, and
 -- changes the watch key of the second. This script reads both keys of this process last. So if one of them changes,
 -- this node sends an invalidation to this client, and to no other. The value of a wake key is the time at which the
--- turn of the process began. The value of a watch key is the patience of its own process: a distant process may need
--- more time for its turn than the patience of the processes behind it.
+-- turn of the process began, or empty. The value of a watch key is the patience of its own process: a distant process
+-- may need more time for its turn than the patience of the processes behind it.
+--
+-- Both keys exist and expire, so the server forgets that this client has read them. It would remember the read of a
+-- missing key until that key is written. The watch key expires first: the process then asks, and both live on.
 --
 -- The keys in ARGV are not declared: before 7.2 each command that reads makes the server remember all KEYS. The
 -- queue only saves time, so it does no harm if a node does not find them.
@@ -18,7 +21,7 @@ local queue, first = ARGV[6], 7
 
 -- These writes come before each command that reads. In Redis 6.0, TIME is such a command. Redis 6.0 also ignores
 -- NOLOOP in scripts, so it would send the invalidation of the watch key to this client itself.
-redis.call('DEL', KEYS[1])
+redis.call('SET', KEYS[1], '', 'PX', ARGV[5] + 10000)
 redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[5])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -70,7 +73,7 @@ while code == 1 and ahead > 0 do
   local head = redis.call('ZRANGE', queue, 0, 0)[1]
   local turn = ARGV[first] .. ':wake:' .. head
   local woken = redis.pcall('GET', turn)
-  if not woken then
+  if not woken or woken == '' then
     redis.pcall('SET', turn, string.format('%.0f', now), 'PX', 60000)
     code = 3
   else

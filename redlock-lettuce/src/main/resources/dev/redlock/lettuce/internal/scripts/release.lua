@@ -48,6 +48,7 @@ local code, fence, foreign, wanted, shorten = 9, 0, nil, 0, nil
 local own = ARGV[8] or (KEYS[1] .. ':queue')
 if ARGV[6] and ARGV[6] ~= '' then
   redis.pcall('ZREM', own, ARGV[6])
+  redis.pcall('DEL', KEYS[1] .. ':wake:' .. ARGV[6], KEYS[1] .. ':watch:' .. ARGV[6])
 end
 local free, queues = {}, {}
 for i = 1, last, 2 do
@@ -68,13 +69,14 @@ local left = #queues
 if left > 1 then
   left = redis.call('EXISTS', unpack(queues))
 end
-local firsts = {}
+local firsts, woken = {}, {}
 for i = 1, #queues do
-  if left > 0 then
-    firsts[i] = redis.pcall('ZRANGE', queues[i], 0, 1)
-    if firsts[i].err or firsts[i][1] then
-      left = left - 1
-    end
+  firsts[i] = left > 0 and redis.pcall('ZRANGE', queues[i], 0, 1) or {}
+  if firsts[i].err or firsts[i][1] then
+    left = left - 1
+  end
+  if firsts[i][1] then
+    woken[i] = redis.pcall('GET', free[i] .. ':wake:' .. firsts[i][1])
   end
 end
 
@@ -92,6 +94,12 @@ for i = 1, last, 2 do
       if shorten then
         redis.call('PEXPIRE', KEYS[i], ARGV[5])
       end
+    end
+  elseif not values[i] then
+    -- The server would remember until the next lease that this client has read the missing key.
+    local set = redis.pcall('SET', KEYS[i], '', 'PX', 1, 'NX')
+    if set and set.ok then
+      redis.call('DEL', KEYS[i])
     end
   end
   local known, ended, want, missing = 0, '0', '0', not values[i + 1]
@@ -126,16 +134,21 @@ for i = 1, last, 2 do
 end
 -- These keys are not declared. While a slot moves, its master refuses to write keys that it does not have.
 for i, first in ipairs(firsts) do
-  if not first.err and first[1] then
+  if first[1] then
     local second = first[1]
     if hold == 0 then
-      redis.pcall('SET', free[i] .. ':wake:' .. first[1], string.format('%.0f', now), 'PX', 60000, 'NX')
+      if not woken[i] or woken[i] == '' then
+        redis.pcall('SET', free[i] .. ':wake:' .. first[1], string.format('%.0f', now), 'PX', 60000)
+      end
       second = first[2]
     end
     if second then
       -- Changes only the time to live, because the value is the patience of the process; see enqueue.
       redis.pcall('PEXPIRE', free[i] .. ':watch:' .. second, ARGV[3])
     end
+  elseif not first.err then
+    local empty = queues[i]
+    -- include empty.lua
   end
 end
 -- Publishes a release hint if the client asked for it. An error here must not fail the release.
