@@ -36,7 +36,7 @@ class RestartGuardIT {
 
   @BeforeAll
   static void startServersAndLetThemGrowOld() {
-    nodes = RedisNodes.start(6);
+    nodes = RedisNodes.start(7);
     Eventually.holds(
         () -> nodes.stream().allMatch(node -> uptime(node) > GUARD.toSeconds()),
         GUARD.plusSeconds(20),
@@ -148,6 +148,18 @@ class RestartGuardIT {
               .build()) {
         awaitState(fresh, 0, NodeState.State.VOTING, Duration.ofSeconds(3));
       }
+    }
+  }
+
+  /** No server reports it; see docs/safety.md (#37). */
+  @Test
+  void swapdb_countsAsAFlush_whenTheMarkerIsReadNext() {
+    try (Redlock witness = client(6)) {
+      awaitState(witness, 0, NodeState.State.VOTING, Duration.ofSeconds(5));
+      nodes.get(6).command("SWAPDB", "0", "1");
+      witness.doctor().toCompletableFuture().join();
+      awaitState(witness, 0, NodeState.State.QUARANTINED, Duration.ofSeconds(5));
+      assertThat(state(witness, 0).remaining()).isBetween(Duration.ofMillis(1), GUARD);
     }
   }
 
