@@ -63,6 +63,25 @@ class LeaseEdgesIT {
     gone("edge-a");
   }
 
+  /** Another client may have the name when the break completes (#37). */
+  @Test
+  void breakLock_completed_noLeaseOfThisClientIsValid() throws Exception {
+    for (int i = 0; i < 10; i++) {
+      Lease several = redlock.lock(List.of("edge-e", "edge-f")).acquire(WAIT);
+      Lease one = redlock.lock("edge-g").acquire(WAIT);
+      assertThat(validAfterBreak("edge-e", several)).as("lease of both names").isFalse();
+      assertThat(validAfterBreak("edge-g", one)).as("lease of one name").isFalse();
+    }
+  }
+
+  private boolean validAfterBreak(String name, Lease lease) throws Exception {
+    return redlock
+        .breakLock(name)
+        .thenApply(before -> lease.isValid())
+        .toCompletableFuture()
+        .get(5, TimeUnit.SECONDS);
+  }
+
   @Test
   void breakLock_ofANameThatOurOwnMultiLockWaitsFor_wakesItUp() throws Exception {
     try (Redlock other = Clients.patient(nodes)) {

@@ -52,8 +52,10 @@ final class LockInspector {
               keys,
               LockMachine::breakLock,
               done -> {
-                hintOthers(keys, done);
-                context.callbacks.execute(() -> complete(result, keys, before, done));
+                tellActors(keys, done)
+                    .whenComplete(
+                        (told, failure) ->
+                            context.callbacks.execute(() -> complete(result, keys, before, done)));
               });
         });
     return result;
@@ -80,24 +82,36 @@ final class LockInspector {
   }
 
   /**
-   * Hints other actors of this client that share a name. Nodes send no invalidation of what this
+   * Tells the actors of this client that share the name. Nodes send no invalidation of what this
    * client's own connection has written, and the machine that broke the lock knows its own lease
-   * only.
+   * only. The result completes when each of them has ended its lease, if a quorum confirms the
+   * break: the caller may take a completed break for the end of all leases of this client.
    */
-  private void hintOthers(LockKeys keys, Broadcast done) {
-    for (int i = 0; i < keys.size(); i++) {
-      for (LockActor other : locks.of(keys.lockKey(i))) {
-        if (other.keys().equals(keys)) {
-          continue;
-        }
-        for (int n = 0; n < context.nodes.count(); n++) {
-          NodeReply reply = done.reply(n);
-          if (reply != null && reply.code().definite()) {
-            int node = n;
-            other.post(
-                (machine, now, wall) -> machine.onInvalidation(node, keys.lockKey(0), now, wall));
-          }
-        }
+  private CompletableFuture<?> tellActors(LockKeys keys, Broadcast done) {
+    List<CompletableFuture<?>> told = new ArrayList<>();
+    for (LockActor actor : locks.of(keys.lockKey(0))) {
+      CompletableFuture<Boolean> handled = new CompletableFuture<>();
+      told.add(handled);
+      actor.post(
+          (machine, now, wall) -> {
+            try {
+              machine.broken(done, now, wall);
+              if (!actor.keys().equals(keys)) {
+                hint(machine, keys, done, now, wall);
+              }
+            } finally {
+              handled.complete(true);
+            }
+          });
+    }
+    return CompletableFuture.allOf(told.toArray(new CompletableFuture<?>[0]));
+  }
+
+  private void hint(LockMachine machine, LockKeys keys, Broadcast done, long now, long wall) {
+    for (int n = 0; n < context.nodes.count(); n++) {
+      NodeReply reply = done.reply(n);
+      if (reply != null && reply.code().definite()) {
+        machine.onInvalidation(n, keys.lockKey(0), now, wall);
       }
     }
   }

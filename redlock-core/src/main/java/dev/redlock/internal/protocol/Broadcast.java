@@ -1,6 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
 import java.util.List;
 
@@ -37,6 +38,18 @@ public final class Broadcast extends Exchange implements Effect.Ack {
   public boolean isBroken() {
     long confirmed = maskOf(ReplyCode.RELEASED) | maskOf(ReplyCode.NOT_OWNER);
     return Long.bitCount(confirmed) >= nodes.quorum();
+  }
+
+  /**
+   * Whether so many nodes have ended all leases up to this token that none of them has a quorum.
+   */
+  boolean hasEnded(long token) {
+    int ended = 0;
+    for (int i = 0; i < nodes.count(); i++) {
+      NodeReply reply = reply(i);
+      ended += reply != null && isBroken(i) && reply.fence() >= token ? 1 : 0;
+    }
+    return ended >= nodes.quorum();
   }
 
   /** Whether it takes the lock from its holder. */

@@ -134,6 +134,14 @@ final class LeaseKeeper {
 
   // End.
 
+  /** Nodes have confirmed a break of one of its names: ends the lease if a quorum did. */
+  void broken(Broadcast b, long now) {
+    HeldLease l = lease;
+    if (l != null && b.hasEnded(l.grantToken())) {
+      end(l, LeaseEnd.LOST, null, now);
+    }
+  }
+
   /** Ends the lease: as released by its holder if it was still valid. */
   void release(HeldLease l, Effect.@Nullable Ack ack, long now, long wall) {
     release(l, LeaseEnd.RELEASED, ack, now, wall);

@@ -193,11 +193,7 @@ public final class LockMachine {
     }
   }
 
-  /**
-   * Asks all nodes what they store; the broadcast is settled as its own ack.
-   *
-   * @param listens see {@link LockRequest.Inspect#listens}; {@link #stopListening} ends it
-   */
+  /** Asks all nodes what they store, see {@link LockRequest.Inspect}; settled as its own ack. */
   public Broadcast inspect(boolean listens, long timeoutNanos, long now) {
     return broadcast(new LockRequest.Inspect(keys, listens), timeoutNanos, now);
   }
@@ -211,6 +207,12 @@ public final class LockMachine {
   public Broadcast breakLock(long timeoutNanos, long now) {
     long token = acquirer.tokens().propose(now);
     return broadcast(new LockRequest.Break(keys, token), timeoutNanos, now);
+  }
+
+  /** See {@link LeaseKeeper#broken}. */
+  public void broken(Broadcast b, long now, long wall) {
+    leases.broken(b, now);
+    waiters.proceed(now, wall);
   }
 
   private Broadcast broadcast(LockRequest request, long timeoutNanos, long now) {
