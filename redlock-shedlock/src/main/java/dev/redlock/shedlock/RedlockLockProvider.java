@@ -2,6 +2,7 @@ package dev.redlock.shedlock;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;

@@ -99,7 +99,7 @@ public final class NodeUri {
     if (query < 0) {
       return;
     }
-    for (String parameter : text.substring(query + 1).split("&")) {
+    for (String parameter : text.substring(query + 1).split("&", -1)) {
       Matcher named = PARAMETER.matcher(parameter);
       if (!named.matches()) {
         throw rejected(text, "has a parameter without name or value" + ESCAPES);
