@@ -102,7 +102,7 @@ class LifeCycleIT {
       while (calls.get() < callsBeforeClose) {
         Thread.onSpinWait();
       }
-      Future<?> other = threads.submit(redlock::close);
+      Future<?> other = threads.submit(() -> redlock.close());
       redlock.close();
       List<Lease> granted = List.copyOf(leases);
       assertThat(granted).as("cycle %d", number).noneMatch(Lease::isValid);
