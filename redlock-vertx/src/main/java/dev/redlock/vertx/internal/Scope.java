@@ -188,12 +188,13 @@ final class Scope {
       bodies.get(graceMillis, TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       log.warn(
-          "{} still run after {} ms; the client releases their locks, because {}",
-          held.stream().map(handle -> String.valueOf(handle.lease().get())).toList(),
+          "bodies of withLock still run after {} ms; the client releases their leases, because {}:"
+              + " {}",
           graceMillis,
           deploymentId == null
               ? "it closes"
-              : "their verticle " + deploymentId + " was undeployed or the client closes");
+              : "verticle " + deploymentId + " was undeployed or the client closes",
+          held.stream().map(handle -> String.valueOf(handle.lease().get())).toList());
     } catch (InterruptedException | ExecutionException e) {
       log.debug("the wait for bodies ended early", e);
     }
