@@ -141,6 +141,11 @@ final class FakeServer implements AutoCloseable {
     return command.get(0).equals("EVAL") && command.get(3).endsWith("%node");
   }
 
+  /** Whether it is this command; {@code marker} stands for {@link #isMarker}. */
+  static boolean isFor(List<String> command, String asked) {
+    return asked.equals("marker") ? isMarker(command) : command.get(0).equals(asked);
+  }
+
   private static boolean isTrial(List<String> command) {
     return command.size() > 3 && command.get(3).contains("redlock.trial");
   }

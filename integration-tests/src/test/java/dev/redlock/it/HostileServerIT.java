@@ -197,15 +197,10 @@ class HostileServerIT {
           try {
             int before = fake.connections();
             fake.answer(
-                command -> {
-                  boolean meant =
-                      asked.equals("marker")
-                          ? FakeServer.isMarker(command)
-                          : command.get(0).equals(asked);
-                  return meant
-                      ? answer
-                      : command.get(0).startsWith("EVALSHA") ? FakeServer.HANG_UP : null;
-                });
+                command ->
+                    FakeServer.isFor(command, asked)
+                        ? answer
+                        : command.get(0).startsWith("EVALSHA") ? FakeServer.HANG_UP : null);
             assertWorks(redlock, answer);
             Eventually.holds(
                 () -> {

@@ -113,7 +113,7 @@ final class ConnectionMutants {
         "a probe has no deadline",
         layer(
             "ConnectionLoop",
-            "            options.connectTimeout().toNanos());\n    long sentNanos",
+            "            patience.toNanos());\n    long sentNanos",
             "            Long.MAX_VALUE / 4);\n    long sentNanos"));
     mutant(
         "a call without a reply is not failed at the end of the connection",

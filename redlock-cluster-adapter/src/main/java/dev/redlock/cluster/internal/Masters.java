@@ -1,5 +1,6 @@
 package dev.redlock.cluster.internal;
 
+import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.lettuce.internal.Failures;
 import dev.redlock.lettuce.internal.NodeUri;
@@ -37,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * masters. Exists from start to close.
  */
 final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluster {
-  private static final Logger log = LoggerFactory.getLogger(Masters.class);
+  private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
 
   /** How long an endpoint that has never worked is tried while the server has others. */
   private static final long TRY_NANOS = TimeUnit.MILLISECONDS.toNanos(300);

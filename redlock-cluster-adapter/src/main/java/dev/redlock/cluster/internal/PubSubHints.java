@@ -1,5 +1,6 @@
 package dev.redlock.cluster.internal;
 
+import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.lettuce.internal.Failures;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.Time;
@@ -31,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * server rejects a command over several slots.
  */
 final class PubSubHints implements HintCarrier {
-  private static final Logger log = LoggerFactory.getLogger(PubSubHints.class);
+  private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
   private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(2);
   private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 

@@ -2,6 +2,7 @@ package dev.redlock.cluster.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -18,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * command without a reply is never sent again. The {@link Destination} is called exactly once.
  */
 final class Route implements ReplyHandler {
-  private static final Logger log = LoggerFactory.getLogger(Route.class);
+  private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
   private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
   private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(16);
 

@@ -1,5 +1,6 @@
 package dev.redlock.cluster.internal;
 
+import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -19,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * release raises the fence, and the fence then rejects the acquire.
  */
 final class RoutedRequest implements Route.Destination {
-  private static final Logger log = LoggerFactory.getLogger(RoutedRequest.class);
+  private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
 
   private final Masters masters;
   private final ClusterReplies answers;

@@ -1,5 +1,6 @@
 package dev.redlock.cluster.internal;
 
+import dev.redlock.cluster.ClusterLockNode;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -10,7 +11,7 @@ import org.slf4j.LoggerFactory;
  * topology; logs only changes.
  */
 final class SharedVotes {
-  private static final Logger log = LoggerFactory.getLogger(SharedVotes.class);
+  private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
 
   private final String name;
   private final Spread spread;

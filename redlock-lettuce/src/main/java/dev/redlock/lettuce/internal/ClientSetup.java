@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.LettuceOptions;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
@@ -18,12 +19,21 @@ import org.slf4j.LoggerFactory;
 
 /** Translates the options of a node into those of a Lettuce client. */
 public final class ClientSetup {
-  private static final Logger log = LoggerFactory.getLogger(ClientSetup.class);
+  private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
 
   private ClientSetup() {}
 
   /** Options of a client that never reconnects by itself. */
   public static ClientOptions withoutReconnecting(LettuceOptions options) {
+    return withoutReconnecting(options, options.connectTimeout());
+  }
+
+  /**
+   * Options of a client that never reconnects by itself.
+   *
+   * @param patience how long a TLS handshake may take
+   */
+  static ClientOptions withoutReconnecting(LettuceOptions options, Duration patience) {
     ClientOptions.Builder builder =
         ClientOptions.builder()
             .autoReconnect(false)
@@ -31,7 +41,7 @@ public final class ClientSetup {
             .protocolVersion(ProtocolVersion.RESP3)
             // Each round has its own deadline. Lettuce's timer has a tick of 100 ms.
             .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build());
-    connecting(builder, options);
+    connecting(builder, options, patience);
     return builder.build();
   }
 
@@ -41,10 +51,15 @@ public final class ClientSetup {
    * credentials then ends none.
    */
   public static void connecting(ClientOptions.Builder builder, LettuceOptions options) {
+    connecting(builder, options, options.connectTimeout());
+  }
+
+  private static void connecting(
+      ClientOptions.Builder builder, LettuceOptions options, Duration patience) {
     Duration timeout = options.connectTimeout();
     builder
         .socketOptions(SocketOptions.builder().connectTimeout(timeout).tcpNoDelay(true).build())
-        .sslOptions(new CurrentSslOptions(options))
+        .sslOptions(new CurrentSslOptions(options, patience))
         .reauthenticateBehavior(ClientOptions.ReauthenticateBehavior.ON_NEW_CREDENTIALS);
     withoutMaintenanceEvents(builder);
   }
@@ -89,8 +104,8 @@ public final class ClientSetup {
   private static final class CurrentSslOptions extends SslOptions {
     private final LettuceOptions options;
 
-    CurrentSslOptions(LettuceOptions options) {
-      super(SslOptions.builder().handshakeTimeout(options.connectTimeout()));
+    CurrentSslOptions(LettuceOptions options, Duration patience) {
+      super(SslOptions.builder().handshakeTimeout(patience));
       this.options = options;
     }
 

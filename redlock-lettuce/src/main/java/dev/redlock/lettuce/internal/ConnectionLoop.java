@@ -8,6 +8,7 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.Time;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -175,17 +176,17 @@ final class ConnectionLoop {
     status.publish();
     made.connection().addListener(message -> events.onPush(message, keyPrefix));
     made.channel().whenInactive(() -> lost(session, disconnected("the connection ended")));
-    probe(session);
+    probe(session, made.patience());
   }
 
-  private void probe(NodeSession session) {
+  private void probe(NodeSession session, Duration patience) {
     Time.Cancellable deadline =
         time.schedule(
             () ->
                 lost(
                     session,
-                    disconnected("connected, but no reply within " + options.connectTimeout())),
-            options.connectTimeout().toNanos());
+                    disconnected("connected, but no reply within " + Failures.text(patience))),
+            patience.toNanos());
     long sentNanos = time.nanos();
     prober
         .probe(session, markerSince())
@@ -210,6 +211,7 @@ final class ConnectionLoop {
   }
 
   private void onProbed(NodeSession session, Prober.Result result) {
+    ColdStart.OF_JVM.end();
     // Asked outside the lock, because the answer depends on other nodes.
     String objection = listener.objection(result.probe());
     synchronized (lock) {

@@ -12,6 +12,7 @@ import io.netty.channel.Channel;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -23,29 +24,40 @@ import org.jspecify.annotations.Nullable;
 final class Connector {
   private static final int FLUSH_AFTER = 256;
 
+  private static final String NEEDS_RESP3 =
+      ": a node must accept HELLO 3 (RESP3), as Redis 6.0 or newer and Valkey do";
+
   /** Name resolution, connect, TLS and login: each may take the connect timeout. */
   private static final int CONNECT_STEPS = 4;
 
-  private final RedisURI uri;
-  private final boolean encrypted;
+  private final NodeUri nodeUri;
+  private final LettuceOptions options;
   private final Time time;
-  private final Duration patience;
   private final RedisClient client;
+
+  /** Whether a connect was tried before. Written and read by one connect after another. */
+  private volatile boolean tried;
 
   /** Written on the channel's thread when it is set up, read after the handshake. */
   private volatile @Nullable ChannelActivity newest;
 
   Connector(NodeUri nodeUri, LettuceOptions options, ClientResources shared, Time time) {
+    this.nodeUri = nodeUri;
+    this.options = options;
     this.time = time;
-    uri = ClientSetup.configured(nodeUri.toRedisUri(), options, options.connectTimeout());
-    encrypted = nodeUri.encrypted();
-    patience = options.connectTimeout().multipliedBy(CONNECT_STEPS);
-    client = RedisClient.create(DerivedResources.of(shared, this::prepare), uri);
-    client.setOptions(ClientSetup.withoutReconnecting(options));
+    client =
+        RedisClient.create(DerivedResources.of(shared, this::prepare), nodeUri.toRedisUri());
   }
 
-  /** A connection and the head of its channel's pipeline. */
-  record Made(StatefulRedisConnection<byte[], byte[]> connection, ChannelActivity channel) {}
+  /**
+   * A connection and the head of its channel's pipeline.
+   *
+   * @param patience how long its probe may take
+   */
+  record Made(
+      StatefulRedisConnection<byte[], byte[]> connection,
+      ChannelActivity channel,
+      Duration patience) {}
 
   /**
    * Connects and logs in. The stage completes in bounded time: connect and handshake have timeouts
@@ -53,11 +65,15 @@ final class Connector {
    */
   CompletionStage<Made> connect() {
     CompletableFuture<Made> result = new CompletableFuture<>();
+    Duration usual = options.connectTimeout();
+    Duration step = tried ? usual : ColdStart.OF_JVM.patience(usual);
+    tried = true;
+    Duration patience = usual.multipliedBy(CONNECT_STEPS - 1).plus(step);
     Time.Cancellable deadline =
         time.schedule(
-            () -> result.completeExceptionally(new IOException("no connection within " + patience)),
+            () -> result.completeExceptionally(new IOException("no connection within " + Failures.text(patience))),
             patience.toNanos());
-    dial()
+    dial(step)
         .whenComplete(
             (made, failure) -> {
               deadline.cancel();
@@ -74,16 +90,28 @@ final class Connector {
   NodeError error(Throwable failure) {
     NodeError.Kind kind = Failures.kind(failure);
     String message = Failures.message(failure);
-    if (encrypted && kind == NodeError.Kind.DISCONNECTED && !message.startsWith(Failures.TLS)) {
+    if (Failures.isHandshakeDefect(failure)) {
+      return new NodeError(kind, "the reply to HELLO 3 was not understood" + NEEDS_RESP3);
+    } else if (refusesHello(kind, message)) {
+      return new NodeError(kind, message + NEEDS_RESP3);
+    } else if (nodeUri.encrypted() && kind == NodeError.Kind.DISCONNECTED && !message.startsWith(Failures.TLS)) {
       message += " (" + Failures.TLS + " was tried)"; // A plain port does not reply at all.
     }
     return new NodeError(kind, message);
   }
 
-  private CompletionStage<Made> dial() {
+  private static boolean refusesHello(NodeError.Kind kind, String message) {
+    return message.startsWith("NOPROTO")
+        || (message.toLowerCase(Locale.ROOT).contains("hello")
+            && kind != NodeError.Kind.NOT_AUTHENTICATED);
+  }
+
+  private CompletionStage<Made> dial(Duration patience) {
     newest = null;
     CompletionStage<StatefulRedisConnection<byte[], byte[]>> connecting;
     try {
+      client.setOptions(ClientSetup.withoutReconnecting(options, patience));
+      RedisURI uri = ClientSetup.configured(nodeUri.toRedisUri(), options, patience);
       connecting = client.connectAsync(ByteArrayCodec.INSTANCE, uri);
     } catch (RuntimeException e) {
       return CompletableFuture.failedStage(e);
@@ -95,7 +123,7 @@ final class Connector {
             var unused = connection.closeAsync();
             throw new IllegalStateException("the given ClientResources ignore the NettyCustomizer");
           }
-          return new Made(connection, channel);
+          return new Made(connection, channel, patience);
         });
   }
 

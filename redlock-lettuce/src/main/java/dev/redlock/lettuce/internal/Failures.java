@@ -5,6 +5,11 @@ import dev.redlock.spi.NodeError;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import java.io.IOException;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
 
 /** Translates exceptions of Lettuce and Netty into errors of a node. */
@@ -14,6 +19,10 @@ public final class Failures {
 
   private static final int MAX_DEPTH = 12;
 
+  private static final Pattern FIRST_BYTE = Pattern.compile("Invalid first byte: (\\d+) .*");
+  private static final Pattern MILLIS = Pattern.compile("(\\d+) ?(?:ms\\b|millisecond\\(s\\))");
+  private static final Pattern SECONDS = Pattern.compile("(\\d+) second\\(s\\)");
+
   private Failures() {}
 
   /** The class of the error. */
@@ -22,7 +31,9 @@ public final class Failures {
     if (cause instanceof RedisCommandExecutionException) {
       return ServerErrors.kind(String.valueOf(cause.getMessage()));
     }
-    return cause instanceof IOException || cause instanceof RedisException
+    return cause instanceof IOException
+            || cause instanceof RedisException
+            || String.valueOf(cause.getMessage()).contains("HandshakeHandler not registered")
         ? NodeError.Kind.DISCONNECTED
         : NodeError.Kind.UNEXPECTED;
   }
@@ -34,7 +45,55 @@ public final class Failures {
     if (text == null || text.isBlank()) {
       text = cause.getClass().getSimpleName();
     }
-    return ServerErrors.of(cause instanceof SSLException ? ofTls(cause, text) : text).message();
+    if (cause instanceof SSLException) {
+      text = ofTls(cause, text);
+    } else if (!(cause instanceof RedisCommandExecutionException)) {
+      text = ofClient(cause, text);
+    }
+    return ServerErrors.of(text).message();
+  }
+
+  /** The words of Lettuce and Netty, in one spelling; their inside is no reason for an operator. */
+  private static String ofClient(Throwable cause, String text) {
+    Matcher first = FIRST_BYTE.matcher(text);
+    if (first.matches()) {
+      return ofOtherProtocol(Integer.parseInt(first.group(1)));
+    } else if (text.contains("HandshakeHandler not registered")
+        || text.equals("Connection closed prematurely")) {
+      return "the server closed the connection during the handshake";
+    } else if (isDefect(cause)) {
+      return "the client failed with " + cause.getClass().getSimpleName() + ": " + text;
+    }
+    String millis = MILLIS.matcher(text).replaceAll("$1 ms");
+    return SECONDS.matcher(millis).replaceAll("$1 s").replace("/<unresolved>", "");
+  }
+
+  private static String ofOtherProtocol(int firstByte) {
+    String what = "the server does not speak the Redis protocol: ";
+    return switch (firstByte) {
+      case 'H' -> what + "it replies with HTTP; is the port right?";
+      case 0x15, 0x16 -> what + "it replies with " + TLS + "; write rediss:// for this port";
+      default -> what + "its reply begins with the byte " + firstByte;
+    };
+  }
+
+  /** Whether a handshake failed because Lettuce did not expect what the server replied. */
+  static boolean isHandshakeDefect(Throwable failure) {
+    Throwable cause = mostSpecific(failure);
+    return isDefect(cause)
+        && Arrays.stream(cause.getStackTrace())
+            .anyMatch(frame -> frame.getClassName().contains("RedisHandshake"));
+  }
+
+  private static boolean isDefect(Throwable cause) {
+    return cause instanceof NullPointerException
+        || cause instanceof ClassCastException
+        || cause instanceof IndexOutOfBoundsException;
+  }
+
+  /** A time as all messages about nodes write it. */
+  static String text(Duration time) {
+    return time.toMillis() % 1000 == 0 ? time.toSeconds() + " s" : time.toMillis() + " ms";
   }
 
   /** The message of a TLS exception is often general; that of its last cause says more. */
@@ -47,11 +106,13 @@ public final class Failures {
     return TLS + ": " + text + (why == null || text.contains(why) ? "" : " (" + why + ")");
   }
 
-  /** The exception of the chain that says most: of the server, of TLS, or else the last. */
+  /** The exception of the chain that says most: of the server, of TLS, of DNS, or else the last. */
   private static Throwable mostSpecific(Throwable failure) {
     Throwable at = failure;
     for (int i = 0; i < MAX_DEPTH && at.getCause() != null; i++) {
-      if (at instanceof RedisCommandExecutionException || at instanceof SSLException) {
+      if (at instanceof RedisCommandExecutionException
+          || at instanceof SSLException
+          || at instanceof UnknownHostException) {
         return at;
       }
       at = at.getCause();

@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeListener;
@@ -10,7 +11,7 @@ import org.slf4j.LoggerFactory;
 
 /** Calls the listener. An exception of the listener must not end a connection or a timer. */
 public final class GuardedListener {
-  private static final Logger log = LoggerFactory.getLogger(GuardedListener.class);
+  private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
 
   private final LockNode node;
   private final NodeListener listener;

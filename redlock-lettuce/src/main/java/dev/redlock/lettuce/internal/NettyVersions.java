@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.lettuce.LettuceLockNode;
 import io.netty.util.Version;
 import java.util.Map;
 import java.util.TreeMap;
@@ -14,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * hours later and in a place that does not name the cause.
  */
 final class NettyVersions {
-  private static final Logger log = LoggerFactory.getLogger(NettyVersions.class);
+  private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
 
   /** The native parts of TLS and what is still incubating have versions of their own. */
   private static final String OTHERS = ".*(tcnative|incubator).*";

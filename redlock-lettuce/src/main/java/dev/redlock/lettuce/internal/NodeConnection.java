@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
@@ -9,8 +10,8 @@ import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
+import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyHandler;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
@@ -25,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * server connected and {@link ConnectionStates} decides whether it may vote. Safe from any thread.
  */
 public final class NodeConnection {
-  private static final Logger log = LoggerFactory.getLogger(NodeConnection.class);
+  private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
   private static final NodeStatus NOT_STARTED =
       new NodeStatus(State.CONNECTING, 1, 0, 0, "not started");
 

@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
@@ -29,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * new connection is a new session; nothing is carried over.
  */
 final class NodeSession {
-  private static final Logger log = LoggerFactory.getLogger(NodeSession.class);
+  private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
 
   /** A power of two; each connection uses 4 bytes for each of them. */
   private static final int RELEASE_COUNTERS = 1024;

@@ -1,9 +1,10 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
-import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
+import dev.redlock.spi.NodeStatus;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -14,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * what was logged already, so that each fact is logged once, not with every retry.
  */
 final class OperatorLog {
-  private static final Logger log = LoggerFactory.getLogger(NodeConnection.class);
+  private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
 
   private final NodeUri uri;
   private final boolean clustered;

@@ -6,6 +6,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.redlock.lettuce.internal.scripts.Script;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ArrayOutput;
 import io.lettuce.core.output.CommandOutput;
@@ -22,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Probes a server: asks for its identity, age, clock and marker, in one pipeline. */
@@ -43,6 +45,17 @@ final class Prober {
       super(Failures.kind(cause) + ": " + Failures.message(cause), cause);
     }
   }
+
+  /** The server replied something else than Redis does. */
+  static final class NotUnderstoodException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    NotUnderstoodException(String command, String reply) {
+      super("the reply to " + command + " was not understood: " + reply);
+    }
+  }
+
+  private static final String MARKER_SCRIPT = "EVAL of the marker script";
 
   /** Errors that pass; they say nothing about the permissions of the user. */
   private static final Set<NodeError.Kind> PASSING =
@@ -107,6 +120,7 @@ final class Prober {
             clustered ? time(session) : marker(session, knownSince),
             (reply, marker) -> {
               throwIfNotReady(reply.failure());
+              requireValueOrRefusal("INFO", reply);
               throwIfNotReady(marker.failure());
               List<String> refused = new ArrayList<>();
               boolean infoRefused = reply.value() == null;
@@ -146,13 +160,13 @@ final class Prober {
       return CompletableFuture.completedStage(result);
     }
     return evalMarker(session, 0, identity.replicationId())
+        .thenApply(reply -> read(MARKER_SCRIPT, reply, numbers -> (Long) numbers.get(5)))
         .thenApply(
-            reply -> {
-              List<Object> numbers = reply.value();
-              long micros = numbers == null ? 0 : (Long) numbers.get(5);
-              return new Result(
-                  result.probe().withMasterFor(micros), result.tracking(), result.refused());
-            });
+            micros ->
+                new Result(
+                    result.probe().withMasterFor(micros.value() == null ? 0 : micros.value()),
+                    result.tracking(),
+                    result.refused()));
   }
 
   /** The node's clock, as a marker of which only that value counts: a cluster has no markers. */
@@ -163,15 +177,42 @@ final class Prober {
             new ValueListOutput<>(ByteArrayCodec.INSTANCE),
             new CommandArgs<>(ByteArrayCodec.INSTANCE))
         .thenApply(
-            reply -> {
-              List<byte[]> words = reply.value();
-              if (words == null) {
-                return new Reply<>(null, reply.failure());
-              }
-              long seconds = Long.parseLong(new String(words.get(0), US_ASCII));
-              long micros = Long.parseLong(new String(words.get(1), US_ASCII));
-              return new Reply<>(new Probe.Marker(0, 0, seconds * 1_000_000 + micros), null);
-            });
+            reply ->
+                read(
+                    "TIME",
+                    reply,
+                    words -> {
+                      long seconds = Long.parseLong(new String(words.get(0), US_ASCII));
+                      long micros = Long.parseLong(new String(words.get(1), US_ASCII));
+                      return new Probe.Marker(0, 0, seconds * 1_000_000 + micros);
+                    }));
+  }
+
+  /** Reads the value, if there is one. */
+  private static <T, R> Reply<R> read(String command, Reply<T> reply, Function<T, R> reader) {
+    T value = reply.value();
+    requireValueOrRefusal(command, reply);
+    if (value == null) {
+      return new Reply<>(null, reply.failure());
+    }
+    try {
+      return new Reply<>(reader.apply(value), null);
+    } catch (RuntimeException e) {
+      String what = value instanceof List<?> list ? "a list of " + list.size() + " values" : "no list";
+      throw new NotUnderstoodException(command, what);
+    }
+  }
+
+  /** Neither an empty reply nor a failure of the decoder is a refusal by the server. */
+  private static void requireValueOrRefusal(String command, Reply<?> reply) {
+    Throwable failure = reply.failure();
+    if (failure == null && reply.value() == null) {
+      throw new NotUnderstoodException(command, "no value");
+    } else if (failure != null
+        && Failures.kind(failure) == NodeError.Kind.UNEXPECTED
+        && !(failure instanceof RedisCommandExecutionException)) {
+      throw new NotUnderstoodException(command, "another type");
+    }
   }
 
   /**
@@ -204,20 +245,17 @@ final class Prober {
     }
     return evalMarker(session, knownSince, "")
         .thenApply(
-            reply -> {
-              List<Object> numbers = reply.value();
-              if (numbers == null) {
-                return new Reply<>(null, reply.failure());
-              }
-              return new Reply<>(
-                  new Probe.Marker(
-                      (Long) numbers.get(1),
-                      (Long) numbers.get(2),
-                      (Long) numbers.get(3),
-                      (Long) numbers.get(4) == 1,
-                      new String((byte[]) numbers.get(6), UTF_8)),
-                  null);
-            });
+            reply ->
+                read(
+                    MARKER_SCRIPT,
+                    reply,
+                    numbers ->
+                        new Probe.Marker(
+                            (Long) numbers.get(1),
+                            (Long) numbers.get(2),
+                            (Long) numbers.get(3),
+                            (Long) numbers.get(4) == 1,
+                            new String((byte[]) numbers.get(6), UTF_8))));
   }
 
   private CompletionStage<Reply<List<Object>>> evalMarker(

@@ -1,6 +1,7 @@
 package dev.redlock.vertx.internal;
 
 import dev.redlock.vertx.RedlockOptions;
+import dev.redlock.vertx.VertxRedlock;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -21,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * methods do nothing.
  */
 final class Bus {
-  private static final Logger log = LoggerFactory.getLogger(Bus.class);
+  private static final Logger log = LoggerFactory.getLogger(VertxRedlock.class);
   private static final long FIRST_RETRY_MILLIS = 500;
   private static final long LONGEST_RETRY_MILLIS = 30_000;
 

@@ -1,0 +1,19 @@
+package dev.redlock.lettuce.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class ColdStartTest {
+  private static final Duration USUAL = Duration.ofMillis(500);
+
+  @Test
+  void firstConnects_haveMorePatience_untilAServerWasProbed() {
+    ColdStart coldStart = new ColdStart();
+    assertThat(coldStart.patience(USUAL)).isEqualTo(Duration.ofSeconds(5));
+    assertThat(coldStart.patience(USUAL)).isEqualTo(Duration.ofSeconds(5));
+    coldStart.end();
+    assertThat(coldStart.patience(USUAL)).isEqualTo(USUAL);
+  }
+}
