@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.Printable;
+import java.io.Serializable;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +29,8 @@ public record AcquireReport(
     List<NodeVote> votes,
     Duration waited,
     int rounds,
-    Duration overdue) {
+    Duration overdue)
+    implements Serializable {
   private static final Duration PAUSE = Duration.ofMillis(10);
 
   public AcquireReport {
@@ -86,7 +88,8 @@ public record AcquireReport(
       @Nullable String error,
       @Nullable String holder,
       @Nullable Duration remaining,
-      @Nullable String holderLabel) {
+      @Nullable String holderLabel)
+      implements Serializable {
 
     public NodeVote {
       requireNonNull(node, "node");

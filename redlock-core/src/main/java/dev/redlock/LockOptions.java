@@ -169,8 +169,9 @@ public final class LockOptions {
 
   @Override
   public String toString() {
+    // %s, because %d writes the digits of the default locale.
     return ("LockOptions[leaseTime=%s, drift=%s, nodeTimeout=%s, autoExtend=%s, holdCap=%s,"
-            + " minimumHold=%s, queueBound=%d, maxHandOffs=%d, fair=%s,"
+            + " minimumHold=%s, queueBound=%s, maxHandOffs=%s, fair=%s,"
             + " pollInterval=%s, interruptOnLoss=%s]")
         .formatted(
             leaseTime,

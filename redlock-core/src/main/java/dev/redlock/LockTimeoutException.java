@@ -10,13 +10,11 @@ import static java.util.Objects.requireNonNull;
  */
 public final class LockTimeoutException extends RedlockException {
   private static final long serialVersionUID = 1L;
-  private final transient AcquireReport report;
-  private final boolean held;
+  private final AcquireReport report;
 
   public LockTimeoutException(AcquireReport report) {
     super("lock not acquired: " + report.sentence());
     this.report = requireNonNull(report);
-    held = report.verdict().isHeld();
   }
 
   /**
@@ -24,7 +22,7 @@ public final class LockTimeoutException extends RedlockException {
    * do not treat the exception as "another process does it".
    */
   public boolean isHeld() {
-    return held;
+    return report.verdict().isHeld();
   }
 
   /** The last round, node by node. */

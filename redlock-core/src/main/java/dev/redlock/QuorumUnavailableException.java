@@ -9,7 +9,7 @@ import static java.util.Objects.requireNonNull;
  */
 public final class QuorumUnavailableException extends RedlockException {
   private static final long serialVersionUID = 1L;
-  private final transient AcquireReport report;
+  private final AcquireReport report;
 
   public QuorumUnavailableException(String what, AcquireReport report) {
     super(what + ": " + report.sentence());

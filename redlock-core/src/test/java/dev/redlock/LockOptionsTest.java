@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Named;
@@ -173,6 +174,17 @@ class LockOptionsTest {
         .contains("PT9.001S", "PT0.077S", "PT0.055S", "PT1M39.001S", "PT0.033S")
         .contains("queueBound=7", "maxHandOffs=3", "PT0.432S")
         .contains("autoExtend=false", "fair=true", "interruptOnLoss=true");
+  }
+
+  @Test
+  void text_inALocaleWithOtherDigits_hasAsciiDigits() {
+    Locale before = Locale.getDefault();
+    Locale.setDefault(Locale.forLanguageTag("ar-u-nu-arab"));
+    try {
+      assertThat(LockOptions.builder().queueBound(7).build().toString()).contains("queueBound=7");
+    } finally {
+      Locale.setDefault(before);
+    }
   }
 
   @Test
