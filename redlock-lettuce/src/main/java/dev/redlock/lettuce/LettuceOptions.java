@@ -151,8 +151,8 @@ public final class LettuceOptions {
 
     /**
      * How long connect, handshake and probe may take, each. Default 500 ms. Handshake and probe of
-     * the first connect of a node may take ten times as long while this JVM has not connected to any
-     * server: a JVM that starts loads the classes for it.
+     * the first connect of a node may take ten times as long while this JVM has not connected to
+     * any server: a JVM that starts loads the classes for it.
      */
     public Builder connectTimeout(Duration timeout) {
       this.connectTimeout = positive(timeout, "connectTimeout");

@@ -45,8 +45,7 @@ final class Connector {
     this.nodeUri = nodeUri;
     this.options = options;
     this.time = time;
-    client =
-        RedisClient.create(DerivedResources.of(shared, this::prepare), nodeUri.toRedisUri());
+    client = RedisClient.create(DerivedResources.of(shared, this::prepare), nodeUri.toRedisUri());
   }
 
   /**
@@ -71,7 +70,9 @@ final class Connector {
     Duration patience = usual.multipliedBy(CONNECT_STEPS - 1).plus(step);
     Time.Cancellable deadline =
         time.schedule(
-            () -> result.completeExceptionally(new IOException("no connection within " + Failures.text(patience))),
+            () ->
+                result.completeExceptionally(
+                    new IOException("no connection within " + Failures.text(patience))),
             patience.toNanos());
     dial(step)
         .whenComplete(
@@ -94,7 +95,9 @@ final class Connector {
       return new NodeError(kind, "the reply to HELLO 3 was not understood" + NEEDS_RESP3);
     } else if (refusesHello(kind, message)) {
       return new NodeError(kind, message + NEEDS_RESP3);
-    } else if (nodeUri.encrypted() && kind == NodeError.Kind.DISCONNECTED && !message.startsWith(Failures.TLS)) {
+    } else if (nodeUri.encrypted()
+        && kind == NodeError.Kind.DISCONNECTED
+        && !message.startsWith(Failures.TLS)) {
       message += " (" + Failures.TLS + " was tried)"; // A plain port does not reply at all.
     }
     return new NodeError(kind, message);

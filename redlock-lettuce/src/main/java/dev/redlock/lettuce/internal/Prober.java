@@ -198,7 +198,8 @@ final class Prober {
     try {
       return new Reply<>(reader.apply(value), null);
     } catch (RuntimeException e) {
-      String what = value instanceof List<?> list ? "a list of " + list.size() + " values" : "no list";
+      String what =
+          value instanceof List<?> list ? "a list of " + list.size() + " values" : "no list";
       throw new NotUnderstoodException(command, what);
     }
   }

@@ -25,10 +25,10 @@ final class ReconnectDelay {
   /**
    * The delay after the end of a connection, or after a connect that failed.
    *
-   * <p>A connection that has served requests begins the delays anew, and so does one that was usable
-   * for longer than the longest delay. A server that accepts each connection and drops it without a
-   * reply therefore gets growing delays, like a server that accepts none. A server that serves one
-   * request per connection gets a connection after each shortest delay, not more.
+   * <p>A connection that has served requests begins the delays anew, and so does one that was
+   * usable for longer than the longest delay. A server that accepts each connection and drops it
+   * without a reply therefore gets growing delays, like a server that accepts none. A server that
+   * serves one request per connection gets a connection after each shortest delay, not more.
    *
    * @param usableNanos how long the connection was probed and open; 0 if it never was
    * @param served whether the server replied to a request on it

@@ -16,8 +16,8 @@ import io.lettuce.core.protocol.RedisStateMachine;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
-import java.time.Duration;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -89,7 +89,11 @@ class ReplyDecoderTest {
                   });
       session =
           new NodeSession(
-              "node", new Connector.Made(connection, new ChannelActivity(channel, TIME), Duration.ofSeconds(1)), 10, 7);
+              "node",
+              new Connector.Made(
+                  connection, new ChannelActivity(channel, TIME), Duration.ofSeconds(1)),
+              10,
+              7);
     }
 
     /** Sends the request and decodes the reply as Lettuce's command handler does. */
