@@ -23,9 +23,11 @@ final class CallerTransactions {
   private static final Logger log = LoggerFactory.getLogger(Locked.class);
 
   private final boolean fail;
+
+  /** As Spring's own: also for methods that are not public. */
   private final TransactionAttributeSource attributes =
-      new AnnotationTransactionAttributeSource(
-          false); // As Spring itself: also for methods that are not public.
+      new AnnotationTransactionAttributeSource(false);
+
   private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
   CallerTransactions(boolean fail) {

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.redlock.Lease;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
-import dev.redlock.spring.boot.RedlockAutoConfiguration;
-import dev.redlock.spring.boot.RedlockLockedAutoConfiguration;
 import jakarta.validation.ConstraintViolation;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.validation.Validator;
@@ -25,7 +23,6 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.annotation.Cacheable;
@@ -44,13 +41,7 @@ class LockedOrderTest {
 
   private final MemoryNodes nodes = new MemoryNodes();
   private final Redlock other = nodes.client();
-  private final ApplicationContextRunner app =
-      new ApplicationContextRunner()
-          .withConfiguration(
-              AutoConfigurations.of(
-                  RedlockAutoConfiguration.class, RedlockLockedAutoConfiguration.class))
-          .withBean(RedlockBuilderCustomizer.class, nodes::customizer)
-          .withPropertyValues("redlock.restart-guard=off", "redlock.defaults.node-timeout=1s");
+  private final ApplicationContextRunner app = nodes.app();
 
   @AfterEach
   void disconnect() {
@@ -98,19 +89,22 @@ class LockedOrderTest {
     }
   }
 
-  @Test
-  void argumentsThatAreNotValid_areRejectedBeforeTheLock() {
-    app.withUserConfiguration(Validation.class)
+  private void requireRejectedBeforeTheLock(Class<?> configuration, Class<? extends Throwable> by) {
+    app.withUserConfiguration(configuration)
         .withBean(Shop.class)
         .run(
             context -> {
               assertThat(context).hasNotFailed();
               try (Lease held = other.lock("order").acquire(DEADLINE)) {
-                assertThatThrownBy(() -> context.getBean(Shop.class).ship("7"))
-                    .isInstanceOf(ConstraintViolationException.class);
+                assertThatThrownBy(() -> context.getBean(Shop.class).ship("7")).isInstanceOf(by);
                 assertThat(held.isValid()).isTrue();
               }
             });
+  }
+
+  @Test
+  void argumentsThatAreNotValid_areRejectedBeforeTheLock() {
+    requireRejectedBeforeTheLock(Validation.class, ConstraintViolationException.class);
   }
 
   /** Its advice has an order, as that of Spring Security. */
@@ -140,17 +134,7 @@ class LockedOrderTest {
 
   @Test
   void callThatIsNotPermitted_isRejectedBeforeTheLock() {
-    app.withUserConfiguration(Security.class)
-        .withBean(Shop.class)
-        .run(
-            context -> {
-              assertThat(context).hasNotFailed();
-              try (Lease held = other.lock("order").acquire(DEADLINE)) {
-                assertThatThrownBy(() -> context.getBean(Shop.class).ship("7"))
-                    .isInstanceOf(SecurityException.class);
-                assertThat(held.isValid()).isTrue();
-              }
-            });
+    requireRejectedBeforeTheLock(Security.class, SecurityException.class);
   }
 
   // Caches.
@@ -169,7 +153,7 @@ class LockedOrderTest {
   static class OuterCaches {
     @Bean
     CacheManager caches() {
-      return new ConcurrentMapCacheManager();
+      return new Caches().caches();
     }
   }
 

@@ -64,7 +64,7 @@ class LockedSettingsTest {
       runs.incrementAndGet();
     }
 
-    @Locked(value = "later", waitTime = "0s", minimumHold = "20s", notAcquired = NotAcquired.SKIP)
+    @Locked(value = "later", waitTime = "0s", minimumHold = "25s", notAcquired = NotAcquired.SKIP)
     public CompletableFuture<Integer> later() {
       return CompletableFuture.completedFuture(runs.incrementAndGet());
     }
@@ -73,7 +73,7 @@ class LockedSettingsTest {
   @Test
   void method_withAMinimumHoldAboveTheLeaseTime_runsOnceInAllProcesses() {
     app.withBean(Job.class)
-        .withPropertyValues("redlock.defaults.lease-time=5s", "redlock.defaults.node-timeout=1s")
+        .withPropertyValues("redlock.defaults.lease-time=20s", "redlock.defaults.node-timeout=1s")
         .run(
             context -> {
               assertThat(context.getBean(Redlock.class).awaitReady(DEADLINE)).isTrue();

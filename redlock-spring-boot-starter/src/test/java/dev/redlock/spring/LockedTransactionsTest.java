@@ -8,8 +8,6 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.redlock.Redlock;
-import dev.redlock.spring.boot.RedlockAutoConfiguration;
-import dev.redlock.spring.boot.RedlockLockedAutoConfiguration;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -20,7 +18,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -48,14 +45,7 @@ class LockedTransactionsTest {
   private final Logger logger = (Logger) LoggerFactory.getLogger(Locked.class);
   private final ListAppender<ILoggingEvent> log = new ListAppender<>();
   private final MemoryNodes nodes = new MemoryNodes();
-  private final ApplicationContextRunner app =
-      new ApplicationContextRunner()
-          .withConfiguration(
-              AutoConfigurations.of(
-                  RedlockAutoConfiguration.class, RedlockLockedAutoConfiguration.class))
-          .withBean(RedlockBuilderCustomizer.class, nodes::customizer)
-          .withBean(Account.class)
-          .withPropertyValues("redlock.restart-guard=off");
+  private final ApplicationContextRunner app = nodes.app().withBean(Account.class);
 
   static class Account {
     private final AtomicInteger calls = new AtomicInteger();

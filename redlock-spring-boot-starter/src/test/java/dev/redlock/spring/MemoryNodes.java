@@ -6,9 +6,13 @@ import static org.awaitility.Awaitility.await;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.spring.boot.RedlockAutoConfiguration;
+import dev.redlock.spring.boot.RedlockLockedAutoConfiguration;
 import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.List;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Three masters in this process, for the application under test and for another client. */
 public final class MemoryNodes {
@@ -21,6 +25,16 @@ public final class MemoryNodes {
   /** Adds these masters to the client of an application; {@code redlock.nodes} stays empty. */
   public RedlockBuilderCustomizer customizer() {
     return this::addTo;
+  }
+
+  /** An application with {@code @Locked} methods whose client uses these masters. */
+  public ApplicationContextRunner app() {
+    return new ApplicationContextRunner()
+        .withConfiguration(
+            AutoConfigurations.of(
+                RedlockAutoConfiguration.class, RedlockLockedAutoConfiguration.class))
+        .withBean(RedlockBuilderCustomizer.class, this::customizer)
+        .withPropertyValues("redlock.restart-guard=off", "redlock.defaults.node-timeout=1s");
   }
 
   private void addTo(RedlockBuilder builder) {
