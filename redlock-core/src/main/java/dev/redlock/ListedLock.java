@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  *     null if it has none
  * @param remaining the time after which fewer nodes than a quorum store the lease, unless it is
  *     extended
- * @param fence the highest fencing token of the name that a node knows; 0 if none. After a local
- *     hand-off the token of the holder is up to 63 higher
+ * @param highestTokenSeen the highest fencing token of the name that a node has seen; 0 if none.
+ *     Not the token of the holder: see {@link LockInspection.NodeView#highestTokenSeen}
  * @param storedBy how many of the nodes that replied store the lease
  * @param waiting how many processes wait in the queue of each node, by the name of the node; nodes
  *     with an empty queue are left out
@@ -27,7 +27,7 @@ public record ListedLock(
     String holder,
     @Nullable String holderLabel,
     Duration remaining,
-    long fence,
+    long highestTokenSeen,
     int storedBy,
     Map<String, Integer> waiting) {
   public ListedLock {
@@ -49,8 +49,8 @@ public record ListedLock(
             + holderLabel
             + ", remaining="
             + remaining
-            + ", fence="
-            + fence
+            + ", highestTokenSeen="
+            + highestTokenSeen
             + ", storedBy="
             + storedBy
             + ", waiting="

@@ -27,8 +27,10 @@ public record LockInspection(String name, int quorum, List<NodeView> nodes) {
    * @param state the {@link Redlock.NodeState.State}, with the remaining time of a quarantine
    * @param holder a short hash of the lease id stored there; null if free or unknown
    * @param remaining when the key expires; null if free or unknown
-   * @param fence the highest fencing token granted there; 0 if none or unknown. After a local
-   *     hand-off the token of the holder is up to 63 higher
+   * @param highestTokenSeen the highest fencing token that the node has seen; 0 if none or unknown.
+   *     Later grants on this node have higher tokens. It is not the token of the holder: each
+   *     attempt that was refused and rolled back raises it, and after a local hand-off the token of
+   *     the holder may be up to 63 higher
    * @param error why nothing is known; null if the node replied
    * @param holderLabel the {@linkplain RedlockBuilder#label label} of the holder's client, a hint;
    *     null if it has none, or the lock is free or unknown
@@ -38,7 +40,7 @@ public record LockInspection(String name, int quorum, List<NodeView> nodes) {
       String state,
       @Nullable String holder,
       @Nullable Duration remaining,
-      long fence,
+      long highestTokenSeen,
       @Nullable String error,
       @Nullable String holderLabel) {
 
@@ -48,9 +50,9 @@ public record LockInspection(String name, int quorum, List<NodeView> nodes) {
         String state,
         @Nullable String holder,
         @Nullable Duration remaining,
-        long fence,
+        long highestTokenSeen,
         @Nullable String error) {
-      this(node, state, holder, remaining, fence, error, null);
+      this(node, state, holder, remaining, highestTokenSeen, error, null);
     }
   }
 }

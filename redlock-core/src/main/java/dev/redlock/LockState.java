@@ -12,10 +12,15 @@ import org.jspecify.annotations.Nullable;
  * @param holder a short hash of the holder's lease id; null unless held
  * @param holderLabel the {@linkplain RedlockBuilder#label label} of the holder's client, a hint;
  *     null if it has none, or the lock is not held
- * @param fence the highest fencing token of the name that a node knows; 0 if none
+ * @param highestTokenSeen the highest fencing token of the name that a node has seen; 0 if none.
+ *     Not the token of the holder: see {@link LockInspection.NodeView#highestTokenSeen}
  */
 public record LockState(
-    String name, Status status, @Nullable String holder, @Nullable String holderLabel, long fence) {
+    String name,
+    Status status,
+    @Nullable String holder,
+    @Nullable String holderLabel,
+    long highestTokenSeen) {
   public LockState {
     requireNonNull(name, "name");
     requireNonNull(status, "status");

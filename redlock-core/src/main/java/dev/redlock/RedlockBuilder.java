@@ -24,7 +24,8 @@ public final class RedlockBuilder {
   private @Nullable Duration maxLeaseTime;
   private RestartGuard restartGuard = RestartGuard.UPTIME;
   private String keyPrefix = "redlock";
-  private String label = "";
+  private String application = "";
+  private @Nullable String label;
   private boolean traceLeaks;
   private @Nullable Executor callbackExecutor;
   private @Nullable Time time;
@@ -98,8 +99,9 @@ public final class RedlockBuilder {
    * A label that shows people which client holds a lock, for example {@code orders-7f9c/pod-3}.
    * Nodes store it with each lease of this client. Refused clients see it in their reports, and
    * {@link Redlock#inspect} and {@link Redlock#list} show it. At most 64 bytes of printable UTF-8.
-   * All clients can read it: put no secret there. It is a hint and proves nothing. Default: empty,
-   * which means none.
+   * All clients can read it: put no secret there. It is a hint and proves nothing. Default: host
+   * and process id, such as {@code pod-3/17}, behind the name of the {@linkplain #application
+   * application} if there is one. Empty means none.
    *
    * @throws IllegalArgumentException if it is too long, or contains characters that are not
    *     printable
@@ -107,6 +109,12 @@ public final class RedlockBuilder {
   public RedlockBuilder label(String label) {
     HolderMark.suffix(label);
     this.label = label;
+    return this;
+  }
+
+  /** The name of the application, for the default {@linkplain #label label}. Default: empty. */
+  public RedlockBuilder application(String application) {
+    this.application = requireNonNull(application, "application");
     return this;
   }
 
@@ -178,7 +186,7 @@ public final class RedlockBuilder {
         maxLeaseTime,
         restartGuard,
         keyPrefix,
-        label,
+        label == null ? Assembly.defaultLabel(application) : label,
         traceLeaks,
         callbackExecutor,
         time);

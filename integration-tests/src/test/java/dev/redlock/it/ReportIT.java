@@ -178,7 +178,7 @@ class ReportIT {
           .allSatisfy(
               node -> {
                 assertThat(node.holder()).isNotNull();
-                assertThat(node.fence()).isEqualTo(held.fencingToken().value());
+                assertThat(node.highestTokenSeen()).isEqualTo(held.fencingToken().value());
                 assertThat(node.state()).isEqualTo("VOTING");
               });
       assertThat(redlock.inspect("free").toCompletableFuture().get().nodes())

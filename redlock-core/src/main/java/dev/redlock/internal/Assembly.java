@@ -75,6 +75,11 @@ public final class Assembly {
     }
   }
 
+  /** The label of a client that has no other. */
+  public static String defaultLabel(String application) {
+    return ProcessLabel.of(application);
+  }
+
   /** Checks the parts and starts the client. */
   public static Redlock start(Parts parts) {
     return start(parts, Platform.JVM);

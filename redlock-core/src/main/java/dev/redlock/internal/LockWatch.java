@@ -130,7 +130,7 @@ final class LockWatch implements Flow.Subscription {
     long fence = 0;
     for (NodeView view : inspection.nodes()) {
       String holder = view.holder();
-      fence = Math.max(fence, view.fence());
+      fence = Math.max(fence, view.highestTokenSeen());
       if (holder != null) {
         votes.add(holder);
       } else if (view.error() == null) {

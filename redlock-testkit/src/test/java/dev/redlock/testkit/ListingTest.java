@@ -98,7 +98,7 @@ class ListingTest {
             });
     ListedLock first =
         listed.stream().filter(lock -> lock.name().equals("orders-1")).findFirst().orElseThrow();
-    assertThat(first.fence()).isEqualTo(leases.get(1).fencingToken().value());
+    assertThat(first.highestTokenSeen()).isEqualTo(leases.get(1).fencingToken().value());
     assertThat(names(all(operator.list("orders-?")))).containsExactly("orders-1", "orders-2");
     assertThat(names(all(operator.list("x:y %{")))).containsExactly("x:y %{");
     assertThat(all(operator.list("nothing*"))).isEmpty();
@@ -323,7 +323,7 @@ class ListingTest {
           .until(
               () -> {
                 seen.subscription.request(1);
-                return seen.states.stream().anyMatch(s -> Long.toString(s.fence()).equals(fence));
+                return seen.states.stream().anyMatch(s -> Long.toString(s.highestTokenSeen()).equals(fence));
               });
       seen.until(Status.HELD);
     }

@@ -321,7 +321,7 @@ public final class RedlockOptions {
 
   /**
    * Shows people which client holds a lock; see {@link dev.redlock.RedlockBuilder#label}. At most
-   * 64 bytes of printable UTF-8. Empty, the default, means none.
+   * 64 bytes of printable UTF-8. Empty, the default, means host and process id.
    */
   public String getLabel() {
     return label;

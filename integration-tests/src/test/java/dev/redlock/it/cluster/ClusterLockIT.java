@@ -79,7 +79,7 @@ class ClusterLockIT {
         assertThat(seen.quorum()).isEqualTo(1);
         assertThat(seen.nodes()).hasSize(1);
         assertThat(seen.nodes().get(0).holder()).isNotNull();
-        assertThat(seen.nodes().get(0).fence()).isEqualTo(third.fencingToken().value());
+        assertThat(seen.nodes().get(0).highestTokenSeen()).isEqualTo(third.fencingToken().value());
       }
 
       ReentrantDistributedLock reentrant = redlock.reentrantLock("again");

@@ -247,7 +247,7 @@ class HalfMovedSlotIT {
           .allSatisfy(
               node -> {
                 assertThat(node.holder()).isNotNull();
-                assertThat(node.fence()).isEqualTo(lease.fencingToken().value());
+                assertThat(node.highestTokenSeen()).isEqualTo(lease.fencingToken().value());
               });
       redlock.breakLock(NAME).toCompletableFuture().get(5, TimeUnit.SECONDS);
       assertThatThrownBy(() -> lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS))

@@ -140,7 +140,7 @@ class SpreadIT {
           .allSatisfy(
               lock -> {
                 assertThat(lock.storedBy()).isEqualTo(3);
-                assertThat(lock.fence()).isEqualTo(tokens.get(lock.name()));
+                assertThat(lock.highestTokenSeen()).isEqualTo(tokens.get(lock.name()));
               });
       leases.forEach(Lease::close);
       assertThat(ClusterListingIT.all(operator, "listed*")).isEmpty();

@@ -45,7 +45,9 @@ final class ClientFactory {
       builder.maxLeaseTime(properties.getMaxLeaseTime());
     }
     try {
-      builder.label(properties.getLabel());
+      if (properties.getLabel() != null) {
+        builder.label(properties.getLabel());
+      }
     } catch (IllegalArgumentException e) {
       throw new InvalidRedlockPropertyException(
           "redlock.label", properties.getLabel(), String.valueOf(e.getMessage()));

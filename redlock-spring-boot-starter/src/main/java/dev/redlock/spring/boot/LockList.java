@@ -87,7 +87,7 @@ final class LockList {
       view.put("label", lock.holderLabel());
     }
     view.put("remainingMillis", lock.remaining().toMillis());
-    view.put("fence", lock.fence());
+    view.put("highestTokenSeen", lock.highestTokenSeen());
     view.put("storedBy", lock.storedBy());
     if (!lock.waiting().isEmpty()) {
       view.put("waiting", lock.waiting());

@@ -24,6 +24,7 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 
 /** The client from {@code redlock.*}, and its shutdown. */
 @AutoConfiguration(after = SslAutoConfiguration.class)
@@ -88,6 +89,13 @@ public class RedlockAutoConfiguration {
             .client(details.orderedStream().toList(), customizers.orderedStream().toList());
     ClientDecorator decorator = decorators.getIfAvailable();
     return decorator == null ? client : decorator.decorate(client);
+  }
+
+  /** The name of the application is a part of the default label. */
+  @Bean
+  RedlockBuilderCustomizer redlockApplicationName(Environment environment) {
+    String name = environment.getProperty("spring.application.name", "");
+    return builder -> builder.application(name);
   }
 
   @Bean

@@ -88,7 +88,7 @@ public class RedlockEndpoint {
       if (node.remaining() != null) {
         view.put("remainingMillis", node.remaining().toMillis());
       }
-      view.put("fence", node.fence());
+      view.put("highestTokenSeen", node.highestTokenSeen());
       if (node.error() != null) {
         view.put("error", node.error());
       }

@@ -44,8 +44,10 @@ public class RedlockProperties {
   /** Prefix of all keys; the same for all clients of a lock. */
   private String keyPrefix = "redlock";
 
-  /** Shows people which client holds a lock, for example {@code orders-7f9c/pod-3}. */
-  private String label = "";
+  /**
+   * Shows people which client holds a lock. Default: name of the application, host and process id.
+   */
+  private @Nullable String label;
 
   /** Whether the warning about a lease that was never released shows where it was acquired. */
   private boolean traceLeaks;
@@ -126,11 +128,11 @@ public class RedlockProperties {
     this.keyPrefix = keyPrefix;
   }
 
-  public String getLabel() {
+  public @Nullable String getLabel() {
     return label;
   }
 
-  public void setLabel(String label) {
+  public void setLabel(@Nullable String label) {
     this.label = label;
   }
 

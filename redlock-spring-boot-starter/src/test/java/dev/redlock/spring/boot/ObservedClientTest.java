@@ -73,6 +73,25 @@ class ObservedClientTest {
   }
 
   @Test
+  void label_ofAnApplicationWithoutOne_isItsNameHostAndProcess() {
+    app.withPropertyValues("spring.application.name=orders")
+        .run(
+            context -> {
+              Redlock redlock = context.getBean(Redlock.class);
+              assertThat(redlock.awaitReady(MemoryNodes.DEADLINE)).isTrue();
+              try (Lease lease = redlock.lock("name").acquire(MemoryNodes.DEADLINE)) {
+                assertThat(redlock.inspect("name").toCompletableFuture().join().nodes())
+                    .allSatisfy(
+                        node ->
+                            assertThat(node.holderLabel())
+                                .startsWith("orders@")
+                                .endsWith("" + ProcessHandle.current().pid()));
+                assertThat(lease.isValid()).isTrue();
+              }
+            });
+  }
+
+  @Test
   void locksOfOtherLibraries_onAnObservedClient_work() {
     app.run(
         context -> {

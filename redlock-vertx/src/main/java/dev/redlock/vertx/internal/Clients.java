@@ -65,10 +65,12 @@ public final class Clients {
           Redlock.builder()
               .defaults(o.lockOptions())
               .keyPrefix(o.getKeyPrefix())
-              .label(o.getLabel())
               .restartGuard(o.guard())
               .time(time)
               .callbackExecutor(time);
+      if (!o.getLabel().isEmpty()) {
+        builder.label(o.getLabel());
+      }
       Long maxLeaseTime = o.getMaxLeaseTimeMillis();
       if (maxLeaseTime != null) {
         builder.maxLeaseTime(Duration.ofMillis(maxLeaseTime));
