@@ -4,6 +4,7 @@ import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,14 +54,34 @@ public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
     }
   }
 
-  /** Whether no node has a complaint. */
+  /** What an operator should change about the set of nodes, in sentences; empty if nothing. */
+  public List<String> complaints() {
+    int n = nodes.size();
+    if (n == 0 || n % 2 != 0) {
+      return List.of();
+    }
+    int failures = (n - 1) / 2;
+    return List.of(
+        n
+            + " nodes tolerate "
+            + failures
+            + (failures == 1 ? " failure" : " failures")
+            + ", no more than "
+            + (n - 1)
+            + " nodes do: an odd number of nodes is better, such as "
+            + (n + 1));
+  }
+
+  /** Whether there is no complaint, neither about a node nor about the set of nodes. */
   public boolean healthy() {
-    return nodes.stream().allMatch(node -> node.complaints().isEmpty());
+    return complaints().isEmpty() && nodes.stream().allMatch(node -> node.complaints().isEmpty());
   }
 
   @Override
   public String toString() {
-    return nodes.stream().map(this::line).collect(Collectors.joining("\n"));
+    return Stream.concat(
+            nodes.stream().map(this::line), complaints().stream().map(text -> "all nodes: " + text))
+        .collect(Collectors.joining("\n"));
   }
 
   private String line(NodeFindings n) {
