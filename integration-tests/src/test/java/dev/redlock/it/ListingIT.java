@@ -86,7 +86,9 @@ class ListingIT {
             .allSatisfy(lock -> assertThat(lock.storedBy()).isEqualTo(3))
             .allSatisfy(
                 lock -> assertThat(lock.remaining()).isBetween(Duration.ZERO, WAIT.multipliedBy(2)))
-            .anySatisfy(lock -> assertThat(lock.highestTokenSeen()).isEqualTo(tagged.fencingToken().value()));
+            .anySatisfy(
+                lock ->
+                    assertThat(lock.highestTokenSeen()).isEqualTo(tagged.fencingToken().value()));
       }
       plain.close();
       waits.join().close();
@@ -151,7 +153,8 @@ class ListingIT {
       Lease lease = holder.lock("watched").acquire(WAIT);
       is(states, LockState.Status.HELD);
       assertThat(states.get(states.size() - 1).holderLabel()).isEqualTo("pod-3");
-      assertThat(states.get(states.size() - 1).highestTokenSeen()).isEqualTo(lease.fencingToken().value());
+      assertThat(states.get(states.size() - 1).highestTokenSeen())
+          .isEqualTo(lease.fencingToken().value());
       lease.close();
       is(states, LockState.Status.FREE);
     }

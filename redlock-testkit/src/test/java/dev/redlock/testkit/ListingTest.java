@@ -323,7 +323,8 @@ class ListingTest {
           .until(
               () -> {
                 seen.subscription.request(1);
-                return seen.states.stream().anyMatch(s -> Long.toString(s.highestTokenSeen()).equals(fence));
+                return seen.states.stream()
+                    .anyMatch(s -> Long.toString(s.highestTokenSeen()).equals(fence));
               });
       seen.until(Status.HELD);
     }

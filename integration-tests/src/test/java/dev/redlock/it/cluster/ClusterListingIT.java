@@ -79,7 +79,9 @@ class ClusterListingIT {
       assertThat(listed).allSatisfy(lock -> assertThat(lock.storedBy()).isEqualTo(1));
       assertThat(listed.stream().filter(lock -> lock.name().equals("listed-7")).findFirst())
           .hasValueSatisfying(
-              lock -> assertThat(lock.highestTokenSeen()).isEqualTo(leases.get(7).fencingToken().value()));
+              lock ->
+                  assertThat(lock.highestTokenSeen())
+                      .isEqualTo(leases.get(7).fencingToken().value()));
       leases.forEach(Lease::close);
       assertThat(all(operator, "*")).isEmpty();
     }
