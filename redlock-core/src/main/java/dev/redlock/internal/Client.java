@@ -361,6 +361,8 @@ final class Client implements Redlock, ElectionClient {
       awaitClosed(here);
       return;
     }
+    // Before the locks, so that the close waits for what they send, and for those that begin now.
+    attempt("the watches", context.watches::clientClosed);
     locks.close();
     attempt("the watches", context.watches::clientClosed);
     attempt("the listings", () -> context.listings.forEach(Listing::clientClosed));
