@@ -93,6 +93,57 @@ class VertxRedlockIT {
     }
   }
 
+  /** A future that an application keeps must not collect a handler for each acquire (#36). */
+  @Test
+  void giveUp_ofManyAcquires_getsOneHandler() throws Exception {
+    AtomicInteger handlers = new AtomicInteger();
+    Promise<Void> promise = Promise.promise();
+    Future<?> counting =
+        (Future<?>)
+            java.lang.reflect.Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {Future.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("hashCode")) {
+                    return System.identityHashCode(proxy);
+                  } else if (method.getName().equals("equals")) {
+                    return proxy == arguments[0];
+                  } else if (method.getName().startsWith("on")) {
+                    handlers.incrementAndGet();
+                  }
+                  return method.invoke(promise.future(), arguments);
+                });
+    LockOptions options = LockOptions.builder().nodeTimeout(Duration.ofSeconds(1)).build();
+    for (int i = 0; i < 20; i++) {
+      Lease lease =
+          redlock
+              .acquire(List.of("kept-future"), options, LONG, counting)
+              .toCompletionStage()
+              .toCompletableFuture()
+              .get(20, TimeUnit.SECONDS)
+              .unwrap();
+      lease.close();
+    }
+    assertThat(handlers).hasValue(1);
+    try (Lease held =
+        redlock
+            .acquire("kept-future", LONG)
+            .toCompletionStage()
+            .toCompletableFuture()
+            .get(20, TimeUnit.SECONDS)
+            .unwrap()) {
+      CompletableFuture<?> waiting =
+          redlock
+              .acquire(List.of("kept-future"), options, LONG, counting)
+              .toCompletionStage()
+              .toCompletableFuture();
+      promise.complete();
+      assertThatThrownBy(() -> waiting.get(10, TimeUnit.SECONDS))
+          .isInstanceOf(CancellationException.class);
+      assertThat(held.isValid()).isTrue();
+    }
+  }
+
   private static boolean anyKey(RedisNodes nodes, String name) {
     return nodes.stream().anyMatch(n -> n.key("redlock:{" + name + "}").isPresent());
   }

@@ -15,9 +15,12 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -53,6 +56,10 @@ public final class DefaultVertxRedlock implements VertxRedlock {
   private volatile @Nullable Redlock warm;
 
   private final Map<Inside.Owner, Scope> scopes = new ConcurrentHashMap<>();
+
+  /** By the future with which callers give up: what it ends. Goes with that future. */
+  private final Map<Future<?>, Set<Runnable>> endings =
+      Collections.synchronizedMap(new WeakHashMap<>());
 
   /** Set once, by the first call of close. */
   private final AtomicReference<@Nullable Promise<Void>> closing = new AtomicReference<>();
@@ -183,12 +190,19 @@ public final class DefaultVertxRedlock implements VertxRedlock {
     Promise<Optional<VertxLease>> promise = Inside.promise(context);
     Runnable cancel = () -> asked.cancel(false);
     scope.ask(cancel);
+    Set<Runnable> ended = giveUp == NEVER ? Set.of() : endedBy(giveUp);
     if (giveUp != NEVER) {
-      giveUp.onComplete(given -> asked.cancel(false));
+      ended.add(cancel);
+      if (giveUp.isComplete()) { // Its handler may have run before.
+        cancel.run();
+      }
     }
     asked.whenComplete(
         (result, failure) -> {
           scope.answered(cancel);
+          if (giveUp != NEVER) {
+            ended.remove(cancel);
+          }
           if (failure == null) {
             deliver(scope, context, promise, giveUp, ofBody, answer.apply(result));
           } else if (failure instanceof CancellationException && giveUp.isComplete()) {
@@ -198,6 +212,20 @@ public final class DefaultVertxRedlock implements VertxRedlock {
           }
         });
     return promise.future();
+  }
+
+  /**
+   * The questions that the future of a caller ends. One handler serves all of them: a future can
+   * live for long, and a handler cannot be removed.
+   */
+  private Set<Runnable> endedBy(Future<?> giveUp) {
+    return endings.computeIfAbsent(
+        giveUp,
+        future -> {
+          Set<Runnable> all = ConcurrentHashMap.newKeySet();
+          future.onComplete(given -> all.forEach(Runnable::run));
+          return all;
+        });
   }
 
   /** Asks at once, or on the cold thread when the client is built. */
