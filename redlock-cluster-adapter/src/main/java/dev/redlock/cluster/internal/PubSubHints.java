@@ -85,6 +85,12 @@ final class PubSubHints implements HintCarrier {
       this.slot = slot;
     }
 
+    /** This subscription; null if it has been idle for so long that it ends. */
+    private @Nullable Subscription kept(long now) {
+      long idleSince = idleSinceNanos;
+      return idleSince != 0 && now - idleSince > LINGER_NANOS ? null : this;
+    }
+
     private String channel() {
       return lockKey + EncodedRequest.FREED;
     }
@@ -108,13 +114,11 @@ final class PubSubHints implements HintCarrier {
 
   @Override
   public void watch(String lockKey, int slot, long nodeMicros) {
-    Subscription known = subscriptions.get(lockKey);
-    if (known != null) {
-      known.idleSinceNanos = 0;
+    if (isRevived(lockKey)) {
       return;
     }
     synchronized (this) {
-      if (closed || subscriptions.containsKey(lockKey)) {
+      if (closed || isRevived(lockKey)) {
         return;
       }
       Subscription made = new Subscription(lockKey, slot);
@@ -137,10 +141,18 @@ final class PubSubHints implements HintCarrier {
 
   @Override
   public void revive(String lockKey) {
-    Subscription known = subscriptions.get(lockKey);
-    if (known != null) {
-      known.idleSinceNanos = 0;
-    }
+    var unused = isRevived(lockKey);
+  }
+
+  /** Within the map: the sweep must not remove what a caller has just begun to watch. */
+  private boolean isRevived(String lockKey) {
+    return subscriptions.computeIfPresent(
+            lockKey,
+            (key, known) -> {
+              known.idleSinceNanos = 0;
+              return known;
+            })
+        != null;
   }
 
   @Override
@@ -196,9 +208,7 @@ final class PubSubHints implements HintCarrier {
     synchronized (this) {
       long now = cluster.time().nanos();
       for (Subscription s : new ArrayList<>(subscriptions.values())) {
-        long idleSince = s.idleSinceNanos;
-        if (idleSince != 0 && now - idleSince > LINGER_NANOS) {
-          subscriptions.remove(s.lockKey);
+        if (subscriptions.computeIfPresent(s.lockKey, (key, known) -> known.kept(now)) == null) {
           unsubscribe(s);
         }
       }

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,6 +72,18 @@ final class StreamHints implements HintCarrier {
       this.lastId = idBefore(nodeMicros);
     }
 
+    /** A caller waits from now on. */
+    private synchronized void watched(long nodeMicros) {
+      if (idleSinceNanos != 0) { // Hints of the idle time are of no use.
+        idleSinceNanos = 0;
+        lastId = idBefore(nodeMicros);
+      }
+    }
+
+    private synchronized boolean isOver(long now) {
+      return idleSinceNanos != 0 && now - idleSinceNanos > LINGER_NANOS;
+    }
+
     /**
      * The id to start from. Entry ids are the master's clock in milliseconds; entries of the same
      * millisecond are read too.
@@ -87,13 +100,17 @@ final class StreamHints implements HintCarrier {
 
   @Override
   public void watch(String lockKey, int slot, long nodeMicros) {
-    Stream stream = streams.computeIfAbsent(lockKey, key -> new Stream(lockKey, slot, nodeMicros));
+    // Within the map: the sweep must not remove a stream that a caller has just begun to watch.
+    Stream stream =
+        streams.compute(
+            lockKey,
+            (key, known) -> {
+              Stream kept = known == null ? new Stream(lockKey, slot, nodeMicros) : known;
+              kept.watched(nodeMicros);
+              return kept;
+            });
     boolean read;
     synchronized (stream) {
-      if (stream.idleSinceNanos != 0) { // Hints of the idle time are of no use.
-        stream.idleSinceNanos = 0;
-        stream.lastId = Stream.idBefore(nodeMicros);
-      }
       read = !stream.armed;
     }
     if (read) {
@@ -119,16 +136,18 @@ final class StreamHints implements HintCarrier {
 
   @Override
   public void revive(String lockKey) {
-    Stream stream = streams.get(lockKey);
-    if (stream == null) {
-      return;
-    }
-    boolean read;
-    synchronized (stream) {
-      read = stream.idleSinceNanos != 0 && !stream.armed;
-      stream.idleSinceNanos = 0;
-    }
-    if (read) {
+    AtomicBoolean read = new AtomicBoolean();
+    Stream stream =
+        streams.computeIfPresent(
+            lockKey,
+            (key, known) -> {
+              synchronized (known) {
+                read.set(known.idleSinceNanos != 0 && !known.armed);
+                known.idleSinceNanos = 0;
+              }
+              return known;
+            });
+    if (stream != null && read.get()) {
       read(stream);
     }
   }
@@ -248,14 +267,12 @@ final class StreamHints implements HintCarrier {
   private void sweep() {
     long now = cluster.time().nanos();
     for (Stream stream : List.copyOf(streams.values())) {
-      boolean over;
       boolean read;
       synchronized (stream) {
-        over = stream.idleSinceNanos != 0 && now - stream.idleSinceNanos > LINGER_NANOS;
         read = !stream.armed && stream.idleSinceNanos == 0;
       }
-      if (over) {
-        streams.remove(stream.lockKey, stream);
+      if (stream.isOver(now)) {
+        streams.computeIfPresent(stream.lockKey, (key, s) -> s.isOver(now) ? null : s);
       } else if (read) {
         read(stream);
       }
