@@ -210,6 +210,35 @@ class WaitingIT {
     return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
   }
 
+  /** A mark that no process needs goes with the next grant (#36). */
+  @Test
+  void pairsOnSeveralNames_afterARefusedTryOfAnother_costNoRequestToTheHomeNode() {
+    int pairs = 30;
+    try (Redlock redlock = Clients.patient(nodes);
+        Redlock other = Clients.patient(nodes)) {
+      DistributedLock several = redlock.lock(List.of("marked-a", "marked-b"), options());
+      try (Lease lease = several.acquire(WAIT)) {
+        assertThat(other.lock("marked-b", options()).tryAcquire()).isEmpty();
+        Eventually.holds(() -> Clients.owesNothing(other), nodes);
+        assertThat(Clients.isWanted(nodes, "marked-b")).isTrue();
+        assertThat(lease.isValid()).isTrue();
+      }
+      several.acquire(WAIT).close(); // This grant finds the mark.
+      long before = Commands.on(nodes);
+      for (int i = 0; i < pairs; i++) {
+        several.acquire(WAIT).close();
+      }
+      long requests = Commands.on(nodes) - before;
+      assertThat(requests)
+          .as("requests of %s pairs, each 10, or 11 with one to the home node", pairs)
+          .isLessThan(pairs * 10 + pairs / 2);
+    }
+  }
+
+  private static LockOptions options() {
+    return Clients.options().build();
+  }
+
   @Test
   void waiters_allCancelled_leaveNothing() {
     LockOptions options = Clients.options().queueBound(10_001).build();

@@ -442,7 +442,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "a grant forgets that processes are queued",
-        node("s.wanted = others > 0 || (s.wanted && keys.size() > 1);", "s.wanted = false;"));
+        node("s.wanted = others > 0 || (s.wanted && keepMarks);", "s.wanted = false;"));
     mutant(
         "X",
         "the release that becomes a hand-off never completes",

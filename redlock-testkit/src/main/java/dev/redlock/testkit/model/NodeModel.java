@@ -195,6 +195,7 @@ public final class NodeModel {
     if (code != ReplyCode.GRANTED) {
       return NodeReply.of(code, connection, now, fence);
     }
+    boolean keepMarks = others == 0 && keys.size() > 1 && isQueuedForAName(keys, nowMillis);
     for (int i = 0; i < keys.size(); i++) {
       Slot s = slot(keys.lockKey(i));
       if (r.previousLeaseId() != null
@@ -207,12 +208,23 @@ public final class NodeModel {
       }
       write(s, r.leaseId(), nowMillis + r.ttlMillis(), session);
       s.fence = r.token();
-      s.wanted = others > 0 || (s.wanted && keys.size() > 1);
+      s.wanted = others > 0 || (s.wanted && keepMarks);
       s.fenceExpiresMillis = nowMillis + fenceLifeMillis;
       track(s, session);
     }
     int want = wanted && !left ? Math.max(1, others) : others;
     return new NodeReply(code, connection, now, r.token(), 0, null, want, null);
+  }
+
+  /** Whether a process is queued for one of the names that have the mark. */
+  private boolean isQueuedForAName(LockKeys keys, long nowMillis) {
+    for (int i = 0; i < keys.size(); i++) {
+      String lockKey = keys.lockKey(i);
+      if (slot(lockKey).wanted && queues.size(lockKey + ":queue", nowMillis) > 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static boolean isRepeat(Slot s, LockRequest.Acquire r) {

@@ -172,11 +172,26 @@ elseif code ~= 1 then
   return {code, now, fence}
 end
 
--- A lock on several names has a separate queue, so it keeps the marks of the names.
+-- A lock on several names has a separate queue. It keeps the marks of the names while processes are in their queues.
+local keep = false
+if wanted and last > 2 and others == 0 then
+  local queues = {}
+  for i = 1, last, 2 do
+    if values[i + 1] and string.sub(values[i + 1], -1) == '1' then
+      queues[#queues + 1] = KEYS[i] .. ':queue'
+    end
+  end
+  keep = redis.call('EXISTS', unpack(queues)) > 0
+  if not keep then
+    for _, empty in ipairs(queues) do
+      -- include empty.lua
+    end
+  end
+end
 local written = {}
 for i = 1, last, 2 do
   local want = others > 0 and '1' or '0'
-  if wanted and values[i + 1] and last > 2 and others == 0 then
+  if keep and values[i + 1] then
     want = string.sub(values[i + 1], -1)
   end
   if not (repeated and repeated[i]) then
