@@ -247,7 +247,7 @@ public final class LockOptions {
       return this;
     }
 
-    /** Whether leases are extended at each third of the lease time. Default true. */
+    /** Whether leases are extended at each third of the lease time at the latest. Default true. */
     public Builder autoExtend(boolean autoExtend) {
       this.autoExtend = autoExtend;
       return this;

@@ -218,6 +218,8 @@ class LockActor implements CleanupBacklog.BacklogOwner {
       settle(settle);
     } else if (effect instanceof Effect.ReleaseHint hint) {
       locks.hintOthers(this, hint);
+    } else if (effect instanceof Effect.Admit admit) {
+      locks.admit(admit.keys());
     }
   }
 

@@ -1,5 +1,7 @@
 package dev.redlock.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.redlock.Lease;
 import dev.redlock.RedlockListener.WaitEnd;
 import dev.redlock.internal.protocol.Effect;
@@ -10,10 +12,13 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The actors of all names that are in use; an idle name needs no memory. It also owns the state of
@@ -47,6 +52,10 @@ final class Locks {
   /** Actors that had retired when a late reply left them something to release. */
   private final Set<LockActor> releasing = ConcurrentHashMap.newKeySet(0);
 
+  /** Names whose lease may be extended; {@link #toAdmit} counts them. */
+  private final Queue<LockKeys> admitted = new ConcurrentLinkedQueue<>();
+
+  private final AtomicInteger toAdmit = new AtomicInteger();
   private final ThreadPoolExecutor queueThreads;
 
   /** Written by threads that close the client, and only forwards; read with each event. */
@@ -154,6 +163,26 @@ final class Locks {
   /** Whether new callers may wait. */
   boolean isOpen() {
     return state == State.OPEN;
+  }
+
+  /**
+   * The lease of these names may be extended. The timers' thread tells its actor: an I/O thread
+   * would serve one lease after another, and read no replies meanwhile.
+   */
+  void admit(LockKeys keys) {
+    admitted.add(keys);
+    if (toAdmit.getAndIncrement() == 0) {
+      context.time.schedule(this::tellAdmitted, 0);
+    }
+  }
+
+  private void tellAdmitted() {
+    do {
+      LockActor actor = actors.get(requireNonNull(admitted.poll()));
+      if (actor != null) { // Else the lease has ended, and with it its slot.
+        actor.post(LockMachine::onAdmitted);
+      }
+    } while (toAdmit.decrementAndGet() != 0);
   }
 
   boolean isClosed() {

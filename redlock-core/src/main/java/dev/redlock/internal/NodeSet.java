@@ -6,6 +6,7 @@ import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Vote;
+import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
 import dev.redlock.internal.protocol.RoundLimiter;
@@ -38,6 +39,7 @@ final class NodeSet implements Nodes {
   private final AtomicReferenceArray<NodeKnowledge> knowledge;
   private final FailureLog failures;
   private final RoundLimiter limiter = new SharedRoundLimiter();
+  private final ExtendQueue extensions = new SharedExtendQueue();
 
   NodeSet(List<LockNode> nodes, FailureLog failures) {
     this.nodes = nodes.toArray(LockNode[]::new);
@@ -173,5 +175,10 @@ final class NodeSet implements Nodes {
   @Override
   public RoundLimiter limiter() {
     return limiter;
+  }
+
+  @Override
+  public ExtendQueue extensions() {
+    return extensions;
   }
 }

@@ -3,6 +3,7 @@ package dev.redlock.internal;
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
 import dev.redlock.internal.protocol.Exchange;
+import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.Randomness;
@@ -85,6 +86,10 @@ public final class SimulatedClient {
 
   public static RoundLimiter limiter(Redlock client) {
     return ((Client) client).context().nodes.limiter();
+  }
+
+  public static ExtendQueue extensions(Redlock client) {
+    return ((Client) client).context().nodes.extensions();
   }
 
   /** The number of queues that are in use. */

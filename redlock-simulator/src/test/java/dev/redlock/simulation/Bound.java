@@ -16,6 +16,8 @@ enum Bound {
   REPEATS("cost"),
   /** Extensions and repairs of one grant on one node. */
   EXTENSIONS("cost"),
+  /** Leases that one client lost although the nodes could have extended them in time. */
+  LOST("lost"),
   /** For how many microseconds the lock is free although a caller waits. */
   FREE("starvation");
 

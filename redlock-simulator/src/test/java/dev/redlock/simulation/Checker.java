@@ -28,6 +28,9 @@ final class Checker {
   /** How many names there are: a, b and so on. */
   static final int NAMES = 4;
 
+  /** The first name in worlds that need more of them. */
+  static final char MANY = 'Ā';
+
   private final World world;
   private final Scenario scenario;
   private final Map<String, Id> ids = new HashMap<>();
@@ -64,8 +67,9 @@ final class Checker {
     this.world = world;
     scenario = world.scenario;
     waits = new WaitRule(world);
-    fenceFloor = new long[scenario.nodes][NAMES];
-    floorUntil = new long[scenario.nodes][NAMES];
+    int names = Math.max(NAMES, scenario.keySets.size());
+    fenceFloor = new long[scenario.nodes][names];
+    floorUntil = new long[scenario.nodes][names];
   }
 
   /** One lease id and everything that was sent about it. */
@@ -257,7 +261,12 @@ final class Checker {
   // What happens at a node.
 
   private static int slot(LockKeys keys, int i) {
-    return keys.lockKey(i).charAt(9) - 'a';
+    return slot(keys.lockKey(i));
+  }
+
+  static int slot(String lockKey) {
+    char name = lockKey.charAt(9);
+    return name < MANY ? name - 'a' : name - MANY;
   }
 
   void beforeExecution(SimNode node, LockRequest request, long clock) {

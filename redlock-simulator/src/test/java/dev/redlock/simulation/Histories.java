@@ -23,7 +23,8 @@ final class Histories {
           QueueHistoriesTest.class,
           LocalHandOffHistoriesTest.class,
           ErringHistoriesTest.class,
-          BoundsHistoriesTest.class);
+          BoundsHistoriesTest.class,
+          LoadHistoriesTest.class);
 
   private Histories() {}
 

@@ -579,8 +579,31 @@ record Mutant(String name, String source, List<Edit> edits) {
         "a lease is extended twenty times as often",
         protocol(
             "LeaseExtender",
-            "nextExtendNanos = r.sentNanos() + config.ttlNanos() / 3;",
+            "nextExtendNanos = r.sentNanos() + random.atMost(config.ttlNanos() / 3);",
             "nextExtendNanos = r.sentNanos() + config.ttlNanos() / 60;"));
+    mutant(
+        "I",
+        "all leases are extended at once, as many as are due",
+        protocol("ExtendQueue", "return limiter.underWay() < limiter.limit();", "return true;"));
+    mutant(
+        "I",
+        "the lease that expires last is extended first",
+        protocol(
+            "ExtendSlot",
+            "first = a.urgentNanos - b.urgentNanos;",
+            "first = b.urgentNanos - a.urgentNanos;"));
+    mutant(
+        "I",
+        "extensions are sent to nodes that hang as if they replied",
+        protocol("ExtendQueue", "        limiter.atMost(MIN_LIMIT);\n", ""));
+    mutant(
+        "I",
+        "a lease that ends keeps its place among the extensions",
+        protocol("LeaseExtender", "      admit(nodes.extensions().giveUp(slot, nowNanos));\n", ""));
+    mutant(
+        "I",
+        "a lease that waits for its extension is not told that it may begin",
+        protocol("LeaseExtender", "        effects.add(new Effect.Admit(other.keys));\n", ""));
     mutant(
         "I",
         "a waiting process polls four times less often",

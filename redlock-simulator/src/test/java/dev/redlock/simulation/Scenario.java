@@ -292,12 +292,24 @@ final class Scenario {
       long delayNanos,
       long jitterNanos,
       RestartGuard guard) {
+    this(nodes, clients, options, delayNanos, jitterNanos, guard, ONE);
+  }
+
+  /** The same with other names. */
+  Scenario(
+      int nodes,
+      int clients,
+      LockOptions options,
+      long delayNanos,
+      long jitterNanos,
+      RestartGuard guard,
+      List<LockKeys> keySets) {
     this.guard = guard;
     setting = Setting.NORMAL;
     this.nodes = nodes;
     this.clients = clients;
     this.options = options;
-    keySets = ONE;
+    this.keySets = keySets;
     config = LockConfig.of(options);
     ttlNanos = config.ttlMillis() * MS;
     maxLeaseNanos = ttlNanos;

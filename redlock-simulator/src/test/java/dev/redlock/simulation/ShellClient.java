@@ -5,6 +5,7 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.SimulatedBuilder;
 import dev.redlock.internal.SimulatedClient;
+import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.Randomness;
@@ -406,6 +407,11 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   @Override
   public RoundLimiter limiter() {
     return SimulatedClient.limiter(redlock);
+  }
+
+  @Override
+  public ExtendQueue extensions() {
+    return SimulatedClient.extensions(redlock);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.redlock.simulation;
 
+import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.NodeKnowledge;
@@ -24,6 +25,7 @@ class SimClient implements Nodes, Randomness {
   final SimLink[] links;
   final NodeKnowledge[] knowledge;
   final RoundLimiter limiter;
+  final ExtendQueue extensions = new ExtendQueue();
   final SimLock[] locks;
   final List<SimLock> allLocks = new ArrayList<>();
   final List<SimUser> users = new ArrayList<>();
@@ -288,6 +290,11 @@ class SimClient implements Nodes, Randomness {
   }
 
   @Override
+  public ExtendQueue extensions() {
+    return extensions;
+  }
+
+  @Override
   public NodeKnowledge knowledge(int node) {
     return knowledge[node];
   }
@@ -359,6 +366,18 @@ class SimClient implements Nodes, Randomness {
         lock.act((m, now, wall) -> m.onInvalidation(node, lock.keys.lockKey(0), now, wall));
       }
     }
+  }
+
+  /** The lease of these names may be extended. */
+  void admit(LockKeys keys) {
+    soon(
+        () -> {
+          for (SimLock lock : locks) {
+            if (lock != null && lock.keys.equals(keys)) {
+              lock.act(LockMachine::onAdmitted);
+            }
+          }
+        });
   }
 
   void hint(String lockKey) {

@@ -152,6 +152,8 @@ class SimLock implements SimLink.Taker {
       client.rounds++;
     } else if (effect instanceof Effect.ReleaseHint hint) {
       sendHint(hint);
+    } else if (effect instanceof Effect.Admit admit) {
+      client.admit(admit.keys());
     } else if (effect instanceof Effect.Settle settle && settle.ack() instanceof SimAck t) {
       t.settled(settle.result());
     }

@@ -59,6 +59,11 @@ final class SimNode {
   private long startedMicros;
   private long markerMicros;
   private long pausedUntil;
+
+  /** How long it works on each request, one after another; 0 in random worlds. */
+  long workNanos;
+
+  private final ArrayDeque<SimLink.Message> toDo = new ArrayDeque<>();
   private long downSince;
   private final ArrayDeque<SimLink.Message> held = new ArrayDeque<>();
   private boolean draining;
@@ -179,12 +184,35 @@ final class SimNode {
       m.connection.refusedByNode();
       return;
     }
+    if (workNanos > 0) {
+      toDo.add(m);
+      if (toDo.size() == 1) {
+        world.at(world.now + workNanos, this::work);
+      }
+      return;
+    }
     if (isPaused() || draining) {
       held.add(m);
       drainLater();
       return;
     }
     execute(m);
+  }
+
+  private void work() {
+    if (isPaused()) {
+      world.at(pausedUntil + workNanos, this::work);
+      return;
+    }
+    SimLink.Message m = toDo.remove();
+    if (!toDo.isEmpty()) {
+      world.at(world.now + workNanos, this::work);
+    }
+    if (up && m.connection.run == run) {
+      execute(m);
+    } else {
+      m.connection.refusedByNode();
+    }
   }
 
   private void drainLater() {
@@ -313,7 +341,7 @@ final class SimNode {
   /** Servers also expire keys that no client reads, but late. */
   private void watchExpiry(LockKeys keys) {
     for (int i = 0; i < keys.size(); i++) {
-      watchExpiry(keys.lockKey(i), keys.lockKey(i).charAt(9) - 'a');
+      watchExpiry(keys.lockKey(i), Checker.slot(keys.lockKey(i)));
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.redlock.simulation;
 
+import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
@@ -720,6 +721,10 @@ final class World {
       }
       if (client.alive && client.limiter().underWay() != 0) {
         throw new Violation("limiter", client.name() + " counts rounds that have ended");
+      }
+      ExtendQueue extensions = client.extensions();
+      if (client.alive && extensions.underWay() + extensions.waiting() != 0) {
+        throw new Violation("limiter", client.name() + " counts extensions that have ended");
       }
     }
     for (SimClient client : clients) {

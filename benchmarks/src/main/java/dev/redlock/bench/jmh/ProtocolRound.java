@@ -3,6 +3,7 @@ package dev.redlock.bench.jmh;
 import dev.redlock.LockOptions;
 import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.HeldLease;
+import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.NodeKnowledge;
@@ -85,6 +86,7 @@ public class ProtocolRound {
     private final NodeStatus status = new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "");
     private NodeKnowledge knowledge = NodeKnowledge.NONE;
     private final RoundLimiter limiter = new RoundLimiter();
+    private final ExtendQueue extensions = new ExtendQueue();
 
     @Override
     public int count() {
@@ -114,6 +116,11 @@ public class ProtocolRound {
     @Override
     public RoundLimiter limiter() {
       return limiter;
+    }
+
+    @Override
+    public ExtendQueue extensions() {
+      return extensions;
     }
   }
 

@@ -3,6 +3,7 @@ package dev.redlock.internal.protocol;
 import dev.redlock.AcquireReport;
 import dev.redlock.LeaseEnd;
 import dev.redlock.RedlockListener;
+import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.ReleaseHints;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,9 @@ public sealed interface Effect {
 
   /** The lease has ended; exactly once for each lease. */
   record End(HeldLease lease, LeaseEnd end) implements Effect {}
+
+  /** Another lock of this client may begin an extension that it waited for. */
+  record Admit(LockKeys keys) implements Effect {}
 
   /** An extension, a release or a broadcast is over. */
   record Settle(Ack ack, Result result) implements Effect {}

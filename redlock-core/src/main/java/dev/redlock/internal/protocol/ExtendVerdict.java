@@ -1,7 +1,7 @@
 package dev.redlock.internal.protocol;
 
 /** What the replies to an {@link ExtendRound} amount to. */
-enum ExtendVerdict {
+public enum ExtendVerdict {
   /** Replies are still to come that can decide. */
   UNDECIDED,
   /** A quorum extended the lease in time. */

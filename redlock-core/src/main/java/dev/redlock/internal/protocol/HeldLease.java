@@ -43,12 +43,12 @@ public final class HeldLease {
   /** When the holder has released it, and the rest of the minimum hold is longer than a lease. */
   private boolean kept;
 
-  HeldLease(Grant grant, Nodes nodes, List<Effect> effects) {
+  HeldLease(Grant grant, Nodes nodes, Randomness random, List<Effect> effects) {
     this.grant = grant;
     token = grant.token;
     grantedNanos = grant.votes.sentNanos();
     capNanos = grantedNanos + grant.config.capNanos();
-    extender = new LeaseExtender(this, nodes, effects);
+    extender = new LeaseExtender(this, nodes, random, effects);
   }
 
   /** The lease of the next waiter, by the same grant; call {@link LeaseExtender#resume} then. */

@@ -34,6 +34,8 @@ final class LeaseExtender {
   private final Grant grant;
   private final LockConfig config;
   private final Nodes nodes;
+  private final Randomness random;
+  private final ExtendSlot slot;
   private final List<Effect> effects;
   private final List<Effect.Ack> acks = new ArrayList<>(0);
 
@@ -41,6 +43,10 @@ final class LeaseExtender {
   private HeldLease lease;
 
   private @Nullable ExtendRound round;
+
+  /** Whether a round is wanted, and has to wait for other leases. */
+  private boolean queued;
+
   private long nextExtendNanos;
   private long lastSentNanos;
   private boolean checkDue;
@@ -52,10 +58,7 @@ final class LeaseExtender {
   /** By node: the connection of the newest repair. */
   private final long[] repairedOn;
 
-  /**
-   * Nodes that were found without the grant after the release was asked for: a local hand-off
-   * repairs them.
-   */
+  /** Nodes found without the grant after the release was asked for: a hand-off repairs them. */
   private long unrepaired;
 
   /** Nodes whose newest reply to an extension says that another lease has the key. */
@@ -64,15 +67,17 @@ final class LeaseExtender {
   /** How many such replies came since no node was in {@link #lostOn}. */
   private int checksInVain;
 
-  LeaseExtender(HeldLease lease, Nodes nodes, List<Effect> effects) {
+  LeaseExtender(HeldLease lease, Nodes nodes, Randomness random, List<Effect> effects) {
     this.lease = lease;
     this.nodes = nodes;
+    this.random = random;
     this.effects = effects;
     grant = lease.grant;
     config = grant.config;
     repairedOn = new long[nodes.count()];
+    slot = new ExtendSlot(grant.keys, config.nodeTimeoutNanos());
     lastSentNanos = grant.votes.sentNanos();
-    nextExtendNanos = lastSentNanos + config.ttlNanos() / 3;
+    nextExtendNanos = lastSentNanos + random.atMost(config.ttlNanos() / 3);
   }
 
   /**
@@ -172,28 +177,76 @@ final class LeaseExtender {
     if (repairedOn[node] != nodes.status(node).connection()) {
       repairing &= ~(1L << node); // The repair was lost with its connection.
     }
-    repair(1L << node, nowNanos, nowWallMillis);
+    if (!queued) { // Else its extension writes the lease to this node as well.
+      repair(1L << node, nowNanos, nowWallMillis);
+    }
   }
 
   // Extension.
 
-  /** Extends now, or shares the round under way; the ack is settled by its verdict. */
+  /** Extends soon, or shares the round under way; the ack is settled by its verdict. */
   void extendNow(Effect.Ack ack, long nowNanos, long nowWallMillis) {
     acks.add(ack);
     if (round == null) {
+      wantRound(nowNanos, nowWallMillis);
+    }
+  }
+
+  /** Begins a round if this lease is among the first of this client; else it waits for its turn. */
+  private void wantRound(long nowNanos, long nowWallMillis) {
+    boolean asked = checkDue || !acks.isEmpty();
+    long left = deadlineNanos() - nowNanos;
+    if (!asked && !isUseful(ttlMillis(nowNanos), nowNanos)) {
+      nextExtendNanos = deadlineNanos();
+      cease(nowNanos);
+      return;
+    }
+    // A caller, or a doubt, waits no longer than a lease that expires within a node timeout.
+    long urgent = nowNanos + (asked ? Math.min(left, config.nodeTimeoutNanos()) : left);
+    queued = true;
+    admit(nodes.extensions().ask(slot, urgent, deadlineNanos(), nowNanos));
+    if (queued) {
+      // It is told of its turn. To ask again helps if the thread that has to tell it is paused.
+      nextExtendNanos = nowNanos + Math.max(MIN_RETRY_NANOS, left / 2);
+    } else {
       startRound(nowNanos, nowWallMillis);
     }
   }
 
-  private void startRound(long nowNanos, long nowWallMillis) {
-    // The cap shortens the last extension, so that validity ends there.
-    long toCapMillis = (lease.capNanos - nowNanos + config.driftNanos()) / 1_000_000L;
-    long ttlMillis = Math.min(config.ttlMillis(), toCapMillis);
-    if (!isUseful(ttlMillis, nowNanos)) {
-      nextExtendNanos = deadlineNanos();
-      if (!checkDue && acks.isEmpty()) {
-        return;
+  /** Another round has ended, and this lease is the next. */
+  void onAdmitted(long nowNanos, long nowWallMillis) {
+    if (queued) {
+      wantRound(nowNanos, nowWallMillis);
+    }
+  }
+
+  /** No round is wanted any more; one that is under way decides nothing. */
+  void cease(long nowNanos) {
+    if (queued || round != null) {
+      queued = false;
+      admit(nodes.extensions().giveUp(slot, nowNanos));
+    }
+  }
+
+  private void admit(List<ExtendSlot> admitted) {
+    for (ExtendSlot other : admitted) {
+      if (other == slot) {
+        queued = false;
+      } else {
+        effects.add(new Effect.Admit(other.keys));
       }
+    }
+  }
+
+  /** The cap shortens the last extension, so that validity ends there. */
+  private long ttlMillis(long nowNanos) {
+    long toCapMillis = (lease.capNanos - nowNanos + config.driftNanos()) / 1_000_000L;
+    return Math.min(config.ttlMillis(), toCapMillis);
+  }
+
+  private void startRound(long nowNanos, long nowWallMillis) {
+    long ttlMillis = ttlMillis(nowNanos);
+    if (!isUseful(ttlMillis, nowNanos)) {
       // The cap is reached, or this is only a check: the nodes keep what is left of the lease time.
       // A caller that asked learns whether they confirm it, because the lease has not ended.
       ttlMillis = Math.max(1, (deadlineNanos() + config.driftNanos() - nowNanos) / 1_000_000L);
@@ -238,10 +291,11 @@ final class LeaseExtender {
       return null;
     }
     round = null;
+    admit(nodes.extensions().ended(slot, verdict, r.sentNanos(), nodes, nowNanos));
     switch (verdict) {
       case RENEWED -> {
         grant.renew(r.validity);
-        nextExtendNanos = r.sentNanos() + config.ttlNanos() / 3;
+        nextExtendNanos = r.sentNanos() + random.atMost(config.ttlNanos() / 3);
         settleAcks(Effect.Result.DONE);
         effects.add(new Effect.Extended(lease, r.repaired()));
       }
@@ -249,9 +303,8 @@ final class LeaseExtender {
         return LeaseEnd.LOST;
       }
       case TOO_OLD -> {
-        // This client was paused, the nodes were not. It asks again, for the callers as well.
-        nextExtendNanos = nowNanos;
-        startRound(nowNanos, nowWallMillis);
+        // This client was paused, or asks too much of the nodes. It asks again, also for callers.
+        wantRound(nowNanos, nowWallMillis);
         return null;
       }
       default -> retry(r, nowNanos, nowWallMillis);
@@ -265,7 +318,7 @@ final class LeaseExtender {
 
   private void retry(ExtendRound r, long nowNanos, long nowWallMillis) {
     long left = grant.validity().remaining(nowNanos, nowWallMillis);
-    long soon = Math.min(config.ttlNanos() / 10, left / 4);
+    long soon = random.atMost(Math.min(config.ttlNanos() / 10, left / 2));
     nextExtendNanos = nowNanos + Math.max(MIN_RETRY_NANOS, soon);
     settleAcks(Effect.Result.failed(Reports.ofReplies(nodes, grant.keys, r, nowNanos)));
     effects.add(new Effect.ExtendFailed(lease, left));
@@ -291,8 +344,7 @@ final class LeaseExtender {
       return; // The node executes the command after the change, and its reply reports the key.
     }
     checkDue = true;
-    // Other leases come and go on a node that lost the key. A check would wake their waiters each
-    // time.
+    // Other leases come and go on a node that lost the key. Each check would wake their waiters.
     boolean lost = (lostOn & 1L << node) != 0;
     checkAfter(lost ? longInterval() : CHECK_INTERVAL_NANOS);
   }
@@ -325,13 +377,13 @@ final class LeaseExtender {
       }
     }
     if (isRoundDue() && nextExtendNanos - nowNanos <= 0) {
-      startRound(nowNanos, nowWallMillis);
+      wantRound(nowNanos, nowWallMillis);
     }
     return null;
   }
 
   private boolean isRoundDue() {
-    return round == null && (extendsItself() || checkDue);
+    return round == null && (extendsItself() || checkDue || queued);
   }
 
   void deadlines(NextWake wake) {

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeaseKeeper {
   private final Nodes nodes;
+  private final Randomness random;
   private final List<Effect> effects;
   private final PendingReleases pendingReleases;
   private final WaitPolicy waitPolicy;
@@ -25,11 +26,13 @@ final class LeaseKeeper {
 
   LeaseKeeper(
       Nodes nodes,
+      Randomness random,
       List<Effect> effects,
       PendingReleases pendingReleases,
       WaitPolicy waitPolicy,
       Turn turn) {
     this.nodes = nodes;
+    this.random = random;
     this.effects = effects;
     this.pendingReleases = pendingReleases;
     this.waitPolicy = waitPolicy;
@@ -67,7 +70,7 @@ final class LeaseKeeper {
   /** The round has won the lock for the waiter. */
   HeldLease grant(Waiter w, AcquireRound won, long now) {
     turn.granted(won);
-    HeldLease l = new HeldLease(new Grant(won, w.config), nodes, effects);
+    HeldLease l = new HeldLease(new Grant(won, w.config), nodes, random, effects);
     lease = l;
     HeldLease before = won.predecessor;
     if (before != null) {
@@ -89,8 +92,9 @@ final class LeaseKeeper {
   }
 
   /** A round decides whether the next waiter has the lock: the holder has released it. */
-  void handOffByRound(long now) {
+  void handOffByRound(HeldLease l, long now) {
     lease = null;
+    l.extender.cease(now);
     takenUntil(now);
   }
 
@@ -176,6 +180,7 @@ final class LeaseKeeper {
       lease = null;
     }
     l.finish(how);
+    l.extender.cease(now);
     if (!l.isKept()) {
       effects.add(new Effect.End(l, how));
     }

@@ -52,7 +52,7 @@ public final class LockMachine {
     waitPolicy = new WaitPolicy(nodes, keys, random);
     acquirer =
         new Acquirer(keys, nodes, random, effects, waitPolicy, turn, places, pendingReleases);
-    leases = new LeaseKeeper(nodes, effects, pendingReleases, waitPolicy, turn);
+    leases = new LeaseKeeper(nodes, random, effects, pendingReleases, waitPolicy, turn);
     waiters = new Waiters(keys, nodes, effects, waitPolicy, turn, places, acquirer, leases);
   }
 
@@ -373,6 +373,16 @@ public final class LockMachine {
     if (leases.lease() != null) {
       onTimer(now, wall);
     }
+  }
+
+  /** The lease may begin the extension that it waited for. */
+  public void onAdmitted(long now, long wall) {
+    leases.endIfOverdue(now, wall);
+    HeldLease l = leases.lease();
+    if (l != null) {
+      l.extender.onAdmitted(now, wall);
+    }
+    waiters.proceed(now, wall);
   }
 
   /** A node's connection changed its state. */

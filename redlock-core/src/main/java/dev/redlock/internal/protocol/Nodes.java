@@ -103,6 +103,9 @@ public interface Nodes {
   /** How many rounds may be under way; shared by all locks of a client. */
   RoundLimiter limiter();
 
+  /** Which leases may be extended now; shared by all locks of a client. */
+  ExtendQueue extensions();
+
   /** The usual time of a round: the slowest node of the fastest quorum determines it. */
   default long roundTripNanos() {
     long[] latency = new long[count()];

@@ -5,6 +5,15 @@ public interface Randomness {
   /** Evenly spread in [0, 1). */
   double next();
 
+  /**
+   * This time, or up to a fifth less. What began together, as leases that were granted together or
+   * waited for the end of one pause, does not stay together then.
+   */
+  default long atMost(long nanos) {
+    long fifth = nanos / 5;
+    return nanos - (long) (fifth * next());
+  }
+
   /** A new lease id: 160 random bits, never the same twice. */
   String leaseId();
 }

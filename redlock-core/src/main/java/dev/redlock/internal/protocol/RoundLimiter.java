@@ -78,6 +78,16 @@ public class RoundLimiter {
     backoff = Math.max(1, backoff / SHORTER);
   }
 
+  /** A round is given up, and tells nothing. */
+  void gaveUp() {
+    underWay--;
+  }
+
+  /** No more rounds than this may be under way now. */
+  void atMost(int rounds) {
+    limit = Math.min(limit, Math.max(minLimit, rounds));
+  }
+
   /** A round that began at this time has ended: won, refused or given up. */
   public void ended(
       AcquireVerdict verdict, long startNanos, long timeoutNanos, Nodes nodes, long nowNanos) {
@@ -118,7 +128,7 @@ public class RoundLimiter {
     limit = Math.max(minLimit, limit * DECREASE);
   }
 
-  private static boolean quorumHeardSince(long sinceNanos, Nodes nodes) {
+  static boolean quorumHeardSince(long sinceNanos, Nodes nodes) {
     int heard = 0;
     for (int i = 0; i < nodes.count(); i++) {
       heard += nodes.knowledge(i).heardNanos() - sinceNanos >= 0 ? 1 : 0;

@@ -255,7 +255,7 @@ final class Waiters {
       leases.handOffLocally(l, next, now, wall);
       return;
     }
-    leases.handOffByRound(now);
+    leases.handOffByRound(l, now);
     acquirer.reset();
     conclude(acquirer.handOff(next, l, now, wall), now, wall);
   }

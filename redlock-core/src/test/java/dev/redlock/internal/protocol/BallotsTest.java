@@ -208,6 +208,7 @@ class BallotsTest {
           new HeldLease(
               new Grant(new AcquireRound(nodes, won, CONFIG, null, false, -1, NOW, 0), CONFIG),
               nodes,
+              new TestNodes.Middle(),
               List.of());
       round = new ExtendRound(nodes, lease, 30_000, false, nodes.all(), NOW, 0);
     }
@@ -424,6 +425,11 @@ class BallotsTest {
       @Override
       public RoundLimiter limiter() {
         return new RoundLimiter();
+      }
+
+      @Override
+      public ExtendQueue extensions() {
+        return new ExtendQueue();
       }
     };
   }

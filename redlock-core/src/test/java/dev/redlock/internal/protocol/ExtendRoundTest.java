@@ -16,7 +16,7 @@ class ExtendRoundTest {
 
   private HeldLease lease() {
     AcquireRound won = nodes.round(config, start, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2);
-    return new HeldLease(new Grant(won, config), nodes, new ArrayList<>());
+    return new HeldLease(new Grant(won, config), nodes, new TestNodes.Middle(), new ArrayList<>());
   }
 
   private ExtendRound round(boolean repair, long candidates) {

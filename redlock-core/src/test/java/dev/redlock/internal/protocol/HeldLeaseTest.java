@@ -23,7 +23,7 @@ class HeldLeaseTest {
     LockConfig config = LockConfig.of(options.build());
     AcquireRound won = nodes.round(config, START, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2);
     assertThat(won.verdict()).isEqualTo(AcquireVerdict.WON);
-    return new HeldLease(new Grant(won, config), nodes, effects);
+    return new HeldLease(new Grant(won, config), nodes, new TestNodes.Middle(), effects);
   }
 
   private static boolean handsOff(HeldLease l, long now) {

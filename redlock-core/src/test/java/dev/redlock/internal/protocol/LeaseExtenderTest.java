@@ -30,6 +30,21 @@ class LeaseExtenderTest {
   private LeaseExtender extender;
   private long now = START;
 
+  /** What the next random number is: 0 makes an interval the longest. */
+  private double chance;
+
+  private final class Chance implements Randomness {
+    @Override
+    public double next() {
+      return chance;
+    }
+
+    @Override
+    public String leaseId() {
+      throw new AssertionError("no lease id is needed");
+    }
+  }
+
   /** The lease time is one second, of which the drift takes 12 ms. */
   @BeforeEach
   void hold() {
@@ -44,7 +59,7 @@ class LeaseExtenderTest {
     LockConfig config = LockConfig.of(options.build());
     AcquireRound won = nodes.round(config, now, GRANTED, voters);
     assertThat(won.verdict()).isEqualTo(AcquireVerdict.WON);
-    lease = new HeldLease(new Grant(won, config), nodes, effects);
+    lease = new HeldLease(new Grant(won, config), nodes, new Chance(), effects);
     extender = lease.extender;
   }
 
@@ -143,7 +158,7 @@ class LeaseExtenderTest {
   void extension_withoutAQuorum_isRepeatedSoonerTowardsTheEnd_butNotWithoutAPause() {
     passTo(900);
     reply(sent(), NO_ANSWER, 0, 1, 2);
-    assertThat(wakesAt()).as("a quarter of the 88 ms that are left").isEqualTo(922);
+    assertThat(wakesAt()).as("half of the 88 ms that are left").isEqualTo(944);
     passTo(980);
     reply(sent(), NO_ANSWER, 0, 1, 2);
     assertThat(wakesAt()).as("after at least 5 ms").isEqualTo(985);
@@ -195,6 +210,80 @@ class LeaseExtenderTest {
     reply(again, ReplyCode.EXTENDED, 0, 1);
     assertThat(take(Effect.Settle.class))
         .containsExactly(new Effect.Settle(ACK, Effect.Result.DONE));
+  }
+
+  /** As many leases as may be extended at once. */
+  private List<ExtendSlot> others() {
+    List<ExtendSlot> begun = new ArrayList<>();
+    long deadline = now + 100 * MILLI;
+    ExtendSlot next = new ExtendSlot(TestNodes.KEYS, 100 * MILLI);
+    while (nodes.extensions().ask(next, deadline, deadline, now).contains(next)) {
+      begun.add(next);
+      next = new ExtendSlot(TestNodes.KEYS, 100 * MILLI);
+    }
+    nodes.extensions().giveUp(next, now);
+    return begun;
+  }
+
+  @Test
+  void extension_whileTooManyAreUnderWay_waitsForItsTurn_andAsksAtHalfOfWhatIsLeft() {
+    now = START + 400 * MILLI;
+    List<ExtendSlot> others = others();
+    passTo(400);
+    nothingIsSent();
+    assertThat(wakesAt()).as("588 ms are left").isEqualTo(694);
+    assertThat(nodes.extensions().giveUp(others.get(0), now)).hasSize(1);
+    extender.onAdmitted(now, now / MILLI);
+    assertThat(sent().mask()).isEqualTo(ALL);
+    extender.onAdmitted(now, now / MILLI);
+    nothingIsSent();
+  }
+
+  @Test
+  void extension_thatHasWaitedLong_asksAgain_andTakesTheSlotOfAPausedThread() {
+    now = START + 400 * MILLI;
+    others();
+    passTo(400);
+    nothingIsSent();
+    passTo(694);
+    assertThat(sent().mask()).isEqualTo(ALL);
+  }
+
+  @Test
+  void lease_thatEndsWhileItsExtensionWaits_leavesNothing() {
+    now = START + 400 * MILLI;
+    List<ExtendSlot> others = others();
+    passTo(400);
+    extendNow();
+    assertThat(nodes.extensions().waiting()).isEqualTo(1);
+    lease.finish(LeaseEnd.RELEASED);
+    extender.cease(now);
+    assertThat(take(Effect.Settle.class))
+        .containsExactly(new Effect.Settle(ACK, Effect.Result.over(LeaseEnd.RELEASED)));
+    assertThat(nodes.extensions().waiting()).isZero();
+    assertThat(nodes.extensions().underWay()).isEqualTo(others.size());
+  }
+
+  @Test
+  void lease_thatEndsDuringItsExtension_letsAnotherLeaseBegin() {
+    passTo(400);
+    sent();
+    others();
+    ExtendSlot waits = new ExtendSlot(TestNodes.KEYS, 100 * MILLI);
+    assertThat(nodes.extensions().ask(waits, now + MILLI, now + MILLI, now)).isEmpty();
+    extender.cease(now);
+    assertThat(take(Effect.Admit.class)).containsExactly(new Effect.Admit(TestNodes.KEYS));
+  }
+
+  @Test
+  void intervals_areShortenedAtRandom_byAFifthAtMost() {
+    chance = 0.5;
+    passTo(400);
+    reply(sent(), ReplyCode.EXTENDED, 0, 1);
+    assertThat(wakesAt()).isEqualTo(400 + 300);
+    passTo(700);
+    reply(sent(), NO_ANSWER, 0, 1, 2);
+    assertThat(wakesAt()).isEqualTo(700 + 90);
   }
 
   @Test

@@ -54,6 +54,11 @@ class PendingReleasesRetryTest {
     public RoundLimiter limiter() {
       throw new AssertionError();
     }
+
+    @Override
+    public ExtendQueue extensions() {
+      throw new AssertionError();
+    }
   }
 
   private void release(String leaseId) {

@@ -35,7 +35,7 @@ class PendingReleasesTest {
     LockRequest.Acquire request =
         LockRequest.Acquire.of(TestNodes.KEYS, id, 64, config.ttlMillis());
     AcquireRound won = new AcquireRound(nodes, request, config, null, false, -1, now, now / MILLI);
-    return new HeldLease(new Grant(won, config), nodes, new ArrayList<>());
+    return new HeldLease(new Grant(won, config), nodes, new TestNodes.Middle(), new ArrayList<>());
   }
 
   /** The lease is handed off by a round that these nodes have granted, and these not yet. */

@@ -54,6 +54,11 @@ class RoundLimiterTest {
     public RoundLimiter limiter() {
       return limiter;
     }
+
+    @Override
+    public ExtendQueue extensions() {
+      throw new AssertionError();
+    }
   }
 
   private AcquireRound begin() {

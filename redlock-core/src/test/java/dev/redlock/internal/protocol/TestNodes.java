@@ -19,6 +19,7 @@ final class TestNodes implements Nodes {
   private final NodeStatus[] status;
   private final NodeKnowledge[] known;
   private final RoundLimiter limiter = new RoundLimiter();
+  private final ExtendQueue extensions = new ExtendQueue();
 
   TestNodes(int count) {
     status = new NodeStatus[count];
@@ -72,6 +73,11 @@ final class TestNodes implements Nodes {
   @Override
   public RoundLimiter limiter() {
     return limiter;
+  }
+
+  @Override
+  public ExtendQueue extensions() {
+    return extensions;
   }
 
   /** A lease time of one second, a node timeout of 100 ms. */

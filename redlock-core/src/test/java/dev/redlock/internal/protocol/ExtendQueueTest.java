@@ -1,0 +1,142 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayDeque;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ExtendQueueTest {
+  private static final long MILLI = TestNodes.MILLI;
+  private static final long TIMEOUT = 100 * MILLI;
+
+  private final TestNodes nodes = new TestNodes(3);
+  private final ExtendQueue queue = new ExtendQueue();
+  private final ArrayDeque<ExtendSlot> begun = new ArrayDeque<>();
+  private long now = 10_000 * MILLI;
+
+  private static ExtendSlot slot() {
+    return new ExtendSlot(TestNodes.KEYS, TIMEOUT);
+  }
+
+  /** The slot asks for a lease that expires after this time. */
+  private List<ExtendSlot> ask(ExtendSlot slot, long leftMillis) {
+    return queue.ask(slot, now + leftMillis * MILLI, now + leftMillis * MILLI, now);
+  }
+
+  private List<ExtendSlot> ended(ExtendSlot slot, ExtendVerdict verdict, long tookMillis) {
+    return queue.ended(slot, verdict, now - tookMillis * MILLI, nodes, now);
+  }
+
+  /** Begins rounds until no more may be under way; returns the one that began first. */
+  private ExtendSlot fill() {
+    ExtendSlot next = slot();
+    while (ask(next, 20_000).contains(next)) {
+      begun.add(next);
+      next = slot();
+    }
+    assertThat(queue.giveUp(next, now)).isEmpty();
+    return begun.remove();
+  }
+
+  @Test
+  void slots_thatWait_areAdmittedInOrderOfTheirDeadlines() {
+    ExtendSlot done = fill();
+    ExtendSlot late = slot();
+    ExtendSlot early = slot();
+    assertThat(ask(late, 9_000)).isEmpty();
+    assertThat(ask(early, 5_000)).isEmpty();
+    assertThat(queue.waiting()).isEqualTo(2);
+    assertThat(ended(done, ExtendVerdict.RENEWED, 30)).containsExactly(early);
+    assertThat(ended(early, ExtendVerdict.RENEWED, 30)).containsExactly(late);
+    assertThat(queue.waiting()).isZero();
+  }
+
+  @Test
+  void slot_thatAsksAgainMoreUrgently_comesFirst_andNeverFallsBack() {
+    ExtendSlot done = fill();
+    ExtendSlot first = slot();
+    ExtendSlot caller = slot();
+    ask(first, 5_000);
+    ask(caller, 9_000);
+    queue.ask(caller, now + TIMEOUT, now + 9_000 * MILLI, now);
+    ask(caller, 9_000);
+    assertThat(ended(done, ExtendVerdict.RENEWED, 30)).containsExactly(caller);
+  }
+
+  @Test
+  void lease_thatEndsBeforeARoundDoes_waitsForThoseThatCanBeKept_butIsExtended() {
+    ExtendSlot done = fill();
+    for (int i = 0; i < 20; i++) { // A round usually takes 30 ms.
+      ended(done, ExtendVerdict.RENEWED, 30);
+      done = fill();
+    }
+    ExtendSlot tooLate = slot();
+    ExtendSlot other = slot();
+    ask(tooLate, 20);
+    ask(other, 5_000);
+    assertThat(queue.giveUp(done, now)).containsExactly(other);
+    assertThat(queue.giveUp(other, now)).containsExactly(tooLate);
+  }
+
+  @Test
+  void slot_thatIsGivenUp_letsTheNextBegin_andNoneIsLeft() {
+    ExtendSlot done = fill();
+    ExtendSlot next = slot();
+    ExtendSlot gone = slot();
+    ask(gone, 5_000);
+    ask(next, 9_000);
+    assertThat(queue.giveUp(gone, now)).isEmpty();
+    assertThat(queue.giveUp(gone, now)).as("twice").isEmpty();
+    assertThat(queue.giveUp(done, now)).containsExactly(next);
+    assertThat(queue.waiting()).isZero();
+  }
+
+  @Test
+  void slots_ofRoundsThatMustHaveEnded_areTakenFromThem() {
+    ExtendSlot paused = fill();
+    ExtendSlot next = slot();
+    assertThat(ask(next, 9_000)).isEmpty();
+    now += 2 * TIMEOUT + 1;
+    assertThat(ask(next, 9_000)).containsExactly(next);
+    assertThat(queue.underWay()).isEqualTo(1);
+    assertThat(ended(paused, ExtendVerdict.TOO_OLD, 201)).isEmpty();
+    assertThat(queue.underWay()).as("counted once").isEqualTo(1);
+  }
+
+  @Test
+  void rounds_whileNoQuorumReplies_areOneAtATime() {
+    ExtendSlot first = fill();
+    now += TIMEOUT;
+    ended(first, ExtendVerdict.UNKNOWN, 100);
+    assertThat(ask(first, 9_000)).isEmpty();
+    now += 2 * TIMEOUT + 1;
+    assertThat(ask(first, 9_000)).as("the others are overdue").containsExactly(first);
+    ExtendSlot other = slot();
+    assertThat(ask(other, 5_000)).as("the limit is one").isEmpty();
+  }
+
+  @Test
+  void rounds_whileTheyAreFast_areMoreAndMore() {
+    ExtendSlot done = fill();
+    int before = queue.underWay();
+    for (int i = 0; i < 50; i++) {
+      ended(done, ExtendVerdict.RENEWED, 1);
+      done = fill();
+    }
+    assertThat(queue.underWay()).isGreaterThan(before + 40);
+  }
+
+  @Test
+  void rounds_afterAPause_beginWithFew() {
+    ExtendSlot done = fill();
+    int first = queue.underWay();
+    for (int i = 0; i < 50; i++) {
+      ended(done, ExtendVerdict.RENEWED, 1);
+      done = fill();
+    }
+    now += 1_000 * MILLI; // All rounds under way are overdue.
+    fill();
+    assertThat(queue.underWay()).isEqualTo(first);
+  }
+}
