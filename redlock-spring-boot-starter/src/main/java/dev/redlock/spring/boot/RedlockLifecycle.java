@@ -13,8 +13,9 @@ import org.springframework.context.SmartLifecycle;
 /**
  * Closes the client after all beans that may use it. Many of them wait for their tasks when Spring
  * destroys them, after all phases of the shutdown: schedulers and executors that await their tasks,
- * Quartz, an {@code ExecutorService}. Their tasks may even take new locks then. So the client serves
- * until they are destroyed, and only then closes, with a grace period for tasks of other threads.
+ * Quartz, an {@code ExecutorService}. Their tasks may even take new locks then. So the client
+ * serves until they are destroyed, and only then closes, with a grace period for tasks of other
+ * threads.
  *
  * <p>A stop of the context that is not its end changes nothing: the client still serves.
  */

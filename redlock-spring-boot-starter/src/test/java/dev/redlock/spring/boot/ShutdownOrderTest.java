@@ -347,7 +347,8 @@ class ShutdownOrderTest {
               new DefaultLockingTaskExecutor(context.getBean(LockProvider.class));
           context
               .getBean("awaiting", Executor.class)
-              .execute(() -> locking.executeWithLock((Runnable) () -> signals.work(() -> true), shed()));
+              .execute(
+                  () -> locking.executeWithLock((Runnable) () -> signals.work(() -> true), shed()));
         },
         "shedlock:job");
   }
@@ -389,9 +390,8 @@ class ShutdownOrderTest {
     for (boolean reactive : new boolean[] {false, true}) {
       try (ConfigurableApplicationContext context = start("redlock.shutdown.grace-period=60s")) {
         Job job = context.getBean(Job.class);
-      Signals signals = context.getBean(Signals.class);
-        CompletableFuture<String> result =
-            reactive ? job.mono(null).toFuture() : job.future(null);
+        Signals signals = context.getBean(Signals.class);
+        CompletableFuture<String> result = reactive ? job.mono(null).toFuture() : job.future(null);
         await(signals.started);
         CompletableFuture<Void> closed = closing(context);
         assertThat(nodes.isHeld("job")).isTrue();
@@ -418,15 +418,15 @@ class ShutdownOrderTest {
       await(signals.started);
       context.close();
       assertThat(log.list)
-          .anyMatch(event -> event.getFormattedMessage().matches("closing the client.*\\[job\\].*"));
+          .anyMatch(
+              event -> event.getFormattedMessage().matches("closing the client.*\\[job\\].*"));
       assertThat(nodes.holders("job")).isZero();
       signals.later.complete("too late");
       assertThatThrownBy(() -> result.get(DEADLINE_SECONDS, TimeUnit.SECONDS))
           .isInstanceOf(ExecutionException.class)
           .satisfies(
               e ->
-                  assertThat(((LeaseLostException) e.getCause()).end())
-                      .isEqualTo(LeaseEnd.CLOSED));
+                  assertThat(((LeaseLostException) e.getCause()).end()).isEqualTo(LeaseEnd.CLOSED));
       logger.detachAppender(log);
       log.list.clear();
     }

@@ -26,8 +26,9 @@ final class ColdStart implements Executor {
   }
 
   /**
-   * A daemon thread with the class loader of this library, without inheritable thread locals. The loader of the calling thread may
-   * belong to one of several applications, and may not see the services of Lettuce and Netty.
+   * A daemon thread with the class loader of this library, without inheritable thread locals. The
+   * loader of the calling thread may belong to one of several applications, and may not see the
+   * services of Lettuce and Netty.
    */
   static Thread daemon(Runnable task, String name) {
     Thread thread = new Thread(null, task, name, 0, false);
