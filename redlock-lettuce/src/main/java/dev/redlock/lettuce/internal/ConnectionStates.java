@@ -41,6 +41,7 @@ public final class ConnectionStates {
   /** INFO reports whole seconds; this covers the rounding at both ends. */
   private static final Duration ROUNDING = Duration.ofSeconds(2);
 
+  private static final String FLUSHED = "was flushed, or a proxy hid its restart";
   private static final String RESTARTED = "restarted: its run id changed";
   private static final String READ_ONLY =
       "replied like a replica (READONLY): only masters may vote";
@@ -176,7 +177,12 @@ public final class ConnectionStates {
       // which of them it may lack.
       hold(now, now, "");
     } else if (runId == null) {
+      Hold before = hold;
       meet(identity, probe.masterForMicros(), now);
+      // The age of a server that was flushed says nothing about its keys.
+      if (before.why.equals(FLUSHED) && before.untilNanos - hold.untilNanos > 0) {
+        hold(before.sinceNanos, before.untilNanos, before.why);
+      }
     } else if (!runId.equals(identity.runId())) {
       hold(now, now + guardNanos, RESTARTED);
     } else if (wasReplica && !identity.replica()) {
@@ -321,8 +327,7 @@ public final class ConnectionStates {
     }
     boolean same = marker != null && markerSince != 0 && marker.sinceMicros() == markerSince;
     if (!same) {
-      holdBeforeFlush =
-          new Hold(hold.sinceNanos, hold.untilNanos, "was flushed, or a proxy hid its restart");
+      holdBeforeFlush = new Hold(hold.sinceNanos, hold.untilNanos, FLUSHED);
     }
     if (marker != null) {
       markerSince = marker.sinceMicros();

@@ -222,6 +222,20 @@ class ConnectionStatesTest {
     assertQuarantined(now, now + GUARD);
   }
 
+  /** Found by the seed 21409 of the connections. */
+  @Test
+  void flush_beforeTheServerFirstTellsItsAge_stillHoldsForTheWholeGuard() {
+    connect(new Probe(null, marker(1)));
+    states.onFlush(now);
+    states.onMarker(marker(2), now);
+    long flushed = now;
+    pass(seconds(3));
+
+    states.onProbed(new Probe(identity("a", OLD, "master"), marker(2)), now);
+
+    assertQuarantined(flushed, flushed + GUARD);
+  }
+
   @Test
   void flush_markerUnreadable_countsAsGone() {
     connect(probe("a", OLD));
