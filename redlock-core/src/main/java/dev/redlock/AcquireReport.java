@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param rounds the number of rounds that the client sent for this caller
  * @param overdue how long after the node timeout the client judged the votes. More than a few
  *     milliseconds mean that its process was paused, or that its machine is overloaded
+ * @param queuedBefore {@link Verdict#HELD}, if the lock was free: how many processes that have not
+ *     answered their turn yet were queued before this one; otherwise 0
  */
 public record AcquireReport(
     List<String> names,
@@ -29,7 +31,8 @@ public record AcquireReport(
     List<NodeVote> votes,
     Duration waited,
     int rounds,
-    Duration overdue)
+    Duration overdue,
+    int queuedBefore)
     implements Serializable {
   private static final Duration PAUSE = Duration.ofMillis(10);
 
@@ -41,9 +44,24 @@ public record AcquireReport(
     requireNonNull(overdue, "overdue");
   }
 
+  /** A report on a lock that no queued process keeps from this client. */
+  public AcquireReport(
+      List<String> names,
+      Verdict verdict,
+      int quorum,
+      List<NodeVote> votes,
+      Duration waited,
+      int rounds,
+      Duration overdue) {
+    this(names, verdict, quorum, votes, waited, rounds, overdue, 0);
+  }
+
   /** The result of the votes of a round that failed. */
   public enum Verdict {
-    /** Another client holds the lock. */
+    /**
+     * Another client holds the lock. Or the lock is free, and processes that were queued before
+     * have their turn; see {@link AcquireReport#queuedBefore()}.
+     */
     HELD,
     /** This client holds the lock or waits for it; no node was asked. */
     HELD_LOCALLY,
@@ -139,7 +157,7 @@ public record AcquireReport(
   public String sentence() {
     StringBuilder out = new StringBuilder();
     switch (verdict) {
-      case HELD -> out.append("held by another client");
+      case HELD -> out.append(queuedBefore == 0 ? "held by another client" : free());
       case HELD_LOCALLY -> out.append("held or waited for by this client");
       case COLLIDED -> out.append("several clients asked at once; this one got no quorum");
       case UNAVAILABLE ->
@@ -168,6 +186,12 @@ public record AcquireReport(
       out.append(i == 0 ? ": " : ", ").append(votes.get(i));
     }
     return Printable.of(out.toString());
+  }
+
+  private String free() {
+    return queuedBefore == 1
+        ? "free, 1 process queued before does not answer"
+        : "free, " + queuedBefore + " processes queued before do not answer";
   }
 
   @Override

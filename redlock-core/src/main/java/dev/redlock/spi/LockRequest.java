@@ -21,10 +21,20 @@ public sealed interface LockRequest {
    *     node executes the request
    * @param patienceMicros how long the first of the queue may be silent after it was woken. Then
    *     this process may pass it over
+   * @param lifeMillis for how long the process counts as alive after this request to be queued. It
+   *     loses its place then, unless it asks again before
+   * @param atTurn acquire: the process has its turn at its home node. A queue in which it has no
+   *     place does not refuse it
    */
-  record QueueEntry(String process, long arrivalMicros, long patienceMicros) {
+  record QueueEntry(
+      String process, long arrivalMicros, long patienceMicros, long lifeMillis, boolean atTurn) {
     public QueueEntry {
       requireNonNull(process, "process");
+    }
+
+    /** A place that lives for a minute, of a process that does not have its turn. */
+    public QueueEntry(String process, long arrivalMicros, long patienceMicros) {
+      this(process, arrivalMicros, patienceMicros, 60_000, false);
     }
   }
 

@@ -14,13 +14,14 @@ import org.jspecify.annotations.Nullable;
  * @param fence the highest fence that the node stores for the names; 0 if none. {@link
  *     ReplyCode#ADMITTED}: the highest token of a lease that has ended, as far as the node knows
  * @param remainingMillis {@link ReplyCode#HELD}: the remaining life of the key that expires last;
- *     −1 if the node stores no lease, see {@link LockRequest.Enqueue}
+ *     −1 if the node stores no lease, see {@link LockRequest.Enqueue}. Enqueue, {@link
+ *     ReplyCode#QUEUED}: after this time this process is to ask again; 0 if others do
  * @param mark {@link ReplyCode#HELD}: a short hash of the holder's lease id, and its label; see
  *     {@link HolderMark}
  * @param othersQueued {@link ReplyCode#GRANTED} and {@link ReplyCode#RELEASED}: how many other
  *     processes want the lock, as far as the node knows: the processes in its queue, or 1 if the
- *     node refused a client since the last grant. Enqueue: how many processes are before this
- *     process in the queue
+ *     node refused a client since the last grant. Enqueue, and {@link ReplyCode#QUEUED}: how many
+ *     processes are before this process in the queue
  * @param error {@link ReplyCode#FAILED}: why
  */
 public record NodeReply(

@@ -35,6 +35,18 @@ class BoundsHistoriesTest {
     }
   }
 
+  /**
+   * The process that is left holds the lock, releases it, and comes back behind 90 places. If each
+   * dead process cost a patience, the lock would be free for 9 s. See {@link WaitRule} for the
+   * bound.
+   */
+  @Test
+  void crowd_ofWhichMostDieAtOnce_doesNotLeaveTheLockFree() {
+    int processes = 91;
+    LockOptions.Builder options = options().fair(true).leaseTime(Duration.ofSeconds(30));
+    crowd(processes, 1, options).serves(processes).dies(90).runs(12 * Scenario.SECOND).serves(5);
+  }
+
   @Test
   void crowd_whileTheHomeNodeIsSick_isServedInTurn() {
     for (SimNode.Illness illness : SimNode.Illness.values()) {

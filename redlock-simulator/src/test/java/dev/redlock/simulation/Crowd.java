@@ -130,6 +130,27 @@ final class Crowd {
     return this;
   }
 
+  /**
+   * Most of the processes die at the same moment, while another one holds the lock. They have left
+   * their places in the queue.
+   */
+  Crowd dies(int processes) {
+    while (!isHeldByTheLast()) {
+      runs(Scenario.MS);
+    }
+    for (int i = 0; i < processes; i++) {
+      world.replace(world.clients[i], "dies");
+    }
+    runs(6 * Scenario.SECOND / 5); // New processes take their places, and connect.
+    world.checker.waits.onlyWaitersDied();
+    return this;
+  }
+
+  private boolean isHeldByTheLast() {
+    SimLock lock = world.clients[world.clients.length - 1].locks[0];
+    return lock != null && lock.machine.lease() != null;
+  }
+
   /** Runs until so many leases were granted. */
   Crowd serves(int grants) {
     for (int end = granted + grants; granted < end; ) {

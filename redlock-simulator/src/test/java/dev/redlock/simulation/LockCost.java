@@ -29,8 +29,9 @@ import java.util.List;
  *   <li>After a round to which <b>no node replied</b> the client pauses for half of the node
  *       timeout at first. No poll allows such a round.
  *   <li>A process keeps its <b>place</b> once for each round that was refused, and once for the
- *       next caller. The first process of the queue listens to one other node, once for each
- *       request to be queued.
+ *       next caller. In fair mode it renews the place of the next caller after each half of the
+ *       lease time, or it would count as dead there. The first process of the queue listens to one
+ *       other node, once for each request to be queued.
  * </ul>
  *
  * <p>So without other callers and without a fault, a pair of acquire and release costs one acquire
@@ -69,6 +70,7 @@ final class LockCost {
   private final long pollNanos;
   private final long firstPauseNanos;
   private final long timeoutNanos;
+  private final long renewNanos;
 
   // Since the last answer to a caller.
   private long sinceMono;
@@ -111,6 +113,7 @@ final class LockCost {
     pollNanos = Math.max(1, s.shortestPollNanos() / 2);
     firstPauseNanos = Math.max(1, Math.min(s.delayNanos, FIRST_GUESS_NANOS / 2));
     timeoutNanos = s.shortestTimeoutNanos();
+    renewNanos = s.options.fair() ? s.shortestLeaseNanos() / 2 : Long.MAX_VALUE;
     repeats = new int[s.nodes];
     repeatsSinceMono = new long[s.nodes];
     repeatsChanges = new int[s.nodes];
@@ -231,7 +234,8 @@ final class LockCost {
         questions,
         FREE_QUESTIONS + rounds + overdue + told + paid + patience,
         this);
-    margins.require(Bound.PLACES, places, FREE_PLACES + rounds + questions, this);
+    long renewed = took / renewNanos;
+    margins.require(Bound.PLACES, places, FREE_PLACES + rounds + questions + renewed, this);
   }
 
   /**

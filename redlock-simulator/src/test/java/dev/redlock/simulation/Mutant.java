@@ -42,6 +42,10 @@ record Mutant(String name, String source, List<Edit> edits) {
     return new Edit(MODEL + "NodeModel.java", original, replacement);
   }
 
+  private static Edit queue(String original, String replacement) {
+    return new Edit(MODEL + "QueueModel.java", original, replacement);
+  }
+
   private static Edit simulation(String type, String original, String replacement) {
     return new Edit(SIMULATION + type + ".java", original, replacement);
   }
@@ -409,7 +413,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "after its share of hand-offs a process asks all nodes although the home node is far",
-        protocol("WaitPolicy", "turn.needsHome(now) && !isHomeNearAndWakes()", "false"));
+        protocol("WaitPolicy", "turn.needsHome(now) && !home.isNearAndWakes(fair)", "false"));
     mutant(
         "X",
         "a single try needs the home node",
@@ -528,16 +532,32 @@ record Mutant(String name, String source, List<Edit> edits) {
             ""));
     mutant(
         "X",
+        "an arrival behind the clock of the node stays there until the clock has come to it",
+        queue("entry.arrivalMicros() <= now) {", "entry.arrivalMicros() != 0) {"));
+    mutant(
+        "X",
+        "the queue of a node that is not the home node refuses the process that has its turn",
+        node("!isBefore(first) || isElsewhere()) {", "!isBefore(first)) {"),
+        protocol(
+            "AcquireRound",
+            "if (home >= 0 && is(home, ReplyCode.QUEUED)) {",
+            "if (maskOf(ReplyCode.QUEUED) != 0) {"));
+    mutant(
+        "X",
+        "processes that died stay in the queue of a lock that is held",
+        queue("if (until * 1000 < now) {", "if (until < 0) {"));
+    mutant(
+        "X",
         "the home node admits any process, not the first of the queue",
         node(
-            "    while (free && ahead > 0 && isPassedOver(r, session, now)) {",
-            "    while (free && ahead > 0) {"));
+            "    if (free && turnLeft < 0) {\n      queues.write",
+            "    if (free) {\n      queues.write"));
     mutant(
         "X",
         "there is no fallback poll",
         protocol(
             "WaitPolicy",
-            "long pollAt = now + (long) (poll * (0.5 + random.next()) * (1 + places));",
+            "long pollAt = now + (long) (poll * (0.5 + random.next() + later));",
             "long pollAt = now + (Long.MAX_VALUE >> 2);"));
     mutant(
         "X",
@@ -559,6 +579,14 @@ record Mutant(String name, String source, List<Edit> edits) {
             "if (highest < 0) {"));
 
     // What costs too much, or leaves a lock free although a process waits.
+    mutant(
+        "I",
+        "each process that is silent at its turn costs the others a patience",
+        node("silent * (entry == null ? MOST_WOKEN : SPREAD)", "1"));
+    mutant(
+        "I",
+        "a newcomer waits for the patience of each process before it",
+        protocol("WaitPolicy", "Math.max(MAX_TURNS_NANOS, patience())", "Long.MAX_VALUE"));
     mutant(
         "I",
         "the pauses of a refused process do not grow",

@@ -4,6 +4,7 @@ import static dev.redlock.simulation.Play.options;
 import static dev.redlock.simulation.Play.require;
 
 import dev.redlock.LockOptions;
+import dev.redlock.testkit.model.NodeModel;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -228,10 +229,161 @@ class QueueHistoriesTest {
     }
     p.run(5);
     a.releases();
-    // One poll of up to 1.5 s, which eight places lengthen by a quarter; then one patience after
-    // another.
+    // One poll of up to 1.75 s with eight places before it; then a patience for each of the groups
+    // of one, four and 16 processes.
     p.run(2_500);
     last.mustHold("the others are gone");
+  }
+
+  /**
+   * One process after another is told of its turn. If each of those that died cost a patience, the
+   * lock would be closed for longer, the more have died.
+   */
+  @Test
+  void newcomer_behindManyThatDied_waitsForAFewPatiences() {
+    for (boolean fair : new boolean[] {false, true}) {
+      int dead = 60;
+      Play p =
+          new Play(3, dead + 2, options().fair(fair).leaseTime(Duration.ofSeconds(30))).start();
+      Play.Person a = p.asks(0, 100);
+      for (int i = 1; i <= dead; i++) {
+        p.person(i).wants(60_000);
+        p.run(2);
+      }
+      for (int i = 1; i <= dead; i++) {
+        p.world.clients[i].crash("dies");
+      }
+      a.releases();
+      p.run(5);
+      Play.Person newcomer = p.person(dead + 1);
+      newcomer.wants(60_000);
+      p.run(900);
+      newcomer.mustHold("60 have died");
+    }
+  }
+
+  /** Every second process has died. The others are served in their order. */
+  @Test
+  void livingProcesses_amongMany_thatDied_keepTheirOrder() {
+    int processes = 24;
+    Play p =
+        new Play(3, processes + 1, options().leaseTime(Duration.ofSeconds(30))).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person[] all = new Play.Person[processes + 1];
+    for (int i = 1; i <= processes; i++) {
+      all[i] = p.person(i).wants(60_000);
+      p.run(5);
+    }
+    for (int i = 1; i <= processes; i += 2) {
+      p.world.clients[i].crash("dies");
+    }
+    a.releases();
+    for (int i = 2; i <= processes; i += 2) {
+      Play.Person next = all[i];
+      for (int ms = 0; ms < 200 && !next.holds(); ms++) {
+        p.run(1);
+        for (int later = i + 2; later <= processes; later += 2) {
+          all[later].mustNotHold("process " + i + " came before");
+        }
+      }
+      next.mustHold("it is its turn");
+      next.releases();
+    }
+    p.run(50);
+  }
+
+  /** A standby crashes again and again while another process holds the lock. */
+  @Test
+  void processesThatDied_whileTheLockIsHeld_leaveTheQueue() {
+    int dead = 30;
+    Play p = new Play(3, dead + 2, options().leaseTime(Duration.ofSeconds(100))).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person standby = p.asks(dead + 1, 1_000_000);
+    for (int i = 1; i <= dead; i++) {
+      p.person(i).wants(60_000);
+      p.run(10);
+      p.world.clients[i].crash("dies");
+      p.run(490);
+    }
+    NodeModel home = p.node(Play.HOME_OF_A).model;
+    require(home.queueLength("redlock:{a}") < 10, "the newest only");
+    p.run(5_000);
+    require(home.queueLength("redlock:{a}") == 1, "the standby is alive");
+    a.releases();
+    p.run(5);
+    standby.mustHold("no dead process is before it");
+  }
+
+  /**
+   * Processes that took another node for the home node were queued there, and died. That queue
+   * would refuse the process whose turn it is.
+   */
+  @Test
+  void turn_isNotDelayedByTheQueuesOfOtherNodes() {
+    Play p = new Play(3, 6, options().leaseTime(Duration.ofSeconds(30))).start();
+    Play.Person a = p.asks(0, 100);
+    for (int i = 2; i < 6; i++) {
+      p.link(p.person(i), Play.HOME_OF_A).cut();
+      p.run(1);
+      p.person(i).wants(60_000);
+      p.run(5);
+    }
+    for (int i = 2; i < 6; i++) {
+      p.world.clients[i].crash("dies");
+    }
+    Play.Person b = p.asks(1, 60_000);
+    p.link(b, Play.HOME_OF_A).far = Scenario.MS; // The others reply first.
+    p.run(20);
+    int elsewhere = 0;
+    for (int n = 1; n <= 3; n++) {
+      elsewhere += n == Play.HOME_OF_A ? 0 : p.node(n).model.queueLength("redlock:{a}");
+    }
+    require(elsewhere == 4, "another node has a queue of " + elsewhere);
+    a.releases();
+    p.run(10);
+    b.mustHold("it is the first at the home node");
+  }
+
+  /** Its sign of life has expired while it was paused. It returns with its old arrival. */
+  @Test
+  void process_thatWasPausedForLongerThanItCountsAsAlive_isQueuedAgain() {
+    Play p = new Play(3, 4, options().leaseTime(Duration.ofSeconds(60))).start();
+    Play.Person a = p.asks(0, 100);
+    Play.Person b = p.asks(1, 100_000);
+    Play.Person c = p.asks(2, 100_000);
+    b.client.pause(8 * Scenario.SECOND);
+    p.run(7_900);
+    NodeModel home = p.node(Play.HOME_OF_A).model;
+    require(home.queueLength("redlock:{a}") == 1, "only C has shown that it is alive");
+    p.run(3_000);
+    require(home.queueLength("redlock:{a}") == 2, "B is back");
+    a.releases();
+    p.run(5);
+    b.mustHold("it came first");
+    b.releases();
+    p.run(5);
+    c.mustHold("it came second");
+  }
+
+  /** With its arrival in the future, B would be behind all that come within a minute. */
+  @Test
+  void clockOfTheHomeNode_thatIsSetBack_doesNotStarveAWaiter() {
+    for (boolean fair : new boolean[] {false, true}) {
+      Play p =
+          new Play(3, 4, options().fair(fair).leaseTime(Duration.ofSeconds(60))).start();
+      Play.Person a = p.asks(0, 100);
+      Play.Person b = p.asks(1, 100_000);
+      p.node(Play.HOME_OF_A).step(-60_000_000L);
+      p.run(3_000); // B polls.
+      Play.Person c = p.asks(2, 100_000);
+      p.run(2_000);
+      a.releases();
+      p.run(300);
+      b.mustHold("it came before C");
+      b.releases();
+      p.run(300);
+      c.mustHold("it is the only one left");
+    }
   }
 
   /** B is 100 ms away. C is near, and its patience is over before B can ask. */

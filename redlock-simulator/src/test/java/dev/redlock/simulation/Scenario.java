@@ -371,6 +371,15 @@ final class Scenario {
     return shortest;
   }
 
+  /** The shortest lease time. */
+  long shortestLeaseNanos() {
+    long shortest = Long.MAX_VALUE;
+    for (LockOptions o : variants) {
+      shortest = Math.min(shortest, o.leaseTime().toNanos());
+    }
+    return shortest;
+  }
+
   /** The shortest node timeout. */
   long shortestTimeoutNanos() {
     long shortest = Long.MAX_VALUE;

@@ -12,9 +12,10 @@ import java.util.List;
  *       queue asks at the latest after its fallback poll: the poll interval, or a third of the
  *       lease time if that is shorter, with jitter of at most one half. After refusals that the
  *       queue does not explain it pauses instead, for 1 s with the same jitter. It then asks the
- *       home node and all nodes, and each of these two questions takes a node timeout at most. Each
- *       process that has died may be before it in the queue; the others pass it over after a poll
- *       of their own and another node timeout.
+ *       home node and all nodes, and each of these two questions takes a node timeout at most.
+ *       Processes that have died may be before it in the queue. The home node drops one of them
+ *       after the first turn that passes, four after the second, 16 after the third, and so on: so
+ *       their number adds to the bound by its logarithm.
  *   <li>Callers of one process are served in the <b>order</b> in which they came.
  * </ul>
  *
@@ -34,11 +35,20 @@ final class WaitRule {
   /** The longest pause of {@code WaitPolicy}, and its jitter. */
   private static final long MAX_PAUSE_NANOS = 3 * Scenario.SECOND / 2;
 
+  /**
+   * The patience of a process is three usual latencies, and 100 ms in fair mode. Messages of these
+   * worlds are slow at times.
+   */
+  private static final long MAX_TURN_NANOS = 250 * Scenario.MS;
+
   private final World world;
   private final Scenario scenario;
   private final List<LockWait> waiting = new ArrayList<>();
   private boolean on;
   private long freeSince;
+
+  /** The time of the newest fault, if it has left nothing behind but places of dead processes. */
+  private long calmSince = -1;
 
   /** The state of one lock of one client, as far as the rule knows it. */
   static final class LockWait {
@@ -66,7 +76,15 @@ final class WaitRule {
     on = true;
   }
 
+  /** The newest faults have left nothing behind but places of dead processes. */
+  void onlyWaitersDied() {
+    calmSince = world.disturbedUntil();
+  }
+
   private long calmFrom() {
+    if (calmSince == world.disturbedUntil()) {
+      return calmSince;
+    }
     return world.disturbedUntil()
         + scenario.ttlNanos
         + MAX_PAUSE_NANOS
@@ -153,9 +171,21 @@ final class WaitRule {
 
   private long allowedNanos() {
     long timeout = scenario.config.nodeTimeoutNanos();
-    // A place further back adds to the poll: see PLACES_PER_POLL.
-    long poll = scenario.shortestPollNanos() * 3 / 2 * (32 + scenario.clients) / 32;
-    return Math.max(poll, MAX_PAUSE_NANOS) + 2 * timeout + world.died() * (poll + timeout);
+    // A place further back adds to the poll: see PLACES_PER_POLL and MAX_POLLS.
+    long places = Math.min(48, scenario.clients + world.died());
+    long poll = scenario.shortestPollNanos() * (48 + places) / 32;
+    long turns = passes(world.died()) * (MAX_TURN_NANOS + timeout);
+    long oneByOne = world.died() * (poll + timeout);
+    return Math.max(poll, MAX_PAUSE_NANOS) + 2 * timeout + Math.min(turns, oneByOne);
+  }
+
+  /** How many turns pass until the home node has dropped so many processes that do not answer. */
+  static int passes(int dead) {
+    int passes = 0;
+    for (int dropped = 0, next = 1; dropped < dead; next *= 4, passes++) {
+      dropped += next;
+    }
+    return dead == 0 ? 0 : passes + 1; // A newcomer trusts those before it at first.
   }
 
   void remove(SimLock lock) {

@@ -49,8 +49,11 @@ final class AcquireRound extends Exchange {
   private final long[] answeredNanos;
   private final @Nullable NodeStatus[] notAsked;
 
-  /** The node that keeps the queue and may have to agree; −1 for none. */
-  private int queueHome;
+  /** The home node, or −1. The queue of another node costs no more than the vote of that node. */
+  private final int home;
+
+  /** Whether the vote of the home node may have to come first. */
+  private boolean heedsHome;
 
   /** Whether the home node has to agree even if no vote reports others that want the lock. */
   private boolean needsHome;
@@ -76,7 +79,7 @@ final class AcquireRound extends Exchange {
       LockConfig config,
       @Nullable HeldLease predecessor,
       boolean atTurn,
-      int queueHome,
+      int home,
       long nowNanos,
       long nowWallMillis) {
     super(nodes.count());
@@ -84,8 +87,9 @@ final class AcquireRound extends Exchange {
     this.request = request;
     this.predecessor = predecessor;
     this.atTurn = atTurn;
-    this.queueHome = queueHome;
+    this.home = home;
     fair = config.fair();
+    heedsHome = home >= 0 && !atTurn && (predecessor == null || fair);
     needsHome = fair;
     timeoutNanos = config.nodeTimeoutNanos();
     validity = new Validity(nowNanos, nowWallMillis, config.ttlNanos(), config.driftNanos());
@@ -202,7 +206,7 @@ final class AcquireRound extends Exchange {
     boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;
     // A round that is too old still hears the replies that have arrived: its report needs them.
     QuorumTally tally = tally(atTimeout);
-    if (maskOf(ReplyCode.QUEUED) != 0) {
+    if (home >= 0 && is(home, ReplyCode.QUEUED)) {
       // It is the turn of another process. Its votes will refuse this one sooner or later.
       return AcquireVerdict.HELD;
     }
@@ -252,7 +256,7 @@ final class AcquireRound extends Exchange {
 
   /** Whether a quorum is not enough, because the vote of the home node must come first. */
   private boolean awaitsHome() {
-    return queueHome >= 0 && isOpen(queueHome) && (needsHome || othersQueued() > 0);
+    return heedsHome && isOpen(home) && (needsHome || othersQueued() > 0);
   }
 
   /** Whether only the vote of the home node is missing. */
@@ -283,7 +287,7 @@ final class AcquireRound extends Exchange {
     }
     nodes.blame(open(), deadlineNanos() - nowNanos <= 0);
     if (waitsForHomeOnly()) {
-      queueHome = -1;
+      heedsHome = false;
       return decide(nowNanos, nowWallMillis, false);
     }
     boolean inVain = impatient && sawHolder() && isOpenAtSilentNodesOnly();

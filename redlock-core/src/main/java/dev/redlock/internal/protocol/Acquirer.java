@@ -176,7 +176,10 @@ final class Acquirer {
   /** Fair mode: queues this process for its next caller while it holds the lock. */
   void queueEarly(Waiter next, long now) {
     int home = waitPolicy.home();
-    if (earlyFor(next) != null || home < 0) {
+    QueueRequest place = earlyFor(next);
+    // The process counts as alive for a lease time there: it does not poll while it holds the lock.
+    boolean known = place != null && now - place.sentNanos() < next.config.ttlNanos() / 2;
+    if (known || home < 0) {
       return;
     }
     long deadline = now + waitPolicy.patienceWith(home);
@@ -210,17 +213,15 @@ final class Acquirer {
     int home = waitPolicy.home();
     LockRequest.QueueEntry entry =
         home >= 0 && (fair || atTurn || (predecessor == null && places.isQueued()))
-            ? places.entry(w, home, now)
+            ? places.entry(w, home, atTurn, now)
             : null;
     LockRequest.Acquire request =
         LockRequest.Acquire.of(keys, leaseId, token, config.ttlMillis()).withQueueEntry(entry);
     if (predecessor != null) {
       request = request.successorOf(predecessor.id(), predecessor.grantToken());
     }
-    int queueHome = atTurn || (predecessor != null && !fair) ? -1 : home;
     nodes.limiter().began();
-    AcquireRound r =
-        new AcquireRound(nodes, request, config, predecessor, atTurn, queueHome, now, wall);
+    AcquireRound r = new AcquireRound(nodes, request, config, predecessor, atTurn, home, now, wall);
     if (!w.singleTry && turn.needsHome(now)) { // A single try needs it only if a vote says so.
       r.needHome();
     }

@@ -42,6 +42,14 @@ final class HomeNode {
     return -1;
   }
 
+  /** Whether the home node is about as fast as the others, and wakes the waiters of its queue. */
+  boolean isNearAndWakes(boolean fair) {
+    int node = pick(fair);
+    return node >= 0
+        && nodes.notifiesWaiters(node)
+        && nodes.knowledge(node).latencyNanos() <= 2 * nodes.roundTripNanos();
+  }
+
   /** FNV-1a over both, finished as in MurmurHash3 so that similar names spread over all nodes. */
   static long hash(String name, String node) {
     long h = 0xcbf29ce484222325L;

@@ -55,15 +55,31 @@ final class QueuePlaces {
   LockRequest.Enqueue enqueue(Waiter w, int node, long afterToken, long now) {
     queuedMask |= 1L << node;
     enqueuedNanos = now;
-    return new LockRequest.Enqueue(keys, entry(w, node, now), afterToken);
+    return new LockRequest.Enqueue(keys, entry(w, node, false, now), afterToken);
   }
 
   /**
    * The queue entry that a round carries. A round without an entry is served after all queued
    * processes.
+   *
+   * @param atTurn whether it is the turn of this process, as its home node says
    */
-  LockRequest.QueueEntry entry(Waiter w, int node, long now) {
-    return new LockRequest.QueueEntry(member, arrival(w, node, now), patienceMicros(w, node));
+  LockRequest.QueueEntry entry(Waiter w, int node, boolean atTurn, long now) {
+    long patience = nodes.knowledge(node).turnPatience(w.config.fair()) / 1_000;
+    return new LockRequest.QueueEntry(
+        member, arrival(w, node, now), patience, lifeMillis(w.config), atTurn);
+  }
+
+  /**
+   * For how long the process counts as alive after a request: longer than it ever sleeps. In fair
+   * mode it may be the holder, which does not ask for its next caller before half of its lease time
+   * has passed.
+   */
+  private static long lifeMillis(LockConfig config) {
+    long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3);
+    long sleep = Math.max(WaitPolicy.MAX_POLLS * poll, 3 * WaitPolicy.MAX_PAUSE_NANOS / 2);
+    long held = config.fair() ? config.ttlNanos() : 0;
+    return (sleep + held + 4 * config.nodeTimeoutNanos()) / 1_000_000;
   }
 
   /** Whether the process has a place anywhere. */
@@ -88,10 +104,6 @@ final class QueuePlaces {
       arrivalMicros = Math.max(1, known.estimateMicros(now));
     }
     return arrivalMicros;
-  }
-
-  private long patienceMicros(Waiter w, int node) {
-    return nodes.knowledge(node).turnPatience(w.config.fair()) / 1_000;
   }
 
   /**

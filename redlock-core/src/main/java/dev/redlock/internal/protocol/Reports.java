@@ -9,6 +9,7 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,8 +35,26 @@ final class Reports {
     }
     Duration overdue = Duration.ofNanos(round == null ? 0 : round.overdueNanos());
     Duration waited = since(w.submittedNanos, now);
+    int before = round == null || verdict != Verdict.HELD ? 0 : queuedBefore(round);
     return new AcquireReport(
-        keys.names(), verdict, nodes.quorum(), votes, waited, w.rounds, overdue);
+        keys.names(), verdict, nodes.quorum(), votes, waited, w.rounds, overdue, before);
+  }
+
+  /**
+   * How many processes were queued before this one while the lock was free, as the replies say; 0
+   * if a node stores a lease.
+   */
+  private static int queuedBefore(Exchange exchange) {
+    int before = 0;
+    for (NodeReply reply : exchange.replies()) {
+      if (reply != null && reply.code() == ReplyCode.HELD) {
+        return 0;
+      }
+      if (reply != null && reply.code() == ReplyCode.QUEUED) {
+        before = Math.max(before, Math.max(1, reply.othersQueued()));
+      }
+    }
+    return before;
   }
 
   static Verdict verdict(AcquireRound round) {
@@ -61,8 +80,16 @@ final class Reports {
     }
     Verdict verdict = queued.reply() == null ? Verdict.TIMED_OUT : Verdict.HELD;
     Duration waited = since(w.submittedNanos, now);
+    int before = queuedBefore(queued);
     return new AcquireReport(
-        keys.names(), verdict, nodes.quorum(), votes, waited, w.rounds, Duration.ZERO);
+        keys.names(), verdict, nodes.quorum(), votes, waited, w.rounds, Duration.ZERO, before);
+  }
+
+  /** Whether the home node has said since the round that the lock is free, or that it is not. */
+  static boolean isNews(QueueRequest queued, AcquireRound round) {
+    return queued.reply() != null
+        && queued.sentNanos() - round.sentNanos() > 0
+        && (queuedBefore(queued) > 0) != (queuedBefore(round) > 0);
   }
 
   /** The replies to an extension or a release: a node that did as asked voted GRANTED. */

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *       over.
  *   <li>The first asks again when the key of the holder has expired, the second a little later. The
  *       first also listens to another node, in case the home node hangs.
- *   <li>Each waiter asks again after the poll interval, longer for those further back.
+ *   <li>Each waiter asks again after the poll interval, or up to three further back.
  * </ul>
  *
  * <p>All of this only saves time and commands. Votes alone decide who has the lock.
@@ -32,16 +32,24 @@ import org.jspecify.annotations.Nullable;
 final class WaitPolicy {
   /**
    * How often in a row this process may be refused at its turn. A home node that admits while
-   * others hold the lock has lost its key, and asking it often is useless.
+   * others hold the lock has lost its key.
    */
   private static final int REFUSED_AT_TURN_LIMIT = 2;
 
-  private static final long MAX_PAUSE_NANOS = 1_000_000_000;
-
+  static final long MAX_PAUSE_NANOS = 1_000_000_000;
   private static final long MIN_ROUND_NANOS = 1_000_000;
 
-  /** So many places further back, a waiter polls after twice the time. */
+  /** So long a newcomer trusts those before it. */
+  private static final long MAX_TURNS_NANOS = 250_000_000;
+
+  /** The longest sleep, in poll intervals. The home node drops a process that does not ask. */
+  static final int MAX_POLLS = 3;
+
+  /** So many places further back, a waiter polls one poll interval later. */
   private static final int PLACES_PER_POLL = 32;
+
+  /** Such a process did not come to its turn by being served in order. */
+  private static final int FAR_PLACE = 5;
 
   private static final int UNKNOWN_PLACE = Integer.MAX_VALUE;
 
@@ -113,8 +121,6 @@ final class WaitPolicy {
     queueFailed = false;
   }
 
-  // When.
-
   boolean isTime(long now) {
     return sleep.isOver(now);
   }
@@ -134,8 +140,8 @@ final class WaitPolicy {
   }
 
   /**
-   * The client has too many rounds under way: waits for about as long as a round takes. Does not
-   * wait if a waiter of this queue would then be left without the time for two rounds.
+   * Too many rounds are under way: waits for about as long as a round takes, but not if a waiter of
+   * this queue would then be left without the time for two rounds.
    */
   boolean backsOff(LockConfig config, long nearestDeadline, long now) {
     double rounds = nodes.limiter().backoff();
@@ -167,20 +173,12 @@ final class WaitPolicy {
   }
 
   /**
-   * The same, by what is known of others. If the home node is to decide, all nodes are asked at
-   * once, but not if that harms the first of its queue. If the home node is far, the other nodes
-   * grant to this process first, and the first of the queue waits. If the home node sends no
-   * invalidations, the first of the queue polls, and would rarely find the lock free.
+   * The same, by what is known of others. If the home node is to decide, all are asked at once, but
+   * not if that harms the first of its queue: if the home node is far, the other nodes grant to
+   * this process first; if it sends no invalidations, the first polls, and rarely finds it free.
    */
   int nodeToQueueAt(Turn turn, long now) {
-    return nodeToQueueAt(turn.othersWant() || (turn.needsHome(now) && !isHomeNearAndWakes()));
-  }
-
-  private boolean isHomeNearAndWakes() {
-    int node = home();
-    return node >= 0
-        && nodes.notifiesWaiters(node)
-        && nodes.knowledge(node).latencyNanos() <= 2 * nodes.roundTripNanos();
+    return nodeToQueueAt(turn.othersWant() || (turn.needsHome(now) && !home.isNearAndWakes(fair)));
   }
 
   /** Whether a release has woken this process, so that the next round is its turn. */
@@ -278,12 +276,14 @@ final class WaitPolicy {
     queueFailed = false;
     queuedAt = request.node;
     ahead = reply.othersQueued();
+    long again = reply.remainingMillis() * 1_000_000L;
     if (reply.code() == ReplyCode.QUEUED) { // It is the turn of another process.
-      // Each of those before it may be gone, and is passed over in turn.
-      sleepUntilCalled(config, now + Math.max(1, ahead) * patience(), true, now);
+      // The second passes the first over. If both are dead, one of the others has to ask.
+      long turns = Math.min(Math.max(1, ahead) * patience(), Math.max(MAX_TURNS_NANOS, patience()));
+      sleepUntilCalled(config, now + (again > 0 ? again + 1_000_000 : turns), true, now);
       return false;
     }
-    long until = now + (reply.remainingMillis() + 1) * 1_000_000L;
+    long until = now + again + 1_000_000L;
     if (reply.remainingMillis() < 0) { // The node does not store the lease that holds the lock.
       until = quorumFreeNanos - now > 0 ? quorumFreeNanos : now + patience();
     }
@@ -304,8 +304,8 @@ final class WaitPolicy {
     boolean hint = sleep.cause() == WakeUp.HINT;
     viaHome = true;
     long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3);
-    double places = (double) ahead / PLACES_PER_POLL;
-    long pollAt = now + (long) (poll * (0.5 + random.next()) * (1 + places));
+    double later = Math.min(MAX_POLLS - 1.5, (double) ahead / PLACES_PER_POLL);
+    long pollAt = now + (long) (poll * (0.5 + random.next() + later));
     boolean expiry = first && free - pollAt < 0;
     sleep.until(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true);
     allOnce = !expiry && ahead == 0 && !fair;
@@ -322,10 +322,12 @@ final class WaitPolicy {
 
   // Hints.
 
-  /** It is the turn of this process: a release has written its wake key. */
+  /** Its wake key was written: it is its turn, or far back: those before it may be dead. */
   void onTurn(long now) {
     if (isHomeWrong()) {
       askHomeBy(now + pauseNanos);
+    } else if (ahead >= FAR_PLACE && ahead != UNKNOWN_PLACE) {
+      askHomeBy(now);
     } else if (sleep.heedsHints()) {
       ahead = 0;
       allOnce = true;

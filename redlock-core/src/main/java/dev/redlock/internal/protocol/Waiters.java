@@ -156,7 +156,7 @@ final class Waiters {
       abandon(w, now);
       leaveQueues(now);
     }
-    if (seen == null && queued != null) {
+    if (queued != null && (seen == null || Reports.isNews(queued, seen))) {
       effects.add(new Effect.Refuse(w, Reports.ofQueued(nodes, keys, queued, w, now)));
       return;
     }

@@ -91,6 +91,17 @@ class ReportsTest {
   }
 
   @Test
+  void freeLock_whoseQueueDoesNotAnswer_isNotReportedAsHeld() {
+    AcquireRound r = round();
+    reply(r, 0, new NodeReply(ReplyCode.QUEUED, 1, 700, 0, 0, null, 20, null), 1);
+    reply(r, 1, TestNodes.reply(ReplyCode.QUEUED), 1);
+    assertThat(report(r, 2).sentence())
+        .startsWith("free, 20 processes queued before do not answer (");
+    reply(r, 1, TestNodes.held(500), 1);
+    assertThat(report(r, 2).sentence()).startsWith("held by another client (");
+  }
+
+  @Test
   void holder_withoutAMark_isReportedWithoutAName() {
     AcquireRound r = round();
     reply(r, 0, TestNodes.reply(ReplyCode.HELD), 1);

@@ -110,7 +110,10 @@ class WaitPolicyTest {
     assertThat(delay()).isGreaterThanOrEqualTo(config.pollNanos());
     long near = delay();
     queued(ReplyCode.HELD, 200, 300);
-    assertThat(delay()).as("further back").isGreaterThan(5 * near);
+    assertThat(delay())
+        .as("further back, but it has to show that it is alive")
+        .isGreaterThan(2 * near)
+        .isLessThanOrEqualTo(WaitPolicy.MAX_POLLS * config.pollNanos());
   }
 
   @Test
@@ -130,6 +133,28 @@ class WaitPolicyTest {
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
     assertThat(policy.isAtTurn()).isTrue();
     assertThat(policy.nodeToQueueAt(true)).isEqualTo(-1);
+  }
+
+  @Test
+  void processFarBack_thatIsWoken_tellsTheHomeNodeAtOnceThatItIsAlive() {
+    queued(ReplyCode.HELD, 30_000, 30);
+    policy.onTurn(now);
+    assertThat(delay()).isZero();
+    assertThat(wakes()).isEqualTo(WakeUp.HINT);
+    assertThat(policy.isAtTurn()).isFalse();
+    assertThat(policy.nodeToQueueAt(false)).isEqualTo(home);
+  }
+
+  @Test
+  void turnOfOthers_thatMayPass_isLookedAtAgainWhenTheNodeSays_howeverManyAreBefore() {
+    queued(ReplyCode.QUEUED, 40, 300);
+    assertThat(delay()).isEqualTo(41 * MILLI);
+  }
+
+  @Test
+  void newcomer_behindManyProcesses_doesNotWaitForThePatienceOfEach() {
+    queued(ReplyCode.QUEUED, 0, 300);
+    assertThat(delay()).isLessThanOrEqualTo(250 * MILLI);
   }
 
   @Test

@@ -24,7 +24,10 @@ final class Invalidations {
     for (Object item : list) {
       if (item instanceof ByteBuffer bytes) {
         String key = StandardCharsets.UTF_8.decode(bytes.duplicate()).toString();
-        if (key.startsWith(prefix) && !key.endsWith(":fence") && !key.endsWith(":queue")) {
+        if (key.startsWith(prefix)
+            && !key.endsWith(":fence")
+            && !key.endsWith(":queue")
+            && !key.endsWith(":alive")) {
           onKey.accept(key);
         }
       }

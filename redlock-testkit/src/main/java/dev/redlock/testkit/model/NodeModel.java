@@ -13,6 +13,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,6 +39,12 @@ public final class NodeModel {
 
   /** How long the first of a queue may be silent at its turn, at most. */
   private static final long MAX_PATIENCE_MICROS = 1_000_000;
+
+  /** How many processes a script wakes for each one that was silent; see {@code turn.lua}. */
+  private static final int SPREAD = 4;
+
+  /** The same for a single try, whose patience is long, and the limit of both. */
+  private static final int MOST_WOKEN = 1_000;
 
   private static final long FOREVER = Long.MAX_VALUE;
   private static final long[] NO_READERS = {};
@@ -178,7 +185,10 @@ public final class NodeModel {
         && (wanted || entry != null)
         && queues.first(keys.queueKey(), nowMillis) != null) {
       if (isTurnOfAnother(r, session, now)) {
-        return NodeReply.of(ReplyCode.QUEUED, connection, now, fence);
+        int rank =
+            entry == null ? -1 : queues.rank(keys.queueKey(), entry.process(), nowMillis);
+        int before = rank < 0 ? queues.size(keys.queueKey(), nowMillis) : rank;
+        return new NodeReply(ReplyCode.QUEUED, connection, now, fence, 0, null, before, null);
       }
       if (entry != null) {
         left = queues.leave(keys.queueKey(), entry.process());
@@ -233,29 +243,100 @@ public final class NodeModel {
 
   /** Whether another process is the first of the queue, and has not let its turn pass. */
   private boolean isTurnOfAnother(LockRequest.Acquire r, long session, long now) {
-    LockKeys keys = r.keys();
     LockRequest.QueueEntry entry = r.queueEntry();
     if (entry == null && r.previousLeaseId() != null) {
       return false;
     }
-    long patience = entry == null ? MAX_PATIENCE_MICROS : entry.patienceMicros();
-    String first = queues.first(keys.queueKey(), now / 1000);
-    while (first != null && isBefore(first, keys, entry)) {
-      if (!isPassedOver(keys, first, patience, session, now)) {
-        return true;
-      }
-      first = queues.first(keys.queueKey(), now / 1000);
-    }
-    return false;
+    long arrival = entry == null || entry.arrivalMicros() > now ? 0 : entry.arrivalMicros();
+    return new Turn(r.keys(), entry, arrival, session, now).leftMicros() >= 0;
   }
 
-  private boolean isBefore(String first, LockKeys keys, LockRequest.@Nullable QueueEntry entry) {
-    if (entry == null) {
-      return true;
+  /** Whether it is the turn of another process; see {@code turn.lua}. */
+  private final class Turn {
+    private final LockKeys keys;
+    private final String queueKey;
+    private final LockRequest.@Nullable QueueEntry entry;
+    private final long arrival;
+    private final long session;
+    private final long now;
+    private int removed;
+    private boolean woke;
+
+    Turn(
+        LockKeys keys,
+        LockRequest.@Nullable QueueEntry entry,
+        long arrival,
+        long session,
+        long now) {
+      this.keys = keys;
+      this.entry = entry;
+      this.arrival = arrival;
+      this.session = session;
+      this.now = now;
+      queueKey = keys.queueKey();
     }
-    return !first.equals(entry.process())
-        && (entry.arrivalMicros() == 0
-            || queues.arrival(keys.queueKey(), first) < entry.arrivalMicros());
+
+    /** For how long the turn of another process may last; −1 if there is none. */
+    long leftMicros() {
+      String first = queues.first(queueKey, now / 1000);
+      if (first == null || !isBefore(first) || isElsewhere()) {
+        return -1;
+      }
+      removed += queues.sweep(queueKey, now);
+      int silent = 0;
+      for (first = queues.first(queueKey, now / 1000);
+          first != null && isBefore(first);
+          first = queues.first(queueKey, now / 1000)) {
+        long limit = Math.max(patience(), patienceOf(first));
+        long woken = queues.woken(keys.wakeKey(first), now / 1000);
+        if (woken < 0) {
+          wake(silent == 0 ? 1 : Math.min(MOST_WOKEN, silent * (entry == null ? MOST_WOKEN : SPREAD)));
+          return limit;
+        }
+        long since = Math.abs(now - woken);
+        if (since < limit) {
+          return limit - since;
+        }
+        queues.leave(queueKey, first);
+        removed++;
+        silent++;
+      }
+      return -1;
+    }
+
+    private boolean isBefore(String first) {
+      return (entry == null || !first.equals(entry.process()))
+          && (arrival == 0 || queues.arrival(queueKey, first) < arrival);
+    }
+
+    /** Whether this process has its turn at its home node, and this is not that node. */
+    private boolean isElsewhere() {
+      return entry != null
+          && entry.atTurn()
+          && queues.rank(queueKey, entry.process(), now / 1000) < 0;
+    }
+
+    private long patience() {
+      return entry == null ? MAX_PATIENCE_MICROS : entry.patienceMicros();
+    }
+
+    private long patienceOf(String first) {
+      return Math.min(
+          MAX_PATIENCE_MICROS, queues.patience(keys.watchKey(first), now / 1000));
+    }
+
+    private void wake(int count) {
+      woke = true;
+      for (int i = 0; i < count; i++) {
+        String member = queues.place(queueKey, i, now / 1000);
+        if (member == null || (entry != null && member.equals(entry.process()))) {
+          return;
+        }
+        if (queues.woken(keys.wakeKey(member), now / 1000) < 0) {
+          queues.write(keys.wakeKey(member), now, session, invalidations);
+        }
+      }
+    }
   }
 
   private NodeReply enqueue(LockRequest.Enqueue r, long session, long connection, long now) {
@@ -264,7 +345,7 @@ public final class NodeModel {
     String process = r.entry().process();
     queues.delete(keys.wakeKey(process));
     queues.putPatience(
-        keys.watchKey(process), r.entry().patienceMicros(), nowMillis + fenceLifeMillis);
+        keys.watchKey(process), r.entry().patienceMicros(), nowMillis + r.entry().lifeMillis());
     long fence = 0;
     long ended = Long.MAX_VALUE;
     long remaining = -1;
@@ -287,41 +368,26 @@ public final class NodeModel {
     }
     int ahead = queues.enter(keys.queueKey(), r.entry(), fenceLifeMillis, now);
     boolean free = holder == null && ended >= r.afterToken();
-    while (free && ahead > 0 && isPassedOver(r, session, now)) {
-      ahead--;
+    long turnLeft = -1;
+    boolean asksAgain = false;
+    if (free && ahead > 0) {
+      Turn turn = new Turn(keys, r.entry(), 0, session, now);
+      turnLeft = turn.leftMicros();
+      ahead = queues.rank(keys.queueKey(), process, nowMillis);
+      asksAgain = turn.woke || turn.removed > 0 || ahead == 1;
     }
-    if (free && ahead == 0) {
+    if (free && turnLeft < 0) {
       queues.write(keys.wakeKey(process), now, session, invalidations);
       return NodeReply.of(ReplyCode.ADMITTED, connection, now, ended);
     }
     queues.read(keys.wakeKey(process), session);
     queues.read(keys.watchKey(process), session);
     if (free) {
-      return new NodeReply(ReplyCode.QUEUED, connection, now, fence, 0, null, ahead, null);
+      long again = asksAgain ? (turnLeft + 999) / 1000 : 0;
+      return new NodeReply(ReplyCode.QUEUED, connection, now, fence, again, null, ahead, null);
     }
     String mark = holder == null ? marks.apply("") : mark(holder);
     return new NodeReply(ReplyCode.HELD, connection, now, fence, remaining, mark, ahead, null);
-  }
-
-  private boolean isPassedOver(LockRequest.Enqueue r, long session, long now) {
-    String first = String.valueOf(queues.first(r.keys().queueKey(), now / 1000));
-    return isPassedOver(r.keys(), first, r.entry().patienceMicros(), session, now);
-  }
-
-  /** Whether the first of the queue has let its turn pass; then it loses its place. */
-  private boolean isPassedOver(
-      LockKeys keys, String first, long patienceMicros, long session, long now) {
-    long woken = queues.woken(keys.wakeKey(first), now / 1000);
-    if (woken < 0) {
-      queues.write(keys.wakeKey(first), now, session, invalidations);
-      return false;
-    }
-    long own = Math.min(MAX_PATIENCE_MICROS, queues.patience(keys.watchKey(first), now / 1000));
-    if (Math.abs(now - woken) < Math.max(patienceMicros, own)) {
-      return false;
-    }
-    queues.leave(keys.queueKey(), first);
-    return true;
   }
 
   private NodeReply extend(LockRequest.Extend r, long session, long connection, long now) {
@@ -438,6 +504,7 @@ public final class NodeModel {
   }
 
   private void wake(String lockKey, String queueKey, boolean kept, long session, long now) {
+    queues.sweep(queueKey, now);
     String first = queues.first(queueKey, now / 1000);
     if (first == null) {
       return;
@@ -632,7 +699,7 @@ public final class NodeModel {
       expire(s, nowMicros / 1000);
     }
     slots.values().removeIf(s -> s.owner == null && s.fence == 0 && s.readerCount == 0);
-    queues.expireAll(nowMicros / 1000);
+    queues.expireAll(nowMicros / 1000, invalidations);
   }
 
   // What administrators, crashes and the network do.
@@ -776,6 +843,11 @@ public final class NodeModel {
   /** When the queue of the name expires by the node's clock; 0 if there is none. */
   public long queueExpiresMillis(String lockKey) {
     return queues.expiresMillis(lockKey + ":queue");
+  }
+
+  /** When the signs of life of the processes in this queue end, by the node's clock. */
+  public Collection<Long> signsMillis(LockKeys keys) {
+    return queues.signs(keys.queueKey());
   }
 
   /** How many processes are in the queue of the name. */

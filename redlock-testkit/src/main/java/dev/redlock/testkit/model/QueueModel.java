@@ -2,7 +2,10 @@ package dev.redlock.testkit.model;
 
 import dev.redlock.spi.LockRequest;
 import dev.redlock.testkit.model.NodeModel.Invalidations;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -17,8 +20,16 @@ final class QueueModel {
   private final Map<String, Queue> queues = new TreeMap<>();
   private final Map<String, TurnKey> turnKeys = new HashMap<>();
 
+  /** By queue: until when each process counts as alive. */
+  private final Map<String, Signs> signs = new HashMap<>();
+
   private static final class Queue {
     final Map<String, Long> arrivals = new TreeMap<>();
+    long expiresMillis;
+  }
+
+  private static final class Signs {
+    final Map<String, Long> untilMillis = new TreeMap<>();
     long expiresMillis;
   }
 
@@ -58,6 +69,19 @@ final class QueueModel {
     return queue == null ? 0 : queue.arrivals.getOrDefault(member, 0L);
   }
 
+  /** How many processes come before this one, or −1 if it is not queued. */
+  int rank(String queueKey, String member, long nowMillis) {
+    Queue queue = queue(queueKey, nowMillis);
+    if (queue == null || !queue.arrivals.containsKey(member)) {
+      return -1;
+    }
+    int ahead = 0;
+    while (!member.equals(place(queueKey, ahead, nowMillis))) {
+      ahead++;
+    }
+    return ahead;
+  }
+
   int size(String queueKey, long nowMillis) {
     Queue queue = queue(queueKey, nowMillis);
     return queue == null ? 0 : queue.arrivals.size();
@@ -72,22 +96,63 @@ final class QueueModel {
     return queue;
   }
 
-  /** Enters the queue, or changes the arrival if it is given; returns how many come before. */
+  /**
+   * Enters the queue, or changes the arrival if it is given; returns how many come before. An
+   * arrival behind the node's clock is not stored: the clock was set back.
+   */
   int enter(String queueKey, LockRequest.QueueEntry entry, long lifeMillis, long now) {
+    live(queueKey, entry, lifeMillis, now);
+    sweep(queueKey, now);
     Queue known = queue(queueKey, now / 1000);
     Queue queue = known == null ? new Queue() : known;
     queues.put(queueKey, queue);
-    if (entry.arrivalMicros() == 0) {
-      queue.arrivals.putIfAbsent(entry.process(), now);
-    } else {
+    Long stored = queue.arrivals.get(entry.process());
+    if (entry.arrivalMicros() > 0 && entry.arrivalMicros() <= now) {
       queue.arrivals.put(entry.process(), entry.arrivalMicros());
+    } else if (stored == null || (entry.arrivalMicros() > now && stored > now)) {
+      queue.arrivals.put(entry.process(), now);
     }
     queue.expiresMillis = now / 1000 + lifeMillis;
-    int ahead = 0;
-    while (!entry.process().equals(place(queueKey, ahead, now / 1000))) {
-      ahead++;
+    return rank(queueKey, entry.process(), now / 1000);
+  }
+
+  private void live(String queueKey, LockRequest.QueueEntry entry, long lifeMillis, long now) {
+    Signs known = signs(queueKey, now / 1000);
+    Signs s = known == null ? new Signs() : known;
+    signs.put(queueKey, s);
+    if (s.untilMillis.put(entry.process(), now / 1000 + entry.lifeMillis()) == null) {
+      s.expiresMillis = now / 1000 + lifeMillis;
     }
-    return ahead;
+  }
+
+  private @Nullable Signs signs(String queueKey, long nowMillis) {
+    Signs s = signs.get(queueKey);
+    if (s != null && (nowMillis > s.expiresMillis || s.untilMillis.isEmpty())) {
+      signs.remove(queueKey);
+      return null;
+    }
+    return s;
+  }
+
+  /** Removes the processes that have not asked for too long; returns how many. */
+  int sweep(String queueKey, long now) {
+    Signs s = signs(queueKey, now / 1000);
+    if (s == null) {
+      return 0;
+    }
+    List<String> gone = new ArrayList<>();
+    s.untilMillis.forEach(
+        (member, until) -> {
+          if (until * 1000 < now) {
+            gone.add(member);
+          }
+        });
+    int removed = 0;
+    for (String member : gone) {
+      s.untilMillis.remove(member);
+      removed += leave(queueKey, member) ? 1 : 0;
+    }
+    return removed;
   }
 
   /** Removes the process; false if it was not queued. */
@@ -177,11 +242,24 @@ final class QueueModel {
 
   void wipe() {
     queues.clear();
+    signs.clear();
     turnKeys.clear();
   }
 
-  void expireAll(long nowMillis) {
+  /** Also sends the invalidations of the keys that have expired. */
+  void expireAll(long nowMillis, Invalidations invalidations) {
+    turnKeys.forEach(
+        (name, key) -> {
+          if (key.stored && nowMillis > key.expiresMillis) {
+            key.stored = false;
+            if (key.read) {
+              key.read = false;
+              invalidations.invalidate(key.reader, name);
+            }
+          }
+        });
     queues.values().removeIf(q -> nowMillis > q.expiresMillis || q.arrivals.isEmpty());
+    signs.values().removeIf(s -> nowMillis > s.expiresMillis || s.untilMillis.isEmpty());
     turnKeys.values().removeIf(k -> !k.read && (!k.stored || nowMillis > k.expiresMillis));
   }
 
@@ -193,6 +271,13 @@ final class QueueModel {
           q.expiresMillis = queue.expiresMillis;
           copy.queues.put(key, q);
         });
+    signs.forEach(
+        (key, from) -> {
+          Signs s = new Signs();
+          s.untilMillis.putAll(from.untilMillis);
+          s.expiresMillis = from.expiresMillis;
+          copy.signs.put(key, s);
+        });
     turnKeys.forEach(
         (name, key) -> {
           TurnKey k = new TurnKey();
@@ -201,6 +286,12 @@ final class QueueModel {
           k.expiresMillis = key.expiresMillis;
           copy.turnKeys.put(name, k);
         });
+  }
+
+  /** When the signs of life in the queue end. */
+  Collection<Long> signs(String queueKey) {
+    Signs s = signs.get(queueKey);
+    return s == null ? List.of() : s.untilMillis.values();
   }
 
   long expiresMillis(String queueKey) {

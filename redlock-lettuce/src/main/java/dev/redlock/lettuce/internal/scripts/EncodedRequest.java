@@ -187,6 +187,9 @@ public final class EncodedRequest {
     }
     if (entry != null) {
       entry(out, entry);
+      if (entry.atTurn()) {
+        out.word(1);
+      }
     }
   }
 
@@ -204,7 +207,8 @@ public final class EncodedRequest {
       out.word(keys.lockKeyBytes(i));
     }
     entry(out, enqueue.entry());
-    pairs(out.word(enqueue.afterToken()).word(fenceLifeMillis).word(keys.queueKey()));
+    out.word(enqueue.afterToken()).word(fenceLifeMillis).word(keys.queueKey());
+    pairs(out.word(enqueue.entry().lifeMillis()));
   }
 
   private void release(RespWriter out, LockRequest.Release release) {

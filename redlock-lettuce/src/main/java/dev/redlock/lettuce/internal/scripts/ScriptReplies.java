@@ -104,10 +104,13 @@ public final class ScriptReplies {
     }
     ReplyCode known = CODES[(int) code];
     boolean held = known == ReplyCode.HELD;
+    boolean queued = known == ReplyCode.QUEUED;
     if (!clock
         || third < 0
         || others < 0
-        || (held ? remainingMillis < -1 || mark == null : remainingMillis != 0 || mark != null)
+        || remainingMillis < (held ? -1 : 0)
+        || (remainingMillis > 0 && !held && !queued)
+        || held == (mark == null)
         || (mark != null && !HolderMark.isMark(mark))) {
       return unexpected(
           connection,

@@ -3,7 +3,8 @@
 -- KEYS  lock key and fence key of each name, in turn
 -- ARGV  lease id, token, lease time, life of the fence key (both in ms)
 --       [, previous lease id or '', its token
---       [, queue key, process, arrival in us or 0, patience in us]]
+--       [, queue key, process, arrival in us or 0, patience in us
+--       [, '1' if the process has its turn at its home node]]]
 --
 -- The token must be above every granted token, and within 2 s of this node's clock. A node that lost its keys does not
 -- vote for longer than a lease and this window. So it cannot grant a token below one that it granted before.
@@ -109,47 +110,37 @@ elseif stale then
   code = 4
 end
 
--- The lock is free for this lease, but others want it. The first of the queue was woken and has its turn. If more time
--- has passed since then than the longer patience of the two processes, the first loses its place; see enqueue for the
--- patience and for the keys of the queue. Without this rule a dead process would block the lock if only single tries
--- follow. A process without a place in the queue has a patience of one second. A hand-off comes before the queue,
--- unless it has a queue entry, as in fair mode.
+-- include sweep.lua
+-- include turn.lua
+
+-- The lock is free for this lease, but others want it: the first of the queue has its turn, see turn. Without this rule
+-- a dead process would block the lock if only single tries follow. A process without a place in the queue has a
+-- patience of one second. A process that is silent for so long is not just slow, so all others are woken then. A
+-- hand-off comes before the queue, unless it has a queue entry, as in fair mode.
 -- A node that lost its fence key lost the mark too, but processes enter the queue there again.
 -- If this process has set the mark, by entering the queue of this node, the mark says nothing about other processes.
 local process, others, left = ARGV[8], 0, false
 local queue = ARGV[7] or (KEYS[1] .. ':queue')
 if code == 1 and (wanted or process) then
-  local arrival, patience = tonumber(ARGV[9] or '0'), tonumber(ARGV[10] or '1000000')
-  local queued, silent = nil, true
-  while silent do
-    silent = false
-    local head = redis.pcall('ZRANGE', queue, 0, 0, 'WITHSCORES')
-    queued = not head.err and head[1]
-    if
-      queued
-      and queued ~= process
-      and (process or not previous)
-      and (arrival == 0 or tonumber(head[2]) < arrival)
-    then
-      local turn = KEYS[1] .. ':wake:' .. queued
-      local woken = redis.pcall('GET', turn)
-      local own = tonumber(redis.pcall('GET', KEYS[1] .. ':watch:' .. queued)) or 0
-      if not woken or woken == '' then
-        redis.pcall('SET', turn, string.format('%.0f', now), 'PX', 60000)
-        code = 3
-      elseif math.abs(now - (tonumber(woken) or 0)) < math.max(patience, math.min(1000000, own)) then
-        code = 3
-      else
-        redis.call('ZREM', queue, queued)
-        silent = true
+  local size = redis.pcall('ZCARD', queue)
+  if type(size) == 'number' and size > 0 then
+    local turnLeft, removed
+    if process or not previous then
+      local arrival, patience = tonumber(ARGV[9] or '0'), tonumber(ARGV[10] or '1000000')
+      if arrival > now then
+        arrival = 0 -- This clock was set back; see enqueue.
       end
+      turnLeft, removed =
+        turnOfAnother(queue, KEYS[1], process, arrival, patience, process and 4 or 1000, ARGV[11] == '1')
+      size = size - removed
     end
-  end
-  if queued and code == 1 then
+    if turnLeft then
+      return {3, now, fence, 0, process and redis.call('ZRANK', queue, process) or size}
+    end
     if process then
       left = redis.call('ZREM', queue, process) == 1
     end
-    others = redis.call('ZCARD', queue)
+    others = left and size - 1 or size
   end
   if code == 1 and others == 0 then
     local empty = queue

@@ -64,6 +64,7 @@ if ARGV[8] and #queues > 0 then
   free[#free + 1] = KEYS[1]
   queues[#queues + 1] = ARGV[8]
 end
+-- include sweep.lua
 -- A lock on several names mostly finds only its own queue.
 local left = #queues
 if left > 1 then
@@ -74,6 +75,9 @@ for i = 1, #queues do
   firsts[i] = left > 0 and redis.pcall('ZRANGE', queues[i], 0, 1) or {}
   if firsts[i].err or firsts[i][1] then
     left = left - 1
+  end
+  if firsts[i][1] and sweep(queues[i]) > 0 then
+    firsts[i] = redis.pcall('ZRANGE', queues[i], 0, 1)
   end
   if firsts[i][1] then
     woken[i] = redis.pcall('GET', free[i] .. ':wake:' .. firsts[i][1])
