@@ -18,7 +18,8 @@ import org.HdrHistogram.Histogram;
  * Many clients with connections of their own that want one name, one caller each. A caller holds
  * the name for 5 ms, releases it, and asks again after 1 ms. {@code crowd} is with 100 clients;
  * other names contain the number. The first grants, as many as there are clients, are not measured:
- * all callers arrive at the same time at the beginning.
+ * all callers arrive at the same time at the beginning. {@code crowd-dead-…} is with processes that
+ * died while they waited; see {@link DeadWaiters}.
  */
 public final class Crowds implements Scenario {
   private static final int HEADLINE = 100;
@@ -52,6 +53,9 @@ public final class Crowds implements Scenario {
     }
     for (Peer peer : peers) {
       warmUp(run, peer);
+      if (peer == Peer.REDLOCK || peer == Peer.REDLOCK_FAIR) {
+        new DeadWaiters(run, peer).measure();
+      }
       for (int clients : new int[] {5, 20, HEADLINE, 300}) {
         if (clients <= most(peer) && !measure(run, peer, clients)) {
           run.results()

@@ -1,0 +1,160 @@
+package dev.redlock.bench.scenario;
+
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.bench.system.Held;
+import dev.redlock.bench.system.Peer;
+import dev.redlock.bench.system.RedlockClient;
+import dev.redlock.bench.system.Waiting;
+import dev.redlock.lettuce.LettuceNodes;
+import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.LockRequest.QueueEntry;
+import dev.redlock.testkit.RedisNodes;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Processes that waited for a name and died, a moment before its holder releases it: the time until
+ * a living client has the free lock. {@code new} is a client that asks after the release, {@code
+ * behind} one that waits behind all of them, {@code every-second} the first of as many living
+ * clients that wait among them. The places of the dead are those that clients request, on each
+ * node, so that the queues of nodes that are not the home node refuse too.
+ */
+final class DeadWaiters {
+  private static final long LIFE_MILLIS = 3_400;
+  private static final long PATIENCE_MICROS = 25_000;
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  private final Run run;
+  private final Peer peer;
+  private final boolean fair;
+  private int names;
+
+  DeadWaiters(Run run, Peer peer) {
+    this.run = run;
+    this.peer = peer;
+    fair = peer == Peer.REDLOCK_FAIR;
+  }
+
+  void measure() throws Exception {
+    try (RedisNodes nodes = RedisNodes.start(5);
+        RedlockClient holder = connect(nodes);
+        RedlockClient living = connect(nodes);
+        Places places = new Places(nodes)) {
+      for (int i = 0; i < 20; i++) { // Warm-up.
+        holder.acquire("warm").release();
+        living.acquire("warm").release();
+      }
+      for (int repeat = 0; repeat < run.times(3, 10); repeat++) {
+        for (int dead : new int[] {0, 10, 100, 300}) {
+          String name = "dead-" + names++;
+          Held held = holder.acquire(name);
+          places.request(name, dead, fair);
+          held.release();
+          add("new", dead, () -> living.acquire(name));
+
+          String other = "dead-" + names++;
+          held = holder.acquire(other);
+          CompletableFuture<?> waiting;
+          places.request(other, dead, fair);
+          waiting = living.acquireAsync(other).toCompletableFuture();
+          Waiting.pause(Duration.ofMillis(100));
+          held.release();
+          add("behind", dead, () -> (Held) waiting.get(30, TimeUnit.SECONDS));
+        }
+        everySecond(nodes, holder, places);
+      }
+    }
+  }
+
+  private void everySecond(RedisNodes nodes, RedlockClient holder, Places places)
+      throws Exception {
+    int dead = 10;
+    String name = "dead-" + names++;
+    List<RedlockClient> clients = new ArrayList<>();
+    try {
+      Held held = holder.acquire(name);
+      CompletableFuture<Held> first = new CompletableFuture<>();
+      for (int i = 0; i < dead; i++) {
+        places.request(name, 1, fair);
+        RedlockClient client = connect(nodes);
+        clients.add(client);
+        client
+            .acquireAsync(name)
+            .whenComplete(
+                (lease, failure) -> {
+                  if (lease != null && !first.complete(lease)) {
+                    lease.releaseAsync();
+                  }
+                });
+        Waiting.pause(Duration.ofMillis(10));
+      }
+      held.release();
+      add("every-second", dead, () -> first.get(30, TimeUnit.SECONDS));
+    } finally {
+      clients.forEach(RedlockClient::close);
+    }
+  }
+
+  private RedlockClient connect(RedisNodes nodes) {
+    return RedlockClient.connect(nodes.uris(), LockOptions.builder().fair(fair).build());
+  }
+
+  private interface Acquire {
+    Held get() throws Exception;
+  }
+
+  private void add(String who, int dead, Acquire acquire) throws Exception {
+    long start = System.nanoTime();
+    Held lease = acquire.get();
+    double millis = (System.nanoTime() - start) / 1e6;
+    lease.release();
+    String scenario = "crowd-dead-" + who + "-" + dead;
+    run.add(scenario, peer, "free-until-acquired", "ms", millis);
+    run.say("bench: %s %s: %.0f ms".formatted(scenario, peer.label(), millis));
+  }
+
+  /** Requests places for processes that do not exist. */
+  private static final class Places implements AutoCloseable {
+    private final List<LockNode> nodes;
+    private final RedlockClient connected;
+    private int processes;
+
+    Places(RedisNodes servers) {
+      nodes = LettuceNodes.standalone(servers.uris(), LettuceOptions.builder().build());
+      connected = RedlockClient.of(Redlock.builder().nodes(nodes.toArray(LockNode[]::new)));
+    }
+
+    void request(String name, int count, boolean fair) throws InterruptedException {
+      LockKeys keys = LockKeys.of("redlock", List.of(name));
+      CountDownLatch replies = new CountDownLatch(count * nodes.size());
+      for (int i = 0; i < count; i++) {
+        QueueEntry entry =
+            new QueueEntry(
+                keys.member("gone-" + processes++),
+                0,
+                fair ? 4 * PATIENCE_MICROS : PATIENCE_MICROS,
+                fair ? LIFE_MILLIS + LONG.toMillis() : LIFE_MILLIS,
+                false);
+        nodes.forEach(
+            node ->
+                node.send(new LockRequest.Enqueue(keys, entry, 0), reply -> replies.countDown()));
+      }
+      if (!replies.await(30, TimeUnit.SECONDS)) {
+        throw new IllegalStateException(replies.getCount() + " places were not confirmed");
+      }
+    }
+
+    @Override
+    public void close() {
+      connected.close();
+    }
+  }
+}
