@@ -76,7 +76,9 @@ class ManyLeasesTest {
   void leases_thatAreDueTogetherAfterAPauseOfTheClient_areKeptIfTheNodesCanServeThem() {
     int held =
         heldAfter(nodes -> nodes.time().pause(PAUSE.plus(UNTIL_DUE.dividedBy(4)), Duration.ZERO));
-    assertThat(held).as("at most a twentieth is too late").isGreaterThanOrEqualTo(LEASES * 95 / 100);
+    assertThat(held)
+        .as("at most a twentieth is too late")
+        .isGreaterThanOrEqualTo(LEASES * 95 / 100);
   }
 
   @Test
@@ -93,7 +95,9 @@ class ManyLeasesTest {
                 nodes.node(i).resume();
               }
             });
-    assertThat(held).as("at most a twentieth is too late").isGreaterThanOrEqualTo(LEASES * 95 / 100);
+    assertThat(held)
+        .as("at most a twentieth is too late")
+        .isGreaterThanOrEqualTo(LEASES * 95 / 100);
   }
 
   @Test
