@@ -266,8 +266,7 @@ class QueueHistoriesTest {
   @Test
   void livingProcesses_amongMany_thatDied_keepTheirOrder() {
     int processes = 24;
-    Play p =
-        new Play(3, processes + 1, options().leaseTime(Duration.ofSeconds(30))).start();
+    Play p = new Play(3, processes + 1, options().leaseTime(Duration.ofSeconds(30))).start();
     Play.Person a = p.asks(0, 100);
     Play.Person[] all = new Play.Person[processes + 1];
     for (int i = 1; i <= processes; i++) {
@@ -369,8 +368,7 @@ class QueueHistoriesTest {
   @Test
   void clockOfTheHomeNode_thatIsSetBack_doesNotStarveAWaiter() {
     for (boolean fair : new boolean[] {false, true}) {
-      Play p =
-          new Play(3, 4, options().fair(fair).leaseTime(Duration.ofSeconds(60))).start();
+      Play p = new Play(3, 4, options().fair(fair).leaseTime(Duration.ofSeconds(60))).start();
       Play.Person a = p.asks(0, 100);
       Play.Person b = p.asks(1, 100_000);
       p.node(Play.HOME_OF_A).step(-60_000_000L);

@@ -209,8 +209,7 @@ class ReleaseHistoriesTest {
 
   @Test
   void minimumHold_aboveTheLeaseTime_isExtendedAndKeepsOthersOut() {
-    Play p =
-        new Play(3, 2, options().autoExtend(true).minimumHold(Duration.ofMillis(3000))).start();
+    Play p = new Play(3, 2, options().autoExtend(true).minimumHold(Duration.ofSeconds(3))).start();
     Play.Person a = p.asks(0, 100);
     a.releases();
     a.mustNotHold("the lease ends at once");

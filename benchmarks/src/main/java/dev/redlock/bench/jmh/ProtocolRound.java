@@ -2,8 +2,8 @@ package dev.redlock.bench.jmh;
 
 import dev.redlock.LockOptions;
 import dev.redlock.internal.protocol.Effect;
-import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.ExtendQueue;
+import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.NodeKnowledge;

@@ -74,8 +74,7 @@ final class DeadWaiters {
     }
   }
 
-  private void everySecond(RedisNodes nodes, RedlockClient holder, Places places)
-      throws Exception {
+  private void everySecond(RedisNodes nodes, RedlockClient holder, Places places) throws Exception {
     int dead = 10;
     String name = "dead-" + names++;
     List<RedlockClient> clients = new ArrayList<>();

@@ -116,7 +116,7 @@ public final class HeldLeases implements Scenario {
       double extensions = (double) Math.max(1, counter.extended.get() - extended);
       run.add(scenario, Peer.REDLOCK, "cpu", "%", (Cpu.nanos() - cpu) / 1e7 / seconds);
       run.add(scenario, Peer.REDLOCK, "extensions/s", "1/s", extensions / seconds);
-      run.add(scenario, Peer.REDLOCK, "most extensions/s", "1/s", most);
+      run.add(scenario, Peer.REDLOCK, "most extensions/s", "1/s", (double) most);
       run.add(scenario, Peer.REDLOCK, "commands/(lease·s)", "1/s", sent / leases / seconds);
       run.add(
           scenario,

@@ -34,7 +34,8 @@ public final class JvmCrowd implements Crowd {
     this(clients, null, () -> {});
   }
 
-  private JvmCrowd(List<LockClient> clients, @Nullable LongSupplier invalidations, Runnable onClose) {
+  private JvmCrowd(
+      List<LockClient> clients, @Nullable LongSupplier invalidations, Runnable onClose) {
     this.clients = List.copyOf(clients);
     this.invalidations = invalidations;
     this.onClose = onClose;
@@ -47,7 +48,10 @@ public final class JvmCrowd implements Crowd {
    * @param onClose ends what the clients share
    */
   static JvmCrowd of(
-      int count, Supplier<LockClient> connect, @Nullable LongSupplier invalidations, Runnable onClose) {
+      int count,
+      Supplier<LockClient> connect,
+      @Nullable LongSupplier invalidations,
+      Runnable onClose) {
     List<LockClient> clients = new ArrayList<>();
     try {
       for (int i = 0; i < count; i++) {
@@ -233,7 +237,9 @@ public final class JvmCrowd implements Crowd {
 
   @Override
   public OptionalLong invalidations() {
-    return invalidations == null ? OptionalLong.empty() : OptionalLong.of(invalidations.getAsLong());
+    return invalidations == null
+        ? OptionalLong.empty()
+        : OptionalLong.of(invalidations.getAsLong());
   }
 
   @Override

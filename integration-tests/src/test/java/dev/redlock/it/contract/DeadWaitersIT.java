@@ -33,7 +33,9 @@ import org.junit.jupiter.api.Test;
 class DeadWaitersIT {
   private static final int DEAD = 100;
 
-  /** A tenth of what 100 dead processes cost before, and ten times what they cost on an idle one. */
+  /**
+   * A tenth of what 100 dead processes cost before, and ten times what they cost on an idle one.
+   */
   private static final Duration BOUND = Duration.ofSeconds(10);
 
   private static final long LONG_LIFE = 60_000;
@@ -48,7 +50,9 @@ class DeadWaitersIT {
     this.nodes = nodes;
   }
 
-  /** Places of processes on each node, whichever is the home node; a client's own life and patience. */
+  /**
+   * Places of processes on each node, whichever is the home node; a client's own life and patience.
+   */
   private void die(String name, int count, long patienceMicros, long lifeMillis) {
     LockKeys keys = TestClient.keys(name);
     for (RedisNode node : nodes) {
@@ -72,8 +76,7 @@ class DeadWaitersIT {
   void freeLock_behindManyDeadProcesses_isAcquiredInBoundedTime() {
     try (Redlock redlock = Clients.start(nodes)) {
       for (boolean fair : new boolean[] {false, true}) {
-        DistributedLock lock =
-            redlock.lock("dead-" + fair, OPTIONS.toBuilder().fair(fair).build());
+        DistributedLock lock = redlock.lock("dead-" + fair, OPTIONS.toBuilder().fair(fair).build());
         Lease held = lock.acquire(BOUND);
         die("dead-" + fair, DEAD, fair ? 100_000 : 25_000, LONG_LIFE);
         held.close();
@@ -92,7 +95,8 @@ class DeadWaitersIT {
         Redlock waiter = Clients.start(nodes)) {
       Lease held = holder.lock("behind", OPTIONS).acquire(BOUND);
       die("behind", DEAD, 25_000, LONG_LIFE);
-      CompletableFuture<Lease> waiting = waiter.lock("behind", OPTIONS).acquireAsync(BOUND.multipliedBy(2));
+      CompletableFuture<Lease> waiting =
+          waiter.lock("behind", OPTIONS).acquireAsync(BOUND.multipliedBy(2));
       Eventually.holds(() -> nodes.stream().anyMatch(n -> queueLength(n, "behind") > DEAD), nodes);
       held.close();
       waiting.get(20, TimeUnit.SECONDS).close();
@@ -140,7 +144,8 @@ class DeadWaitersIT {
     try (Redlock holder = Clients.start(nodes);
         Redlock standby = Clients.start(nodes)) {
       Lease held = holder.lock("led", OPTIONS).acquire(BOUND);
-      CompletableFuture<Lease> waiting = standby.lock("led", OPTIONS).acquireAsync(Duration.ofMinutes(1));
+      CompletableFuture<Lease> waiting =
+          standby.lock("led", OPTIONS).acquireAsync(Duration.ofMinutes(1));
       Eventually.holds(() -> home("led").isPresent(), nodes);
       RedisNode home = home("led").get();
       for (int i = 0; i < 4; i++) {

@@ -185,8 +185,7 @@ public final class NodeModel {
         && (wanted || entry != null)
         && queues.first(keys.queueKey(), nowMillis) != null) {
       if (isTurnOfAnother(r, session, now)) {
-        int rank =
-            entry == null ? -1 : queues.rank(keys.queueKey(), entry.process(), nowMillis);
+        int rank = entry == null ? -1 : queues.rank(keys.queueKey(), entry.process(), nowMillis);
         int before = rank < 0 ? queues.size(keys.queueKey(), nowMillis) : rank;
         return new NodeReply(ReplyCode.QUEUED, connection, now, fence, 0, null, before, null);
       }
@@ -290,7 +289,10 @@ public final class NodeModel {
         long limit = Math.max(patience(), patienceOf(first));
         long woken = queues.woken(keys.wakeKey(first), now / 1000);
         if (woken < 0) {
-          wake(silent == 0 ? 1 : Math.min(MOST_WOKEN, silent * (entry == null ? MOST_WOKEN : SPREAD)));
+          wake(
+              silent == 0
+                  ? 1
+                  : Math.min(MOST_WOKEN, silent * (entry == null ? MOST_WOKEN : SPREAD)));
           return limit;
         }
         long since = Math.abs(now - woken);
@@ -321,8 +323,7 @@ public final class NodeModel {
     }
 
     private long patienceOf(String first) {
-      return Math.min(
-          MAX_PATIENCE_MICROS, queues.patience(keys.watchKey(first), now / 1000));
+      return Math.min(MAX_PATIENCE_MICROS, queues.patience(keys.watchKey(first), now / 1000));
     }
 
     private void wake(int count) {
