@@ -27,7 +27,7 @@ import org.w3c.dom.Node;
 
 /**
  * Makes the bundle of a release from a directory that Maven has deployed to, and checks what the
- * central repository would refuse. Part of {@code ./release}:
+ * central repository would refuse. Part of {@code bin/release}:
  *
  * <pre>java .mvn/Bundle.java DEPLOYED GROUP VERSION TIMESTAMP OUT</pre>
  *

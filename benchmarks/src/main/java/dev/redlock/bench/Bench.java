@@ -40,7 +40,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The main class behind {@code ./bench}. */
+/** The main class behind {@code bin/bench}. */
 @Command(
     name = "bench",
     mixinStandardHelpOptions = true,

@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The command {@code ./simulate --connections}. */
+/** The command {@code bin/simulate --connections}. */
 @Command(
     name = "simulate --connections",
     mixinStandardHelpOptions = true,

@@ -12,7 +12,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The command {@code ./simulate --schedules}. */
+/** The command {@code bin/simulate --schedules}. */
 @Command(
     name = "simulate --schedules",
     mixinStandardHelpOptions = true,

@@ -12,7 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The schedules that the build runs. {@code ./simulate --schedules} runs more. */
+/** The schedules that the build runs. {@code bin/simulate --schedules} runs more. */
 class SchedulesTest {
   private static final int ONCE = 60;
   private static final long RANDOM = 60;

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * What wide worlds do, and how often at least. The floors are half of what occurred when they were
- * written; {@code ./simulate --setting WIDE --seeds 150 --coverage} prints the present numbers.
+ * written; {@code bin/simulate --setting WIDE --seeds 150 --coverage} prints the present numbers.
  */
 class CoverageTest {
   private static final int SEEDS = 150;
@@ -152,7 +152,7 @@ class CoverageTest {
     Simulator.Tally tally = Simulator.runAll(1, SEEDS, Scenario.Setting.WIDE, THREADS, 1);
     Simulator.Result first = tally.first();
     assertThat(first)
-        .as(() -> "./simulate --setting WIDE --seed " + first.seed() + ": " + first.violation())
+        .as(() -> "bin/simulate --setting WIDE --seed " + first.seed() + ": " + first.violation())
         .isNull();
     Map<String, Long> table = tally.coverage.table();
     FLOORS

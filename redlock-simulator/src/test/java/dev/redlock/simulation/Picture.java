@@ -9,7 +9,7 @@ import java.util.TreeSet;
 
 /**
  * Writes a history as the text that the test kit's {@code TimelineFile} draws: the leases, the
- * states of the nodes and the faults. The script {@code ./simulate} starts the drawing.
+ * states of the nodes and the faults. The script {@code bin/simulate} starts the drawing.
  */
 final class Picture {
   private final World world;

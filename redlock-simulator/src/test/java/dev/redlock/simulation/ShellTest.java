@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The client as it ships, in simulated worlds; {@code ./simulate --shell} runs more. */
+/** The client as it ships, in simulated worlds; {@code bin/simulate --shell} runs more. */
 class ShellTest {
   private static final int THREADS = Runtime.getRuntime().availableProcessors();
   private static final long SECONDS = 6;
@@ -26,7 +26,7 @@ class ShellTest {
       seeds += BATCH;
       Simulator.Result first = tally.first();
       assertThat(first)
-          .as(() -> "./simulate --shell --seed " + first.seed() + ": " + first.violation())
+          .as(() -> "bin/simulate --shell --seed " + first.seed() + ": " + first.violation())
           .isNull();
     }
     System.out.printf(
@@ -67,7 +67,7 @@ class ShellTest {
     assertThat(first)
         .as(
             () ->
-                "./simulate --setting SHELL_NORMAL --seed "
+                "bin/simulate --setting SHELL_NORMAL --seed "
                     + first.seed()
                     + ": "
                     + first.violation())
@@ -88,7 +88,7 @@ class ShellTest {
     assertThat(threads).as("one of these seeds has threads that block").isTrue();
   }
 
-  /** The first mutants of the shell, by few seeds; {@code ./simulate --mutants} hunts all. */
+  /** The first mutants of the shell, by few seeds; {@code bin/simulate --mutants} hunts all. */
   @Test
   void mutantsOfTheShell_areCaught() throws Exception {
     List<Mutant> few = ShellMutants.all().subList(2, 5);

@@ -15,7 +15,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The command {@code ./simulate}. */
+/** The command {@code bin/simulate}. */
 @Command(
     name = "simulate",
     mixinStandardHelpOptions = true,

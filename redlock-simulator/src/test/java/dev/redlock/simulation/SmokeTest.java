@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What {@code mvn verify} runs of the simulator; {@code ./simulate} runs more. */
+/** What {@code mvn verify} runs of the simulator; {@code bin/simulate} runs more. */
 class SmokeTest {
   private static final long SEEDS = 20_000;
   private static final int THREADS = Runtime.getRuntime().availableProcessors();
@@ -42,7 +42,7 @@ class SmokeTest {
     assertThat(first)
         .as(
             () ->
-                "./simulate --seed "
+                "bin/simulate --seed "
                     + first.seed()
                     + " --setting "
                     + setting
@@ -84,7 +84,7 @@ class SmokeTest {
   void seeds_1to200_areTheSameHistoriesEverywhere() throws InterruptedException {
     Simulator.Tally tally = Simulator.runAll(1, 200, Scenario.Setting.NORMAL, THREADS, 1);
     assertThat(Long.toHexString(tally.digests.sum()))
-        .as("digest of ./simulate --seeds 200; if the behaviour was to change, pin the new one")
+        .as("digest of bin/simulate --seeds 200; if the behaviour was to change, pin the new one")
         .isEqualTo("e0179cbb41580ce5");
   }
 

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Asks TLC whether recorded histories are behaviours of the models, and shows that TLC refuses
  * wrong histories. As {@code TlaCheck}, it runs in the profile {@code -Ptla} only.
  *
- * <p>{@code -Dredlock.traces=FILE} adds the traces of a file; {@code ./traces} does so with those
- * of {@code ./failures}. {@code -Dredlock.traceSeeds=N} sets the number of seeds of each setting.
+ * <p>{@code -Dredlock.traces=FILE} adds the traces of a file; {@code bin/traces} does so with those
+ * of {@code bin/failures}. {@code -Dredlock.traceSeeds=N} sets the number of seeds of each setting.
  */
 class TraceCheck {
   private static final Path SAMPLES = Path.of("src/test/traces");

@@ -11,9 +11,9 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Traces as {@code ./simulate --trace} and {@code ./failures --trace} write them, and the modules
- * that TLC reads. A line {@code trace MODEL NAME key=value …} begins a trace; each other line is an
- * event, {@code TIME KIND key=value …}.
+ * Traces as {@code bin/simulate --trace} and {@code bin/failures --trace} write them, and the
+ * modules that TLC reads. A line {@code trace MODEL NAME key=value …} begins a trace; each other
+ * line is an event, {@code TIME KIND key=value …}.
  */
 final class TraceFile {
   /** TLC counts to 2^31, so each token is renamed, and keeps its place in its grant. */

@@ -41,7 +41,8 @@ class FiguresTest {
               + " per second)?|per second|round trips|times|rt)(?!\\w)");
 
   private static final Pattern CODE = Pattern.compile("`[^`]+`");
-  private static final Pattern PROGRAM = Pattern.compile("(?:JAVA_OPTS=\\S+ )?\\./([a-z]+)\\b.*");
+  private static final Pattern PROGRAM =
+      Pattern.compile("(?:JAVA_OPTS=\\S+ )?(\\./[a-z]+|bin/[a-z]+)\\b.*");
   private static final Pattern TEST = Pattern.compile("[A-Z]\\w*(?:IT|Test)\\b.*");
   private static final Pattern HEADING = Pattern.compile("(#+) (.*)");
 
@@ -78,10 +79,10 @@ class FiguresTest {
 
   @Test
   void figure_besideACommand_inItsSectionOrTheOneAbove_isFine() {
-    String beside = "## Speed\n\nA pair takes 12 µs (`./bench quick`).\n";
+    String beside = "## Speed\n\nA pair takes 12 µs (`bin/bench quick`).\n";
     String above = "## Speed\n\n`SpeedIT` measures it.\n\n### Pairs\n\nA pair takes 12 µs.\n";
-    String elsewhere = "## Test\n\n`./bench quick`\n\n## Speed\n\nA pair takes 12 µs.\n";
-    String gone = "## Speed\n\nA pair takes 12 µs (`GoneIT`, `./gone`).\n";
+    String elsewhere = "## Test\n\n`bin/bench quick`\n\n## Speed\n\nA pair takes 12 µs.\n";
+    String gone = "## Speed\n\nA pair takes 12 µs (`GoneIT`, `bin/gone`).\n";
 
     assertThat(without("p", beside, Set.of(), Set.of())).isEmpty();
     assertThat(without("p", above, Set.of(), Set.of("SpeedIT"))).isEmpty();

@@ -66,7 +66,7 @@ class SiteTest {
             .results()
             .map(match -> match.group(1).replaceFirst("[#?].*", ""))
             .filter(target -> !target.isEmpty() && !Links.external(target))
-            .filter(target -> !target.contains("javadoc/")) // ./site adds it.
+            .filter(target -> !target.contains("javadoc/")) // bin/site adds it.
             .filter(target -> !Files.exists(file.getParent().resolve(target)))
             .forEach(target -> broken.add(out.relativize(file) + ": " + target));
         Pattern.compile("(?:src=\"|@import |url\\()[\"']?(https?:)?//")
@@ -105,7 +105,7 @@ class SiteTest {
   void commands_ofTheGuides_exist() throws IOException {
     Set<String> missing = new TreeSet<>();
     for (Path file : Repository.pages()) {
-      Pattern.compile("`\\./([a-z]+)(?: ([a-z0-9][a-z0-9-]*))?[^`]*`")
+      Pattern.compile("`(\\./[a-z]+|bin/[a-z]+)(?: ([a-z0-9][a-z0-9-]*))?[^`]*`")
           .matcher(Files.readString(file))
           .results()
           .forEach(
@@ -115,7 +115,7 @@ class SiteTest {
                 if (!Files.isExecutable(program)) {
                   missing.add(file.getFileName() + ": " + command.group());
                 } else if (name != null
-                    && Set.of("recipe", "tutorial").contains(command.group(1))
+                    && Set.of("bin/recipe", "bin/tutorial").contains(command.group(1))
                     && !contains(program, " " + name + " ")) {
                   missing.add(file.getFileName() + ": " + command.group());
                 }

@@ -1,4 +1,4 @@
-/** Microbenchmarks without servers: {@code ./bench jmh -prof gc}. */
+/** Microbenchmarks without servers: {@code bin/bench jmh -prof gc}. */
 @NullMarked
 package dev.redlock.bench.jmh;
 

@@ -33,7 +33,7 @@ final class NodeProcess implements AutoCloseable {
         .noneMatch(entry -> Files.isExecutable(Path.of(entry, "node")))) {
       return Optional.of("node is not on the PATH");
     } else if (!Files.isDirectory(directory.resolve("node_modules/redlock"))) {
-      return Optional.of("its packages are missing; './bench --prepare' fetches them");
+      return Optional.of("its packages are missing; 'bin/bench --prepare' fetches them");
     }
     return Optional.empty();
   }

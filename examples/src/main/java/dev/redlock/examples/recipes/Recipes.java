@@ -40,7 +40,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
 
-/** The main class behind {@code ./recipe}: runs one recipe on masters of its own. */
+/** The main class behind {@code bin/recipe}: runs one recipe on masters of its own. */
 public final class Recipes {
   private static final Duration WAIT = Duration.ofSeconds(20);
 

@@ -1,4 +1,4 @@
-/** The recipes of {@code docs/recipes.md}. Each one runs with {@code ./recipe NAME}. */
+/** The recipes of {@code docs/recipes.md}. Each one runs with {@code bin/recipe NAME}. */
 @NullMarked
 package dev.redlock.examples.recipes;
 

@@ -5,7 +5,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
-/** The main class behind {@code ./tutorial}. */
+/** The main class behind {@code bin/tutorial}. */
 public final class Tutorial {
   private final List<Callable<Boolean>> steps;
   private final Consumer<String> out;

@@ -1,4 +1,4 @@
-/** The programs of {@code docs/tutorial.md}. Each step runs with {@code ./tutorial NUMBER}. */
+/** The programs of {@code docs/tutorial.md}. Each step runs with {@code bin/tutorial NUMBER}. */
 @NullMarked
 package dev.redlock.examples.tutorial;
 

@@ -23,7 +23,7 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
 /**
  * Runs the contract on the server that {@code -Dredlock.redis} names, as the default user and as
  * the user with the least permissions; with the argument {@code main} the main tests too. The last
- * line of the output is a row of {@code ./matrix} and of {@code ./lanes}. {@code
+ * line of the output is a row of {@code bin/matrix} and of {@code bin/lanes}. {@code
  * -Dredlock.transport=epoll} requires this transport.
  */
 final class Matrix {

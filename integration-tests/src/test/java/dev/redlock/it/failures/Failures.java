@@ -16,7 +16,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The main class behind {@code ./failures}. */
+/** The main class behind {@code bin/failures}. */
 @Command(
     name = "failures",
     mixinStandardHelpOptions = true,
@@ -99,7 +99,7 @@ final class Failures implements Callable<Integer> {
       names = "--trace",
       paramLabel = "FILE",
       description = {
-        "also write the history as traces of the model Register.tla; ./traces checks them by TLC"
+        "also write the history as traces of the model Register.tla; bin/traces checks them by TLC"
       })
   private Path trace;
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A short run of {@code ./failures} with all faults, and one control run beyond the assumptions.
+ * A short run of {@code bin/failures} with all faults, and one control run beyond the assumptions.
  */
 @Tag("thorough")
 class MixedRunIT {

@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Short runs of {@code ./failures --shards}. */
+/** Short runs of {@code bin/failures --shards}. */
 @Tag("thorough")
 class ShardFailuresIT {
   private static final long SEED = 19;

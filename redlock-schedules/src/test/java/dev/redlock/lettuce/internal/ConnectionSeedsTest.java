@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The seeds of the connection layer that the build runs. {@code ./simulate --connections} runs
+ * The seeds of the connection layer that the build runs. {@code bin/simulate --connections} runs
  * more.
  */
 class ConnectionSeedsTest {

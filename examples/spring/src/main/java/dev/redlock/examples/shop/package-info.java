@@ -1,4 +1,4 @@
-/** The coupon shop as a Spring Boot application. {@code ./shop} starts it. */
+/** The coupon shop as a Spring Boot application. {@code bin/shop} starts it. */
 @NullMarked
 package dev.redlock.examples.shop;
 

@@ -44,7 +44,7 @@ made_with() { printf '%s\n' "${MVN_ARGS:-}" "$(ls "$1")"; }
 # unless an earlier build did that and neither LIB nor its sources have changed since. All commands build with
 # -Dmaven.test.skip=true package: with another phase, Maven would compile all modules that they share again.
 build() {
-  local stamp=$1 lib=$2 sources=("$root/pom.xml" "$root/.mvn") first=
+  local stamp=$1 lib=$2 sources=("$root/pom.xml" "$root/.mvn" "$root/bin/lib.sh") first=
   shift 2
   while [ "$1" != -- ]; do
     sources+=("$root/$1")
