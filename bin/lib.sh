@@ -37,6 +37,15 @@ maven() {
   [ $status -eq 0 ] || fail "the build failed, see above"
 }
 
+# home_of ROOT MODULE   the folder of a module in a checkout: below integrations, or at the top
+home_of() {
+  local integration=$1/integrations/${2#redlock-}
+  if [ -d "$integration" ]; then printf '%s\n' "$integration"; else printf '%s\n' "$1/$2"; fi
+}
+
+# selected MODULE…   the modules as the value of Maven's -pl
+selected() { local IFS=,; printf '%s\n' "${*/#/:}"; }
+
 # Describes the inputs of a build: the arguments and the jars. Another profile may have added jars.
 made_with() { printf '%s\n' "${MVN_ARGS:-}" "$(ls "$1")"; }
 

@@ -64,7 +64,9 @@ class NativeImageTest {
   }
 
   private static List<Path> sources(String module, String directory) throws IOException {
-    Path root = Path.of("..", module, "src", "main", directory);
+    Path integration = Path.of("..", "integrations", module.substring("redlock-".length()));
+    Path home = Files.isDirectory(integration) ? integration : Path.of("..", module);
+    Path root = home.resolve(Path.of("src", "main", directory));
     if (!Files.isDirectory(root)) {
       return List.of();
     }

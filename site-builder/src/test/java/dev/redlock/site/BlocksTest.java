@@ -71,7 +71,7 @@ class BlocksTest {
     String test =
         Files.readString(
             Repository.ROOT.resolve(
-                "redlock-kotlin/src/test/kotlin/dev/redlock/kotlin/DocumentsTest.kt"));
+                "integrations/kotlin/src/test/kotlin/dev/redlock/kotlin/DocumentsTest.kt"));
     List<String> compiled =
         Pattern.compile(" *// document\n(.*?) *// document\n", Pattern.DOTALL)
             .matcher(test)

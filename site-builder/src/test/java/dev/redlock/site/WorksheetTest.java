@@ -62,7 +62,7 @@ class WorksheetTest {
   void alerts_ofTheRules_haveARunbook() throws IOException {
     List<String> alerts =
         Files.readString(
-                Repository.ROOT.resolve("redlock-micrometer/prometheus/redlock-alerts.yml"))
+                Repository.ROOT.resolve("integrations/micrometer/prometheus/redlock-alerts.yml"))
             .lines()
             .map(String::strip)
             .filter(line -> line.startsWith("- alert: "))

@@ -1,0 +1,706 @@
+package dev.redlock.simulation;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One fault, put into a copy of the sources.
+ *
+ * @param name the fault
+ * @param source where the fault is from: {@code M…} the hazards page, {@code I} the issue, {@code
+ *     X} a defect that this project had
+ * @param edits what is replaced; each original must occur exactly once
+ */
+@SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
+record Mutant(String name, String source, List<Edit> edits) {
+  private static final String PROTOCOL =
+      "redlock-core/src/main/java/dev/redlock/internal/protocol/";
+  private static final String MODEL = "redlock-testkit/src/main/java/dev/redlock/testkit/model/";
+  private static final String SIMULATION =
+      "verification/simulator/src/test/java/dev/redlock/simulation/";
+
+  record Edit(String file, String original, String replacement) {}
+
+  private static final List<Mutant> ALL = new ArrayList<>();
+
+  /** Another way to do it, for a comparison; no test has to catch it. */
+  static Mutant variant(String name, Edit... edits) {
+    return new Mutant(name, "variant", List.of(edits));
+  }
+
+  private static Mutant mutant(String source, String name, Edit... edits) {
+    Mutant m = new Mutant(name, source, List.of(edits));
+    ALL.add(m);
+    return m;
+  }
+
+  static Edit protocol(String type, String original, String replacement) {
+    return new Edit(PROTOCOL + type + ".java", original, replacement);
+  }
+
+  private static Edit node(String original, String replacement) {
+    return new Edit(MODEL + "NodeModel.java", original, replacement);
+  }
+
+  private static Edit queue(String original, String replacement) {
+    return new Edit(MODEL + "QueueModel.java", original, replacement);
+  }
+
+  private static Edit simulation(String type, String original, String replacement) {
+    return new Edit(SIMULATION + type + ".java", original, replacement);
+  }
+
+  static List<Mutant> all() {
+    return List.copyOf(ALL);
+  }
+
+  static {
+    mutant(
+        "M1",
+        "the time since the first send is not checked",
+        protocol(
+            "AcquireRound",
+            "boolean inTime = !tooOld && validity.remaining(nowNanos, nowWallMillis) > 0;",
+            "boolean inTime = true;"));
+    mutant(
+        "M2",
+        "half of the nodes counts as a quorum",
+        protocol("Nodes", "return count() / 2 + 1;", "return Math.max(1, count() / 2);"));
+    mutant(
+        "M3",
+        "the quorum is taken of the reachable nodes only",
+        protocol(
+            "AcquireRound",
+            "    if (tally.isWon()) {",
+            "    if (tally.granted >= Math.max(1, Long.bitCount(sent)) / 2 + 1) {"),
+        protocol(
+            "AcquireRound",
+            "return tally.mayBeWon() ?",
+            "return tally.granted + tally.open >= Math.max(1, Long.bitCount(sent)) / 2 + 1 ?"));
+    mutant(
+        "M4",
+        "the validity starts at the answers",
+        protocol(
+            "LeaseExtender",
+            "    long toRepair = 0;\n",
+            "    grant.renew(new Validity(nowNanos, nowWallMillis, config.ttlNanos(),"
+                + " config.driftNanos()));\n    long toRepair = 0;\n"));
+    mutant(
+        "M5",
+        "the drift is not subtracted from the validity",
+        protocol(
+            "Validity",
+            "return Math.max(0, ttlNanos - driftNanos - elapsed(nowNanos, nowWallMillis));",
+            "return Math.max(0, ttlNanos - elapsed(nowNanos, nowWallMillis));"),
+        protocol(
+            "Validity",
+            "return startNanos + ttlNanos - driftNanos;",
+            "return startNanos + ttlNanos;"));
+    mutant(
+        "M6",
+        "only nodes that granted are rolled back",
+        protocol(
+            "PendingReleases",
+            "long mask = refused ? 0 : r.writtenMask();",
+            "long mask = refused ? 0 : r.grantedMask();"));
+    mutant(
+        "M7",
+        "a release deletes the key of another lease",
+        node(
+            "if (!s.wrongType && r.leaseId().equals(s.owner)) {",
+            "if (!s.wrongType && s.owner != null) {"));
+    mutant(
+        "M8",
+        "the next attempt uses the same lease id",
+        protocol(
+            "Acquirer",
+            "    String leaseId = random.leaseId();\n",
+            "    String leaseId = a.newest() == null ? random.leaseId() :"
+                + " a.newest().request.leaseId();\n"));
+    mutant(
+        "M9",
+        "an extension sets the key again although a later lease has ended",
+        node("if (s.owner != null || s.ended >= r.token()) {", "if (s.owner != null) {"));
+    mutant(
+        "X",
+        "a hand-off that finds its own key on the node does not end the predecessor",
+        node(
+            "if (r.previousLeaseId() != null\n          && r.previousToken() > s.ended",
+            "if (r.previousLeaseId() != null && !isRepeat(s, r)\n"
+                + "          && r.previousToken() > s.ended"));
+    mutant(
+        "X",
+        "an extension prolongs a key that the minimum hold has kept",
+        node("if (ours && s.ended < r.token()) {", "if (ours) {"));
+    mutant(
+        "M10",
+        "an extension adds to the time to live",
+        node(
+            "      write(s, r.leaseId(), nowMillis + r.ttlMillis(), session);\n"
+                + "      if (r.token() > s.fence",
+            "      write(s, r.leaseId(), (s.owner == null ? nowMillis : s.expiresMillis) +"
+                + " r.ttlMillis(), session);\n      if (r.token() > s.fence"));
+    mutant(
+        "M11",
+        "one node less than a quorum extends the lease",
+        protocol(
+            "ExtendRound", "if (tally.isWon()) {", "if (tally.granted >= nodes.quorum() - 1) {"));
+    mutant(
+        "M12",
+        "the lease is extended after its validity has ended",
+        protocol(
+            "ExtendRound",
+            "boolean inTime = !tooOld && lease.validity().remaining(nowNanos, nowWallMillis) > 0;",
+            "boolean inTime = !tooOld;"),
+        protocol(
+            "LockMachine",
+            "    leases.endIfOverdue(now, wall);\n    if (reply.code().definite()) {",
+            "    if (reply.code().definite()) {"));
+    mutant(
+        "M13",
+        "the validity uses the wall clock only",
+        protocol("Validity", "return Math.max(monotonic, wall - 1_000_000L);", "return wall;"));
+    mutant(
+        "M14",
+        "votes for two tokens are added up",
+        protocol(
+            "Attempt",
+            "    newest = round;\n",
+            "    newest = round;\n"
+                + "    for (int i = 0; before instanceof AcquireRound && i < round.replies().length; i++) {\n"
+                + "      if (before.request.leaseId().equals(round.request.leaseId())"
+                + " && before.is(i, dev.redlock.spi.ReplyCode.GRANTED)) {\n"
+                + "        round.replies()[i] = before.reply(i);\n"
+                + "      }\n"
+                + "    }"));
+    mutant(
+        "I",
+        "the turn counts as a vote of the home node",
+        protocol(
+            "Acquirer",
+            "    effects.add(new Effect.Send(r, r.request, r.sentMask()));\n    return null;",
+            "    effects.add(new Effect.Send(r, r.request, r.sentMask()));\n    return r.atTurn &&"
+                + " nodes.status(waitPolicy.home()).votes() ? onReply(r, waitPolicy.home(),"
+                + " NodeReply.of(dev.redlock.spi.ReplyCode.GRANTED,"
+                + " nodes.status(waitPolicy.home()).connection(), 0, 0), now, wall) : null;"));
+    mutant(
+        "M15",
+        "a node grants a token that equals its fence",
+        node("(r.token() <= s.fence || !inWindow)", "(r.token() < s.fence || !inWindow)"));
+    mutant(
+        "M16",
+        "a roll-back lowers the fence",
+        node(
+            "        s.fence = Math.max(s.fence, r.token());\n        if (r.ended()) {",
+            "        s.fence = r.ended() ? Math.max(s.fence, r.token()) : r.token() - 1;\n"
+                + "        if (r.ended()) {"));
+    mutant(
+        "M17",
+        "fences expire after one second",
+        node(
+            "      s.fenceExpiresMillis = nowMillis + fenceLifeMillis;\n      track(s, session);",
+            "      s.fenceExpiresMillis = nowMillis + 1000;\n      track(s, session);"));
+    mutant(
+        "M18",
+        "a node that lost its keys votes at once (no quarantine)",
+        new Edit(
+            "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
+            "boolean held = refusal != null || uncheckedFlushes > 0 || hold.lasts(now);",
+            "boolean held = refusal != null;"));
+    mutant(
+        "M18",
+        "the client ignores a reported flush",
+        new Edit(
+            "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
+            "    connection++;\n    if (guard == RestartGuard.OFF) {",
+            "    if (connection > 0) {"));
+    mutant(
+        "M19",
+        "a late grant counts in the next round",
+        protocol(
+            "LockMachine",
+            "    if (r == acquirer.round()) {\n      waiters.conclude(acquirer.onReply(r, ",
+            "    AcquireRound k = acquirer.round();\n"
+                + "    if (k != null && (r == k || reply.code() == ReplyCode.GRANTED)) {\n"
+                + "      waiters.conclude(acquirer.onReply(k, "));
+    mutant(
+        "M20",
+        "a silent node is not rolled back",
+        protocol(
+            "PendingReleases",
+            "long mask = refused ? 0 : r.writtenMask();",
+            "long mask = refused ? 0 : r.writtenMask() & ~r.open();"));
+    mutant(
+        "M21",
+        "a tie of an even number of nodes is not decided",
+        protocol(
+            "QuorumTally",
+            "return granted + open >= nodes.quorum();",
+            "return nodes.count() - granted - open < nodes.quorum();"));
+    mutant(
+        "M22",
+        "an invalidation counts as a grant",
+        protocol(
+            "LockMachine",
+            "  public void onInvalidation(int node, String key, long now, long wall) {\n    HeldLease l ="
+                + " leases.lease();",
+            "  public void onInvalidation(int node, String key, long now, long wall) {\n    HeldLease l ="
+                + " leases.lease();\n"
+                + "    AcquireRound k = acquirer.round();\n    if (k != null && node >= 0) {\n"
+                + "      waiters.conclude(acquirer.onReply(k, node, NodeReply.of(ReplyCode.GRANTED,"
+                + " nodes.status(node).connection(), 0, 0), now, wall), now, wall);\n    }"));
+    mutant(
+        "M23",
+        "forgotten scripts are not loaded again (model of the adapter)",
+        simulation(
+            "SimNode",
+            "scriptsForgotten && scripts.add(request.getClass().getSimpleName()) && !whole",
+            "scriptsForgotten && !scripts.contains(request.getClass().getSimpleName())"));
+    mutant(
+        "M24",
+        "a cancelled attempt is not rolled back",
+        protocol(
+            "Waiters",
+            "    if (head) {\n      abandon(w, now);\n    }\n    leaveQueues(now);",
+            "    if (head) {\n      acquirer.reset();\n    }\n    leaveQueues(now);"));
+    mutant(
+        "M25",
+        "the holder is notified after the deadline",
+        protocol(
+            "HeldLease",
+            "wake.at(validity().deadlineNanos() - marginNanos());",
+            "wake.at(validity().deadlineNanos() + 3_000_000);"));
+    mutant(
+        "I",
+        "the lock is handed off to a cancelled waiter",
+        protocol(
+            "Waiters",
+            "    if (head) {\n      abandon(w, now);\n    }\n    leaveQueues(now);",
+            "    if (head && !(acquirer.round() != null && acquirer.round().isHandOff()))"
+                + " {\n      abandon(w, now);\n    }\n    leaveQueues(now);"));
+    mutant(
+        "I",
+        "a hand-off leaves the predecessor's key on nodes that did not grant",
+        protocol("PendingReleases", "before.grant.written() & ~won.grantedMask();", "0L;"));
+    mutant(
+        "I",
+        "the lease is still valid when its release is sent",
+        protocol("HeldLease", "    releaseAsked = true;", "    releaseAsked = false;"));
+    mutant(
+        "I",
+        "a node that was just quarantined counts in an extension",
+        protocol(
+            "ExtendRound", "nowNanos - status.sinceNanos() >= QUARANTINE_COUNTS_NANOS;", "true;"));
+    mutant(
+        "I",
+        "quarantined nodes vote",
+        protocol(
+            "AcquireRound",
+            "      if (status.votes()) {\n        sent",
+            "      if (status.usable()) {\n        sent"),
+        protocol(
+            "Nodes",
+            "return status.connection() == reply.connection() && status.state() =="
+                + " NodeStatus.State.VOTING;",
+            "return status.connection() == reply.connection() && status.usable();"));
+    mutant(
+        "I",
+        "the lease has a token that was not granted",
+        protocol(
+            "Grant", "    token = won.request.token();", "    token = won.request.token() - 1;"));
+    mutant(
+        "I",
+        "a late grant is not rolled back",
+        protocol(
+            "LockMachine",
+            "pendingReleases.onLateGrant(r.request, won, node, now);",
+            "won = false;"));
+    mutant(
+        "I",
+        "a release does not raise the fence",
+        node(
+            "        s.fence = Math.max(s.fence, r.token());\n        if (r.ended()) {",
+            "        if (r.ended()) {"));
+    mutant(
+        "I",
+        "after NOSCRIPT a request is sent again behind the release (model of the adapter)",
+        simulation(
+            "SimLink",
+            "return !m.whole && (m.request instanceof LockRequest.Release || !undone);",
+            "return !m.whole;"));
+    mutant(
+        "I",
+        "a roll-back raises `ended`, although there was no lease",
+        protocol(
+            "PendingReleases",
+            "LockRequest.Release.rollBack(q.keys(), q.leaseId(), q.token());",
+            "new LockRequest.Release(q.keys(), q.leaseId(), q.token(), true, 0, null);"));
+    mutant(
+        "I",
+        "votes of dropped connections count",
+        protocol(
+            "Nodes",
+            "return status.connection() == reply.connection() && status.state() =="
+                + " NodeStatus.State.VOTING;",
+            "return true;"));
+    mutant(
+        "I",
+        "votes never become too old",
+        protocol(
+            "AcquireRound",
+            "boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;",
+            "boolean tooOld = false;"));
+    mutant(
+        "X",
+        "votes do not age while the machine is suspended",
+        protocol(
+            "AcquireRound",
+            "boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;",
+            "boolean tooOld = nowNanos - sentNanos() > timeoutNanos;"));
+    mutant(
+        "X",
+        "a hand-off does not raise `ended` for the predecessor",
+        node("        s.ended = r.previousToken();", "        s.wanted = false;"));
+    mutant(
+        "X",
+        "nodes without the grant are not repaired",
+        protocol("LeaseExtender", "    if (toRepair == 0) {", "    if (toRepair >= 0) {"));
+    mutant(
+        "X",
+        "a node grants tokens outside the window of its clock",
+        node("    boolean inWindow = r.token()", "    boolean inWindow = true || r.token()"));
+    mutant(
+        "X",
+        "the queue entry at a former home node is kept",
+        protocol("Waiters", "    places.leave(~r.open(), now);\n", ""));
+    mutant(
+        "X",
+        "the holder checks its lease after every invalidation from a node that it has lost",
+        protocol(
+            "LeaseExtender",
+            "boolean lost = (lostOn & 1L << node) != 0;",
+            "boolean lost = lostOn < 0;"));
+    mutant(
+        "X",
+        "an invalidation during a failed check is forgotten",
+        protocol(
+            "LeaseExtender",
+            "could not use.\n    if (checkDue) {",
+            "could not use.\n    if (checkDue && verdict == ExtendVerdict.RENEWED) {"));
+    mutant(
+        "X",
+        "the second of the queue never passes the first over",
+        protocol(
+            "WaitPolicy",
+            "    askHomeBy(now + patience());\n  }\n\n  /** A node reports a change",
+            "  }\n\n  /** A node reports a change"));
+    mutant(
+        "X",
+        "the release wakes others although the next caller of the process came first",
+        protocol("Waiters", "      acquirer.queueEarly(next, now);\n", ""));
+    mutant(
+        "X",
+        "a process that loses the round at its turn loses its place to the next",
+        protocol("Acquirer", "    keepPlace(a.waiter(), r, now);\n", ""));
+    mutant(
+        "X",
+        "a process that knows of others asks all nodes before them",
+        protocol("WaitPolicy", "nodeToQueueAt(turn.othersWant() ||", "nodeToQueueAt("));
+    mutant(
+        "X",
+        "after its share of hand-offs a process does not need the home node",
+        protocol("Turn", "    full = handOffs > 0 &&", "    full = handOffs < 0 &&"));
+    mutant(
+        "X",
+        "after its share of hand-offs a process asks all nodes although the home node is far",
+        protocol("WaitPolicy", "turn.needsHome(now) && !home.isNearAndWakes(fair)", "false"));
+    mutant(
+        "X",
+        "a single try needs the home node",
+        protocol("Acquirer", "!w.singleTry && turn.needsHome(now)", "turn.needsHome(now)"));
+    mutant(
+        "X",
+        "a lost race is judged as if a node that hung might still vote",
+        protocol("AcquireRound", "tally(timedOut)", "tally(false)"));
+    mutant(
+        "X",
+        "the release wakes no process",
+        node(
+            "    if (!kept && queues.woken(wakeKey, now / 1000) < 0) {",
+            "    if (kept && second == null) {"));
+    mutant(
+        "X",
+        "a process that is woken asks the home node instead of all",
+        protocol(
+            "WaitPolicy",
+            "      ahead = 0;\n      allOnce = true;\n      sleep.until(now, WakeUp.HINT, true);",
+            "      ahead = 0;\n      viaHome = true;\n      sleep.until(now, WakeUp.HINT, true);"));
+    mutant(
+        "X",
+        "waiters that are woken in vain wake each other without end",
+        protocol("WaitPolicy", "refusalsAtTurn += r.atTurn ? 1 : 0;", "refusalsAtTurn = 0;"));
+    mutant(
+        "X",
+        "the home node takes the lock for held for ever, once a process was admitted in vain",
+        protocol("WaitPolicy", "    afterToken = 0;\n    return after;", "    return after;"));
+    mutant(
+        "X",
+        "a grant forgets that processes are queued",
+        node("s.wanted = others > 0 || (s.wanted && keepMarks);", "s.wanted = false;"));
+    mutant(
+        "X",
+        "the release that becomes a hand-off never completes",
+        protocol(
+            "LockMachine",
+            "effects.add(new Effect.Settle(ack, Effect.Result.DONE));\n      waiters.handOff",
+            "waiters.handOff"));
+    mutant(
+        "X",
+        "the number of hand-offs in a row has no limit",
+        protocol("LockMachine", "        && turn.mayHandOff(l.config())\n", ""));
+    mutant(
+        "X",
+        "a local hand-off does not take a new token",
+        protocol("HeldLease", "token = before.token + 1;", "token = before.token;"));
+    mutant(
+        "X",
+        "local hand-off although the votes are too old",
+        protocol("HeldLease", "        && grant.votes.wouldWin(nowNanos, nowWallMillis)\n", ""));
+    mutant(
+        "X",
+        "local hand-off although a node has sent an invalidation",
+        protocol("LeaseExtender", "round == null && !checkDue && lostOn == 0;", "lostOn == 0;"));
+    mutant(
+        "X",
+        "local hand-off although a node has said that another lease holds the key",
+        protocol(
+            "LeaseExtender",
+            "round == null && !checkDue && lostOn == 0;",
+            "round == null && !checkDue;"));
+    mutant(
+        "X",
+        "a repair that was due when the lease ended is forgotten",
+        protocol("LeaseExtender", "      unrepaired |= toRepair;\n", ""));
+    mutant(
+        "X",
+        "the release after a local hand-off carries the last token, not that of the grant",
+        protocol(
+            "PendingReleases",
+            "request = l.grant.release(keepMillis);",
+            "request = new LockRequest.Release(l.keys(), l.id(), l.token(), true, keepMillis, null);"));
+    mutant(
+        "X",
+        "an abandoned round counts as in flight for ever",
+        protocol(
+            "Acquirer",
+            "    attemptOf(r).end();\n    nodes.limiter()",
+            "    attemptOf(r).end();\n    if (r.verdict() == AcquireVerdict.WON) nodes.limiter()"));
+    mutant(
+        "X",
+        "local hand-off takes more tokens than the grant owns",
+        protocol("HeldLease", "        && token + 1 < grant.token + TokenWindow.PER_GRANT;", ";"));
+    mutant(
+        "X",
+        "a proposed token may be one that another grant owns",
+        protocol(
+            "TokenChoice",
+            "highest = atLeast(Math.max(medianMicros(nowNanos), highest + 1));",
+            "highest = Math.max(medianMicros(nowNanos), highest + 1);"));
+    mutant(
+        "X",
+        "a local hand-off starts a new validity",
+        protocol(
+            "HeldLease",
+            "    grantedNanos = nowNanos;",
+            "    grantedNanos = nowNanos;\n    grant.renew(new Validity(nowNanos,"
+                + " grant.validity().startWallMillis(), grant.config.ttlNanos(),"
+                + " grant.config.driftNanos()));"));
+    mutant(
+        "X",
+        "an extension after a local hand-off carries the last token, not that of the grant",
+        protocol(
+            "ExtendRound",
+            "request = lease.grant.extend(ttlMillis);",
+            "request = repair ? lease.grant.extend(ttlMillis)"
+                + " : new LockRequest.Extend(lease.keys(), lease.id(), lease.token(), ttlMillis);"));
+    mutant(
+        "X",
+        "local hand-off in fair mode",
+        protocol(
+            "HeldLease",
+            "        && !grant.config.fair() // Only the nodes know which processes are queued.\n",
+            ""));
+    mutant(
+        "X",
+        "an arrival behind the clock of the node stays there until the clock has come to it",
+        queue("entry.arrivalMicros() <= now) {", "entry.arrivalMicros() != 0) {"));
+    mutant(
+        "X",
+        "the queue of a node that is not the home node refuses the process that has its turn",
+        node("!isBefore(first) || isElsewhere()) {", "!isBefore(first)) {"),
+        protocol(
+            "AcquireRound",
+            "if (home >= 0 && is(home, ReplyCode.QUEUED)) {",
+            "if (maskOf(ReplyCode.QUEUED) != 0) {"));
+    mutant(
+        "X",
+        "processes that died stay in the queue of a lock that is held",
+        queue("if (until * 1000 < now) {", "if (until < 0) {"));
+    mutant(
+        "X",
+        "the home node admits any process, not the first of the queue",
+        node(
+            "    if (free && turnLeft < 0) {\n      queues.write",
+            "    if (free) {\n      queues.write"));
+    mutant(
+        "X",
+        "there is no fallback poll",
+        protocol(
+            "WaitPolicy",
+            "long pollAt = now + (long) (poll * (0.5 + random.next() + later));",
+            "long pollAt = now + (Long.MAX_VALUE >> 2);"));
+    mutant(
+        "X",
+        "the waiter ignores the remaining time in refusals",
+        protocol(
+            "WaitPolicy",
+            "boolean expiry = first && free - pollAt < 0;",
+            "boolean expiry = first && free - pollAt < 0 && pollAt == 0;"));
+    mutant(
+        "X",
+        "the client proposes a token that only one fast clock accepts",
+        protocol("TokenChoice", "if (candidate > latest) {", "if (latest < 0) {"));
+    mutant(
+        "X",
+        "a proposal that was far too high blocks the proposals after it",
+        protocol(
+            "TokenChoice",
+            "if (highest > medianMicros(nowNanos) + TokenWindow.AHEAD_MICROS) {",
+            "if (highest < 0) {"));
+
+    // What costs too much, or leaves a lock free although a process waits.
+    mutant(
+        "I",
+        "each process that is silent at its turn costs the others a patience",
+        node("silent * (entry == null ? MOST_WOKEN : SPREAD)", "1"));
+    mutant(
+        "I",
+        "a newcomer waits for the patience of each process before it",
+        protocol("WaitPolicy", "Math.max(MAX_TURNS_NANOS, patience())", "Long.MAX_VALUE"));
+    mutant(
+        "I",
+        "the pauses of a refused process do not grow",
+        protocol(
+            "WaitPolicy",
+            "pauseNanos = Math.min(limit, pauseNanos == 0 ? first : 2 * pauseNanos);",
+            "pauseNanos = Math.min(limit, first);"));
+    mutant(
+        "I",
+        "a node that cannot queue is asked again at once",
+        protocol(
+            "WaitPolicy",
+            "nodes.blame(1L << request.node, true);\n    pause(now, roundTrip(),"
+                + " MAX_PAUSE_NANOS);",
+            "nodes.blame(1L << request.node, true);\n    pause(now, 1, 1);"));
+    mutant(
+        "I",
+        "a lease is extended twenty times as often",
+        protocol(
+            "LeaseExtender",
+            "nextExtendNanos = r.sentNanos() + random.atMost(config.ttlNanos() / 3);",
+            "nextExtendNanos = r.sentNanos() + config.ttlNanos() / 60;"));
+    mutant(
+        "I",
+        "all leases are extended at once, as many as are due",
+        protocol("ExtendQueue", "return limiter.underWay() < limiter.limit();", "return true;"));
+    mutant(
+        "I",
+        "the lease that expires last is extended first",
+        protocol(
+            "ExtendSlot",
+            "first = a.urgentNanos - b.urgentNanos;",
+            "first = b.urgentNanos - a.urgentNanos;"));
+    mutant(
+        "I",
+        "extensions are sent to nodes that hang as if they replied",
+        protocol("ExtendQueue", "        limiter.atMost(MIN_LIMIT);\n", ""));
+    mutant(
+        "I",
+        "a lease that ends keeps its place among the extensions",
+        protocol("LeaseExtender", "      admit(nodes.extensions().giveUp(slot, nowNanos));\n", ""));
+    mutant(
+        "I",
+        "a lease that waits for its extension is not told that it may begin",
+        protocol("LeaseExtender", "        effects.add(new Effect.Admit(other.keys));\n", ""));
+    mutant(
+        "I",
+        "a waiting process polls four times less often",
+        protocol(
+            "WaitPolicy",
+            "long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3);",
+            "long poll = 4 * Math.min(config.pollNanos(), config.ttlNanos() / 3);"));
+    mutant(
+        "I",
+        "after a round without a quorum the client asks again after 10 microseconds",
+        protocol(
+            "WaitPolicy",
+            "pause(now, timeoutNanos / 2, MAX_PAUSE_NANOS);",
+            "pause(now, 10_000, 10_000);"));
+    mutant(
+        "I",
+        "the pause after failed releases does not double",
+        protocol(
+            "FailedReleases",
+            "FIRST_RETRY_NANOS << Math.min(MAX_DOUBLINGS, f.inARow++);",
+            "FIRST_RETRY_NANOS;"));
+    mutant(
+        "I",
+        "a failed extension is repeated without a pause",
+        protocol(
+            "LeaseExtender",
+            "nextExtendNanos = nowNanos + Math.max(MIN_RETRY_NANOS, soon);",
+            "nextExtendNanos = nowNanos + Math.min(MIN_RETRY_NANOS, soon / 100);"));
+    mutant(
+        "I",
+        "a repair that failed is repeated at once",
+        protocol(
+            "LeaseExtender",
+            "      repairing &= ~(1L << node);\n    }",
+            "      repairing &= ~(1L << node);\n      if (needsRepair(reply)) repair(1L << node, nowNanos,"
+                + " nowWallMillis);\n    }"));
+    mutant(
+        "I",
+        "a round whose token is refused takes a new one as often as it likes",
+        protocol("Acquirer", "if (a.takesSecondToken()) {", "if (!a.isFor(null)) {"));
+    mutant(
+        "I",
+        "a waiter that is queued asks the home node again after each round trip",
+        protocol(
+            "WaitPolicy",
+            "sleep.until(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true);",
+            "sleep.until(now + roundTrip(), WakeUp.POLL, true);"));
+    mutant(
+        "I",
+        "the pause of a waiter doubles without a limit",
+        protocol(
+            "WaitPolicy",
+            "pauseNanos = Math.min(limit, pauseNanos == 0 ? first : 2 * pauseNanos);",
+            "pauseNanos = pauseNanos == 0 ? first : 2 * pauseNanos;"));
+    mutant(
+        "I",
+        "the first of a queue listens to another node three times",
+        protocol(
+            "Acquirer",
+            "      QueueRequest listen = new QueueRequest(nodes, node, now, now, null);\n",
+            "      for (int i = 0; i < 2; i++) effects.add(new Effect.Send(new QueueRequest(nodes, node,"
+                + " now, now, null), new LockRequest.Inspect(keys), 1L << node));\n"
+                + "      QueueRequest listen = new QueueRequest(nodes, node, now, now, null);\n"));
+    mutant(
+        "I",
+        "the newest caller of a process is served first",
+        protocol(
+            "Waiters",
+            "return queue.isEmpty() ? null : queue.iterator().next();",
+            "return queue.stream().reduce((a, b) -> b).orElse(null);"));
+  }
+}

@@ -1,0 +1,117 @@
+package dev.redlock.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The client as it ships, in simulated worlds; {@code bin/simulate --shell} runs more. */
+class ShellTest {
+  private static final int THREADS = Runtime.getRuntime().availableProcessors();
+  private static final long SECONDS = 6;
+  private static final long BATCH = 20;
+
+  /** Runs as many seeds as the time allows, so that a slow machine does not make the build long. */
+  @Test
+  void randomHistories_keepEveryPromise() throws InterruptedException {
+    long start = System.nanoTime();
+    long seeds = 0;
+    while (seeds == 0 || System.nanoTime() - start < SECONDS * 1_000_000_000L) {
+      Simulator.Tally tally =
+          Simulator.runAll(seeds + 1, BATCH, Scenario.Setting.SHELL, THREADS, 1);
+      seeds += BATCH;
+      Simulator.Result first = tally.first();
+      assertThat(first)
+          .as(() -> "bin/simulate --shell --seed " + first.seed() + ": " + first.violation())
+          .isNull();
+    }
+    System.out.printf(
+        Locale.ROOT,
+        "simulation SHELL: seeds=%d violations=0 seeds/s=%.0f%n",
+        seeds,
+        seeds / ((System.nanoTime() - start) / 1e9));
+  }
+
+  /**
+   * Seeds that fail when an old defect is put back. In 31487 the old queue of a name forwards a
+   * caller to the new queue, and the cancellation of this caller arrives there first. In 22247 a
+   * thread pauses in the queue while the client closes, and its lease stays valid. In 4098 a late
+   * reply gives a retired queue a lease to release, and the close does not know of it. In 945057
+   * the client repairs a node once for each change of its status that waited in a queue.
+   */
+  @ParameterizedTest
+  @ValueSource(longs = {4098, 22247, 31487, 945057})
+  void seedThatFailed_keepsEveryPromise(long seed) {
+    Simulator.Result result = Simulator.run(seed, Scenario.Setting.SHELL_NORMAL, false);
+    assertThat(result.violation()).isNull();
+  }
+
+  /**
+   * An event of a paused process was below events of another process on the call stack. The
+   * simulator took the paused process for a running one.
+   */
+  @Test
+  void seedInWhichAPausedEventWaitsForOthers_isNoFailure() {
+    assertThat(Simulator.run(6_347, Scenario.Setting.SHELL, false).violation()).isNull();
+  }
+
+  /** The digest is the same on JDK 17 and 25. A change that changes no behaviour keeps it. */
+  @Test
+  void smallWorlds_keepEveryPromiseAndTheDigest() throws InterruptedException {
+    Simulator.Tally tally = Simulator.runAll(1, 300, Scenario.Setting.SHELL_NORMAL, THREADS, 1);
+    Simulator.Result first = tally.first();
+    assertThat(first)
+        .as(
+            () ->
+                "bin/simulate --setting SHELL_NORMAL --seed "
+                    + first.seed()
+                    + ": "
+                    + first.violation())
+        .isNull();
+    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("9e2d7f064e5cde");
+  }
+
+  @Test
+  void seed_runTwice_givesTheSameHistory() {
+    boolean threads = false;
+    for (long seed = 1; seed <= 10; seed++) {
+      Simulator.Result once = Simulator.run(seed, Scenario.Setting.SHELL, true);
+      Simulator.Result again = Simulator.run(seed, Scenario.Setting.SHELL, false);
+      assertThat(again.digest()).as("seed %d", seed).isEqualTo(once.digest());
+      assertThat(again.events()).as("seed %d", seed).isEqualTo(once.events());
+      threads |= once.world().scenario.threads > 0;
+    }
+    assertThat(threads).as("one of these seeds has threads that block").isTrue();
+  }
+
+  /** The first mutants of the shell, by few seeds; {@code bin/simulate --mutants} hunts all. */
+  @Test
+  void mutantsOfTheShell_areCaught() throws Exception {
+    List<Mutant> few = ShellMutants.all().subList(2, 5);
+    assertThat(MutantHunt.hunt(Path.of("..", ".."), few, 60, false, THREADS))
+        .hasSize(3)
+        .allSatisfy(o -> assertThat(o.caught()).as(o.toString()).isTrue());
+  }
+
+  /** A change of the shell must also change its mutants. */
+  @Test
+  void mutantsOfTheShell_fitTheSources() throws Exception {
+    for (Mutant mutant : ShellMutants.all()) {
+      MutantHunt.requireFits(Path.of("..", ".."), mutant);
+    }
+    assertThat(ShellMutants.all()).hasSizeGreaterThan(20);
+  }
+
+  @Test
+  void changeOfTheShellThatIsNone_isNotCaught() throws Exception {
+    Mutant none =
+        ShellMutants.variant("LateTimers", "GRACE_NANOS = 10_000_000;", "GRACE_NANOS = 10000000;");
+    assertThat(MutantHunt.hunt(Path.of("..", ".."), List.of(none), 20, true, 1))
+        .singleElement()
+        .satisfies(o -> assertThat(o.caught()).as(o.toString()).isFalse());
+  }
+}
