@@ -3,7 +3,9 @@ package dev.redlock.internal;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.spi.LockKeys;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 
@@ -58,15 +60,9 @@ class Platform {
   /** Runs a short task after this time, also if all clients are closed. */
   void runLater(Runnable task, long nanos) {
     // The thread of CompletableFuture.delayedExecutor would keep the class loader of its maker.
-    DaemonThreads.platform("redlock-late-")
-        .newThread(
-            () -> {
-              long start = System.nanoTime();
-              for (long left = nanos; left > 0; left = nanos - (System.nanoTime() - start)) {
-                LockSupport.parkNanos(left);
-              }
-              task.run();
-            })
-        .start();
+    ScheduledThreadPoolExecutor once =
+        new ScheduledThreadPoolExecutor(1, DaemonThreads.platform("redlock-late-"));
+    var unused = once.schedule(task, nanos, TimeUnit.NANOSECONDS);
+    once.shutdown(); // Its thread ends with the task.
   }
 }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@link Waiters}: the callers that wait, and the rounds for the head of their queue.
  *   <li>{@link LeaseKeeper}: the lease that is held.
  *   <li>{@link PendingReleases}: releases that nodes have not confirmed.
- *   <li>{@link Broadcast}: inspections and breaks under way.
+ *   <li>{@link Broadcasts}: inspections and breaks under way.
  * </ul>
  *
  * <p>Each event may change what all of them do next, so each ends with {@link Waiters#proceed}.
@@ -39,7 +39,7 @@ public final class LockMachine {
   private final Acquirer acquirer;
   private final LeaseKeeper leases;
   private final Waiters waiters;
-  private final List<Broadcast> broadcasts = new ArrayList<>(0);
+  private final Broadcasts broadcasts;
 
   /**
    * @param process names this client in the queues of the nodes; the same for all its locks
@@ -48,6 +48,7 @@ public final class LockMachine {
     this.keys = keys;
     this.nodes = nodes;
     pendingReleases = new PendingReleases(nodes, effects);
+    broadcasts = new Broadcasts(nodes, effects);
     places = new QueuePlaces(keys, nodes, random, pendingReleases, process);
     waitPolicy = new WaitPolicy(nodes, keys, random);
     acquirer =
@@ -120,9 +121,7 @@ public final class LockMachine {
       wake.at(turn.lingersUntilNanos());
     }
     pendingReleases.deadlines(wake);
-    for (int i = 0; i < broadcasts.size(); i++) {
-      wake.at(broadcasts.get(i).deadlineNanos());
-    }
+    broadcasts.deadlines(wake);
     return wake.delayNanos();
   }
 
@@ -195,7 +194,7 @@ public final class LockMachine {
 
   /** Asks all nodes what they store, see {@link LockRequest.Inspect}; settled as its own ack. */
   public Broadcast inspect(boolean listens, long timeoutNanos, long now) {
-    return broadcast(new LockRequest.Inspect(keys, listens), timeoutNanos, now);
+    return broadcasts.begin(new LockRequest.Inspect(keys, listens), timeoutNanos, now);
   }
 
   /** See {@link QueuePlaces#stopListening}. */
@@ -206,20 +205,13 @@ public final class LockMachine {
   /** Takes the lock from its holder, on all nodes; settled as {@link #inspect} is. */
   public Broadcast breakLock(long timeoutNanos, long now) {
     long token = acquirer.tokens().propose(now);
-    return broadcast(new LockRequest.Break(keys, token), timeoutNanos, now);
+    return broadcasts.begin(new LockRequest.Break(keys, token), timeoutNanos, now);
   }
 
   /** See {@link LeaseKeeper#broken}. */
   public void broken(Broadcast b, long now, long wall) {
     leases.broken(b, now);
     waiters.proceed(now, wall);
-  }
-
-  private Broadcast broadcast(LockRequest request, long timeoutNanos, long now) {
-    Broadcast b = Broadcast.begin(nodes, request, timeoutNanos, now, effects);
-    broadcasts.add(b);
-    finishBroadcasts(now);
-    return b;
   }
 
   /** Refuses all waiters, now and from now on; the lease goes on. */
@@ -333,17 +325,7 @@ public final class LockMachine {
       // Nodes send no invalidation of what this client's own connection has written.
       l.extender.onInvalidation(node);
     }
-    finishBroadcasts(now);
-  }
-
-  private void finishBroadcasts(long now) {
-    for (int i = broadcasts.size() - 1; i >= 0; i--) {
-      Broadcast b = broadcasts.get(i);
-      if (b.isOver(now)) {
-        broadcasts.remove(i);
-        effects.add(new Effect.Settle(b, Effect.Result.DONE));
-      }
-    }
+    broadcasts.finish(now);
   }
 
   /**
@@ -405,7 +387,7 @@ public final class LockMachine {
     leases.onTimer(now, wall);
     waiters.onTimer(now, wall);
     pendingReleases.onTimer(now);
-    finishBroadcasts(now);
+    broadcasts.finish(now);
     waiters.proceed(now, wall);
   }
 }

@@ -158,7 +158,7 @@ class LockMachineTest extends MachineFixture {
     HeldLease l = acquire();
     submit(false);
     machine.close(now, now / MILLI);
-    assertThat(l.end()).isEqualTo(LeaseEnd.RELEASED);
+    assertThat(l.end()).isEqualTo(LeaseEnd.CLOSED);
     assertThat(take(Effect.Refuse.class)).hasSize(1);
     submit(false);
     assertThat(take(Effect.Refuse.class)).as("a later caller").hasSize(1);

@@ -1,6 +1,7 @@
 package dev.redlock.vertx.internal;
 
 import dev.redlock.Lease;
+import dev.redlock.vertx.VertxRedlock;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * could work at the same time.
  */
 final class Scope {
-  private static final Logger log = LoggerFactory.getLogger(Scope.class);
+  private static final Logger log = LoggerFactory.getLogger(VertxRedlock.class);
 
   private final @Nullable String deploymentId;
   private final Executor worker;

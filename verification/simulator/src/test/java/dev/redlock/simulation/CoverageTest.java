@@ -77,7 +77,7 @@ class CoverageTest {
       node: errs no longer = 15
       probe: INFO refused = 21
       probe: marker refused = 23
-      refusal: CLOSED = 11
+      refusal: CLOSED = 1
       refusal: COLLIDED = 4
       refusal: HELD = 358
       refusal: HELD_LOCALLY = 2306
@@ -85,7 +85,7 @@ class CoverageTest {
       refusal: TOO_SLOW = 2
       refusal: UNAVAILABLE = 161
       reply: Acquire FAILED BUSY = 13
-      reply: Acquire FAILED DISCONNECTED = 180
+      reply: Acquire FAILED DISCONNECTED = 81
       reply: Acquire FAILED LOADING = 8
       reply: Acquire FAILED NO_PERMISSION = 7
       reply: Acquire FAILED OUT_OF_MEMORY = 13
@@ -129,7 +129,7 @@ class CoverageTest {
       reply: Inspect HELD = 1634
       reply: Inspect NOT_OWNER = 150
       reply: Release FAILED BUSY = 21
-      reply: Release FAILED DISCONNECTED = 222
+      reply: Release FAILED DISCONNECTED = 109
       reply: Release FAILED LOADING = 10
       reply: Release FAILED NO_PERMISSION = 10
       reply: Release FAILED OUT_OF_MEMORY = 11

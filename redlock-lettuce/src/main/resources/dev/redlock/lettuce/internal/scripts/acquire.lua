@@ -127,8 +127,9 @@ if code == 1 and (wanted or process) then
     local turnLeft, removed
     if process or not previous then
       local arrival, patience = tonumber(ARGV[9] or '0'), tonumber(ARGV[10] or '1000000')
+      -- This clock was set back; see enqueue.
       if arrival > now then
-        arrival = 0 -- This clock was set back; see enqueue.
+        arrival = 0
       end
       turnLeft, removed =
         turnOfAnother(queue, KEYS[1], process, arrival, patience, process and 4 or 1000, ARGV[11] == '1')

@@ -106,6 +106,7 @@ class EncodedRequestTest {
             "11",
             "120000",
             "redlock:{a}:queue",
+            "60000",
             "redlock:{a}",
             "redlock:{a}:fence");
     assertThat(words(new LockRequest.Enqueue(TWO, entry, 0), Script.ENQUEUE))
@@ -121,6 +122,7 @@ class EncodedRequestTest {
             "0",
             "120000",
             TWO.queueKey(),
+            "60000",
             TWO.lockKey(0),
             TWO.lockKey(0) + ":fence",
             TWO.lockKey(1),
