@@ -66,13 +66,12 @@ public final class HeldLease {
         && validity().remaining(nowNanos, nowWallMillis) > next.config.nodeTimeoutNanos();
   }
 
-  /** When the nodes can keep the lock to the end of the minimum hold without an extension. */
-  private long keptUntilNanos() {
-    return grantedNanos + grant.config.minimumHoldNanos() - grant.config.ttlNanos();
-  }
-
-  boolean isToBeKept(long nowNanos) {
-    return keptUntilNanos() - nowNanos > 0;
+  /** Whether the keys, as written last, may expire before a minimum hold above the lease time. */
+  boolean isToBeKept() {
+    LockConfig config = grant.config;
+    long keysExpireNanos = validity().deadlineNanos() + config.driftNanos();
+    return config.minimumHoldNanos() > config.ttlNanos()
+        && grantedNanos + config.minimumHoldNanos() - keysExpireNanos > 0;
   }
 
   /** For the holder it has ended; this client extends it until the nodes can keep the lock. */
@@ -173,9 +172,6 @@ public final class HeldLease {
   void deadlines(NextWake wake) {
     wake.at(validity().deadlineNanos() - marginNanos());
     extender.deadlines(wake);
-    if (kept) {
-      wake.at(keptUntilNanos());
-    }
   }
 
   /** Ends it; once. */

@@ -111,14 +111,16 @@ final class LeaseKeeper {
       return; // That lease has ended. Its successor sends extensions of its own.
     }
     endIf(r.lease, r.lease.extender.onReply(r, node, reply, now, wall), now);
+    HeldLease l = lease;
+    if (l != null && l.isKept() && !l.isToBeKept()) {
+      end(l, LeaseEnd.RELEASED, null, now); // The nodes keep the lock for the rest.
+    }
   }
 
   void onTimer(long now, long wall) {
     endIfOverdue(now, wall);
     HeldLease l = lease;
-    if (l != null && l.isKept() && !l.isToBeKept(now)) {
-      end(l, LeaseEnd.RELEASED, null, now);
-    } else if (l != null) {
+    if (l != null) {
       endIf(l, l.extender.onTimer(now, wall), now);
     }
   }
@@ -165,7 +167,7 @@ final class LeaseKeeper {
    */
   private void release(HeldLease l, LeaseEnd how, Effect.@Nullable Ack ack, long now, long wall) {
     boolean valid = l.validity().remaining(now, wall) > 0;
-    if (valid && ack != null && l.isToBeKept(now)) {
+    if (valid && ack != null && l.isToBeKept()) {
       l.keep();
       effects.add(new Effect.End(l, LeaseEnd.RELEASED));
       effects.add(new Effect.Settle(ack, Effect.Result.DONE));

@@ -31,8 +31,8 @@ final class ScheduleMutants {
         "close races",
         shell(
             "Locks",
-            "          if (state != State.OPEN) {\n            machine.close(now, wall);"
-                + " // In the same event: a closed machine retires with the next.\n          }\n",
+            "          if (isClosed()) {\n            machine.close(now, wall);\n          } else if (!isOpen()) {\n"
+                + "            machine.refuseWaiters(now);\n          }\n",
             ""));
     mutant(
         "14.2",
@@ -70,8 +70,9 @@ final class ScheduleMutants {
             ""),
         shell(
             "Locks",
-            "          if (state != State.OPEN) {\n",
-            "          if (state == State.CLOSED) {\n"));
+            "          if (isClosed()) {\n            machine.close(now, wall);\n          } else if (!isOpen()) {\n"
+                + "            machine.refuseWaiters(now);\n          }\n",
+            "          if (state == State.CLOSED) {\n            machine.close(now, wall);\n          }\n"));
     // Others.
     mutant(
         "own",

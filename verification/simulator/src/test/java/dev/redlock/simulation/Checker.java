@@ -205,7 +205,10 @@ final class Checker {
     } else if (request instanceof LockRequest.Extend r) {
       Id id = ids.get(r.leaseId());
       require(id != null && id.held != null, "extend", "not a lease: " + r.leaseId());
-      require(id.end == null, "extend", "sent after the end of " + r.leaseId());
+      require(
+          id.end == null || isKept(id, id.lock.client.mono()),
+          "extend",
+          "sent after the end of " + r.leaseId());
       require(r.token() == id.maxToken, "extend", "with another token");
       Asked a = null;
       for (Asked e : id.extends_) {
@@ -814,6 +817,9 @@ final class Checker {
         return pending == 0;
       }
     }
+    if (isKept(id, mono)) {
+      return pending == 0; // Its client extends it for its minimum hold, and then releases it.
+    }
     for (long mask = pending; mask != 0; mask &= mask - 1) {
       int node = Long.numberOfTrailingZeros(mask);
       if (lock.client.status(node).usable()) {
@@ -822,6 +828,19 @@ final class Checker {
       }
     }
     return pending == 0;
+  }
+
+  /**
+   * Whether more than half a lease time of the minimum hold is left. The client extends the lease
+   * until its keys live to the end of the minimum hold; it extends at each third of a lease time.
+   */
+  private boolean isKept(Id id, long mono) {
+    if (id.end != LeaseEnd.RELEASED) {
+      return false;
+    }
+    LockConfig config = id.held.config();
+    long kept = config.minimumHoldNanos() - config.ttlMillis() * 500_000L;
+    return mono - id.held.grantedNanos() - kept < 0;
   }
 
   /** Nodes that the client has closed: it sends nothing more, and the keys expire. */

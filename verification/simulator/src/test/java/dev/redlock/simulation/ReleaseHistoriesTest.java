@@ -236,7 +236,7 @@ class ReleaseHistoriesTest {
     p.run(50);
     p.world.clients[0].close();
     p.world.clients[1].close();
-    require(a.end() == LeaseEnd.RELEASED, "released");
+    require(a.end() == LeaseEnd.CLOSED, "released by the close");
     require(next.refusal != null && b.refusal != null, "waiters are refused");
     p.run(300);
     for (SimClient client : p.world.clients) {
