@@ -63,7 +63,7 @@ class ReadmeTest {
         Pattern.compile("<module>(.*?)</module>")
             .matcher(Files.readString(ROOT.resolve("pom.xml")))
             .results()
-            .map(match -> match.group(1))
+            .map(match -> match.group(1).replaceFirst("^(integrations|verification)/", "redlock-"))
             .toList();
     String architecture = Files.readString(ROOT.resolve("docs/architecture.md"));
     String table =

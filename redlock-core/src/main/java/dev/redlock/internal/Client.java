@@ -266,8 +266,7 @@ final class Client implements Redlock, ElectionClient {
     if (!locks.isClosed()) {
       return context.time.schedule(task, nanos);
     }
-    context.platform.runLater(task, nanos);
-    return () -> {};
+    return context.platform.runLater(task, nanos);
   }
 
   @Override

@@ -2,7 +2,9 @@ package dev.redlock.internal;
 
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.Time;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +16,9 @@ import org.slf4j.Logger;
  * the log of foreign failures. The simulator replaces it, so that a seed decides all of it.
  */
 class Platform {
+  // The thread of CompletableFuture.delayedExecutor would keep the class loader of its maker.
+  private static final ScheduledThreadPoolExecutor LATE = lateTasks();
+
   static final Platform JVM = new Platform();
 
   /**
@@ -58,11 +63,18 @@ class Platform {
   }
 
   /** Runs a short task after this time, also if all clients are closed. */
-  void runLater(Runnable task, long nanos) {
-    // The thread of CompletableFuture.delayedExecutor would keep the class loader of its maker.
-    ScheduledThreadPoolExecutor once =
+  Time.Cancellable runLater(Runnable task, long nanos) {
+    ScheduledFuture<?> late = LATE.schedule(task, nanos, TimeUnit.NANOSECONDS);
+    return () -> late.cancel(false);
+  }
+
+  /** One thread of all clients. It ends when no task waits. */
+  private static ScheduledThreadPoolExecutor lateTasks() {
+    ScheduledThreadPoolExecutor tasks =
         new ScheduledThreadPoolExecutor(1, DaemonThreads.platform("redlock-late-"));
-    var unused = once.schedule(task, nanos, TimeUnit.NANOSECONDS);
-    once.shutdown(); // Its thread ends with the task.
+    tasks.setRemoveOnCancelPolicy(true);
+    tasks.setKeepAliveTime(100, TimeUnit.MILLISECONDS);
+    tasks.allowCoreThreadTimeOut(true);
+    return tasks;
   }
 }

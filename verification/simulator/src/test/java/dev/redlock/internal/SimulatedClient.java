@@ -12,6 +12,7 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyHandler;
+import dev.redlock.spi.Time;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.BooleanSupplier;
@@ -160,8 +161,9 @@ public final class SimulatedClient {
     }
 
     @Override
-    void runLater(Runnable task, long nanos) {
+    Time.Cancellable runLater(Runnable task, long nanos) {
       world.later(task, nanos);
+      return () -> {};
     }
   }
 
