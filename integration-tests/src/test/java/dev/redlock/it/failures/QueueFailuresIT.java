@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -173,11 +174,20 @@ class QueueFailuresIT {
     }
   }
 
-  private void awaitQueued(String name, long processes) {
+  /** The node in whose queue so many are. A process that hears too late from it moves on. */
+  private RedisNode awaitQueued(String name, long processes) {
+    AtomicReference<RedisNode> home = new AtomicReference<>();
     Eventually.holds(
-        () -> nodes.stream().anyMatch(node -> queued(node, name) >= processes),
+        () -> {
+          nodes.stream()
+              .filter(node -> queued(node, name) >= processes)
+              .findFirst()
+              .ifPresent(home::set);
+          return home.get() != null;
+        },
         Duration.ofSeconds(20),
         nodes);
+    return home.get();
   }
 
   private static long queued(RedisNode node, String name) {
@@ -237,8 +247,7 @@ class QueueFailuresIT {
                       lease.releaseAsync();
                     }));
       }
-      awaitQueued(name, WAITERS);
-      home = nodes.stream().filter(n -> queued(n, name) >= WAITERS).findFirst().orElseThrow();
+      home = awaitQueued(name, WAITERS);
       fault.accept(home);
       long start = System.nanoTime();
       held.close();
