@@ -8,6 +8,7 @@ module dev.redlock.core {
   requires static jdk.jfr;
 
   exports dev.redlock;
+  exports dev.redlock.operations;
   exports dev.redlock.spi;
   // The port of elections to the client.
   exports dev.redlock.internal.election to

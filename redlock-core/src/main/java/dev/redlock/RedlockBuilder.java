@@ -98,9 +98,10 @@ public final class RedlockBuilder {
   /**
    * A label that shows people which client holds a lock, for example {@code orders-7f9c/pod-3}.
    * Nodes store it with each lease of this client. Refused clients see it in their reports, and
-   * {@link Redlock#inspect} and {@link Redlock#list} show it. At most 64 bytes of printable UTF-8.
-   * All clients can read it: put no secret there. It is a hint and proves nothing. Default: host
-   * and process id, such as {@code pod-3/17}, behind the name of the {@linkplain #application
+   * {@link dev.redlock.operations.Operations#inspect} and {@link
+   * dev.redlock.operations.Operations#list} show it. At most 64 bytes of printable UTF-8. All
+   * clients can read it: put no secret there. It is a hint and proves nothing. Default: host and
+   * process id, such as {@code pod-3/17}, behind the name of the {@linkplain #application
    * application} if there is one. Empty means none.
    *
    * @throws IllegalArgumentException if it is too long, or contains characters that are not
@@ -164,7 +165,7 @@ public final class RedlockBuilder {
 
   /**
    * Makes the client and begins to connect. Returns at once, even if nodes are unreachable; see
-   * {@link Redlock#ready()}.
+   * {@link dev.redlock.operations.Operations#ready()}.
    *
    * @throws IllegalArgumentException if there are no nodes or more than 63, a URI cannot be parsed
    *     or appears twice, or the lease time is longer than {@code maxLeaseTime}

@@ -1,5 +1,6 @@
 package dev.redlock;
 
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
@@ -90,7 +91,7 @@ public interface RedlockListener {
   default void onRound(List<String> names, boolean homeOnly) {}
 
   /** The state of a node's connection changed. */
-  default void onNode(Redlock.NodeState node) {}
+  default void onNode(NodeState node) {}
 
   /**
    * The number of requests of one kind that a node answered since the previous call. Called twice
@@ -103,7 +104,7 @@ public interface RedlockListener {
    * The number of releases and roll-backs that a node has not confirmed has changed since the
    * previous call. Called twice per second at most, and when the client is closed.
    *
-   * @param pending see {@link Redlock.NodeState#pendingReleases}
+   * @param pending see {@link NodeState#pendingReleases}
    */
   default void onPendingReleases(String node, int pending) {}
 

@@ -2,8 +2,9 @@ package dev.redlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.Diagnosis.NodeFindings;
-import dev.redlock.Redlock.NodeState;
+import dev.redlock.operations.Diagnosis;
+import dev.redlock.operations.Diagnosis.NodeFindings;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.Collections;

@@ -37,7 +37,7 @@ class CleanupBacklogIT {
   }
 
   private int owedBy(int node) {
-    return redlock.nodes().get(node).pendingReleases();
+    return redlock.operations().nodes().get(node).pendingReleases();
   }
 
   /** One attempt each, also on a slow machine: a second attempt would add a pending release. */
@@ -60,7 +60,8 @@ class CleanupBacklogIT {
 
     assertThat(owedBy(2)).isEqualTo(LOCKS);
     Eventually.holds(() -> owedBy(0) == 0 && owedBy(1) == 0, nodes);
-    assertThat(redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).toString())
+    assertThat(
+            redlock.operations().doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).toString())
         .contains(LOCKS + " releases pending");
 
     nodes.get(2).resume();

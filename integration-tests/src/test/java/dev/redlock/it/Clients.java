@@ -4,6 +4,7 @@ import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.cluster.ClusterLockNode;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
@@ -65,13 +66,13 @@ public final class Clients {
   }
 
   public static Redlock voting(Redlock redlock, int atLeast) {
-    Awaitility.await("nodes vote: " + redlock.nodes())
+    Awaitility.await("nodes vote: " + redlock.operations().nodes())
         .atMost(Duration.ofSeconds(10))
         .pollInterval(Duration.ofMillis(5))
         .until(
             () ->
-                redlock.nodes().stream()
-                        .filter(n -> n.state() == Redlock.NodeState.State.VOTING)
+                redlock.operations().nodes().stream()
+                        .filter(n -> n.state() == NodeState.State.VOTING)
                         .count()
                     >= atLeast);
     return redlock;
@@ -79,7 +80,7 @@ public final class Clients {
 
   /** Whether every node has confirmed the release. For the caller a quorum is enough. */
   public static boolean owesNothing(Redlock redlock) {
-    return redlock.nodes().stream().allMatch(node -> node.pendingReleases() == 0);
+    return redlock.operations().nodes().stream().allMatch(node -> node.pendingReleases() == 0);
   }
 
   public static String lockKey(String name) {

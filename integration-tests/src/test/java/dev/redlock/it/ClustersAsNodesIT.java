@@ -51,7 +51,7 @@ class ClustersAsNodesIT {
     @Test
     void nodes_areClusters(RedisNodes nodes) {
       try (Redlock redlock = Clients.start(nodes)) {
-        assertThat(redlock.nodes())
+        assertThat(redlock.operations().nodes())
             .hasSize(5)
             .allSatisfy(node -> assertThat(node.node()).startsWith("cluster "));
       }

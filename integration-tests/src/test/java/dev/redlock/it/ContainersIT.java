@@ -66,9 +66,9 @@ class ContainersIT {
     for (int i = 0; i < 20; i++) {
       redlock.lock("paused-" + i).acquire(WAIT).close();
     }
-    assertThat(redlock.nodes().get(2).pendingReleases()).isPositive();
+    assertThat(redlock.operations().nodes().get(2).pendingReleases()).isPositive();
     nodes.get(2).resume();
-    Eventually.holds(() -> redlock.nodes().get(2).pendingReleases() == 0, nodes);
+    Eventually.holds(() -> redlock.operations().nodes().get(2).pendingReleases() == 0, nodes);
     Eventually.holds(
         () -> nodes.get(2).keys().stream().noneMatch(key -> key.name().endsWith("}")), nodes);
   }

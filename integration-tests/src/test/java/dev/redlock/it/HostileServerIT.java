@@ -7,6 +7,7 @@ import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -113,8 +114,8 @@ class HostileServerIT {
         .build();
   }
 
-  private static Redlock.NodeState.State state(Redlock redlock) {
-    return redlock.nodes().get(redlock.nodes().size() - 1).state();
+  private static NodeState.State state(Redlock redlock) {
+    return redlock.operations().nodes().get(redlock.operations().nodes().size() - 1).state();
   }
 
   private static void assertWorks(Redlock redlock, String answer) {
@@ -141,10 +142,9 @@ class HostileServerIT {
           assertWorks(redlock, answer);
           fake.answer(command -> null);
           Eventually.holds(
-              () ->
-                  state(redlock) == Redlock.NodeState.State.VOTING && Clients.owesNothing(redlock),
+              () -> state(redlock) == NodeState.State.VOTING && Clients.owesNothing(redlock),
               Duration.ofSeconds(12),
-              () -> redlock.nodes().toString());
+              () -> redlock.operations().nodes().toString());
         } catch (RuntimeException | AssertionError e) {
           bad.add(answer.substring(0, Math.min(40, answer.length())) + " -> " + e);
         }
@@ -212,9 +212,9 @@ class HostileServerIT {
                 () -> asked);
             fake.answer(command -> null);
             Eventually.holds(
-                () -> state(redlock) == Redlock.NodeState.State.VOTING,
+                () -> state(redlock) == NodeState.State.VOTING,
                 Duration.ofSeconds(14),
-                () -> redlock.nodes().toString());
+                () -> redlock.operations().nodes().toString());
           } catch (RuntimeException | AssertionError e) {
             bad.add(asked + ": " + answer.substring(0, Math.min(40, answer.length())) + " -> " + e);
           }

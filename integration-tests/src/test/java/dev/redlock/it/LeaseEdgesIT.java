@@ -56,7 +56,7 @@ class LeaseEdgesIT {
   void breakLock_ofANameOfOurOwnMultiLock_endsThatAtOnce() throws Exception {
     Lease several = redlock.lock(List.of("edge-a", "edge-b")).acquire(WAIT);
     // The lease time is 30 s: the next extension would come 10 s later.
-    redlock.breakLock("edge-b").toCompletableFuture().get(3, TimeUnit.SECONDS);
+    redlock.operations().breakLock("edge-b").toCompletableFuture().get(3, TimeUnit.SECONDS);
     assertThat(several.whenEnded().toCompletableFuture().get(2, TimeUnit.SECONDS))
         .isEqualTo(LeaseEnd.LOST);
     assertThat(several.isValid()).isFalse();
@@ -76,6 +76,7 @@ class LeaseEdgesIT {
 
   private boolean validAfterBreak(String name, Lease lease) throws Exception {
     return redlock
+        .operations()
         .breakLock(name)
         .thenApply(before -> lease.isValid())
         .toCompletableFuture()
@@ -89,7 +90,7 @@ class LeaseEdgesIT {
       CompletableFuture<Lease> waiting =
           redlock.lock(List.of("edge-c", "edge-d")).acquireAsync(WAIT);
       Eventually.holds(() -> Clients.isWanted(nodes, "edge-c"), nodes);
-      redlock.breakLock("edge-c").toCompletableFuture().get(3, TimeUnit.SECONDS);
+      redlock.operations().breakLock("edge-c").toCompletableFuture().get(3, TimeUnit.SECONDS);
       waiting.get(3, TimeUnit.SECONDS).close();
       assertThat(held.whenEnded().toCompletableFuture().get(3, TimeUnit.SECONDS))
           .isEqualTo(LeaseEnd.LOST);

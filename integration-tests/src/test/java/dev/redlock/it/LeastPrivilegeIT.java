@@ -110,15 +110,20 @@ class LeastPrivilegeIT {
       lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
       Eventually.holds(() -> nodes.stream().allMatch(n -> Clients.holdsKey(n, "least")), nodes);
       assertThat(two.lock("least").tryAcquire()).isEmpty();
-      assertThat(two.inspect("least").toCompletableFuture().get(5, TimeUnit.SECONDS).nodes())
+      assertThat(
+              two.operations()
+                  .inspect("least")
+                  .toCompletableFuture()
+                  .get(5, TimeUnit.SECONDS)
+                  .nodes())
           .allSatisfy(node -> assertThat(node.holder()).isNotNull());
       var waiting = two.lock("least").acquireAsync(Duration.ofSeconds(10));
       lease.close();
       try (Lease next = waiting.get(10, TimeUnit.SECONDS)) {
         assertThat(next.fencingToken().value()).isGreaterThan(lease.fencingToken().value());
       }
-      two.breakLock("least").toCompletableFuture().get(5, TimeUnit.SECONDS);
-      assertThat(two.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes())
+      two.operations().breakLock("least").toCompletableFuture().get(5, TimeUnit.SECONDS);
+      assertThat(two.operations().doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes())
           .allSatisfy(
               node -> {
                 assertThat(node.server()).isNotNull();

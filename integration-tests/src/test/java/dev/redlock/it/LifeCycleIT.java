@@ -153,9 +153,9 @@ class LifeCycleIT {
         case 4 -> within("extension", WAIT, keep(lock.acquire(WAIT)).extendAsync());
         case 5 -> enterTwice(redlock.reentrantLock(name));
         case 6 -> {
-          within("inspection", WAIT, redlock.inspect(name));
-          within("examination", WAIT, redlock.doctor());
-          within("breaking", WAIT, redlock.breakLock("c"));
+          within("inspection", WAIT, redlock.operations().inspect(name));
+          within("examination", WAIT, redlock.operations().doctor());
+          within("breaking", WAIT, redlock.operations().breakLock("c"));
         }
         default -> elect();
       }
@@ -202,7 +202,7 @@ class LifeCycleIT {
       if (elections.size() % 2 == 0) {
         within("stop", NO_DEADLINE, election.stop());
       }
-      within("look", WAIT, redlock.inspect("e")); // Throws when the client is closed.
+      within("look", WAIT, redlock.operations().inspect("e")); // Throws when the client is closed.
     }
 
     private <T> T get(CompletableFuture<T> future) throws Exception {

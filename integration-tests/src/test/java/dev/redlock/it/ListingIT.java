@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import ch.qos.logback.classic.Level;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
-import dev.redlock.ListedLock;
-import dev.redlock.LockListing;
-import dev.redlock.LockState;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
+import dev.redlock.operations.ListedLock;
+import dev.redlock.operations.LockListing;
+import dev.redlock.operations.LockState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
@@ -68,7 +68,7 @@ class ListingIT {
       var waits = operator.lock("listed-1").acquireAsync(WAIT);
       Eventually.holds(
           () -> {
-            try (LockListing listing = operator.list("listed-*")) {
+            try (LockListing listing = operator.operations().list("listed-*")) {
               List<ListedLock> locks = page(listing);
               return locks.stream().anyMatch(lock -> lock.waiting().containsValue(1))
                   && page(listing).isEmpty();
@@ -76,7 +76,7 @@ class ListingIT {
           },
           Duration.ofSeconds(10),
           nodes);
-      try (LockListing listing = operator.list("*")) {
+      try (LockListing listing = operator.operations().list("*")) {
         List<ListedLock> locks = page(listing);
         assertThat(locks)
             .extracting(ListedLock::name)
@@ -101,7 +101,7 @@ class ListingIT {
     try (Redlock operator = client("");
         CapturedLog lettuce = new CapturedLog("io.lettuce", Level.WARN, true)) {
       for (int i = 0; i < 10; i++) {
-        try (LockListing listing = operator.list("none-*")) {
+        try (LockListing listing = operator.operations().list("none-*")) {
           assertThat(page(listing)).isEmpty();
         }
       }
@@ -122,7 +122,7 @@ class ListingIT {
       // The third node may have granted to the other client first; the holder repairs it then.
       Eventually.holds(
           () ->
-              other.inspect("labelled").toCompletableFuture().join().nodes().stream()
+              other.operations().inspect("labelled").toCompletableFuture().join().nodes().stream()
                   .allMatch(view -> "orders-7f9c/pod-3".equals(view.holderLabel())),
           nodes);
     }
@@ -134,6 +134,7 @@ class ListingIT {
     try (Redlock holder = client("pod-3");
         Redlock watcher = client("")) {
       watcher
+          .operations()
           .watch("watched")
           .subscribe(
               new Flow.Subscriber<>() {
@@ -185,7 +186,7 @@ class ListingIT {
       double meanwhile = 0;
       double firstMillis = 0;
       int pages = 0;
-      try (LockListing listing = operator.list("many-*")) {
+      try (LockListing listing = operator.operations().list("many-*")) {
         for (List<ListedLock> page = page(listing); !page.isEmpty(); page = page(listing)) {
           if (pages++ == 0) {
             firstMillis = (System.nanoTime() - begun) / 1e6;

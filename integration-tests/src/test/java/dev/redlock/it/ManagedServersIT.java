@@ -7,8 +7,8 @@ import ch.qos.logback.classic.Level;
 import dev.redlock.Lease;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState;
 import dev.redlock.RedlockBuilder;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import java.io.IOException;
 import java.time.Duration;
@@ -55,14 +55,14 @@ class ManagedServersIT {
   }
 
   private static NodeState node(Redlock client) {
-    return client.nodes().get(0);
+    return client.operations().nodes().get(0);
   }
 
   private static void awaitState(Redlock client, NodeState.State state, String cause) {
     Eventually.holds(
         () -> node(client).state() == state && node(client).cause().contains(cause),
         PATIENCE,
-        () -> "expected " + state + " '" + cause + "', found " + client.nodes());
+        () -> "expected " + state + " '" + cause + "', found " + client.operations().nodes());
   }
 
   private static boolean isAcquire(List<String> command) {
@@ -86,7 +86,8 @@ class ManagedServersIT {
     fake.answer(command -> command.get(0).equals("CONFIG") ? UNKNOWN_COMMAND : null);
     try (Redlock client = builder().build()) {
       awaitState(client, NodeState.State.VOTING, "");
-      assertThat(client.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes())
+      assertThat(
+              client.operations().doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes())
           .singleElement()
           .satisfies(
               found -> {
@@ -104,7 +105,13 @@ class ManagedServersIT {
       awaitState(client, NodeState.State.VOTING, "");
       assertThat(log.events().map(event -> event.getFormattedMessage()))
           .anyMatch(line -> line.contains("CLIENT TRACKING (waiters receive no invalidations)"));
-      assertThat(client.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).toString())
+      assertThat(
+              client
+                  .operations()
+                  .doctor()
+                  .toCompletableFuture()
+                  .get(5, TimeUnit.SECONDS)
+                  .toString())
           .contains("sends no invalidations (CLIENT TRACKING)")
           .contains("waiters poll");
     }
@@ -174,11 +181,11 @@ class ManagedServersIT {
       Eventually.holds(
           () -> fake.connections() > before && node(client).state() != NodeState.State.CONNECTING,
           PATIENCE,
-          () -> client.nodes().toString());
+          () -> client.operations().nodes().toString());
       Eventually.holds(
           () -> node(client).state() == NodeState.State.VOTING,
           Duration.ofSeconds(4), // Less than the guard time.
-          () -> client.nodes().toString());
+          () -> client.operations().nodes().toString());
     }
   }
 
@@ -196,7 +203,7 @@ class ManagedServersIT {
             () -> client.lock("a").tryAcquire(),
             refusal.substring(1, 7),
             PATIENCE,
-            () -> client.nodes().toString());
+            () -> client.operations().nodes().toString());
       }
     }
   }

@@ -4,15 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
-import dev.redlock.Diagnosis;
-import dev.redlock.Diagnosis.NodeFindings;
 import dev.redlock.Lease;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.RedlockListener;
+import dev.redlock.operations.Diagnosis;
+import dev.redlock.operations.Diagnosis.NodeFindings;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.InMemoryLockNode;
 import dev.redlock.testkit.RedisClusterNodes;
@@ -56,17 +56,19 @@ class NodesIT {
     Eventually.holds(
         () ->
             count(redlock, NodeState.State.VOTING) == voting
-                && redlock.nodes().stream().filter(n -> n.cause().startsWith("is ")).count()
+                && redlock.operations().nodes().stream()
+                        .filter(n -> n.cause().startsWith("is "))
+                        .count()
                     == refused,
         nodes);
   }
 
   private static long count(Redlock redlock, NodeState.State state) {
-    return redlock.nodes().stream().filter(n -> n.state() == state).count();
+    return redlock.operations().nodes().stream().filter(n -> n.state() == state).count();
   }
 
   private static NodeState refused(Redlock redlock) {
-    return redlock.nodes().stream()
+    return redlock.operations().nodes().stream()
         .filter(n -> n.state() == NodeState.State.QUARANTINED)
         .findFirst()
         .orElseThrow();
@@ -124,7 +126,7 @@ class NodesIT {
       settled(redlock, 2, 0);
       try (TcpGate gate = TcpGate.inFrontOf("127.0.0.1", nodes.get(0).directPort(), port)) {
         settled(redlock, 2, 1);
-        assertThat(redlock.nodes().get(2).cause()).contains("is the same server as");
+        assertThat(redlock.operations().nodes().get(2).cause()).contains("is the same server as");
         assertThat(gate.connections()).isPositive();
       }
       try (TcpGate gate = TcpGate.inFrontOf("127.0.0.1", nodes.get(2).directPort(), port)) {
@@ -169,12 +171,13 @@ class NodesIT {
       Eventually.holds(
           () ->
               count(redlock, NodeState.State.VOTING) == 2
-                  && redlock.nodes().stream().anyMatch(n -> n.cause().contains("cluster mode")),
+                  && redlock.operations().nodes().stream()
+                      .anyMatch(n -> n.cause().contains("cluster mode")),
           Duration.ofSeconds(10),
           nodes);
       NodeState out = refused(redlock);
-      NodeState first = redlock.nodes().get(0);
-      NodeState in = out.node().equals(first.node()) ? redlock.nodes().get(1) : first;
+      NodeState first = redlock.operations().nodes().get(0);
+      NodeState in = out.node().equals(first.node()) ? redlock.operations().nodes().get(1) : first;
       assertThat(out.cause())
           .contains("is in cluster mode, and so is " + in.node() + ": nodes of a cluster");
     }
@@ -183,7 +186,8 @@ class NodesIT {
   @Test
   void doctor_allHealthy_reportsNothing() throws Exception {
     try (Redlock redlock = Clients.patient(nodes)) {
-      Diagnosis diagnosis = redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS);
+      Diagnosis diagnosis =
+          redlock.operations().doctor().toCompletableFuture().get(5, TimeUnit.SECONDS);
       System.out.println(diagnosis);
       assertThat(diagnosis.nodes()).hasSize(3);
       for (NodeFindings node : diagnosis.nodes()) {
@@ -204,7 +208,7 @@ class NodesIT {
       nodes.get(1).kill();
       Eventually.holds(() -> count(redlock, NodeState.State.VOTING) == 2, nodes);
       List<NodeFindings> found =
-          redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes();
+          redlock.operations().doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes();
       assertThat(found.get(0).complaints()).anyMatch(c -> c.contains("allkeys-lru"));
       assertThat(found.get(1).complaints()).anyMatch(c -> c.contains("does not vote"));
       assertThat(found.get(2).complaints()).noneMatch(c -> c.contains("does not vote"));
@@ -279,7 +283,7 @@ class NodesIT {
       try (Redlock redlock = client(uri(0), uri(1), uri(2))) {
         assertThat(redlock.awaitReady(Duration.ofSeconds(10))).isTrue();
         redlock.lock("at-once").tryAcquire().orElseThrow().close();
-        redlock.ready().toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
+        redlock.operations().ready().toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
       }
     }
   }
@@ -292,7 +296,7 @@ class NodesIT {
       assertThatThrownBy(() -> redlock.lock("early").tryAcquire())
           .isInstanceOf(QuorumUnavailableException.class)
           .hasMessageContaining("still connecting");
-      CompletableFuture<Void> ready = redlock.ready().toCompletableFuture();
+      CompletableFuture<Void> ready = redlock.operations().ready().toCompletableFuture();
       assertThat(ready).isNotDone();
       redlock.close();
       assertThatThrownBy(() -> ready.orTimeout(5, TimeUnit.SECONDS).join())
@@ -307,7 +311,7 @@ class NodesIT {
     try (Redlock redlock = Clients.patient(nodes)) {
       nodes.get(2).pause();
       List<NodeFindings> found =
-          redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes();
+          redlock.operations().doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes();
       assertThat(found.get(2).complaints()).anyMatch(c -> c.contains("did not answer in time"));
     }
   }
@@ -321,7 +325,7 @@ class NodesIT {
             .build()) {
       Eventually.holds(() -> count(redlock, NodeState.State.QUARANTINED) == 3, nodes);
       for (NodeFindings node :
-          redlock.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes()) {
+          redlock.operations().doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes()) {
         assertThat(node.node().remaining()).isPositive();
         assertThat(node.complaints()).anyMatch(c -> c.contains("does not vote: started "));
       }
@@ -329,7 +333,12 @@ class NodesIT {
   }
 
   private static Diagnosis diagnosis(Redlock redlock) {
-    return redlock.doctor().toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
+    return redlock
+        .operations()
+        .doctor()
+        .toCompletableFuture()
+        .orTimeout(5, TimeUnit.SECONDS)
+        .join();
   }
 
   @Test

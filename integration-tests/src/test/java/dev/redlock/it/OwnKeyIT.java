@@ -7,6 +7,7 @@ import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LeaseLostException;
 import dev.redlock.Redlock;
+import dev.redlock.operations.NodeState;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -154,7 +155,7 @@ class OwnKeyIT {
   }
 
   private static boolean isQuarantined(Redlock client, int node) {
-    return client.nodes().get(node).state() == Redlock.NodeState.State.QUARANTINED;
+    return client.operations().nodes().get(node).state() == NodeState.State.QUARANTINED;
   }
 
   private Redlock guarded() {
@@ -177,7 +178,7 @@ class OwnKeyIT {
         Lease lease = redlock.lock("broken").acquire(WAIT);
         everywhere("broken");
         long start = System.nanoTime();
-        operator.breakLock("broken").toCompletableFuture().get(9, TimeUnit.SECONDS);
+        operator.operations().breakLock("broken").toCompletableFuture().get(9, TimeUnit.SECONDS);
         LeaseEnd end = lease.whenEnded().toCompletableFuture().get(9, TimeUnit.SECONDS);
         millis[i] = (System.nanoTime() - start) / 1_000_000;
         assertThat(end).isEqualTo(LeaseEnd.LOST);
@@ -198,7 +199,7 @@ class OwnKeyIT {
   @Test
   void breakLock_ofOurOwn_endsItAtOnce() throws Exception {
     Lease lease = redlock.lock("own").acquire(WAIT);
-    redlock.breakLock("own").toCompletableFuture().get(9, TimeUnit.SECONDS);
+    redlock.operations().breakLock("own").toCompletableFuture().get(9, TimeUnit.SECONDS);
     assertThat(lease.whenEnded().toCompletableFuture().get(9, TimeUnit.SECONDS))
         .isEqualTo(LeaseEnd.LOST);
   }

@@ -33,9 +33,9 @@ class RefusedNodeIT {
       try (Redlock redlock =
           Redlock.builder().restartGuard(RestartGuard.OFF).nodes(fake.uri()).build()) {
         Eventually.holds(
-            () -> redlock.nodes().get(0).cause().contains(cause),
+            () -> redlock.operations().nodes().get(0).cause().contains(cause),
             Duration.ofSeconds(30),
-            () -> redlock.nodes().toString());
+            () -> redlock.operations().nodes().toString());
       }
     }
   }

@@ -7,12 +7,13 @@ import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.AcquireReport.Verdict;
 import dev.redlock.Lease;
-import dev.redlock.LockInspection;
 import dev.redlock.LockOptions;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.Vote;
+import dev.redlock.operations.LockInspection;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -131,7 +132,9 @@ class ReportIT {
             .toArray(String[]::new);
     try (Redlock redlock = Redlock.builder().nodes(uris).restartGuard(RestartGuard.OFF).build()) {
       Eventually.holds(
-          () -> redlock.nodes().stream().allMatch(n -> n.cause().contains("WRONGPASS")), nodes);
+          () ->
+              redlock.operations().nodes().stream().allMatch(n -> n.cause().contains("WRONGPASS")),
+          nodes);
       QuorumUnavailableException refused =
           Eventually.refused(
               () -> redlock.lock("report").tryAcquire(),
@@ -153,8 +156,8 @@ class ReportIT {
             .build()) {
       Eventually.holds(
           () ->
-              redlock.nodes().stream()
-                  .allMatch(n -> n.state() == Redlock.NodeState.State.QUARANTINED),
+              redlock.operations().nodes().stream()
+                  .allMatch(n -> n.state() == NodeState.State.QUARANTINED),
           nodes);
       QuorumUnavailableException refused =
           catchThrowableOfType(
@@ -162,7 +165,7 @@ class ReportIT {
       System.out.println(refused.report());
       assertThat(refused.report().count(Vote.QUARANTINED)).isEqualTo(3);
       assertThat(refused.getMessage()).contains("RestartGuard.OFF");
-      assertThat(redlock.nodes().get(0).remaining())
+      assertThat(redlock.operations().nodes().get(0).remaining())
           .isBetween(Duration.ofMinutes(1), longest.plusMinutes(1));
     }
   }
@@ -172,7 +175,7 @@ class ReportIT {
     try (Redlock redlock = Clients.patient(nodes);
         Lease held = redlock.lock("shown").acquire(Duration.ofSeconds(2))) {
       Eventually.holds(() -> nodes.stream().allMatch(n -> Clients.holdsKey(n, "shown")), nodes);
-      LockInspection seen = redlock.inspect("shown").toCompletableFuture().get();
+      LockInspection seen = redlock.operations().inspect("shown").toCompletableFuture().get();
       assertThat(seen.quorum()).isEqualTo(2);
       assertThat(seen.nodes())
           .allSatisfy(
@@ -181,7 +184,7 @@ class ReportIT {
                 assertThat(node.highestTokenSeen()).isEqualTo(held.fencingToken().value());
                 assertThat(node.state()).isEqualTo("VOTING");
               });
-      assertThat(redlock.inspect("free").toCompletableFuture().get().nodes())
+      assertThat(redlock.operations().inspect("free").toCompletableFuture().get().nodes())
           .allSatisfy(node -> assertThat(node.holder()).isNull());
     }
   }

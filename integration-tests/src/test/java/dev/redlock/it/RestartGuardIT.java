@@ -6,7 +6,7 @@ import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState;
+import dev.redlock.operations.NodeState;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import java.time.Duration;
@@ -66,7 +66,7 @@ class RestartGuardIT {
   }
 
   private static NodeState state(Redlock redlock, int node) {
-    return redlock.nodes().get(node);
+    return redlock.operations().nodes().get(node);
   }
 
   private static void awaitState(
@@ -74,7 +74,7 @@ class RestartGuardIT {
     Eventually.holds(
         () -> state(redlock, node).state() == state,
         within,
-        () -> redlock.nodes() + "\n" + nodes.describe());
+        () -> redlock.operations().nodes() + "\n" + nodes.describe());
   }
 
   /** Empty also if too few nodes could vote. */
@@ -93,7 +93,9 @@ class RestartGuardIT {
     master.command("CONFIG", "SET", "repl-diskless-sync-delay", "0");
     try (Redlock holder =
         client(master.uri(), nodes.get(2).uri(), "redis://127.0.0.1:1" /* is down */)) {
-      assertThat(holder.awaitReady(Duration.ofSeconds(5))).as(holder.nodes().toString()).isTrue();
+      assertThat(holder.awaitReady(Duration.ofSeconds(5)))
+          .as(holder.operations().nodes().toString())
+          .isTrue();
       replica.command("REPLICAOF", "127.0.0.1", Integer.toString(master.directPort()));
       Eventually.holds( // The marker is replicated, so it proves nothing.
           () -> replica.key("redlock:%node").isPresent(), Duration.ofSeconds(10), nodes);
@@ -104,7 +106,7 @@ class RestartGuardIT {
       try (Redlock other = client(1, 2, 3)) {
         Eventually.holds(
             () ->
-                other.nodes().stream()
+                other.operations().nodes().stream()
                     .allMatch(
                         n ->
                             n.state() == NodeState.State.VOTING
@@ -157,7 +159,7 @@ class RestartGuardIT {
     try (Redlock witness = client(6)) {
       awaitState(witness, 0, NodeState.State.VOTING, Duration.ofSeconds(5));
       nodes.get(6).command("SWAPDB", "0", "1");
-      witness.doctor().toCompletableFuture().join();
+      witness.operations().doctor().toCompletableFuture().join();
       awaitState(witness, 0, NodeState.State.QUARANTINED, Duration.ofSeconds(5));
       assertThat(state(witness, 0).remaining()).isBetween(Duration.ofMillis(1), GUARD);
     }

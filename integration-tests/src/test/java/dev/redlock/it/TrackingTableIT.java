@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
-import dev.redlock.LockState;
 import dev.redlock.Redlock;
+import dev.redlock.operations.LockState;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -48,9 +48,9 @@ class TrackingTableIT {
   @Test
   void inspect_ofFreeNames_leavesNoEntry() {
     try (Redlock redlock = Clients.patient(nodes)) {
-      forEachName(i -> redlock.inspect("inspected-" + i));
+      forEachName(i -> redlock.operations().inspect("inspected-" + i));
       forEachName(i -> redlock.lock("used-" + i).tryAcquireAsync().thenCompose(this::close));
-      forEachName(i -> redlock.inspect("used-" + i));
+      forEachName(i -> redlock.operations().inspect("used-" + i));
     }
     assertNothingIsLeft();
   }
@@ -58,7 +58,7 @@ class TrackingTableIT {
   @Test
   void breakLock_ofFreeNames_leavesNoEntry() {
     try (Redlock redlock = Clients.patient(nodes)) {
-      forEachName(i -> redlock.breakLock("broken-" + i));
+      forEachName(i -> redlock.operations().breakLock("broken-" + i));
     }
     assertNothingIsLeft();
   }
@@ -69,7 +69,7 @@ class TrackingTableIT {
     AtomicInteger seen = new AtomicInteger();
     try (Redlock redlock = Clients.patient(nodes)) {
       for (int i = 0; i < NAMES; i++) {
-        redlock.watch("watched-" + i).subscribe(new Watcher(subscriptions, seen));
+        redlock.operations().watch("watched-" + i).subscribe(new Watcher(subscriptions, seen));
       }
       Eventually.holds(() -> seen.get() == NAMES, PATIENCE, nodes);
       for (int i = 0; i < NAMES / 2; i++) { // The close of the client ends the others.

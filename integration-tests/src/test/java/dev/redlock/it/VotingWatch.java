@@ -1,7 +1,7 @@
 package dev.redlock.it;
 
-import dev.redlock.Redlock.NodeState;
 import dev.redlock.RedlockListener;
+import dev.redlock.operations.NodeState;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -11,7 +11,7 @@ import org.awaitility.Awaitility;
 
 /**
  * Records each node that stops voting after {@link #awaitVoting} has returned. The listener of a
- * client receives a state later than {@code Redlock.nodes()} shows it. So the states before the
+ * client receives a state later than {@code Operations.nodes()} shows it. So the states before the
  * first vote may still be on their way when the nodes already vote.
  */
 public final class VotingWatch implements RedlockListener {

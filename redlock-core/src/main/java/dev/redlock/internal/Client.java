@@ -3,18 +3,14 @@ package dev.redlock.internal;
 import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.joining;
 
-import dev.redlock.Diagnosis;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
-import dev.redlock.LockInspection;
-import dev.redlock.LockListing;
 import dev.redlock.LockOptions;
-import dev.redlock.LockState;
 import dev.redlock.Redlock;
-import dev.redlock.RedlockClosedException;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.internal.election.ElectionClient;
+import dev.redlock.operations.Operations;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
@@ -24,12 +20,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The client that a user holds: makes its parts, passes calls on to them, and closes them. */
@@ -53,6 +47,7 @@ final class Client implements Redlock, ElectionClient {
   private final Doctor doctor;
   private final Readiness readiness;
   private final HealthLog health;
+  private final Operations operations;
 
   /** Set by the first thread that closes; other threads that close wait for that one. */
   private final AtomicReference<@Nullable Thread> closer = new AtomicReference<>();
@@ -75,6 +70,7 @@ final class Client implements Redlock, ElectionClient {
     doctor = new Doctor(context, locks, parts.restartGuard());
     health = new HealthLog(context);
     readiness = new Readiness(context.nodes::quorumVotes);
+    operations = new ClientOperations(this, inspector, doctor, readiness, keyPrefix);
   }
 
   void start(Assembly.Parts parts) {
@@ -180,60 +176,8 @@ final class Client implements Redlock, ElectionClient {
   }
 
   @Override
-  public CompletionStage<LockInspection> inspect(String name) {
-    requireOpen();
-    return inspector.inspect(LockKeys.of(keyPrefix, List.of(name)), false);
-  }
-
-  @Override
-  public CompletionStage<LockInspection> breakLock(String name) {
-    requireOpen();
-    return inspector.breakLock(LockKeys.of(keyPrefix, List.of(name)));
-  }
-
-  @Override
-  public CompletionStage<Diagnosis> doctor() {
-    requireOpen();
-    return doctor.examine();
-  }
-
-  @Override
-  public LockListing list(String pattern) {
-    requireNonNull(pattern, "pattern");
-    requireOpen();
-    Listing listing = new Listing(context, keyPrefix, pattern);
-    context.listings.add(listing);
-    if (locks.isClosed()) { // The close may have missed it.
-      listing.clientClosed();
-    }
-    return listing;
-  }
-
-  @Override
-  public Flow.Publisher<LockState> watch(String name) {
-    LockKeys keys = LockKeys.of(keyPrefix, List.of(name));
-    requireOpen();
-    long pollNanos = defaults.pollInterval().toNanos();
-    return subscriber -> {
-      LockWatch watch =
-          new LockWatch(
-              context, inspector, keys, pollNanos, requireNonNull(subscriber, "subscriber"));
-      watch.start();
-      if (locks.isClosed()) {
-        watch.clientClosed();
-      }
-    };
-  }
-
-  private void requireOpen() {
-    if (locks.isClosed()) {
-      throw new RedlockClosedException();
-    }
-  }
-
-  @Override
-  public CompletionStage<Void> ready() {
-    return readiness.ready(context.callbacks);
+  public Operations operations() {
+    return operations;
   }
 
   @Override
@@ -242,21 +186,8 @@ final class Client implements Redlock, ElectionClient {
   }
 
   @Override
-  public List<NodeState> nodes() {
-    return IntStream.range(0, context.nodes.count()).mapToObj(context::nodeState).toList();
-  }
-
-  @Override
   public LockOptions defaultOptions() {
     return defaults;
-  }
-
-  @Override
-  public <T> T unwrap(Class<T> type) {
-    if (!type.isInstance(this)) {
-      throw new IllegalArgumentException("a client made by Redlock.builder() is no " + type);
-    }
-    return type.cast(this);
   }
 
   // The rest of ElectionClient.

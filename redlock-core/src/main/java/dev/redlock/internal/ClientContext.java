@@ -3,6 +3,7 @@ package dev.redlock.internal;
 import dev.redlock.Redlock;
 import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.Randomness;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.Time;
@@ -73,15 +74,15 @@ final class ClientContext {
     leaks = new LeakDetector(parts.traceLeaks(), log);
   }
 
-  Redlock.NodeState nodeState(int index) {
+  NodeState nodeState(int index) {
     NodeStatus status = nodes.status(index);
     long left =
         status.state() == NodeStatus.State.QUARANTINED ? status.untilNanos() - time.nanos() : 0;
-    return new Redlock.NodeState(
+    return new NodeState(
         nodes.name(index),
         status.state() == NodeStatus.State.VOTING && status.erring()
-            ? Redlock.NodeState.State.ERRING
-            : Redlock.NodeState.State.valueOf(status.state().name()),
+            ? NodeState.State.ERRING
+            : NodeState.State.valueOf(status.state().name()),
         Duration.ofNanos(Math.max(0, left)),
         status.cause(),
         backlog.of(index));

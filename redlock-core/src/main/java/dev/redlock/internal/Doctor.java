@@ -1,8 +1,8 @@
 package dev.redlock.internal;
 
-import dev.redlock.Diagnosis;
-import dev.redlock.Diagnosis.NodeFindings;
-import dev.redlock.Redlock;
+import dev.redlock.operations.Diagnosis;
+import dev.redlock.operations.Diagnosis.NodeFindings;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
@@ -100,16 +100,16 @@ final class Doctor {
   }
 
   private NodeFindings findings(int node, boolean answered) {
-    Redlock.NodeState state = context.nodeState(node);
+    NodeState state = context.nodeState(node);
     NodeIdentity identity = context.nodes.identity(node).orElse(null);
     Duration skew = skew(node);
     List<String> complaints = new ArrayList<>();
-    if (state.state() != Redlock.NodeState.State.VOTING) {
+    if (state.state() != NodeState.State.VOTING) {
       complaints.add("does not vote: " + state.cause());
     } else if (!answered) {
       complaints.add("did not answer in time, or this user has no permission for INFO");
     }
-    if (state.state() == Redlock.NodeState.State.VOTING && isPolled(node)) {
+    if (state.state() == NodeState.State.VOTING && isPolled(node)) {
       complaints.add(
           "sends no invalidations (CLIENT TRACKING), and no ReleaseHints are configured:"
               + " waiters poll");

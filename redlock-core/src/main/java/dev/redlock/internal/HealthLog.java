@@ -1,6 +1,6 @@
 package dev.redlock.internal;
 
-import dev.redlock.Redlock;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeStatus;
 import java.util.concurrent.TimeUnit;
@@ -81,7 +81,7 @@ final class HealthLog {
           context.nodes.quorum(),
           IntStream.range(0, faulty.length)
               .mapToObj(context::nodeState)
-              .filter(node -> node.state() != Redlock.NodeState.State.VOTING)
+              .filter(node -> node.state() != NodeState.State.VOTING)
               .map(node -> node.node() + " is " + node.state() + ": " + node.cause())
               .collect(Collectors.joining("; ")));
     }

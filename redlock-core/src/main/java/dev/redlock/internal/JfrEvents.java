@@ -1,9 +1,9 @@
 package dev.redlock.internal;
 
 import dev.redlock.LeaseEnd;
-import dev.redlock.Redlock;
 import dev.redlock.RedlockListener.WaitEnd;
 import dev.redlock.internal.protocol.HeldLease;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.Time;
 import jdk.jfr.Category;
@@ -54,7 +54,7 @@ final class JfrEvents {
     }
   }
 
-  static void node(Redlock.NodeState node) {
+  static void node(NodeState node) {
     NodeStateEvent event = new NodeStateEvent();
     if (event.isEnabled()) {
       event.node = node.node();

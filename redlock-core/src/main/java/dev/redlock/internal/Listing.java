@@ -2,10 +2,10 @@ package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.ListedLock;
-import dev.redlock.LockListing;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.Vote;
+import dev.redlock.operations.ListedLock;
+import dev.redlock.operations.LockListing;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockReader.StoredLock;

@@ -1,11 +1,11 @@
 package dev.redlock.internal;
 
-import dev.redlock.LockInspection;
-import dev.redlock.LockInspection.NodeView;
-import dev.redlock.Redlock;
 import dev.redlock.Vote;
 import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.LockMachine;
+import dev.redlock.operations.LockInspection;
+import dev.redlock.operations.LockInspection.NodeView;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
@@ -142,7 +142,7 @@ final class LockInspector {
   }
 
   private NodeView view(int node, @Nullable NodeReply reply) {
-    Redlock.NodeState state = context.nodeState(node);
+    NodeState state = context.nodeState(node);
     String stateText =
         state.remaining().isZero()
             ? state.state().name()

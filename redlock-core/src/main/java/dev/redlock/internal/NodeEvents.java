@@ -1,6 +1,6 @@
 package dev.redlock.internal;
 
-import dev.redlock.Redlock;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
@@ -54,7 +54,7 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
       return; // The thread that is telling reads the state again.
     }
     do {
-      Redlock.NodeState state = context.nodeState(index);
+      NodeState state = context.nodeState(index);
       context.events.tell(l -> l.onNode(state));
       Recorder.node(state);
       changes = untold.addAndGet(index, -changes);

@@ -3,7 +3,7 @@ package dev.redlock.internal;
 import com.google.common.collect.LinkedHashMultiset;
 import com.google.common.collect.Multiset;
 import com.google.common.collect.Multisets;
-import dev.redlock.ListedLock;
+import dev.redlock.operations.ListedLock;
 import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockReader.StoredLock;

@@ -1,9 +1,9 @@
 package dev.redlock.internal;
 
 import dev.redlock.LeaseEnd;
-import dev.redlock.Redlock;
 import dev.redlock.RedlockListener.WaitEnd;
 import dev.redlock.internal.protocol.HeldLease;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.Time;
 
@@ -34,7 +34,7 @@ final class Recorder {
   }
 
   /** The state of a node's connection changed. */
-  static void node(Redlock.NodeState state) {
+  static void node(NodeState state) {
     if (PRESENT) {
       JfrEvents.node(state);
     }

@@ -1,6 +1,5 @@
 package dev.redlock.spi;
 
-import dev.redlock.Redlock;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -35,8 +34,8 @@ public interface LockNode extends AutoCloseable {
   }
 
   /**
-   * Probes the server again, for {@link Redlock#doctor()}. Completes with the result, never
-   * exceptionally. If the node does not reply, the stage may never complete.
+   * Probes the server again, for {@link dev.redlock.operations.Operations#doctor()}. Completes with
+   * the result, never exceptionally. If the node does not reply, the stage may never complete.
    */
   default CompletionStage<Optional<NodeIdentity>> probe() {
     return CompletableFuture.completedStage(identity());
@@ -53,8 +52,9 @@ public interface LockNode extends AutoCloseable {
   void send(LockRequest request, ReplyHandler handler);
 
   /**
-   * Makes a reader of the locks that this node stores, for {@link Redlock#list}. The caller closes
-   * it. Connects when it is used; called after {@link #start}.
+   * Makes a reader of the locks that this node stores, for {@link
+   * dev.redlock.operations.Operations#list}. The caller closes it. Connects when it is used; called
+   * after {@link #start}.
    *
    * @throws UnsupportedOperationException if this kind of node cannot be listed
    */

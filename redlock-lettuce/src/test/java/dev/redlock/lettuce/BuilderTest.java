@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
+import dev.redlock.operations.NodeState;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -17,8 +18,8 @@ class BuilderTest {
   @Test
   void nodesOfUris_areMadeByThisAdapter_inTheirOrder() {
     try (Redlock redlock = Redlock.builder().nodes("redis://127.0.0.1:2", NOWHERE).build()) {
-      assertThat(redlock.nodes())
-          .extracting(Redlock.NodeState::node)
+      assertThat(redlock.operations().nodes())
+          .extracting(NodeState::node)
           .containsExactly("127.0.0.1:2", "127.0.0.1:1");
     }
   }

@@ -12,6 +12,7 @@ import dev.redlock.RedlockBuilder;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.RedlockListener;
 import dev.redlock.internal.protocol.LockConfig;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
@@ -113,8 +114,8 @@ class CloseTest {
     for (InMemoryLockNode node : nodes) {
       node.hang();
     }
-    CompletionStage<?> asked = client.inspect("a");
-    CompletionStage<?> examined = client.doctor();
+    CompletionStage<?> asked = client.operations().inspect("a");
+    CompletionStage<?> examined = client.operations().doctor();
     client.close();
     soon(asked);
     soon(examined);
@@ -173,7 +174,7 @@ class CloseTest {
     RedlockListener listener =
         new RedlockListener() {
           @Override
-          public void onNode(Redlock.NodeState node) {
+          public void onNode(NodeState node) {
             Client client = toClose.getAndSet(null);
             if (client != null) {
               client.close();

@@ -99,8 +99,8 @@ class IdleNamesTest {
     holder.lock("a").acquireAsync(WAIT).thenAccept(held::add);
     nodes.time().pass(SOON);
     client.lock("a").tryAcquireAsync();
-    client.inspect("a");
-    client.inspect("b");
+    client.operations().inspect("a");
+    client.operations().inspect("b");
     nodes.time().pass(SOON);
     assertForgotten(client, "a", "b");
     held.get(0).releaseAsync();

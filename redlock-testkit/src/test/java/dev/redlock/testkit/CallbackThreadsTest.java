@@ -100,11 +100,11 @@ class CallbackThreadsTest {
 
       soon(soon(redlock.lock("other").acquireAsync(WAIT)).releaseAsync());
       assertThat(soon(redlock.lock("other").tryAcquireAsync())).isPresent();
-      assertThat(soon(redlock.inspect("other")).nodes()).hasSize(3);
-      assertThat(soon(redlock.doctor()).nodes()).hasSize(3);
+      assertThat(soon(redlock.operations().inspect("other")).nodes()).hasSize(3);
+      assertThat(soon(redlock.operations().doctor()).nodes()).hasSize(3);
 
       Lease lost = redlock.lock("lost").acquire(WAIT);
-      soon(operator.breakLock("lost"));
+      soon(operator.operations().breakLock("lost"));
       assertThat(soon(lost.whenEnded())).isEqualTo(LeaseEnd.LOST);
 
       assertThatThrownBy(
@@ -114,7 +114,7 @@ class CallbackThreadsTest {
                       .withLock(
                           WAIT,
                           lease -> {
-                            soon(operator.breakLock("interrupted"));
+                            soon(operator.operations().breakLock("interrupted"));
                             block(); // Until it is interrupted.
                             return "done";
                           }))

@@ -3,10 +3,10 @@ package dev.redlock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.redlock.LockInspection;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState.State;
+import dev.redlock.operations.LockInspection;
+import dev.redlock.operations.NodeState.State;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -27,16 +27,20 @@ class DeadNodeReportTest {
       assertThat(redlock.awaitReady(PATIENCE)).isTrue();
       masters.get(0).kill();
       Waiting.until(
-          () -> "the client noticed the death: " + redlock.nodes(),
+          () -> "the client noticed the death: " + redlock.operations().nodes(),
           PATIENCE,
-          () -> redlock.nodes().get(0).state() == State.CONNECTING);
+          () -> redlock.operations().nodes().get(0).state() == State.CONNECTING);
 
       assertThatThrownBy(() -> redlock.lock("a").tryAcquire())
           .isInstanceOf(QuorumUnavailableException.class)
           .hasMessageContaining("SILENT (DISCONNECTED: ")
           .hasMessageNotContaining("CONNECTING DISCONNECTED");
       LockInspection found =
-          redlock.inspect("a").toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+          redlock
+              .operations()
+              .inspect("a")
+              .toCompletableFuture()
+              .get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       assertThat(found.nodes().get(0).error())
           .startsWith("DISCONNECTED: ")
           .doesNotContain("DISCONNECTED: DISCONNECTED");

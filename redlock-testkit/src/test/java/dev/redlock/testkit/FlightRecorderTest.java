@@ -65,7 +65,7 @@ class FlightRecorderTest {
         assertThat(lease.isValid()).isTrue();
       }
       Lease lost = lock.acquire(WAIT);
-      client.breakLock("recorded").toCompletableFuture().join();
+      client.operations().breakLock("recorded").toCompletableFuture().join();
       lost.whenEnded().toCompletableFuture().join();
     }
   }

@@ -182,8 +182,8 @@ class ForeignCodeTest {
     LockNode[] mixed = {nodes[0], nodes[1], nodes[2], new ThrowingNode()};
     try (Redlock redlock = on(mixed).build()) {
       useManyTimes(redlock);
-      assertThat(redlock.nodes()).hasSize(4);
-      assertThat(redlock.doctor().toCompletableFuture()).succeedsWithin(WAIT);
+      assertThat(redlock.operations().nodes()).hasSize(4);
+      assertThat(redlock.operations().doctor().toCompletableFuture()).succeedsWithin(WAIT);
     }
     assertThat(errors).hasSizeLessThan(8);
   }

@@ -103,7 +103,7 @@ class GracePeriodTest {
     CompletableFuture<Void> closed = closing(client, LONG);
     assertThat(lease.isValid()).isTrue();
     assertThat(other.lock("job").tryAcquire()).isEmpty();
-    soon(client.inspect("job").toCompletableFuture());
+    soon(client.operations().inspect("job").toCompletableFuture());
     assertThat(closed).isNotDone();
     lease.close();
     soon(closed);

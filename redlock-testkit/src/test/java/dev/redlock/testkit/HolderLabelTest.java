@@ -66,12 +66,12 @@ class HolderLabelTest {
   @Test
   void inspect_showsTheLabel() {
     try (Lease lease = holder.lock("stock").acquire(WAIT)) {
-      var view = other.inspect("stock").toCompletableFuture().join().nodes().get(0);
+      var view = other.operations().inspect("stock").toCompletableFuture().join().nodes().get(0);
       assertThat(view.holderLabel()).isEqualTo("orders-7f9c/pod-3 ü");
       assertThat(view.holder()).hasSize(8);
       assertThat(lease.isValid()).isTrue();
     }
-    var free = other.inspect("stock").toCompletableFuture().join().nodes().get(0);
+    var free = other.operations().inspect("stock").toCompletableFuture().join().nodes().get(0);
     assertThat(free.holderLabel()).isNull();
   }
 }

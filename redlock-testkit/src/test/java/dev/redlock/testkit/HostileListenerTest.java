@@ -9,6 +9,7 @@ import dev.redlock.LeaseEnd;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RestartGuard;
@@ -165,7 +166,7 @@ class HostileListenerTest {
         client(
             new RedlockListener() {
               @Override
-              public void onNode(Redlock.NodeState node) {
+              public void onNode(NodeState node) {
                 while (never.getCount() > 0) {
                   try {
                     never.await();
@@ -269,7 +270,7 @@ class HostileListenerTest {
 
   @Test
   void nodeState_thatChangesWhileItIsReported_isReportedLast() {
-    List<Redlock.NodeState> told = new CopyOnWriteArrayList<>();
+    List<NodeState> told = new CopyOnWriteArrayList<>();
     Flapping node = new Flapping(nodes[0].another());
     dev.redlock.spi.NodeListener[] client = new dev.redlock.spi.NodeListener[1];
     LockNode capturing =
@@ -287,7 +288,7 @@ class HostileListenerTest {
             .listener(
                 new RedlockListener() {
                   @Override
-                  public void onNode(Redlock.NodeState state) {
+                  public void onNode(NodeState state) {
                     told.add(state);
                   }
                 })
@@ -302,7 +303,7 @@ class HostileListenerTest {
           .untilAsserted(
               () ->
                   assertThat(told.get(told.size() - 1).state())
-                      .isEqualTo(Redlock.NodeState.State.CONNECTING));
+                      .isEqualTo(NodeState.State.CONNECTING));
     }
   }
 

@@ -6,9 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import com.sun.management.ThreadMXBean;
 import dev.redlock.Lease;
-import dev.redlock.LockState;
-import dev.redlock.LockState.Status;
 import dev.redlock.Redlock;
+import dev.redlock.operations.LockState;
+import dev.redlock.operations.LockState.Status;
 import dev.redlock.spi.RestartGuard;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -70,7 +70,7 @@ class HostileSubscriberTest {
 
   private Seen subscribed(Seen seen) {
     assertThat(client.awaitReady(WAIT)).isTrue();
-    client.watch("stock").subscribe(seen);
+    client.operations().watch("stock").subscribe(seen);
     await().atMost(WAIT).until(() -> seen.subscription != null);
     return seen;
   }
@@ -118,7 +118,7 @@ class HostileSubscriberTest {
 
   @Test
   void subscribe_afterTheClose_completes() {
-    Flow.Publisher<LockState> publisher = client.watch("stock");
+    Flow.Publisher<LockState> publisher = client.operations().watch("stock");
     assertThatThrownBy(() -> publisher.subscribe(null)).isInstanceOf(NullPointerException.class);
     client.close();
     Seen seen = new Seen();
@@ -130,7 +130,7 @@ class HostileSubscriberTest {
   @Test
   void subscribers_ofOnePublisher_areIndependent() {
     assertThat(client.awaitReady(WAIT)).isTrue();
-    Flow.Publisher<LockState> publisher = client.watch("stock");
+    Flow.Publisher<LockState> publisher = client.operations().watch("stock");
     Seen one = new Seen();
     publisher.subscribe(one);
     publisher.subscribe(one);

@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.redlock.Lease;
-import dev.redlock.ListedLock;
-import dev.redlock.LockListing;
-import dev.redlock.LockState;
-import dev.redlock.LockState.Status;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockClosedException;
+import dev.redlock.operations.ListedLock;
+import dev.redlock.operations.LockListing;
+import dev.redlock.operations.LockState;
+import dev.redlock.operations.LockState.Status;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
@@ -51,8 +52,8 @@ class ListingTest {
         .atMost(WAIT)
         .until(
             () ->
-                client.nodes().stream()
-                    .allMatch(node -> node.state() == Redlock.NodeState.State.VOTING));
+                client.operations().nodes().stream()
+                    .allMatch(node -> node.state() == NodeState.State.VOTING));
     return client;
   }
 
@@ -85,7 +86,7 @@ class ListingTest {
     List<String> held = List.of("buy_{42}", "orders-1", "orders-2", "x:y %{", "ü");
     List<Lease> leases = held.stream().map(name -> holder.lock(name).acquire(WAIT)).toList();
     holder.lock("released").acquire(WAIT).close();
-    List<ListedLock> listed = all(operator.list("*"));
+    List<ListedLock> listed = all(operator.operations().list("*"));
     assertThat(names(listed)).isEqualTo(held);
     assertThat(listed)
         .allSatisfy(
@@ -99,9 +100,10 @@ class ListingTest {
     ListedLock first =
         listed.stream().filter(lock -> lock.name().equals("orders-1")).findFirst().orElseThrow();
     assertThat(first.highestTokenSeen()).isEqualTo(leases.get(1).fencingToken().value());
-    assertThat(names(all(operator.list("orders-?")))).containsExactly("orders-1", "orders-2");
-    assertThat(names(all(operator.list("x:y %{")))).containsExactly("x:y %{");
-    assertThat(all(operator.list("nothing*"))).isEmpty();
+    assertThat(names(all(operator.operations().list("orders-?"))))
+        .containsExactly("orders-1", "orders-2");
+    assertThat(names(all(operator.operations().list("x:y %{")))).containsExactly("x:y %{");
+    assertThat(all(operator.operations().list("nothing*"))).isEmpty();
     leases.forEach(Lease::close);
   }
 
@@ -111,7 +113,7 @@ class ListingTest {
         IntStream.range(0, 250).mapToObj(i -> holder.lock("many-" + i).acquire(WAIT)).toList();
     List<Integer> sizes = new ArrayList<>();
     List<ListedLock> all = new ArrayList<>();
-    try (LockListing listing = operator.list("many-*")) {
+    try (LockListing listing = operator.operations().list("many-*")) {
       for (List<ListedLock> page = page(listing); !page.isEmpty(); page = page(listing)) {
         sizes.add(page.size());
         all.addAll(page);
@@ -127,15 +129,15 @@ class ListingTest {
   void list_byHostilePatterns_matchesWholeNamesOnly() {
     List<String> held = List.of("[ab]", "a*", "back\\slash", "lock-😀", "{x}", "\u001b[2J", "%41");
     List<Lease> leases = held.stream().map(name -> holder.lock(name).acquire(WAIT)).toList();
-    assertThat(names(all(operator.list("[ab]")))).containsExactly("[ab]");
-    assertThat(names(all(operator.list("a\\*")))).containsExactly("a*");
-    assertThat(names(all(operator.list("*\\\\*")))).containsExactly("back\\slash");
-    assertThat(names(all(operator.list("lock-?")))).containsExactly("lock-😀");
-    assertThat(names(all(operator.list("{?}")))).containsExactly("{x}");
-    assertThat(names(all(operator.list("%4?")))).containsExactly("%41");
-    assertThat(all(operator.list(""))).isEmpty();
-    assertThat(all(operator.list("\\"))).isEmpty();
-    List<ListedLock> escape = all(operator.list("\u001b*"));
+    assertThat(names(all(operator.operations().list("[ab]")))).containsExactly("[ab]");
+    assertThat(names(all(operator.operations().list("a\\*")))).containsExactly("a*");
+    assertThat(names(all(operator.operations().list("*\\\\*")))).containsExactly("back\\slash");
+    assertThat(names(all(operator.operations().list("lock-?")))).containsExactly("lock-😀");
+    assertThat(names(all(operator.operations().list("{?}")))).containsExactly("{x}");
+    assertThat(names(all(operator.operations().list("%4?")))).containsExactly("%41");
+    assertThat(all(operator.operations().list(""))).isEmpty();
+    assertThat(all(operator.operations().list("\\"))).isEmpty();
+    List<ListedLock> escape = all(operator.operations().list("\u001b*"));
     assertThat(names(escape)).containsExactly("\u001b[2J");
     assertThat(escape.toString()).as("shown on a terminal").doesNotContain("\u001b");
     leases.forEach(Lease::close);
@@ -153,7 +155,10 @@ class ListingTest {
     nodes[1].kill();
     await()
         .atMost(WAIT)
-        .until(() -> names(all(operator.list("*"))).equals(List.of("n0", "n1", "n2", "n3", "n4")));
+        .until(
+            () ->
+                names(all(operator.operations().list("*")))
+                    .equals(List.of("n0", "n1", "n2", "n3", "n4")));
     leases.forEach(Lease::close);
   }
 
@@ -165,7 +170,7 @@ class ListingTest {
   void list_withoutAQuorum_failsAndNamesTheNodes() {
     nodes[0].kill();
     nodes[2].kill();
-    try (LockListing listing = operator.list("*")) {
+    try (LockListing listing = operator.operations().list("*")) {
       assertThatThrownBy(() -> page(listing))
           .isInstanceOf(CompletionException.class)
           .cause()
@@ -180,7 +185,9 @@ class ListingTest {
     var waits = operator.lock("stock").acquireAsync(WAIT);
     await()
         .atMost(WAIT)
-        .until(() -> all(operator.list("stock")).stream().anyMatch(lock -> sum(lock) == 1));
+        .until(
+            () ->
+                all(operator.operations().list("stock")).stream().anyMatch(lock -> sum(lock) == 1));
     lease.close();
     waits.join().close();
   }
@@ -191,10 +198,10 @@ class ListingTest {
 
   @Test
   void list_closed_failsAndLeavesNothingWaiting() {
-    LockListing listing = operator.list("*");
+    LockListing listing = operator.operations().list("*");
     listing.close();
     assertThatThrownBy(() -> page(listing)).hasCauseInstanceOf(IllegalStateException.class);
-    LockListing open = operator.list("*");
+    LockListing open = operator.operations().list("*");
     List<CompletionStage<List<ListedLock>>> asked =
         IntStream.range(0, 50).mapToObj(i -> open.next()).toList();
     operator.close();
@@ -205,7 +212,8 @@ class ListingTest {
         assertThat(e.getCause()).isInstanceOf(RedlockClosedException.class);
       }
     }
-    assertThatThrownBy(() -> operator.list("*")).isInstanceOf(RedlockClosedException.class);
+    assertThatThrownBy(() -> operator.operations().list("*"))
+        .isInstanceOf(RedlockClosedException.class);
   }
 
   private static final class Seen implements Flow.Subscriber<LockState> {
@@ -250,7 +258,7 @@ class ListingTest {
   @Test
   void watch_ofALockThatIsTakenAndFreed_tellsEachState() {
     Seen seen = new Seen(Long.MAX_VALUE);
-    operator.watch("stock").subscribe(seen);
+    operator.operations().watch("stock").subscribe(seen);
     seen.until(Status.FREE);
     Lease lease = holder.lock("stock").acquire(WAIT);
     seen.until(Status.HELD);
@@ -301,7 +309,7 @@ class ListingTest {
       assertThat(waiting.awaitReady(WAIT)).isTrue();
       var caller = waiting.lock("stock").acquireAsync(WAIT);
       Seen seen = new Seen(Long.MAX_VALUE);
-      waiting.watch("stock").subscribe(seen);
+      waiting.operations().watch("stock").subscribe(seen);
       seen.until(Status.HELD);
       seen.subscription.cancel();
       assertThat(idle).hasValue(0);
@@ -312,7 +320,7 @@ class ListingTest {
   @Test
   void watch_withoutDemand_tellsTheNewestStateLater() {
     Seen seen = new Seen(1);
-    operator.watch("stock").subscribe(seen);
+    operator.operations().watch("stock").subscribe(seen);
     seen.until(Status.FREE);
     Lease lease = holder.lock("stock").acquire(WAIT);
     lease.close();
@@ -334,10 +342,11 @@ class ListingTest {
   @Test
   void watch_bySubscribersThatBreakTheRules_endsOnlyTheirs() {
     Seen wrong = new Seen(0);
-    operator.watch("stock").subscribe(wrong);
+    operator.operations().watch("stock").subscribe(wrong);
     await().atMost(WAIT).until(() -> wrong.error instanceof IllegalArgumentException);
     Seen good = new Seen(Long.MAX_VALUE);
     operator
+        .operations()
         .watch("stock")
         .subscribe(
             new Flow.Subscriber<>() {
@@ -358,7 +367,7 @@ class ListingTest {
               @Override
               public void onComplete() {}
             });
-    operator.watch("stock").subscribe(good);
+    operator.operations().watch("stock").subscribe(good);
     good.until(Status.FREE);
     assertThat(wrong.states).isEmpty();
   }

@@ -49,7 +49,7 @@ class OperatorLinesTest {
   }
 
   private void breakLock(Redlock client, String name) {
-    var broken = client.breakLock(name).toCompletableFuture();
+    var broken = client.operations().breakLock(name).toCompletableFuture();
     nodes.time().passUntil(broken::isDone, WAIT);
   }
 

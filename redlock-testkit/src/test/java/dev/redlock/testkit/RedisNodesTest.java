@@ -246,7 +246,7 @@ class RedisNodesTest {
     try (Redlock redlock =
         Redlock.builder().nodes(one.uri()).restartGuard(RestartGuard.OFF).build()) {
       assertThat(redlock.awaitReady(Duration.ofSeconds(10)))
-          .as(redlock.nodes().toString())
+          .as(redlock.operations().nodes().toString())
           .isTrue();
     }
   }

@@ -84,6 +84,7 @@ class ThrowingNodeTest {
       assertThat(redlock.awaitReady(Duration.ofSeconds(10))).isTrue();
       assertThat(
               redlock
+                  .operations()
                   .doctor()
                   .toCompletableFuture()
                   .get(10, TimeUnit.SECONDS)

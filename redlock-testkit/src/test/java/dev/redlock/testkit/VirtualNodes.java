@@ -2,6 +2,7 @@ package dev.redlock.testkit;
 
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
@@ -51,7 +52,8 @@ public final class VirtualNodes implements AutoCloseable {
     Redlock client = builder.build();
     clients.add(client);
     time.passUntil(
-        () -> client.nodes().stream().allMatch(n -> n.state() == Redlock.NodeState.State.VOTING),
+        () ->
+            client.operations().nodes().stream().allMatch(n -> n.state() == NodeState.State.VOTING),
         Duration.ofSeconds(1));
     return client;
   }

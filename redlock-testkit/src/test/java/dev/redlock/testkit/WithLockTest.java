@@ -53,7 +53,12 @@ class WithLockTest {
   }
 
   private void takeAway() {
-    operator.breakLock("body").toCompletableFuture().orTimeout(20, TimeUnit.SECONDS).join();
+    operator
+        .operations()
+        .breakLock("body")
+        .toCompletableFuture()
+        .orTimeout(20, TimeUnit.SECONDS)
+        .join();
   }
 
   @Test

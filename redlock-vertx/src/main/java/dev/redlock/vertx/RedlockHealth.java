@@ -1,6 +1,7 @@
 package dev.redlock.vertx;
 
 import dev.redlock.Redlock;
+import dev.redlock.operations.NodeState;
 import dev.redlock.vertx.internal.DefaultVertxRedlock;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -25,18 +26,18 @@ public final class RedlockHealth {
           redlock instanceof DefaultVertxRedlock own ? own.built() : Optional.of(redlock.redlock());
       promise.complete(
           client
-              .map(built -> status(built.nodes()))
+              .map(built -> status(built.operations().nodes()))
               .orElseGet(
                   () -> Status.KO(new JsonObject().put("cause", "the client is not built"))));
     };
   }
 
-  private static Status status(List<Redlock.NodeState> nodes) {
+  private static Status status(List<NodeState> nodes) {
     int quorum = nodes.size() / 2 + 1;
     int voting = 0;
     JsonArray states = new JsonArray();
-    for (Redlock.NodeState node : nodes) {
-      if (node.state() == Redlock.NodeState.State.VOTING) {
+    for (NodeState node : nodes) {
+      if (node.state() == NodeState.State.VOTING) {
         voting++;
       }
       states.add(

@@ -2,8 +2,8 @@ package dev.redlock.vertx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.Redlock;
 import dev.redlock.lettuce.LettuceNodes;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
@@ -235,7 +235,7 @@ class BusIT {
     assertThat(CheckedVertx.get(client.tryAcquire("a"))).isEmpty();
     CheckedVertx.get(lease.extend());
     Future<?> ended = lease.whenEnded();
-    client.redlock().breakLock("a");
+    client.redlock().operations().breakLock("a");
     CheckedVertx.get(ended);
     eventually(
         () ->
@@ -400,22 +400,24 @@ class BusIT {
     uris.set(1, uris.get(0).replace("127.0.0.1", "localhost"));
     RedlockOptions bridging = options().setNodes(uris).setBridgeRedisHints(true);
     VertxRedlock client = VertxRedlock.create(vertx, bridging);
-    List<Redlock.NodeState> states = new ArrayList<>();
+    List<NodeState> states = new ArrayList<>();
     eventually(
         () -> {
           states.clear();
-          states.addAll(client.redlock().nodes());
+          states.addAll(client.redlock().operations().nodes());
           return states.stream()
               .allMatch(
                   n ->
-                      n.state() == Redlock.NodeState.State.VOTING
-                          || n.state() == Redlock.NodeState.State.QUARANTINED);
+                      n.state() == NodeState.State.VOTING
+                          || n.state() == NodeState.State.QUARANTINED);
         });
     assertThat(states)
-        .filteredOn(n -> n.state() == Redlock.NodeState.State.QUARANTINED)
+        .filteredOn(n -> n.state() == NodeState.State.QUARANTINED)
         .singleElement()
         .satisfies(n -> assertThat(n.cause()).contains("is the same server as"));
-    assertThat(CheckedVertx.get(Future.fromCompletionStage(client.redlock().doctor())).nodes())
+    assertThat(
+            CheckedVertx.get(Future.fromCompletionStage(client.redlock().operations().doctor()))
+                .nodes())
         .as("findings of the doctor")
         .allSatisfy(n -> assertThat(n.server()).isNotNull());
   }

@@ -2,7 +2,7 @@ package dev.redlock.vertx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.Redlock;
+import dev.redlock.operations.NodeState;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxBuilder;
@@ -134,8 +134,8 @@ final class CheckedVertx implements AutoCloseable {
         .pollInterval(5, TimeUnit.MILLISECONDS)
         .until(
             () ->
-                client.redlock().nodes().stream()
-                    .allMatch(n -> n.state() == Redlock.NodeState.State.VOTING));
+                client.redlock().operations().nodes().stream()
+                    .allMatch(n -> n.state() == NodeState.State.VOTING));
     return client;
   }
 

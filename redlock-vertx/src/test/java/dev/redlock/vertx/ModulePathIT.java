@@ -71,7 +71,7 @@ class ModulePathIT {
         private static void lock(String what, RedlockBuilder builder) {
           try (Redlock redlock = builder.restartGuard(RestartGuard.OFF).build()) {
             if (!redlock.awaitReady(Duration.ofSeconds(10))) {
-              throw new IllegalStateException(redlock.nodes().toString());
+              throw new IllegalStateException(redlock.operations().nodes().toString());
             }
             try (Lease lease = redlock.lock("name").acquire(Duration.ofSeconds(10))) {
               System.out.println("locked: " + what + " " + lease.isValid());

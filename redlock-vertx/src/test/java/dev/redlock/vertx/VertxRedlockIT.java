@@ -630,7 +630,7 @@ class VertxRedlockIT {
                         LONG,
                         lease -> {
                           Future<LeaseEnd> ended = lease.whenEnded();
-                          redlock.redlock().breakLock("a");
+                          redlock.redlock().operations().breakLock("a");
                           return ended.compose(
                               end -> Future.failedFuture(new IllegalStateException("body")));
                         })))

@@ -102,7 +102,7 @@ class BlocksTest {
                       "REDIS_PASSWORD", "secret",
                       "spring.main.banner-mode", "off"))
               .run()) {
-        assertThat(context.getBean(Redlock.class).nodes()).as(block.at()).hasSize(3);
+        assertThat(context.getBean(Redlock.class).operations().nodes()).as(block.at()).hasSize(3);
         assertThat(context.getBean(ofTheStarter("RedlockProperties")))
             .as(block.at())
             .hasFieldOrPropertyWithValue("maxLeaseTime", Duration.ofSeconds(30))

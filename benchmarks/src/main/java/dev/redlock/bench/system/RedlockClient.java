@@ -1,5 +1,6 @@
 package dev.redlock.bench.system;
 
+import dev.redlock.operations.NodeState;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
@@ -106,8 +107,8 @@ public final class RedlockClient implements LockClient {
         "all nodes vote",
         Duration.ofSeconds(15),
         () ->
-            redlock.nodes().stream()
-                .allMatch(node -> node.state() == Redlock.NodeState.State.VOTING));
+            redlock.operations().nodes().stream()
+                .allMatch(node -> node.state() == NodeState.State.VOTING));
   }
 
   /** The client itself. */

@@ -1,6 +1,7 @@
 package dev.redlock.examples.demo;
 
 import dev.redlock.Redlock;
+import dev.redlock.operations.NodeState;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.ServerState;
 import dev.redlock.testkit.timeline.Timeline.Phase;
@@ -40,8 +41,8 @@ final class Masters implements AutoCloseable {
 
   /** The time until the last known quarantine ends. */
   Duration untilTrusted() {
-    return observer.nodes().stream()
-        .map(Redlock.NodeState::remaining)
+    return observer.operations().nodes().stream()
+        .map(NodeState::remaining)
         .max(Duration::compareTo)
         .orElse(Duration.ZERO);
   }
@@ -78,7 +79,7 @@ final class Masters implements AutoCloseable {
 
   /** Describes the masters. */
   String summary() {
-    return log.summary(observer.nodes().stream().map(Redlock.NodeState::remaining).toList());
+    return log.summary(observer.operations().nodes().stream().map(NodeState::remaining).toList());
   }
 
   /** The states of a master, in times of the run. */
@@ -89,7 +90,7 @@ final class Masters implements AutoCloseable {
   private void poll() {
     try {
       while (true) {
-        List<Redlock.NodeState> seen = observer.nodes();
+        List<NodeState> seen = observer.operations().nodes();
         for (int i = 0; i < seen.size(); i++) {
           boolean quarantined = log.now(i) == State.QUARANTINED;
           log.client(i, state(seen.get(i)), System.nanoTime());
@@ -104,7 +105,7 @@ final class Masters implements AutoCloseable {
     }
   }
 
-  private static State state(Redlock.NodeState node) {
+  private static State state(NodeState node) {
     return switch (node.state()) {
       case VOTING -> State.VOTING;
       case QUARANTINED -> State.QUARANTINED;

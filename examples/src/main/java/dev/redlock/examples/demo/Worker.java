@@ -4,6 +4,7 @@ import dev.redlock.DistributedLock;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.examples.fencing.RedisStock;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -104,8 +105,8 @@ public final class Worker {
 
   /** Whether all masters are connected and vote. */
   static boolean allVote(Redlock redlock) {
-    return redlock.nodes().stream()
-        .allMatch(node -> node.state() == Redlock.NodeState.State.VOTING);
+    return redlock.operations().nodes().stream()
+        .allMatch(node -> node.state() == NodeState.State.VOTING);
   }
 
   private void listen() {

@@ -29,7 +29,7 @@ final class Clients {
     // These masters are new and have forgotten nothing; keep the guard in production.
     Redlock redlock = builder.restartGuard(RestartGuard.OFF).defaults(BUSY_MACHINE).build();
     if (!redlock.awaitReady(PATIENCE)) {
-      String nodes = redlock.nodes().toString();
+      String nodes = redlock.operations().nodes().toString();
       redlock.close();
       throw new IllegalStateException("no quorum votes after " + PATIENCE + ": " + nodes);
     }

@@ -3,10 +3,10 @@ package dev.redlock.it.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.Lease;
-import dev.redlock.ListedLock;
-import dev.redlock.LockListing;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
+import dev.redlock.operations.ListedLock;
+import dev.redlock.operations.LockListing;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
@@ -43,7 +43,7 @@ class ClusterListingIT {
 
   private static List<List<ListedLock>> pages(Redlock redlock, String pattern) throws Exception {
     List<List<ListedLock>> pages = new ArrayList<>();
-    try (LockListing listing = redlock.list(pattern)) {
+    try (LockListing listing = redlock.operations().list(pattern)) {
       do {
         pages.add(listing.next().toCompletableFuture().get(60, TimeUnit.SECONDS));
       } while (!pages.get(pages.size() - 1).isEmpty());

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
-import dev.redlock.LockInspection;
 import dev.redlock.LockOptions;
 import dev.redlock.LockQueueFullException;
 import dev.redlock.Redlock;
@@ -18,6 +17,7 @@ import dev.redlock.cluster.SlotLocator;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Commands;
 import dev.redlock.it.LeastUser;
+import dev.redlock.operations.LockInspection;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
@@ -75,7 +75,8 @@ class ClusterLockIT {
       second.close();
       try (Lease third = other.lock("queue").acquire(WAIT)) {
         assertThat(third.fencingToken().value()).isGreaterThan(second.fencingToken().value());
-        LockInspection seen = other.inspect("queue").toCompletableFuture().get(5, TimeUnit.SECONDS);
+        LockInspection seen =
+            other.operations().inspect("queue").toCompletableFuture().get(5, TimeUnit.SECONDS);
         assertThat(seen.quorum()).isEqualTo(1);
         assertThat(seen.nodes()).hasSize(1);
         assertThat(seen.nodes().get(0).holder()).isNotNull();
@@ -272,6 +273,7 @@ class ClusterLockIT {
               "allkeys-lru"
                   .equals(
                       redlock
+                          .operations()
                           .doctor()
                           .toCompletableFuture()
                           .get(5, TimeUnit.SECONDS)

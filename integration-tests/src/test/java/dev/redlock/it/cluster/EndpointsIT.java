@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState;
 import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.it.Eventually;
 import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.operations.NodeState;
 import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.TcpGate;
@@ -157,7 +157,7 @@ class EndpointsIT {
         // The user of one seed does not exist on the other masters.
         String name = nameOn(cluster, cluster.get(1));
         ClusterClients.eventually(
-            cluster, WAIT, () -> one.nodes().get(0).state() == NodeState.State.VOTING);
+            cluster, WAIT, () -> one.operations().nodes().get(0).state() == NodeState.State.VOTING);
         one.lock(nameOn(cluster, cluster.get(0)), OPTIONS).acquire(WAIT).close();
         Eventually.refused(
             () -> one.lock(name, OPTIONS).tryAcquire(), "WRONGPASS", WAIT, cluster::describe);

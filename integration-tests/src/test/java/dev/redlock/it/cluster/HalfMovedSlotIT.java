@@ -243,13 +243,19 @@ class HalfMovedSlotIT {
       Lease lease = redlock.lock(NAME, OPTIONS).acquire(WAIT);
       open();
       move(key(NAME, ""));
-      assertThat(redlock.inspect(NAME).toCompletableFuture().get(5, TimeUnit.SECONDS).nodes())
+      assertThat(
+              redlock
+                  .operations()
+                  .inspect(NAME)
+                  .toCompletableFuture()
+                  .get(5, TimeUnit.SECONDS)
+                  .nodes())
           .allSatisfy(
               node -> {
                 assertThat(node.holder()).isNotNull();
                 assertThat(node.highestTokenSeen()).isEqualTo(lease.fencingToken().value());
               });
-      redlock.breakLock(NAME).toCompletableFuture().get(5, TimeUnit.SECONDS);
+      redlock.operations().breakLock(NAME).toCompletableFuture().get(5, TimeUnit.SECONDS);
       assertThatThrownBy(() -> lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS))
           .hasCauseInstanceOf(LeaseLostException.class);
       redlock.lock(NAME, OPTIONS).acquire(WAIT).close();

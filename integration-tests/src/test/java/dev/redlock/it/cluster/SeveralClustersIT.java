@@ -6,9 +6,9 @@ import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState;
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.it.Clients;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisClusterNodes;
@@ -101,8 +101,8 @@ class SeveralClustersIT {
         clusters.get(0),
         WAIT,
         () -> {
-          NodeState one = redlock.nodes().get(first);
-          NodeState other = redlock.nodes().get(second);
+          NodeState one = redlock.operations().nodes().get(first);
+          NodeState other = redlock.operations().nodes().get(second);
           return (one.state() == NodeState.State.VOTING && isRefused(other))
               || (other.state() == NodeState.State.VOTING && isRefused(one));
         });

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import ch.qos.logback.classic.Level;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
-import dev.redlock.ListedLock;
-import dev.redlock.LockInspection;
 import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
@@ -16,6 +14,9 @@ import dev.redlock.cluster.ClusterNodes;
 import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.it.CapturedLog;
 import dev.redlock.it.Clients;
+import dev.redlock.operations.ListedLock;
+import dev.redlock.operations.LockInspection;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisClusterNodes;
@@ -100,7 +101,7 @@ class SpreadIT {
         int node = i;
         ClusterClients.eventually(cluster, WAIT, () -> isStored(node, "orders:42"));
       }
-      LockInspection seen = two.inspect("orders:42").toCompletableFuture().join();
+      LockInspection seen = two.operations().inspect("orders:42").toCompletableFuture().join();
       assertThat(seen.nodes()).hasSize(3);
       assertThat(seen.nodes().toString())
           .contains(
@@ -282,9 +283,8 @@ class SpreadIT {
    * Whether the node votes or is quarantined. Others may need longer than the first that is
    * refused.
    */
-  private static boolean isDecided(Redlock.NodeState node) {
-    return node.state() == Redlock.NodeState.State.VOTING
-        || node.state() == Redlock.NodeState.State.QUARANTINED;
+  private static boolean isDecided(NodeState node) {
+    return node.state() == NodeState.State.VOTING || node.state() == NodeState.State.QUARANTINED;
   }
 
   /** Otherwise the votes of its masters would count several times. */
@@ -297,14 +297,14 @@ class SpreadIT {
           cluster,
           WAIT,
           () ->
-              redlock.nodes().stream()
+              redlock.operations().nodes().stream()
                       .anyMatch(node -> String.valueOf(node.cause()).contains("same server"))
-                  && redlock.nodes().stream().allMatch(SpreadIT::isDecided));
+                  && redlock.operations().nodes().stream().allMatch(SpreadIT::isDecided));
       long voting =
-          redlock.nodes().stream()
-              .filter(node -> node.state() == Redlock.NodeState.State.VOTING)
+          redlock.operations().nodes().stream()
+              .filter(node -> node.state() == NodeState.State.VOTING)
               .count();
-      assertThat(voting).as("the one or the other: " + redlock.nodes()).isIn(1L, 3L);
+      assertThat(voting).as("the one or the other: " + redlock.operations().nodes()).isIn(1L, 3L);
     }
   }
 }

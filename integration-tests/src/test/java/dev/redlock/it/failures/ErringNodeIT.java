@@ -8,6 +8,7 @@ import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
+import dev.redlock.operations.NodeState;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -168,9 +169,12 @@ class ErringNodeIT {
           .isInstanceOf(QuorumUnavailableException.class)
           .hasMessageContaining("OOM command not allowed");
       Eventually.holds(
-          () -> redlock.nodes().stream().allMatch(n -> n.state() == Redlock.NodeState.State.ERRING),
+          () ->
+              redlock.operations().nodes().stream()
+                  .allMatch(n -> n.state() == NodeState.State.ERRING),
           nodes);
-      assertThat(redlock.nodes().get(0).cause()).contains("OOM", "tried again every 200 ms");
+      assertThat(redlock.operations().nodes().get(0).cause())
+          .contains("OOM", "tried again every 200 ms");
       lease.extendAsync().toCompletableFuture().join();
       assertThat(lease.isValid()).isTrue();
       lease.releaseAsync().toCompletableFuture().join();
@@ -193,7 +197,8 @@ class ErringNodeIT {
             .hasMessageContaining("NO_PERMISSION");
         redlock.lock("mine").tryAcquire().orElseThrow().close();
       }
-      assertThat(redlock.nodes()).allMatch(node -> node.state() == Redlock.NodeState.State.VOTING);
+      assertThat(redlock.operations().nodes())
+          .allMatch(node -> node.state() == NodeState.State.VOTING);
       Eventually.holds(() -> Clients.owesNothing(redlock), nodes);
     } finally {
       nodes.forEach(node -> node.command("ACL", "SETUSER", "default", "allkeys"));
@@ -216,11 +221,11 @@ class ErringNodeIT {
       long before = scripts(nodes.get(0));
       pairsPerSecond(redlock, thread -> "mine" + thread);
       double perSecond = (scripts(nodes.get(0)) - before) * 1e9 / RUN.toNanos();
-      assertThat(redlock.nodes().get(0).state()).isEqualTo(Redlock.NodeState.State.ERRING);
+      assertThat(redlock.operations().nodes().get(0).state()).isEqualTo(NodeState.State.ERRING);
       assertThat(perSecond).as("requests a second to the node that errs").isLessThan(100);
       Illness.OUT_OF_MEMORY.getWell(nodes.get(0));
       Eventually.holds(
-          () -> redlock.nodes().get(0).state() == Redlock.NodeState.State.VOTING, nodes);
+          () -> redlock.operations().nodes().get(0).state() == NodeState.State.VOTING, nodes);
       Eventually.holds(() -> Clients.owesNothing(redlock), nodes);
     } finally {
       nodes.forEach(node -> node.command("ACL", "SETUSER", "default", "allkeys"));
@@ -258,11 +263,12 @@ class ErringNodeIT {
         long before = scripts(sick);
         double erring = pairsPerSecond(redlock, names);
         double perSecond = (scripts(sick) - before) * 1e9 / RUN.toNanos();
-        String state = redlock.nodes().get(round % 3).toString();
+        String state = redlock.operations().nodes().get(round % 3).toString();
         illness.getWell(sick);
         Eventually.holds(
             () ->
-                redlock.nodes().stream().allMatch(n -> n.state() == Redlock.NodeState.State.VOTING),
+                redlock.operations().nodes().stream()
+                    .allMatch(n -> n.state() == NodeState.State.VOTING),
             nodes);
         System.out.printf(
             Locale.ROOT,

@@ -1,7 +1,7 @@
 package dev.redlock.it.failures;
 
-import dev.redlock.Redlock;
 import dev.redlock.it.failures.Nemesis.Fault;
+import dev.redlock.operations.NodeState;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.TcpGate;
 import java.io.UncheckedIOException;
@@ -259,7 +259,7 @@ final class Harness {
               long said = System.nanoTime();
               try {
                 while (true) {
-                  List<Redlock.NodeState> seen = world.observer().nodes();
+                  List<NodeState> seen = world.observer().operations().nodes();
                   for (int i = 0; i < seen.size(); i++) {
                     String state = world.masters().get(i).state() + "/" + seen.get(i).state();
                     if (last.size() <= i || !last.get(i).equals(state)) {
@@ -286,13 +286,13 @@ final class Harness {
     return thread;
   }
 
-  private static String progress(List<Event> events, List<Redlock.NodeState> masters) {
+  private static String progress(List<Event> events, List<NodeState> masters) {
     return String.format(
         Locale.ROOT,
         "acquisitions=%d faults=%d masters %s",
         events.stream().filter(e -> e.is("acquired")).count(),
         events.stream().filter(e -> e.is("fault")).count(),
-        masters.stream().map(Redlock.NodeState::state).toList());
+        masters.stream().map(NodeState::state).toList());
   }
 
   private final long startedNanos = System.nanoTime();

@@ -3,17 +3,17 @@ package dev.redlock.it.failures;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.redlock.Diagnosis.NodeFindings;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
-import dev.redlock.LockInspection.NodeView;
 import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState;
 import dev.redlock.Vote;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
+import dev.redlock.operations.Diagnosis.NodeFindings;
+import dev.redlock.operations.LockInspection.NodeView;
+import dev.redlock.operations.NodeState;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -117,6 +117,7 @@ class LostKeysIT {
           Redlock other = Clients.patient(clocks)) {
         NodeView view =
             redlock
+                .operations()
                 .inspect("hour")
                 .toCompletableFuture()
                 .orTimeout(5, TimeUnit.SECONDS)
@@ -130,6 +131,7 @@ class LostKeysIT {
         if (shim.isPresent()) {
           NodeFindings found =
               redlock
+                  .operations()
                   .doctor()
                   .toCompletableFuture()
                   .orTimeout(5, TimeUnit.SECONDS)
@@ -152,7 +154,9 @@ class LostKeysIT {
             .maxLeaseTime(LONGEST)
             .build();
     Eventually.holds(
-        () -> redlock.nodes().stream().allMatch(node -> node.state() == NodeState.State.VOTING),
+        () ->
+            redlock.operations().nodes().stream()
+                .allMatch(node -> node.state() == NodeState.State.VOTING),
         Duration.ofSeconds(20),
         nodes);
     return redlock;
@@ -169,8 +173,9 @@ class LostKeysIT {
       first.flush();
       // The holder writes its key to the node again. For the other client the node stays in
       // quarantine, for longer than any lease.
-      Eventually.holds(() -> other.nodes().get(3).state() == NodeState.State.QUARANTINED, nodes);
-      NodeState seen = other.nodes().get(3);
+      Eventually.holds(
+          () -> other.operations().nodes().get(3).state() == NodeState.State.QUARANTINED, nodes);
+      NodeState seen = other.operations().nodes().get(3);
       assertThat(seen.cause()).contains("flush");
       assertThat(seen.remaining()).isGreaterThan(LONGEST);
       Eventually.holds(() -> copies() == 5, nodes);

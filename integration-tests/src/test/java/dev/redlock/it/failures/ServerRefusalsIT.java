@@ -12,6 +12,7 @@ import dev.redlock.Vote;
 import dev.redlock.it.CapturedLog;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
@@ -168,10 +169,10 @@ class ServerRefusalsIT {
                 .build()) {
       Eventually.holds(
           () ->
-              redlock.nodes().stream()
-                  .allMatch(n -> n.state() == Redlock.NodeState.State.QUARANTINED),
+              redlock.operations().nodes().stream()
+                  .allMatch(n -> n.state() == NodeState.State.QUARANTINED),
           nodes);
-      assertThat(redlock.inspect("free").toCompletableFuture().join().nodes())
+      assertThat(redlock.operations().inspect("free").toCompletableFuture().join().nodes())
           .allSatisfy(node -> assertThat(node.state()).matches("QUARANTINED for \\d+ ms"));
       Eventually.holds(
           () ->

@@ -3,6 +3,7 @@ package dev.redlock.it.failures;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.List;
@@ -32,6 +33,8 @@ record Settings(Duration leaseTime, boolean guard) {
 
   static int voting(Redlock redlock) {
     return (int)
-        redlock.nodes().stream().filter(n -> n.state() == Redlock.NodeState.State.VOTING).count();
+        redlock.operations().nodes().stream()
+            .filter(n -> n.state() == NodeState.State.VOTING)
+            .count();
   }
 }

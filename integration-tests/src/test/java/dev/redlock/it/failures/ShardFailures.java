@@ -4,7 +4,6 @@ import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState.State;
 import dev.redlock.RedlockException;
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterNodes;
@@ -12,6 +11,7 @@ import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
 import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.operations.NodeState.State;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisClusterNodes;
@@ -349,9 +349,9 @@ final class ShardFailures {
 
   private void awaitVotes(Redlock client, RedisClusterNodes cluster, Fault fault) {
     Eventually.holds(
-        () -> client.nodes().stream().allMatch(node -> node.state() == State.VOTING),
+        () -> client.operations().nodes().stream().allMatch(node -> node.state() == State.VOTING),
         PATIENCE,
-        () -> "after " + fault + ": " + client.nodes() + "\n" + cluster.describe());
+        () -> "after " + fault + ": " + client.operations().nodes() + "\n" + cluster.describe());
   }
 
   private void fail(RedisClusterNodes cluster, int slot, Fault fault, List<Frozen> frozen)

@@ -7,6 +7,7 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockException;
 import dev.redlock.RedlockListener;
 import dev.redlock.internal.Failpoint;
+import dev.redlock.operations.NodeState;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -313,7 +314,7 @@ public final class Worker implements RedlockListener {
   }
 
   @Override
-  public void onNode(Redlock.NodeState node) {
+  public void onNode(NodeState node) {
     tellVoting();
   }
 

@@ -5,10 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState;
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
@@ -113,15 +113,16 @@ class ClusterTlsIT {
         // The cluster reports 127.0.0.1, which is not in the certificate.
         await(cluster.describe())
             .atMost(WAIT)
-            .until(() -> redlock.nodes().get(0), node -> node.cause().contains("TLS"));
-        assertThat(redlock.nodes().get(0).state()).isNotEqualTo(NodeState.State.VOTING);
+            .until(() -> redlock.operations().nodes().get(0), node -> node.cause().contains("TLS"));
+        assertThat(redlock.operations().nodes().get(0).state())
+            .isNotEqualTo(NodeState.State.VOTING);
         for (RedisNode node : cluster) {
           node.command("CONFIG", "SET", "cluster-announce-hostname", "localhost");
           node.command("CONFIG", "SET", "cluster-preferred-endpoint-type", "hostname");
         }
         await(cluster.describe())
             .atMost(WAIT)
-            .until(() -> redlock.nodes().get(0).state() == NodeState.State.VOTING);
+            .until(() -> redlock.operations().nodes().get(0).state() == NodeState.State.VOTING);
         for (RedisNode master : cluster.masters()) {
           redlock.lock(nameOn(cluster, master), OPTIONS).acquire(WAIT).close();
         }

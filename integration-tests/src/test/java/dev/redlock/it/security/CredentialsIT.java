@@ -9,13 +9,13 @@ import ch.qos.logback.classic.spi.IThrowableProxy;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState;
 import dev.redlock.RedlockListener;
 import dev.redlock.it.CapturedLog;
 import dev.redlock.it.Eventually;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.PubSubHints;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
@@ -50,7 +50,9 @@ class CredentialsIT {
   }
 
   private static long voting(Redlock client) {
-    return client.nodes().stream().filter(node -> node.state() == NodeState.State.VOTING).count();
+    return client.operations().nodes().stream()
+        .filter(node -> node.state() == NodeState.State.VOTING)
+        .count();
   }
 
   private Redlock client(RedisCredentialsProvider provider) {
@@ -79,7 +81,7 @@ class CredentialsIT {
         nodes.forEach(node -> node.command("CLIENT", "KILL", "USER", "app"));
         Eventually.holds(
             () ->
-                client.nodes().stream()
+                client.operations().nodes().stream()
                     .allMatch(node -> node.cause().startsWith("NOT_AUTHENTICATED: WRONGPASS")),
             nodes);
         Eventually.refused(
@@ -113,7 +115,7 @@ class CredentialsIT {
     try (Redlock client = client(provider)) {
       Eventually.holds(
           () ->
-              client.nodes().stream()
+              client.operations().nodes().stream()
                   .allMatch(node -> node.cause().contains("the vault is sealed")),
           nodes);
       password.set("old");
@@ -154,7 +156,8 @@ class CredentialsIT {
               .build()) {
         Eventually.holds(
             () ->
-                voting(client) == 2 && client.nodes().get(2).cause().contains("NOT_AUTHENTICATED"),
+                voting(client) == 2
+                    && client.operations().nodes().get(2).cause().contains("NOT_AUTHENTICATED"),
             nodes);
         try (Lease lease = client.lock("seen").acquire(Duration.ofSeconds(2))) {
           told.add(lease + " " + client.lock("seen"));
@@ -165,10 +168,17 @@ class CredentialsIT {
         Eventually.holds(() -> voting(client) == 1, nodes);
         assertThatThrownBy(() -> client.lock("seen").tryAcquire())
             .satisfies(refused -> told.add(refused + " " + trace(refused)));
-        told.add(client + " " + client.nodes());
-        told.add(String.valueOf(client.doctor().toCompletableFuture().get(5, TimeUnit.SECONDS)));
+        told.add(client + " " + client.operations().nodes());
         told.add(
-            String.valueOf(client.inspect("seen").toCompletableFuture().get(5, TimeUnit.SECONDS)));
+            String.valueOf(
+                client.operations().doctor().toCompletableFuture().get(5, TimeUnit.SECONDS)));
+        told.add(
+            String.valueOf(
+                client
+                    .operations()
+                    .inspect("seen")
+                    .toCompletableFuture()
+                    .get(5, TimeUnit.SECONDS)));
       }
       for (String unreadable :
           List.of(

@@ -8,10 +8,10 @@ import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.Lease;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState;
 import dev.redlock.Vote;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
 import io.lettuce.core.SslOptions;
@@ -92,7 +92,7 @@ class TlsIT {
     await(TlsMaster.describe(masters))
         .atMost(Duration.ofSeconds(15))
         .until(
-            client::nodes,
+            client.operations()::nodes,
             nodes ->
                 nodes.stream().filter(n -> n.state() == NodeState.State.VOTING).count() == count);
   }
@@ -103,7 +103,7 @@ class TlsIT {
         await(TlsMaster.describe(masters))
             .atMost(Duration.ofSeconds(15))
             .until(
-                () -> client.nodes().get(0),
+                () -> client.operations().nodes().get(0),
                 state -> List.of(why).stream().allMatch(state.cause()::contains));
     assertThat(node.state()).isIn(NodeState.State.CONNECTING, NodeState.State.PROBING);
     // The next attempt to connect may fail with a different message.

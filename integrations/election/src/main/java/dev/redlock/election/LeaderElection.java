@@ -235,7 +235,8 @@ public interface LeaderElection extends AutoCloseable {
      * Makes the election. It does nothing before {@link LeaderElection#start}.
      *
      * @throws IllegalArgumentException if a value is out of range, or if the client neither was
-     *     made by {@link Redlock#builder()} nor {@linkplain Redlock#unwrap decorates} such a client
+     *     made by {@link Redlock#builder()} nor {@linkplain
+     *     dev.redlock.operations.Operations#unwrap decorates} such a client
      */
     public LeaderElection build() {
       Duration leaseTime = options.leaseTime();
@@ -255,7 +256,7 @@ public interface LeaderElection extends AutoCloseable {
       LockOptions uncapped = options.withoutDefaultHoldCap();
       return new Election(
           redlock,
-          redlock.unwrap(ElectionClient.class),
+          redlock.operations().unwrap(ElectionClient.class),
           new ElectionConfig(
               name,
               liveness == null ? uncapped : uncapped.toBuilder().autoExtend(false).build(),

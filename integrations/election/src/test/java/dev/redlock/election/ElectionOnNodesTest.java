@@ -197,7 +197,7 @@ class ElectionOnNodesTest {
             LeaderElection.builder(decorated(Redlock.class, redlock), "e", work).build()) {
       election.start();
       work.awaitStart(1);
-      redlock.breakLock("e").toCompletableFuture().join();
+      redlock.operations().breakLock("e").toCompletableFuture().join();
       Awaitility.await("told").atMost(WAIT).until(() -> !work.stops.isEmpty());
       assertThat(work.stops).containsExactly(LeaderElection.StopReason.LEASE_LOST);
       work.awaitStart(2);
@@ -217,7 +217,7 @@ class ElectionOnNodesTest {
       try (LeaderElection election = LeaderElection.builder(redlock, "e-log", work).build()) {
         election.start();
         work.awaitStart(1);
-        redlock.breakLock("e-log").toCompletableFuture().join();
+        redlock.operations().breakLock("e-log").toCompletableFuture().join();
         work.awaitStart(2);
       }
     } finally {

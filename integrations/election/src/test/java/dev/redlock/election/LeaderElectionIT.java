@@ -8,6 +8,7 @@ import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.election.LeaderElection.State;
 import dev.redlock.election.LeaderElection.StopReason;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -107,7 +108,9 @@ class LeaderElectionIT {
             .build();
     open.add(redlock);
     eventually(
-        () -> redlock.nodes().stream().allMatch(n -> n.state() == Redlock.NodeState.State.VOTING));
+        () ->
+            redlock.operations().nodes().stream()
+                .allMatch(n -> n.state() == NodeState.State.VOTING));
     return redlock;
   }
 
@@ -192,7 +195,7 @@ class LeaderElectionIT {
     Recorded work = new Recorded();
     start(election(redlock, work));
     eventually(() -> work.log.size() == 1);
-    redlock.breakLock("leader");
+    redlock.operations().breakLock("leader");
     eventually(() -> work.log.size() == 3);
     assertThat(work.log).containsExactly("start", "stop LEASE_LOST", "start");
   }

@@ -145,7 +145,7 @@ class SuspendingLockTest {
   }
 
   private fun breakLock(lease: Lease) {
-    other.breakLock("name").toCompletableFuture().join()
+    other.operations().breakLock("name").toCompletableFuture().join()
     lease.extendAsync().toCompletableFuture().handle { _, _ -> true }.join()
   }
 

@@ -1,7 +1,7 @@
 package dev.redlock.micrometer;
 
-import dev.redlock.Redlock.NodeState;
 import dev.redlock.RedlockListener.NodeRequests;
+import dev.redlock.operations.NodeState;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -2,19 +2,14 @@ package dev.redlock.micrometer;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.Diagnosis;
 import dev.redlock.DistributedLock;
-import dev.redlock.LockInspection;
-import dev.redlock.LockListing;
 import dev.redlock.LockOptions;
-import dev.redlock.LockState;
 import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
+import dev.redlock.operations.Operations;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Flow;
 import java.util.function.UnaryOperator;
 
 /**
@@ -76,33 +71,8 @@ public final class ObservedRedlock implements Redlock {
   }
 
   @Override
-  public CompletionStage<LockInspection> inspect(String name) {
-    return client.inspect(name);
-  }
-
-  @Override
-  public CompletionStage<LockInspection> breakLock(String name) {
-    return client.breakLock(name);
-  }
-
-  @Override
-  public LockListing list(String pattern) {
-    return client.list(pattern);
-  }
-
-  @Override
-  public Flow.Publisher<LockState> watch(String name) {
-    return client.watch(name);
-  }
-
-  @Override
-  public CompletionStage<Diagnosis> doctor() {
-    return client.doctor();
-  }
-
-  @Override
-  public CompletionStage<Void> ready() {
-    return client.ready();
+  public Operations operations() {
+    return client.operations();
   }
 
   @Override
@@ -111,18 +81,8 @@ public final class ObservedRedlock implements Redlock {
   }
 
   @Override
-  public List<NodeState> nodes() {
-    return client.nodes();
-  }
-
-  @Override
   public LockOptions defaultOptions() {
     return client.defaultOptions();
-  }
-
-  @Override
-  public <T> T unwrap(Class<T> type) {
-    return client.unwrap(type);
   }
 
   @Override

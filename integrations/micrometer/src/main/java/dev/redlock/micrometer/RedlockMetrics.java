@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 import dev.redlock.AcquireReport;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
-import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
+import dev.redlock.operations.NodeState;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -127,7 +127,7 @@ public final class RedlockMetrics implements MeterBinder, RedlockListener {
   }
 
   @Override
-  public void onNode(Redlock.NodeState node) {
+  public void onNode(NodeState node) {
     nodes.state(node);
   }
 

@@ -215,7 +215,7 @@ class ObservedLockTest {
     observed.lock(java.util.List.of("a", "b"), observed.defaultOptions()).acquire(WAIT).close();
     TestObservationRegistryAssert.assertThat(observations)
         .hasNumberOfObservationsWithNameEqualTo("redlock.lock", 2);
-    assertThat(observed.nodes()).hasSize(1);
+    assertThat(observed.operations().nodes()).hasSize(1);
     observed.close();
     assertThatThrownBy(() -> client.lock("stock").acquire(WAIT))
         .isInstanceOf(dev.redlock.RedlockClosedException.class);

@@ -3,10 +3,10 @@ package dev.redlock.micrometer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.redlock.Redlock.NodeState;
 import dev.redlock.RedlockListener.Caller;
 import dev.redlock.RedlockListener.HandOff;
 import dev.redlock.RedlockListener.WaitEnd;
+import dev.redlock.operations.NodeState;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.config.MeterFilter;

@@ -224,7 +224,7 @@ class ReactorLockTest {
 
   /** Takes the lock from its holder and waits until the holder knows. */
   private Mono<?> breakLock(Lease lease) {
-    return Mono.fromCompletionStage(() -> other.breakLock("name"))
+    return Mono.fromCompletionStage(() -> other.operations().breakLock("name"))
         .then(Mono.fromCompletionStage(lease::extendAsync))
         .onErrorComplete();
   }

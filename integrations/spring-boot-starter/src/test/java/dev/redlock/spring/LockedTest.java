@@ -195,7 +195,7 @@ class LockedTest {
 
     @Locked("lost")
     public void loses(Redlock operator, Lease lease) {
-      operator.breakLock("lost").toCompletableFuture().join();
+      operator.operations().breakLock("lost").toCompletableFuture().join();
       lease.extendAsync().toCompletableFuture().handle((done, failure) -> null).join();
     }
   }

@@ -46,7 +46,7 @@ class HandshakeTimerTest {
                           LettuceOptions.builder().clientResources(resources).build())
                       .toArray(LockNode[]::new))
               .build();
-      await().until(() -> redlock.nodes().get(0).cause().contains("refused"));
+      await().until(() -> redlock.operations().nodes().get(0).cause().contains("refused"));
 
       redlock.close();
 

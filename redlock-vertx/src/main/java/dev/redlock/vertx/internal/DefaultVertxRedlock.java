@@ -107,7 +107,7 @@ public final class DefaultVertxRedlock implements VertxRedlock {
     }
     return Inside.onCaller(
         vertx,
-        building.thenComposeAsync(built -> built.redlock().ready(), cold),
+        building.thenComposeAsync(built -> built.redlock().operations().ready(), cold),
         DefaultVertxRedlock::cause);
   }
 

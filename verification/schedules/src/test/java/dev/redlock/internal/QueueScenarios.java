@@ -4,10 +4,10 @@ import static dev.redlock.internal.ScriptedWorld.blocking;
 import static dev.redlock.internal.ScriptedWorld.check;
 import static dev.redlock.internal.ScriptedWorld.client;
 
-import dev.redlock.Redlock.NodeState;
 import dev.redlock.RedlockListener;
 import dev.redlock.internal.ScriptedWorld.Clock;
 import dev.redlock.internal.ScriptedWorld.Node;
+import dev.redlock.operations.NodeState;
 import dev.redlock.schedules.Schedule;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeStatus;

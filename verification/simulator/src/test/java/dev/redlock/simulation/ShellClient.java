@@ -423,9 +423,9 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     String name = keys.names().get(world.rng.below(keys.size()));
     if (breaks) {
       world.fault(name(), "breaks " + name);
-      answered("break", redlock.breakLock(name).toCompletableFuture());
+      answered("break", redlock.operations().breakLock(name).toCompletableFuture());
     } else {
-      answered("inspection", redlock.inspect(name).toCompletableFuture());
+      answered("inspection", redlock.operations().inspect(name).toCompletableFuture());
     }
   }
 

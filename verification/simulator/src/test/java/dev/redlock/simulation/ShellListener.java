@@ -3,8 +3,8 @@ package dev.redlock.simulation;
 import dev.redlock.AcquireReport;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
-import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
+import dev.redlock.operations.NodeState;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -124,7 +124,7 @@ final class ShellListener implements RedlockListener {
   }
 
   @Override
-  public void onNode(Redlock.NodeState node) {
+  public void onNode(NodeState node) {
     event();
   }
 

@@ -15,7 +15,10 @@ class BreakingRedlockEndpoint extends RedlockEndpoint {
     super(redlock, held);
   }
 
-  /** Takes the lock from its holder; see {@link Redlock#breakLock}. Returns what was stored. */
+  /**
+   * Takes the lock from its holder; see {@link dev.redlock.operations.Operations#breakLock}.
+   * Returns what was stored.
+   */
   @DeleteOperation
   public Map<String, Object> breakLock(@Selector(match = Match.ALL_REMAINING) String... name) {
     return breakLockOf(name);

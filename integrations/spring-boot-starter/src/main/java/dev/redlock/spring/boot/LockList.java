@@ -1,8 +1,8 @@
 package dev.redlock.spring.boot;
 
-import dev.redlock.ListedLock;
-import dev.redlock.LockListing;
 import dev.redlock.Redlock;
+import dev.redlock.operations.ListedLock;
+import dev.redlock.operations.LockListing;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,7 +44,7 @@ final class LockList {
     List<ListedLock> locks = new ArrayList<>();
     String error = null;
     boolean complete = false;
-    try (LockListing listing = redlock.list(pattern)) {
+    try (LockListing listing = redlock.operations().list(pattern)) {
       complete = fill(locks, most, listing);
     } catch (TimeoutException e) {
       error = "the time of " + TimeUnit.NANOSECONDS.toSeconds(timeoutNanos) + " s has passed";

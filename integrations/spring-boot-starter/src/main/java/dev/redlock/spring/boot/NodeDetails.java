@@ -1,6 +1,6 @@
 package dev.redlock.spring.boot;
 
-import dev.redlock.Redlock.NodeState;
+import dev.redlock.operations.NodeState;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

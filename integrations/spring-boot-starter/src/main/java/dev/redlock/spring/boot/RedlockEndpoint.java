@@ -1,7 +1,7 @@
 package dev.redlock.spring.boot;
 
-import dev.redlock.LockInspection;
 import dev.redlock.Redlock;
+import dev.redlock.operations.LockInspection;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,7 +35,7 @@ public class RedlockEndpoint {
 
   /**
    * The nodes, and the leases that this client holds; sends nothing. With a pattern, the locks of
-   * all clients instead; see {@link Redlock#list}.
+   * all clients instead; see {@link dev.redlock.operations.Operations#list}.
    *
    * @param pattern of the names; null for the state of this client
    * @param limit how many locks at most: 1 to 1,000; null for 100
@@ -46,18 +46,18 @@ public class RedlockEndpoint {
       return new LockList(redlock, TimeUnit.SECONDS.toNanos(SECONDS)).read(pattern, limit);
     }
     Map<String, Object> nodes = new LinkedHashMap<>();
-    redlock.nodes().forEach(node -> nodes.put(node.node(), NodeDetails.of(node)));
+    redlock.operations().nodes().forEach(node -> nodes.put(node.node(), NodeDetails.of(node)));
     return Map.of("nodes", nodes, "held", held.list());
   }
 
   /** What each node stores for the name. The name may have slashes. */
   @ReadOperation
   public Map<String, Object> inspect(@Selector(match = Match.ALL_REMAINING) String... name) {
-    return view(name, redlock::inspect);
+    return view(name, redlock.operations()::inspect);
   }
 
   final Map<String, Object> breakLockOf(String... name) {
-    return view(name, redlock::breakLock);
+    return view(name, redlock.operations()::breakLock);
   }
 
   private static Map<String, Object> view(

@@ -1,7 +1,7 @@
 package dev.redlock.spring.boot;
 
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState;
+import dev.redlock.operations.NodeState;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +26,7 @@ public final class RedlockHealthIndicator extends AbstractHealthIndicator {
 
   @Override
   protected void doHealthCheck(Health.Builder health) {
-    List<NodeState> nodes = redlock.nodes();
+    List<NodeState> nodes = redlock.operations().nodes();
     long voting = nodes.stream().filter(node -> node.state() == NodeState.State.VOTING).count();
     int quorum = nodes.size() / 2 + 1;
     if (voting == nodes.size()) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spring.MemoryNodes;
 import dev.redlock.spring.RedlockConnectionDetails;
 import dev.redlock.testkit.RedisNode;
@@ -123,7 +123,7 @@ class ContainersTest {
 
   private static void requireLocks(ApplicationContext context) {
     Redlock redlock = context.getBean(Redlock.class);
-    assertThat(redlock.nodes())
+    assertThat(redlock.operations().nodes())
         .extracting(NodeState::node)
         .containsExactlyInAnyOrderElementsOf(
             masters.stream().map(master -> "127.0.0.1:" + master.port()).toList());
@@ -151,7 +151,7 @@ class ContainersTest {
         .withBean(RedlockConnectionDetails.class, () -> () -> List.of("redis://127.0.0.1:1"))
         .run(
             context ->
-                assertThat(context.getBean(Redlock.class).nodes())
+                assertThat(context.getBean(Redlock.class).operations().nodes())
                     .extracting(NodeState::node)
                     .contains("127.0.0.1:1"));
   }
@@ -228,7 +228,7 @@ class ContainersTest {
             context -> {
               assertThat(context).hasNotFailed();
               Redlock redlock = context.getBean(Redlock.class);
-              assertThat(redlock.nodes()).hasSize(3);
+              assertThat(redlock.operations().nodes()).hasSize(3);
               assertThat(redlock.awaitReady(MemoryNodes.DEADLINE)).isTrue();
               assertThat(redlock.lock("name").acquire(MemoryNodes.DEADLINE).isValid()).isTrue();
             });

@@ -80,7 +80,8 @@ class ObservedClientTest {
               Redlock redlock = context.getBean(Redlock.class);
               assertThat(redlock.awaitReady(MemoryNodes.DEADLINE)).isTrue();
               try (Lease lease = redlock.lock("name").acquire(MemoryNodes.DEADLINE)) {
-                assertThat(redlock.inspect("name").toCompletableFuture().join().nodes())
+                assertThat(
+                        redlock.operations().inspect("name").toCompletableFuture().join().nodes())
                     .allSatisfy(
                         node ->
                             assertThat(node.holderLabel())

@@ -8,9 +8,9 @@ import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
-import dev.redlock.Redlock.NodeState;
 import dev.redlock.RedlockException;
 import dev.redlock.micrometer.ObservedRedlock;
+import dev.redlock.operations.NodeState;
 import dev.redlock.shedlock.RedlockLockProvider;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spring.LockOptionsResolver;
@@ -140,7 +140,7 @@ class RedlockAutoConfigurationTest {
         .run(
             context -> {
               Redlock redlock = context.getBean(Redlock.class);
-              assertThat(redlock.nodes())
+              assertThat(redlock.operations().nodes())
                   .extracting(NodeState::node)
                   .containsExactly("127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3");
               LockOptions defaults = redlock.defaultOptions();
@@ -372,7 +372,7 @@ class RedlockAutoConfigurationTest {
         .withBean("two", RedlockConnectionDetails.class, () -> () -> List.of("redis://127.0.0.1:2"))
         .run(
             context ->
-                assertThat(context.getBean(Redlock.class).nodes())
+                assertThat(context.getBean(Redlock.class).operations().nodes())
                     .extracting(NodeState::node)
                     .containsExactlyInAnyOrder("127.0.0.1:1", "127.0.0.1:2"));
   }

@@ -102,8 +102,8 @@ class SslBundleTest {
         .atMost(MemoryNodes.DEADLINE)
         .untilAsserted(
             () ->
-                assertThat(redlock.nodes())
+                assertThat(redlock.operations().nodes())
                     .allSatisfy(node -> assertThat(node.cause()).isNotEmpty()));
-    assertThat(redlock.ready().toCompletableFuture()).isNotDone();
+    assertThat(redlock.operations().ready().toCompletableFuture()).isNotDone();
   }
 }

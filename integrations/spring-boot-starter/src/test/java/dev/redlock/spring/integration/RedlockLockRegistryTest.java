@@ -185,7 +185,11 @@ class RedlockLockRegistryTest {
       one.start();
       await().atMost(DEADLINE).until(() -> first.leads);
       two.start();
-      otherClient.breakLock(PREFIX + "role").toCompletableFuture().get(30, TimeUnit.SECONDS);
+      otherClient
+          .operations()
+          .breakLock(PREFIX + "role")
+          .toCompletableFuture()
+          .get(30, TimeUnit.SECONDS);
       await().atMost(DEADLINE).until(() -> first.revoked > 0);
       await().atMost(DEADLINE).until(() -> first.leads ^ second.leads);
       Recording leader = first.leads ? first : second;

@@ -1,4 +1,4 @@
-package dev.redlock;
+package dev.redlock.operations;
 
 import static java.util.Objects.requireNonNull;
 
@@ -8,12 +8,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock that was held when it was listed; see {@link Redlock#list}.
+ * A lock that was held when it was listed; see {@link Operations#list}.
  *
  * @param name its name
- * @param holder a short hash of the holder's lease id, as in an {@link AcquireReport}
- * @param holderLabel the {@linkplain RedlockBuilder#label label} of the holder's client, a hint;
- *     null if it has none
+ * @param holder a short hash of the holder's lease id, as in an {@link dev.redlock.AcquireReport}
+ * @param holderLabel the {@linkplain dev.redlock.RedlockBuilder#label label} of the holder's
+ *     client, a hint; null if it has none
  * @param remaining the time after which fewer nodes than a quorum store the lease, unless it is
  *     extended
  * @param highestTokenSeen the highest fencing token of the name that a node has seen; 0 if none.

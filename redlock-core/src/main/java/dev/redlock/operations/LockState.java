@@ -1,17 +1,17 @@
-package dev.redlock;
+package dev.redlock.operations;
 
 import static java.util.Objects.requireNonNull;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of a lock, for a client that does not acquire it; see {@link Redlock#watch}.
+ * The state of a lock, for a client that does not acquire it; see {@link Operations#watch}.
  *
  * @param name its name
  * @param status whether it is held
  * @param holder a short hash of the holder's lease id; null unless held
- * @param holderLabel the {@linkplain RedlockBuilder#label label} of the holder's client, a hint;
- *     null if it has none, or the lock is not held
+ * @param holderLabel the {@linkplain dev.redlock.RedlockBuilder#label label} of the holder's
+ *     client, a hint; null if it has none, or the lock is not held
  * @param highestTokenSeen the highest fencing token of the name that a node has seen; 0 if none.
  *     Not the token of the holder: see {@link LockInspection.NodeView#highestTokenSeen}
  */

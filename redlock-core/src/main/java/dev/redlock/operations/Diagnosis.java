@@ -1,4 +1,4 @@
-package dev.redlock;
+package dev.redlock.operations;
 
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The findings of {@link Redlock#doctor()}.
+ * The findings of {@link Operations#doctor()}.
  *
  * @param restartGuard how this client keeps out nodes that may have forgotten leases; the state of
  *     a node says how long it still stays out
@@ -37,7 +37,7 @@ public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
    * @param complaints what an operator should change, in sentences; empty if nothing
    */
   public record NodeFindings(
-      Redlock.NodeState node,
+      NodeState node,
       @Nullable String server,
       @Nullable String role,
       @Nullable String evictionPolicy,

@@ -1,4 +1,4 @@
-package dev.redlock;
+package dev.redlock.operations;
 
 import static java.util.Objects.requireNonNull;
 
@@ -24,7 +24,7 @@ public record LockInspection(String name, int quorum, List<NodeView> nodes) {
    * What one node stores.
    *
    * @param node its name
-   * @param state the {@link Redlock.NodeState.State}, with the remaining time of a quarantine
+   * @param state the {@link NodeState.State}, with the remaining time of a quarantine
    * @param holder a short hash of the lease id stored there; null if free or unknown
    * @param remaining when the key expires; null if free or unknown
    * @param highestTokenSeen the highest fencing token that the node has seen; 0 if none or unknown.
@@ -32,8 +32,8 @@ public record LockInspection(String name, int quorum, List<NodeView> nodes) {
    *     attempt that was refused and rolled back raises it, and after a local hand-off the token of
    *     the holder may be up to 63 higher
    * @param error why nothing is known; null if the node replied
-   * @param holderLabel the {@linkplain RedlockBuilder#label label} of the holder's client, a hint;
-   *     null if it has none, or the lock is free or unknown
+   * @param holderLabel the {@linkplain dev.redlock.RedlockBuilder#label label} of the holder's
+   *     client, a hint; null if it has none, or the lock is free or unknown
    */
   public record NodeView(
       String node,

@@ -1,0 +1,112 @@
+package dev.redlock.internal;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.redlock.RedlockClosedException;
+import dev.redlock.operations.Diagnosis;
+import dev.redlock.operations.LockInspection;
+import dev.redlock.operations.LockListing;
+import dev.redlock.operations.LockState;
+import dev.redlock.operations.NodeState;
+import dev.redlock.operations.Operations;
+import dev.redlock.spi.LockKeys;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.stream.IntStream;
+
+/** The operators' side of a client: checks that it is open, and passes calls on to its parts. */
+final class ClientOperations implements Operations {
+  private final Client client;
+  private final ClientContext context;
+  private final Locks locks;
+  private final LockInspector inspector;
+  private final Doctor doctor;
+  private final Readiness readiness;
+  private final String keyPrefix;
+
+  ClientOperations(
+      Client client,
+      LockInspector inspector,
+      Doctor doctor,
+      Readiness readiness,
+      String keyPrefix) {
+    this.client = client;
+    context = client.context();
+    locks = client.locks();
+    this.inspector = inspector;
+    this.doctor = doctor;
+    this.readiness = readiness;
+    this.keyPrefix = keyPrefix;
+  }
+
+  @Override
+  public CompletionStage<LockInspection> inspect(String name) {
+    requireOpen();
+    return inspector.inspect(LockKeys.of(keyPrefix, List.of(name)), false);
+  }
+
+  @Override
+  public CompletionStage<LockInspection> breakLock(String name) {
+    requireOpen();
+    return inspector.breakLock(LockKeys.of(keyPrefix, List.of(name)));
+  }
+
+  @Override
+  public CompletionStage<Diagnosis> doctor() {
+    requireOpen();
+    return doctor.examine();
+  }
+
+  @Override
+  public LockListing list(String pattern) {
+    requireNonNull(pattern, "pattern");
+    requireOpen();
+    Listing listing = new Listing(context, keyPrefix, pattern);
+    context.listings.add(listing);
+    if (locks.isClosed()) { // The close may have missed it.
+      listing.clientClosed();
+    }
+    return listing;
+  }
+
+  @Override
+  public Flow.Publisher<LockState> watch(String name) {
+    LockKeys keys = LockKeys.of(keyPrefix, List.of(name));
+    requireOpen();
+    long pollNanos = client.defaultOptions().pollInterval().toNanos();
+    return subscriber -> {
+      LockWatch watch =
+          new LockWatch(
+              context, inspector, keys, pollNanos, requireNonNull(subscriber, "subscriber"));
+      watch.start();
+      if (locks.isClosed()) {
+        watch.clientClosed();
+      }
+    };
+  }
+
+  private void requireOpen() {
+    if (locks.isClosed()) {
+      throw new RedlockClosedException();
+    }
+  }
+
+  @Override
+  public CompletionStage<Void> ready() {
+    return readiness.ready(context.callbacks);
+  }
+
+  @Override
+  public List<NodeState> nodes() {
+    return IntStream.range(0, context.nodes.count()).mapToObj(context::nodeState).toList();
+  }
+
+  @Override
+  public <T> T unwrap(Class<T> type) {
+    if (!type.isInstance(client)) {
+      throw new IllegalArgumentException("a client made by Redlock.builder() is no " + type);
+    }
+    return type.cast(client);
+  }
+}

@@ -1,0 +1,98 @@
+package dev.redlock.operations;
+
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+
+/**
+ * What operators want of a client, and programs that show or check the state of locks and nodes.
+ * Get it from {@link dev.redlock.Redlock#operations()}. Safe from any thread. Once the client is
+ * closed, calls that would ask the nodes fail with {@link dev.redlock.RedlockClosedException}.
+ */
+public interface Operations {
+
+  /**
+   * Reports what each node stores for the name. Completes within the default node timeout; changes
+   * nothing.
+   */
+  CompletionStage<LockInspection> inspect(String name);
+
+  /**
+   * Takes the lock from its holder, for operators. Deletes the keys on all nodes that reply; the
+   * holder can neither extend nor repair them. Its lease ends as {@link dev.redlock.LeaseEnd#LOST}
+   * at its next round, or at once if an invalidation arrives. Until then the holder may continue to
+   * work, and may hand the lock off locally within a node timeout of its grant: only the fencing
+   * token protects the resource.
+   *
+   * @return what each node stored before; fails with {@link dev.redlock.QuorumUnavailableException}
+   *     if fewer nodes than a quorum confirmed
+   */
+  CompletionStage<LockInspection> breakLock(String name);
+
+  /**
+   * Lists the held locks of all clients with this key prefix, for operators. Lists the names that
+   * match the pattern, in which {@code *} stands for any text, {@code ?} for one character, and a
+   * backslash quotes.
+   *
+   * <p>Scans all keys of N − quorum + 1 nodes, one after another, over separate connections. Pauses
+   * between steps, so that it hardly delays other requests. The listing is not a snapshot. It
+   * contains each lock that the same nodes store during the whole listing. If a lock is granted,
+   * ends or is repaired during the listing, the listing contains it once, twice or not at all. If a
+   * node fails during the listing, its locks may appear twice. A node that cannot be read counts as
+   * if it stored each lock. A lock on several names appears once for each name. Sends nothing
+   * before {@link LockListing#next()}. Close the listing if you do not read it to its end.
+   *
+   * <p>The Redis user needs the permission {@code +scan}. In a Redis Cluster this method scans all
+   * masters. If the slot of a lock moves during the listing, the lock may be missing, or appear
+   * twice.
+   *
+   * @throws dev.redlock.RedlockClosedException if the client is closed
+   */
+  LockListing list(String pattern);
+
+  /**
+   * Reports the state of a lock and each change of it, without acquiring it: whether it is held,
+   * and by whom. Each subscriber receives the current state first. Changes arrive by invalidations,
+   * or within {@link dev.redlock.LockOptions#pollInterval()} of the default options if the nodes
+   * send none. There are no two equal states in a row. If a subscriber is slow, or a lock changes
+   * more often than 50 times per second, the subscriber misses states in between, but not the last
+   * state.
+   *
+   * <p>Calls the subscriber on the callback executor. Completes when the client is closed.
+   *
+   * @throws dev.redlock.RedlockClosedException if the client is closed
+   */
+  Flow.Publisher<LockState> watch(String name);
+
+  /**
+   * Finds what makes locks unsafe or unavailable: clocks that differ, an eviction policy that drops
+   * keys, replicas, nodes that do not vote. For operators and checks at start-up. Reads only;
+   * completes within the default node timeout, even if nodes do not reply.
+   */
+  CompletionStage<Diagnosis> doctor();
+
+  /**
+   * Completes when a quorum of nodes votes, so that a free lock can be acquired; at once if a
+   * quorum votes now. {@link dev.redlock.RedlockBuilder#build()} returns before any node is
+   * connected, so a {@code tryAcquire} right after it would fail. The quorum may be lost again
+   * later.
+   *
+   * <p>Fails with {@link dev.redlock.RedlockClosedException} if the client is closed before. Does
+   * not fail for unreachable nodes: the client connects to them again and again. A master that has
+   * just started does not vote before it is {@code max(maxLeaseTime, 5 s) + 2 s} old, unless the
+   * restart guard is off. Completes on the callback executor.
+   */
+  CompletionStage<Void> ready();
+
+  /** The state of each node's connection, in the order of configuration. Sends nothing. */
+  List<NodeState> nodes();
+
+  /**
+   * Returns the client that {@link dev.redlock.Redlock#builder()} made, as this type. Modules of
+   * the library that need more of a client than this interface has call it, for example elections.
+   * A decorator passes the call on to the client that it decorates.
+   *
+   * @throws IllegalArgumentException if the client does not have this type
+   */
+  <T> T unwrap(Class<T> type);
+}
