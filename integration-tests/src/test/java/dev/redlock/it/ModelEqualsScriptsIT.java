@@ -43,7 +43,10 @@ class ModelEqualsScriptsIT {
   private static final int LENGTH = 14;
   private static final int AT_ONCE = 40;
   private static final long FENCE_LIFE = 120_000;
-  private static final String[] PROCESSES = {"p1", "p2", "p3", "p4"};
+  private static final String[] PROCESSES = {"p1", "p2", "p3", "p4", "p5", "p6", "p7"};
+
+  /** The requests of most sequences are of so many processes. */
+  private static final int FEW = 4;
 
   /** Redis takes the time of a script more than once; the two may differ by a millisecond. */
   private static final long SLACK_MILLIS = 2;
@@ -81,6 +84,7 @@ class ModelEqualsScriptsIT {
   private int cutShort;
   private int heldUp; // How many of those were cut short by a pause.
   private int turns;
+  private int lastsWoken;
   private final Map<ReplyCode, Integer> replies = new EnumMap<>(ReplyCode.class);
 
   @Test
@@ -119,6 +123,7 @@ class ModelEqualsScriptsIT {
         .isGreaterThanOrEqualTo(SEQUENCES);
     assertThat(compared).as("answers compared").isGreaterThan(SEQUENCES * LENGTH / 2);
     assertThat(turns).as("invalidations compared").isGreaterThan(SEQUENCES / 20);
+    assertThat(lastsWoken).as("invalidations of the last process").isGreaterThan(SEQUENCES / 20);
     assertThat(replies.getOrDefault(ReplyCode.ADMITTED, 0)).isGreaterThan(SEQUENCES / 10);
     assertThat(replies.getOrDefault(ReplyCode.QUEUED, 0)).isGreaterThan(SEQUENCES / 10);
   }
@@ -199,6 +204,9 @@ class ModelEqualsScriptsIT {
     private long lastToken;
     private boolean over;
 
+    /** What comes first: in some sequences, all processes are queued, and the lock is released. */
+    private int crowdStep = random.nextInt(5) == 0 ? 0 : PROCESSES.length + 2;
+
     /** Keys that hold a list; the model does not cover them. */
     private final Set<String> lists = new HashSet<>();
 
@@ -220,12 +228,26 @@ class ModelEqualsScriptsIT {
     }
 
     Step next(long now) {
+      if (crowdStep < PROCESSES.length + 2) {
+        return request(ofCrowd(keySets[0], crowdStep++, now), now);
+      }
       LockKeys keys = keySets[pick(0, 0, 0, 1, 2, 2)];
-      return random.nextInt(100) < 12 ? administration(keys) : request(keys, now);
+      return random.nextInt(100) < 12 ? administration(keys) : request(anyRequest(keys, now), now);
     }
 
-    private Step request(LockKeys keys, long now) {
-      LockRequest request = anyRequest(keys, now);
+    private LockRequest ofCrowd(LockKeys keys, int step, long now) {
+      if (step == 0) {
+        lastToken = now;
+        return LockRequest.Acquire.of(keys, ids[0], now, 10_000);
+      } else if (step <= PROCESSES.length) {
+        String member = keys.member(PROCESSES[step - 1]);
+        return new LockRequest.Enqueue(
+            keys, new LockRequest.QueueEntry(member, 0, 5_000, 60_000, false), 0);
+      }
+      return new LockRequest.Release(keys, ids[0], lastToken, true, 0, null);
+    }
+
+    private Step request(LockRequest request, long now) {
       int session = sessionOf(request);
       EncodedRequest wireForm = EncodedRequest.of(request, FENCE_LIFE);
       return new Step() {
@@ -292,14 +314,14 @@ class ModelEqualsScriptsIT {
     }
 
     private String member(LockKeys keys) {
-      return keys.member(PROCESSES[random.nextInt(PROCESSES.length)]);
+      return keys.member(PROCESSES[random.nextInt(FEW)]);
     }
 
     /** A process that waits has one connection; other requests may come over any. */
     private int sessionOf(LockRequest request) {
       return request instanceof LockRequest.Enqueue r
           ? r.entry().process().charAt(1) - '0'
-          : 1 + random.nextInt(PROCESSES.length);
+          : 1 + random.nextInt(FEW);
     }
 
     /** After a step: the sessions have received invalidations of the same keys. */
@@ -356,6 +378,9 @@ class ModelEqualsScriptsIT {
       }
       boolean unsure = atAnEdge(request.keys(), now, PAUSE_MILLIS);
       NodeReply expected = model.execute(request, session, 1, now);
+      int last = PROCESSES.length;
+      lastsWoken +=
+          expectedTurns.contains(last + " " + keySets[0].wakeKey(PROCESSES[last - 1])) ? 1 : 0;
       int code = (int) number(numbers, 0);
       log.add(session + " " + describe(request) + " -> " + numbers);
       replies.merge(CODES[code], 1, Integer::sum);

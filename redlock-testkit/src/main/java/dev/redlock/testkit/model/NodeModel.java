@@ -46,6 +46,9 @@ public final class NodeModel {
   /** The same for a single try, whose patience is long, and the limit of both. */
   private static final int MOST_WOKEN = 1_000;
 
+  /** In a queue that has this place, a release may wake the last process; see release.lua. */
+  private static final int FAR_PLACE = 5;
+
   private static final long FOREVER = Long.MAX_VALUE;
   private static final long[] NO_READERS = {};
 
@@ -149,6 +152,7 @@ public final class NodeModel {
     Slot holder = null;
     boolean stale = false;
     boolean wanted = false;
+    boolean unfenced = false;
     int ttlReads = 0;
     for (int i = 0; i < keys.size(); i++) {
       Slot s = read(keys.lockKey(i), session);
@@ -160,6 +164,7 @@ public final class NodeModel {
       }
       fence = Math.max(fence, s.fence);
       wanted |= s.wanted;
+      unfenced |= s.fence == 0;
       // The predecessor's key is written again with a time to live, even if it lost its own.
       if (owner != null
           && !ofPredecessor
@@ -182,7 +187,7 @@ public final class NodeModel {
     boolean left = false;
     LockRequest.QueueEntry entry = r.queueEntry();
     if (code == ReplyCode.GRANTED
-        && (wanted || entry != null)
+        && (wanted || (entry != null && unfenced))
         && queues.first(keys.queueKey(), nowMillis) != null) {
       if (isTurnOfAnother(r, session, now)) {
         int rank = entry == null ? -1 : queues.rank(keys.queueKey(), entry.process(), nowMillis);
@@ -518,6 +523,11 @@ public final class NodeModel {
     if (second != null) {
       queues.prolong(
           lockKey + ":watch:" + second, now / 1000, fenceLifeMillis, session, invalidations);
+    }
+    String last = queues.place(queueKey, queues.size(queueKey, now / 1000) - 1, now / 1000);
+    boolean isLong = queues.place(queueKey, FAR_PLACE, now / 1000) != null;
+    if (!kept && isLong && last != null && queues.mayWakeLast(queueKey, now / 1000)) {
+      queues.touch(lockKey + ":wake:" + last, now / 1000, session, invalidations);
     }
   }
 

@@ -17,6 +17,11 @@ import org.jspecify.annotations.Nullable;
 final class QueueModel {
   static final long WAKE_LIFE_MILLIS = 60_000;
 
+  /** Among the signs of life: until when no release wakes the last of the queue. */
+  private static final String LAST_WOKEN = "";
+
+  private static final long LAST_WOKEN_MILLIS = 100;
+
   private final Map<String, Queue> queues = new TreeMap<>();
   private final Map<String, TurnKey> turnKeys = new HashMap<>();
 
@@ -155,6 +160,24 @@ final class QueueModel {
     return removed;
   }
 
+  /** Whether a release may wake the last of the queue; then no other does for a while. */
+  boolean mayWakeLast(String queueKey, long nowMillis) {
+    Signs s = signs(queueKey, nowMillis);
+    if (s == null || LAST_WOKEN.equals(oldest(s))) {
+      return false;
+    }
+    s.untilMillis.put(LAST_WOKEN, nowMillis + LAST_WOKEN_MILLIS);
+    return true;
+  }
+
+  /** The member whose time ends first. */
+  private static @Nullable String oldest(Signs s) {
+    return s.untilMillis.entrySet().stream()
+        .min(Map.Entry.comparingByValue())
+        .map(Map.Entry::getKey)
+        .orElse(null);
+  }
+
   /** Removes the process; false if it was not queued. */
   boolean leave(String queueKey, String member) {
     Queue queue = queues.get(queueKey);
@@ -179,6 +202,20 @@ final class QueueModel {
     key.read = false;
     if (read && key.reader != writer) {
       invalidations.invalidate(key.reader, turnKey);
+    }
+  }
+
+  /** Changes the life of a wake key and not its value, and so sends an invalidation. */
+  void touch(String wakeKey, long nowMillis, long writer, Invalidations invalidations) {
+    TurnKey key = turnKeys.get(wakeKey);
+    if (key == null) {
+      return;
+    }
+    key.expiresMillis = nowMillis + WAKE_LIFE_MILLIS;
+    boolean read = key.read;
+    key.read = false;
+    if (read && key.reader != writer) {
+      invalidations.invalidate(key.reader, wakeKey);
     }
   }
 

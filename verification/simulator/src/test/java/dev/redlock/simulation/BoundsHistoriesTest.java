@@ -47,6 +47,20 @@ class BoundsHistoriesTest {
     crowd(processes, 1, options).serves(processes).dies(90).runs(12 * Scenario.SECOND).serves(5);
   }
 
+  /** One process waits behind 60 that die. The bound does not count its poll. */
+  @Test
+  void crowd_ofWhichAllBeforeTheLastDieAtOnce_doesNotLeaveTheLockFree() {
+    for (int seed = 1; seed <= 10; seed++) {
+      LockOptions options = options().fair(seed % 2 == 0).leaseTime(Duration.ofSeconds(30)).build();
+      Scenario scenario = new Scenario(3, 62, options, Scenario.MS / 10, Scenario.MS / 10);
+      Crowd crowd = new Crowd(seed, scenario, 1, 20 * Scenario.MS, 5 * Scenario.MS);
+      crowd.startUneven().serves(1).diesBeforeTheLast();
+      int granted = crowd.granted();
+      crowd.runs(4 * Scenario.SECOND);
+      require(crowd.granted() == granted, "the last was served before, as of seed " + seed);
+    }
+  }
+
   @Test
   void crowd_whileTheHomeNodeIsSick_isServedInTurn() {
     for (SimNode.Illness illness : SimNode.Illness.values()) {

@@ -12,8 +12,15 @@ import dev.redlock.internal.protocol.Waiter;
 final class Crowd {
   private static final long MAX_WAIT = 300 * Scenario.SECOND;
 
+  /** A release wakes the last of a queue again after 100 ms at the earliest. */
+  private static final long LONG_HOLD = 150 * Scenario.MS;
+
   final World world;
   private final int callers;
+
+  /** Whether the first of the processes comes later, and the last one holds the lock for longer. */
+  private boolean uneven;
+
   private final long holdNanos;
   private final long thinkNanos;
   private int granted;
@@ -74,8 +81,9 @@ final class Crowd {
     @Override
     public void granted(HeldLease lease) {
       granted++;
+      boolean last = lock.client.index == world.clients.length - 1;
       world.at(
-          world.now + world.rng.between(1, holdNanos),
+          world.now + (uneven && last ? LONG_HOLD : world.rng.between(1, holdNanos)),
           () -> {
             lease.askRelease();
             SimAck ack = new SimAck(lock.client, "release");
@@ -109,11 +117,17 @@ final class Crowd {
     }
     world.runUntil(world.scenario.ttlNanos + 4 * Scenario.SECOND);
     for (SimClient client : world.clients) {
-      for (int i = 0; i < callers; i++) {
+      for (int i = 0; i < callers && !(uneven && client.index == 0); i++) {
         comesBack(client);
       }
     }
     return this;
+  }
+
+  /** For {@link #diesBeforeTheLast}. */
+  Crowd startUneven() {
+    uneven = true;
+    return start();
   }
 
   /** A node fails for good, and the rules apply again. */
@@ -143,6 +157,27 @@ final class Crowd {
     }
     runs(6 * Scenario.SECOND / 5); // New processes take their places, and connect.
     world.checker.waits.onlyWaitersDied();
+    return this;
+  }
+
+  /**
+   * The process that has not come yet enters the queue behind all others. All before it die at the
+   * same moment, while another one holds the lock. That one does not come back: it would find that
+   * they are silent.
+   */
+  Crowd diesBeforeTheLast() {
+    while (!isHeldByTheLast()) {
+      runs(Scenario.MS);
+    }
+    runs(LONG_HOLD / 3);
+    comesBack(world.clients[0]);
+    runs(thinkNanos + Scenario.MS);
+    over = true;
+    for (int i = 1; i < world.clients.length - 1; i++) {
+      world.replace(world.clients[i], "dies");
+    }
+    runs(6 * Scenario.SECOND / 5); // New processes take their places, and connect.
+    world.checker.waits.onlyWaitersBeforeTheLastDied();
     return this;
   }
 

@@ -585,6 +585,10 @@ record Mutant(String name, String source, List<Edit> edits) {
         node("silent * (entry == null ? MOST_WOKEN : SPREAD)", "1"));
     mutant(
         "I",
+        "the release does not wake the last of a long queue",
+        node("if (!kept && isLong", "if (kept && isLong"));
+    mutant(
+        "I",
         "a newcomer waits for the patience of each process before it",
         protocol("WaitPolicy", "Math.max(MAX_TURNS_NANOS, patience())", "Long.MAX_VALUE"));
     mutant(

@@ -214,7 +214,7 @@ class QueueHistoriesTest {
   /** A machine with many waiting processes fails. A release wakes only the first of them. */
   @Test
   void manyThatDied_arePassedOverOneAfterAnother() {
-    int dead = 8;
+    int dead = 4; // A release wakes the last of a longer queue too.
     Play p = new Play(3, dead + 2, options().leaseTime(Duration.ofSeconds(30))).start();
     Play.Person a = p.asks(0, 100);
     for (int i = 1; i <= dead; i++) {
@@ -229,10 +229,34 @@ class QueueHistoriesTest {
     }
     p.run(5);
     a.releases();
-    // One poll of up to 1.75 s with eight places before it; then a patience for each of the groups
-    // of one, four and 16 processes.
-    p.run(2_500);
+    // One poll of up to 1.625 s with four places before it; then a patience for each of the groups
+    // of one and four processes.
+    p.run(2_300);
     last.mustHold("the others are gone");
+  }
+
+  /** No process that died answers, and a release wakes two of them. It also wakes the last. */
+  @Test
+  void processThatWaits_behindManyThatDied_waitsForAFewPatiences() {
+    for (boolean fair : new boolean[] {false, true}) {
+      for (int dead : new int[] {6, 20, 90}) {
+        LockOptions.Builder options = options().fair(fair).leaseTime(Duration.ofSeconds(30));
+        Play p = new Play(3, dead + 2, options).start();
+        Play.Person a = p.asks(0, 100);
+        for (int i = 1; i <= dead; i++) {
+          p.person(i).wants(60_000);
+          p.run(2);
+        }
+        Play.Person last = p.person(dead + 1).wants(60_000);
+        p.run(5);
+        for (int i = 1; i <= dead; i++) {
+          p.world.clients[i].crash("dies");
+        }
+        a.releases();
+        p.run(1_000);
+        last.mustHold(dead + " have died");
+      }
+    }
   }
 
   /**

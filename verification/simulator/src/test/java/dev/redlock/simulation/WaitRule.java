@@ -15,7 +15,8 @@ import java.util.List;
  *       home node and all nodes, and each of these two questions takes a node timeout at most.
  *       Processes that have died may be before it in the queue. The home node drops one of them
  *       after the first turn that passes, four after the second, 16 after the third, and so on: so
- *       their number adds to the bound by its logarithm.
+ *       their number adds to the bound by its logarithm. A release of a long queue also wakes the
+ *       last of it: if that one is alive, the lock is not free until a poll.
  *   <li>Callers of one process are served in the <b>order</b> in which they came.
  * </ul>
  *
@@ -50,6 +51,9 @@ final class WaitRule {
   /** The time of the newest fault, if it has left nothing behind but places of dead processes. */
   private long calmSince = -1;
 
+  /** Whether the last of the queue is alive: a release wakes it. */
+  private boolean lastLives;
+
   /** The state of one lock of one client, as far as the rule knows it. */
   static final class LockWait {
     final SimLock lock;
@@ -79,6 +83,12 @@ final class WaitRule {
   /** The newest faults have left nothing behind but places of dead processes. */
   void onlyWaitersDied() {
     calmSince = world.disturbedUntil();
+  }
+
+  /** The same, and the last of the queue is alive, so that none has to wait for a poll. */
+  void onlyWaitersBeforeTheLastDied() {
+    onlyWaitersDied();
+    lastLives = true;
   }
 
   private long calmFrom() {
@@ -176,7 +186,8 @@ final class WaitRule {
     long poll = scenario.shortestPollNanos() * (48 + places) / 32;
     long turns = passes(world.died()) * (MAX_TURN_NANOS + timeout);
     long oneByOne = world.died() * (poll + timeout);
-    return Math.max(poll, MAX_PAUSE_NANOS) + 2 * timeout + Math.min(turns, oneByOne);
+    long asks = lastLives ? MAX_TURN_NANOS : Math.max(poll, MAX_PAUSE_NANOS);
+    return asks + 2 * timeout + Math.min(turns, oneByOne);
   }
 
   /** How many turns pass until the home node has dropped so many processes that do not answer. */

@@ -41,7 +41,7 @@ end
 local last = #KEYS
 local previous = ARGV[5] ~= '' and ARGV[5] or nil
 local fence, remaining, holder, asked, stale, wanted = 0, -1, nil, 0, false, false
-local repeated, unmarked, ended, raised = nil, nil, {}, nil
+local repeated, unmarked, unfenced, ended, raised = nil, nil, false, {}, nil
 local endedNow = previous and tonumber(ARGV[6])
 
 -- The script uses few commands that read: before 7.2 each of them makes the server remember all KEYS for its
@@ -58,7 +58,9 @@ for i = 1, last, 2 do
     return {10, now, otherType}
   end
   local owner, stored, known, before = values[i], nil, 0, '0'
-  if values[i + 1] then
+  if not values[i + 1] then
+    unfenced = true
+  else
     local want
     stored, before, want = string.match(values[i + 1], '^(%d+):(%d+):([01])$')
     if not stored then
@@ -117,11 +119,12 @@ end
 -- a dead process would block the lock if only single tries follow. A process without a place in the queue has a
 -- patience of one second. A process that is silent for so long is not just slow, so all others are woken then. A
 -- hand-off comes before the queue, unless it has a queue entry, as in fair mode.
--- A node that lost its fence key lost the mark too, but processes enter the queue there again.
+-- A node that lost its fence key lost the mark too, but processes enter the queue there again. Beside a fence without
+-- the mark there is no queue: the nodes that are not the home node do not look for one.
 -- If this process has set the mark, by entering the queue of this node, the mark says nothing about other processes.
 local process, others, left = ARGV[8], 0, false
 local queue = ARGV[7] or (KEYS[1] .. ':queue')
-if code == 1 and (wanted or process) then
+if code == 1 and (wanted or (process and unfenced)) then
   local size = redis.pcall('ZCARD', queue)
   if type(size) == 'number' and size > 0 then
     local turnLeft, removed

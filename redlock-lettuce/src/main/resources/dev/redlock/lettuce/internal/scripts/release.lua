@@ -8,7 +8,9 @@
 --       [, queue key of a lock on several names]]]
 --
 -- If others want a name that this release frees, or that was free, wakes the first of its queue and warns the second;
--- see enqueue.
+-- see enqueue. If more than five processes are queued, wakes the last as well, at most every 100 ms: all processes
+-- before it may be dead. It knows that it is far back, so it asks to be queued again. A member '' among the signs of
+-- life, see sweep, says that the last was woken.
 --
 -- Raises the fence even if the lock key has another lease id: the node then refuses an acquire that arrives later.
 -- A key of another type must not prevent the release of the other names.
@@ -70,14 +72,21 @@ local left = #queues
 if left > 1 then
   left = redis.call('EXISTS', unpack(queues))
 end
-local firsts, woken = {}, {}
+local firsts, lasts, woken = {}, {}, {}
 for i = 1, #queues do
-  firsts[i] = left > 0 and redis.pcall('ZRANGE', queues[i], 0, 1) or {}
+  firsts[i] = left > 0 and redis.pcall('ZRANGE', queues[i], 0, 5) or {}
   if firsts[i].err or firsts[i][1] then
     left = left - 1
   end
-  if firsts[i][1] and sweep(queues[i]) > 0 then
-    firsts[i] = redis.pcall('ZRANGE', queues[i], 0, 1)
+  local removed, oldest = 0, ''
+  if firsts[i][1] then
+    removed, oldest = sweep(queues[i])
+  end
+  if removed > 0 then
+    firsts[i] = redis.pcall('ZRANGE', queues[i], 0, 5)
+  end
+  if firsts[i][6] and hold == 0 and (oldest or '') ~= '' then
+    lasts[i] = redis.pcall('ZRANGE', queues[i], -1, -1)[1]
   end
   if firsts[i][1] then
     woken[i] = redis.pcall('GET', free[i] .. ':wake:' .. firsts[i][1])
@@ -149,6 +158,11 @@ for i, first in ipairs(firsts) do
     if second then
       -- Changes only the time to live, because the value is the patience of the process; see enqueue.
       redis.pcall('PEXPIRE', free[i] .. ':watch:' .. second, ARGV[3])
+    end
+    if lasts[i] then
+      -- This is not its turn, so the value stays.
+      redis.pcall('PEXPIRE', free[i] .. ':wake:' .. lasts[i], 60000)
+      redis.pcall('ZADD', queues[i] .. ':alive', string.format('%.0f', math.floor(now / 1000) + 100), '')
     end
   elseif not first.err then
     local empty = queues[i]
