@@ -1,22 +1,27 @@
 package dev.redlock.bench.scenario;
 
+import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.bench.system.Held;
 import dev.redlock.bench.system.Peer;
 import dev.redlock.bench.system.RedlockClient;
 import dev.redlock.bench.system.Waiting;
+import dev.redlock.election.LeaderElection;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.LockRequest.QueueEntry;
+import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -24,13 +29,27 @@ import java.util.concurrent.TimeUnit;
  * Processes that waited for a name and died, a moment before its holder releases it: the time until
  * a living client has the free lock. {@code new} is a client that asks after the release, {@code
  * behind} one that waits behind all of them, {@code every-second} the first of as many living
- * clients that wait among them. The places of the dead are those that clients request, on each
- * node, so that the queues of nodes that are not the home node refuse too.
+ * clients that wait among them. The others are with 100 that died:
+ *
+ * <ul>
+ *   <li>{@code returning}: ten new processes in place of the dead ask after the release.
+ *   <li>{@code home-restarted}: the home node loses its queue while a client waits behind the dead.
+ *   <li>{@code names}: the lock is on three names, and the client waits behind the dead.
+ *   <li>{@code election}: an instance of an election waits behind the dead for the leadership.
+ *   <li>{@code try}: the client calls {@code tryAcquire} every 50 ms.
+ * </ul>
+ *
+ * <p>The places of the dead are those that clients request, on each node, so that the queues of
+ * nodes that are not the home node refuse too.
  */
 final class DeadWaiters {
   private static final long LIFE_MILLIS = 3_400;
   private static final long PATIENCE_MICROS = 25_000;
   private static final Duration LONG = Duration.ofSeconds(30);
+  private static final int MANY = 100;
+
+  /** Until a client that asks is queued. */
+  private static final Duration SETTLE = Duration.ofMillis(200);
 
   private final Run run;
   private final Peer peer;
@@ -65,12 +84,17 @@ final class DeadWaiters {
           CompletableFuture<?> waiting;
           places.request(other, dead, fair);
           waiting = living.acquireAsync(other).toCompletableFuture();
-          Waiting.pause(Duration.ofMillis(100));
+          Waiting.pause(SETTLE);
           held.release();
           add("behind", dead, () -> (Held) waiting.get(30, TimeUnit.SECONDS));
         }
         everySecond(nodes, holder, places);
+        returning(nodes, holder, places);
+        names(holder, living, places);
+        election(holder, living, places);
+        tries(holder, living, places);
       }
+      homeRestarted(nodes, holder, living, places);
     }
   }
 
@@ -100,6 +124,123 @@ final class DeadWaiters {
     } finally {
       clients.forEach(RedlockClient::close);
     }
+  }
+
+  private void returning(RedisNodes nodes, RedlockClient holder, Places places) throws Exception {
+    String name = "dead-" + names++;
+    List<RedlockClient> clients = new ArrayList<>();
+    try {
+      for (int i = 0; i < 10; i++) {
+        clients.add(connect(nodes));
+      }
+      Held held = holder.acquire(name);
+      places.request(name, MANY, fair);
+      held.release();
+      CompletableFuture<Held> first = new CompletableFuture<>();
+      for (RedlockClient client : clients) {
+        client
+            .acquireAsync(name)
+            .whenComplete(
+                (lease, failure) -> {
+                  if (lease != null && !first.complete(lease)) {
+                    lease.releaseAsync();
+                  }
+                });
+      }
+      add("returning", MANY, () -> first.get(30, TimeUnit.SECONDS));
+    } finally {
+      clients.forEach(RedlockClient::close);
+    }
+  }
+
+  private void names(RedlockClient holder, RedlockClient living, Places places) throws Exception {
+    int first = names;
+    names += 3;
+    List<String> three = List.of("dead-" + first, "dead-" + (first + 1), "dead-" + (first + 2));
+    Lease held = holder.redlock().lock(three).acquire(LONG);
+    places.request(three, MANY, fair);
+    CompletableFuture<Lease> waiting =
+        living.redlock().lock(three).acquireAsync(LONG).toCompletableFuture();
+    Waiting.pause(SETTLE);
+    held.close();
+    add("names", MANY, () -> waiting.get(30, TimeUnit.SECONDS)::close);
+  }
+
+  private void election(RedlockClient holder, RedlockClient living, Places places)
+      throws Exception {
+    String name = "dead-" + names++;
+    CompletableFuture<Lease> leads = new CompletableFuture<>();
+    LeaderElection.Work work =
+        new LeaderElection.Work() {
+          @Override
+          public CompletionStage<?> startWork(Lease lease) {
+            leads.complete(lease);
+            return CompletableFuture.completedFuture(null);
+          }
+
+          @Override
+          public CompletionStage<?> stopWork(LeaderElection.StopReason reason) {
+            return CompletableFuture.completedFuture(null);
+          }
+        };
+    Held held = holder.acquire(name);
+    places.request(name, MANY, fair);
+    LockOptions options = LockOptions.builder().fair(fair).build();
+    try (LeaderElection election =
+        LeaderElection.builder(living.redlock(), name, work).options(options).build()) {
+      election.start();
+      Waiting.pause(SETTLE);
+      held.release();
+      add(
+          "election",
+          MANY,
+          () -> {
+            leads.get(30, TimeUnit.SECONDS);
+            return () -> {};
+          });
+    }
+  }
+
+  private void tries(RedlockClient holder, RedlockClient living, Places places) throws Exception {
+    String name = "dead-" + names++;
+    Held held = holder.acquire(name);
+    places.request(name, MANY, fair);
+    held.release();
+    add(
+        "try",
+        MANY,
+        () -> {
+          long start = System.nanoTime();
+          while (System.nanoTime() - start < LONG.toNanos()) {
+            Optional<Lease> lease = living.redlock().lock(name).tryAcquire();
+            if (lease.isPresent()) {
+              return lease.get()::close;
+            }
+            Waiting.pause(Duration.ofMillis(50));
+          }
+          throw new IllegalStateException("no try succeeded");
+        });
+  }
+
+  private void homeRestarted(
+      RedisNodes nodes, RedlockClient holder, RedlockClient living, Places places)
+      throws Exception {
+    String name = "dead-" + names++;
+    Held held = holder.acquire(name);
+    places.request(name, MANY, fair);
+    CompletableFuture<Held> waiting = living.acquireAsync(name).toCompletableFuture();
+    String queue = LockKeys.of("redlock", List.of(name)).queueKey();
+    Waiting.until(
+        "the client is queued", LONG, () -> nodes.stream().anyMatch(n -> isLonger(n, queue)));
+    RedisNode home = nodes.stream().filter(n -> isLonger(n, queue)).findFirst().orElseThrow();
+    home.restart();
+    Waiting.pause(SETTLE);
+    held.release();
+    add("home-restarted", MANY, () -> waiting.get(30, TimeUnit.SECONDS));
+  }
+
+  private static boolean isLonger(RedisNode node, String queue) {
+    return Long.parseLong(String.valueOf(node.command("ZCARD", queue))) > MANY;
   }
 
   private RedlockClient connect(RedisNodes nodes) {
@@ -132,7 +273,11 @@ final class DeadWaiters {
     }
 
     void request(String name, int count, boolean fair) throws InterruptedException {
-      LockKeys keys = LockKeys.of("redlock", List.of(name));
+      request(List.of(name), count, fair);
+    }
+
+    void request(List<String> locked, int count, boolean fair) throws InterruptedException {
+      LockKeys keys = LockKeys.of("redlock", locked);
       CountDownLatch replies = new CountDownLatch(count * nodes.size());
       for (int i = 0; i < count; i++) {
         QueueEntry entry =

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -39,6 +40,9 @@ class DeadWaitersIT {
   private static final Duration BOUND = Duration.ofSeconds(10);
 
   private static final long LONG_LIFE = 60_000;
+
+  /** That of a client with the defaults. */
+  private static final long LIFE = 3_400;
 
   private static final LockOptions OPTIONS =
       Clients.options().leaseTime(Duration.ofSeconds(20)).build();
@@ -89,17 +93,27 @@ class DeadWaitersIT {
     }
   }
 
+  /** Its poll comes after 20 s at the earliest, so the release has to wake it. */
   @Test
-  void processThatWaitsBehindDeadOnes_hasTheLockSoonAfterTheRelease() throws Exception {
+  void processThatWaitsBehindDeadOnes_hasTheLockBeforeItsPoll() throws Exception {
     try (Redlock holder = Clients.start(nodes);
         Redlock waiter = Clients.start(nodes)) {
-      Lease held = holder.lock("behind", OPTIONS).acquire(BOUND);
-      die("behind", DEAD, 25_000, LONG_LIFE);
-      CompletableFuture<Lease> waiting =
-          waiter.lock("behind", OPTIONS).acquireAsync(BOUND.multipliedBy(2));
-      Eventually.holds(() -> nodes.stream().anyMatch(n -> queueLength(n, "behind") > DEAD), nodes);
-      held.close();
-      waiting.get(20, TimeUnit.SECONDS).close();
+      for (boolean fair : new boolean[] {false, true}) {
+        String name = "behind-" + fair;
+        LockOptions options =
+            Clients.options()
+                .leaseTime(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofSeconds(10))
+                .fair(fair)
+                .build();
+        Lease held = holder.lock(name, options).acquire(BOUND);
+        die(name, DEAD, fair ? 100_000 : 25_000, LONG_LIFE);
+        CompletableFuture<Lease> waiting =
+            waiter.lock(name, options).acquireAsync(Duration.ofMinutes(1));
+        Eventually.holds(() -> nodes.stream().anyMatch(n -> queueLength(n, name) > DEAD), nodes);
+        held.close();
+        waiting.get(15, TimeUnit.SECONDS).close();
+      }
     }
   }
 
@@ -155,6 +169,36 @@ class DeadWaitersIT {
       assertThat(waiting).isNotDone();
       held.close();
       waiting.join().close();
+    }
+  }
+
+  /** Each enters the queue, and its connections end without a word. */
+  @Test
+  @Tag("thorough")
+  void standby_thatCrashesAgainAndAgain_leavesNoPlaces() throws Exception {
+    int rounds = Integer.getInteger("redlock.crashes", 30);
+    try (Redlock holder = Clients.start(nodes);
+        Redlock standby = Clients.start(nodes)) {
+      Lease held = holder.lock("loop", OPTIONS).acquire(BOUND);
+      CompletableFuture<Lease> waiting =
+          standby.lock("loop", OPTIONS).acquireAsync(Duration.ofHours(1));
+      Eventually.holds(() -> home("loop").isPresent(), nodes);
+      RedisNode home = home("loop").get();
+      long start = System.nanoTime();
+      long longest = 0;
+      for (int i = 0; i < rounds; i++) {
+        die("loop", 1, 25_000, LIFE);
+        longest = Math.max(longest, queueLength(home, "loop"));
+      }
+      System.out.printf(
+          "%d crashes in %d ms: at most %d in the queue, %d at the end%n",
+          rounds, millisSince(start), longest, queueLength(home, "loop"));
+      Eventually.holds(() -> queueLength(home, "loop") == 1, Duration.ofSeconds(30), nodes);
+      assertThat(waiting).isNotDone();
+      start = System.nanoTime();
+      held.close();
+      waiting.get(20, TimeUnit.SECONDS).close();
+      System.out.printf("the standby has the lock after %d ms%n", millisSince(start));
     }
   }
 
