@@ -99,6 +99,25 @@ class TrackingTableIT {
   }
 
   @Test
+  void wait_forSeveralNamesOfWhichOneIsFree_leavesNoEntryWhenItTimesOut() {
+    try (Redlock holder = Clients.patient(nodes);
+        Redlock waiter = Clients.patient(nodes)) {
+      List<Lease> leases = new ArrayList<>();
+      for (int i = 0; i < NAMES; i++) {
+        leases.add(holder.lock("one-of-two-" + i, OPTIONS).acquire(PATIENCE));
+      }
+      forEachName(
+          i ->
+              waiter
+                  .lock(List.of("free-" + i, "one-of-two-" + i), OPTIONS)
+                  .acquireAsync(Duration.ofMillis(50))
+                  .handle((lease, failure) -> null));
+      leases.forEach(Lease::close);
+    }
+    assertNothingIsLeft();
+  }
+
+  @Test
   void wait_thatEndsWithTheLock_leavesNoEntry() {
     try (Redlock holder = Clients.patient(nodes);
         Redlock waiter = Clients.patient(nodes)) {

@@ -284,7 +284,7 @@ final class Acquirer {
     int node = nodes.healthyBeside(home);
     if (node >= 0) {
       QueueRequest listen = new QueueRequest(nodes, node, now, now, null);
-      effects.add(new Effect.Send(listen, new LockRequest.Inspect(keys), 1L << node));
+      effects.add(new Effect.Send(listen, places.listen(node), 1L << node));
     }
   }
 

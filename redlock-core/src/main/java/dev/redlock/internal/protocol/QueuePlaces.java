@@ -21,7 +21,7 @@ final class QueuePlaces {
   private final PendingReleases pendingReleases;
   private final String member;
 
-  /** The nodes in whose queues this process may have a place. */
+  /** The nodes in whose queues this process may have a place, or that know that it listens. */
   private long queuedMask;
 
   /** When the newest request to be queued was sent. */
@@ -56,6 +56,15 @@ final class QueuePlaces {
     queuedMask |= 1L << node;
     enqueuedNanos = now;
     return new LockRequest.Enqueue(keys, entry(w, node, false, now), afterToken);
+  }
+
+  /**
+   * The first of the queue also listens to this node. If a lock key is missing there, only a
+   * request that leaves makes the node forget it.
+   */
+  LockRequest.Inspect listen(int node) {
+    queuedMask |= 1L << node;
+    return new LockRequest.Inspect(keys);
   }
 
   /**
