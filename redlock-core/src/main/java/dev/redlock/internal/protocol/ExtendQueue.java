@@ -1,11 +1,15 @@
 package dev.redlock.internal.protocol;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Admits the extension rounds of all leases of one client: the lease that expires first comes
@@ -20,10 +24,13 @@ import java.util.TreeSet;
  *
  * <p>So rounds wait here, and a {@link RoundLimiter} of its own decides how many are under way:
  * acquires never take the place of an extension. It begins low, also after a pause, and doubles per
- * round trip. A burst that is too large would waste time that the leases do not have. Two
+ * round trip. A burst that is too large would waste time that the leases do not have. Three
  * differences to acquires:
  *
  * <ul>
+ *   <li>A caller that asks comes before leases that have more time. But callers that ask again and
+ *       again take no more than every second round: else the others would wait until they all have
+ *       a node timeout left.
  *   <li>While no quorum replies, the limit is the lowest. Requests to a hung node are executed when
  *       it resumes, before those that count.
  *   <li>A lease that ends before a round would does not take the place of one that can be kept. It
@@ -40,6 +47,9 @@ public class ExtendQueue {
   private final RoundLimiter limiter = new RoundLimiter(FIRST_LIMIT, MIN_LIMIT);
   private final TreeSet<ExtendSlot> waiting = new TreeSet<>(ExtendSlot::inOrder);
 
+  /** Those that come earlier than their lease needs. */
+  private final TreeSet<ExtendSlot> early = new TreeSet<>(ExtendSlot::inOrder);
+
   /** Those that waited until a round would end after their lease. */
   private final TreeSet<ExtendSlot> tooLate = new TreeSet<>(ExtendSlot::inOrder);
 
@@ -47,6 +57,9 @@ public class ExtendQueue {
   private final Set<ExtendSlot> taken = new LinkedHashSet<>();
 
   private long sequence;
+
+  /** Whether the newest round was that of an early one. */
+  private boolean earlyBegan;
 
   /** When a round ended last. */
   private long endedNanos;
@@ -61,7 +74,7 @@ public class ExtendQueue {
 
   /** How many leases wait. */
   public int waiting() {
-    return waiting.size() + tooLate.size();
+    return waiting.size() + early.size() + tooLate.size();
   }
 
   /**
@@ -83,7 +96,7 @@ public class ExtendQueue {
       urgent = slot.urgentNanos() - urgent < 0 ? slot.urgentNanos() : urgent;
     }
     slot.await(urgent, deadlineNanos, sequence++);
-    waiting.add(slot);
+    (slot.isEarly() ? early : waiting).add(slot);
     return admit(nowNanos);
   }
 
@@ -138,7 +151,7 @@ public class ExtendQueue {
   }
 
   private void remove(ExtendSlot slot) {
-    if (!waiting.remove(slot)) {
+    if (!waiting.remove(slot) && !early.remove(slot)) {
       tooLate.remove(slot);
     }
   }
@@ -163,15 +176,21 @@ public class ExtendQueue {
 
   /** The slot to be admitted next; one must be waiting. */
   private ExtendSlot next(long nowNanos) {
-    while (!waiting.isEmpty()) {
-      ExtendSlot first = waiting.first();
-      if (!first.isTooLateFor(usualNanos, nowNanos)) {
-        return first;
-      }
-      waiting.remove(first);
-      tooLate.add(first);
+    ExtendSlot first = firstInTime(waiting, nowNanos);
+    ExtendSlot asked = firstInTime(early, nowNanos);
+    if (first == null && asked == null) {
+      return tooLate.first();
     }
-    return tooLate.first();
+    boolean takesAsked =
+        first == null || (asked != null && !earlyBegan && ExtendSlot.inOrder(asked, first) < 0);
+    return requireNonNull(takesAsked ? asked : first);
+  }
+
+  private @Nullable ExtendSlot firstInTime(NavigableSet<ExtendSlot> slots, long nowNanos) {
+    while (!slots.isEmpty() && slots.first().isTooLateFor(usualNanos, nowNanos)) {
+      tooLate.add(requireNonNull(slots.pollFirst()));
+    }
+    return slots.isEmpty() ? null : slots.first();
   }
 
   private void begin(ExtendSlot slot, long nowNanos) {
@@ -179,6 +198,7 @@ public class ExtendQueue {
     if (taken.isEmpty() && nowNanos - endedNanos > slot.timeoutNanos) {
       limiter.atMost(FIRST_LIMIT); // How fast the nodes are is no longer known.
     }
+    earlyBegan = slot.isEarly();
     slot.take(nowNanos);
     taken.add(slot);
     limiter.began();

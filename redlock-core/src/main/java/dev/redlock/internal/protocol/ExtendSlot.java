@@ -48,6 +48,11 @@ public final class ExtendSlot {
     return urgentNanos;
   }
 
+  /** Whether it wants a round earlier than its lease needs one. */
+  boolean isEarly() {
+    return urgentNanos - deadlineNanos < 0;
+  }
+
   /** Whether the lease ends before a round of this length does. */
   boolean isTooLateFor(long roundNanos, long nowNanos) {
     return deadlineNanos - nowNanos <= roundNanos;

@@ -65,6 +65,31 @@ class ExtendQueueTest {
   }
 
   @Test
+  void callersThatAskWithoutEnd_leaveEverySecondRoundToOtherLeases() {
+    ExtendSlot done = fill();
+    int others = 50;
+    for (int i = 0; i < others; i++) {
+      ask(slot(), 5_000);
+    }
+    ExtendSlot[] callers = {slot(), slot(), slot()};
+    for (ExtendSlot caller : callers) {
+      queue.ask(caller, now + TIMEOUT, now + 20_000 * MILLI, now);
+    }
+    int rounds = 0;
+    for (ExtendSlot next = done; queue.waiting() > callers.length; rounds++) {
+      assertThat(rounds).as("rounds for %s others", others).isLessThanOrEqualTo(2 * others);
+      List<ExtendSlot> admitted = queue.giveUp(next, now);
+      assertThat(admitted).hasSize(1);
+      for (ExtendSlot caller : callers) { // It asks again at once.
+        if (caller.state == ExtendSlot.State.FREE) {
+          queue.ask(caller, now + TIMEOUT, now + 20_000 * MILLI, now);
+        }
+      }
+      next = admitted.get(0);
+    }
+  }
+
+  @Test
   void lease_thatEndsBeforeARoundDoes_waitsForThoseThatCanBeKept_butIsExtended() {
     ExtendSlot done = fill();
     for (int i = 0; i < 20; i++) { // A round usually takes 30 ms.
