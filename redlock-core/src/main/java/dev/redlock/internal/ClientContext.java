@@ -47,7 +47,6 @@ final class ClientContext {
   final @Nullable NodeRequestCounts nodeRequests;
 
   final HintCarriers hints;
-  final CleanupBacklog backlog;
   final LateTimers lateTimers;
   final LeakDetector leaks;
   final BurstLog bursts;
@@ -61,14 +60,13 @@ final class ClientContext {
     Time given = parts.time();
     time = given == null ? systemTime : new GuardedTime(given, systemTime, failures);
     blocking = new Blocking(platform, time);
-    nodes = new NodeSet(parts.nodes(), failures);
+    nodes = new NodeSet(parts.nodes(), failures, log);
     nodeTimeoutNanos = parts.defaults().nodeTimeout().toNanos();
     callbackThreads = new CallbackThreads(platform.callbackThreads(), time, failures);
     callbacks = callbackThreads.preferring(parts.callbackExecutor());
     events = new Events(parts.listeners(), callbacks, time, failures);
     nodeRequests = events.hasListeners() ? new NodeRequestCounts(this) : null;
     hints = new HintCarriers(parts.hints(), failures);
-    backlog = new CleanupBacklog(nodes.count(), CleanupBacklog.LIMIT, log);
     lateTimers = new LateTimers(nodes, time, log);
     bursts = new BurstLog(log, time);
     leaks = new LeakDetector(parts.traceLeaks(), log);
@@ -85,6 +83,6 @@ final class ClientContext {
             : NodeState.State.valueOf(status.state().name()),
         Duration.ofNanos(Math.max(0, left)),
         status.cause(),
-        backlog.of(index));
+        nodes.releasesPending(index));
   }
 }

@@ -41,7 +41,7 @@ final class Drain {
 
   private boolean anyNodeConfirms(long now) {
     for (int i = 0; i < context.nodes.count(); i++) {
-      if (context.backlog.of(i) > 0
+      if (context.nodes.releasesPending(i) > 0
           && now - context.nodes.knowledge(i).heardNanos() < patienceNanos) {
         return true;
       }

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * it throws, and the queue continues. Each counted event lowers {@code unhandled} in any case: else
  * later events of these names would never be handled.
  */
-class LockActor implements CleanupBacklog.BacklogOwner {
+class LockActor {
 
   /** An event, with the clocks read when it is handled. */
   interface Event {
@@ -169,7 +169,6 @@ class LockActor implements CleanupBacklog.BacklogOwner {
       context.failures.report("an event of a lock's queue", keys(), e);
     }
     carryOut();
-    countPendingReleases();
     reportWaiting();
     if (events != null) {
       events.after(machine.waiting());
@@ -265,16 +264,6 @@ class LockActor implements CleanupBacklog.BacklogOwner {
     }
   }
 
-  private void countPendingReleases() {
-    if (machine.hasReleaseNews()) {
-      try {
-        context.backlog.add(this, machine.takeReleaseNews(), machine.pendingReleases() > 0);
-      } catch (Throwable e) {
-        context.failures.report("counting pending releases", keys(), e);
-      }
-    }
-  }
-
   private void reportWaiting() {
     boolean waits = machine.waiting() > 0;
     if (waits != waiting) {
@@ -301,11 +290,6 @@ class LockActor implements CleanupBacklog.BacklogOwner {
       locks.keep(this);
     }
     arm(time, now);
-  }
-
-  @Override
-  public void giveUpOldest() {
-    post((m, now, wall) -> m.forgetOldestRelease());
   }
 
   /** Called when the machine is idle; the next event of these names makes a new actor. */

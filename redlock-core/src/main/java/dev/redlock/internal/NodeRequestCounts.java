@@ -72,7 +72,7 @@ final class NodeRequestCounts {
   synchronized void report() {
     counts.forEach(this::report);
     for (int i = 0; i < toldPending.length; i++) {
-      int pending = context.backlog.of(i);
+      int pending = context.nodes.releasesPending(i);
       if (pending != toldPending[i]) {
         toldPending[i] = pending;
         String node = context.nodes.name(i);

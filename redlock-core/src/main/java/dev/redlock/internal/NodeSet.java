@@ -21,6 +21,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
 import java.util.function.IntFunction;
@@ -28,9 +31,16 @@ import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
-/** The configured nodes, numbered. */
+/** The configured nodes, numbered, and what all locks of the client know of them. */
 final class NodeSet implements Nodes {
+  /**
+   * How many releases may be pending over all nodes. One dead node at 28 releases per second
+   * reaches it after one hour.
+   */
+  static final int PENDING_LIMIT = 100_000;
+
   private static final NodeStatus UNKNOWN =
       new NodeStatus(NodeStatus.State.CONNECTING, 0, 0, 0, "status() failed with an exception");
 
@@ -38,12 +48,21 @@ final class NodeSet implements Nodes {
   private final String[] names;
   private final AtomicReferenceArray<NodeKnowledge> knowledge;
   private final FailureLog failures;
+  private final Logger log;
+
+  /** By node: the releases of all names that it has not confirmed. */
+  private final AtomicIntegerArray pending;
+
+  private final AtomicInteger allPending = new AtomicInteger();
+  private final AtomicBoolean warnedOfPending = new AtomicBoolean();
   private final RoundLimiter limiter = new SharedRoundLimiter();
   private final ExtendQueue extensions = new SharedExtendQueue();
 
-  NodeSet(List<LockNode> nodes, FailureLog failures) {
+  NodeSet(List<LockNode> nodes, FailureLog failures, Logger log) {
     this.nodes = nodes.toArray(LockNode[]::new);
     this.failures = failures;
+    this.log = log;
+    pending = new AtomicIntegerArray(nodes.size());
     names = nodes.stream().map(LockNode::name).toArray(String[]::new);
     NodeKnowledge[] first = new NodeKnowledge[this.nodes.length];
     Arrays.fill(first, NodeKnowledge.NONE);
@@ -170,6 +189,28 @@ final class NodeSet implements Nodes {
   @Override
   public void learn(int node, UnaryOperator<NodeKnowledge> change) {
     knowledge.updateAndGet(node, change);
+  }
+
+  /** How many releases the node has not confirmed. */
+  int releasesPending(int node) {
+    return pending.get(node);
+  }
+
+  @Override
+  public void releasesPending(int node, int change) {
+    pending.addAndGet(node, change);
+    allPending.addAndGet(change);
+  }
+
+  @Override
+  public boolean tooManyReleasesPending() {
+    boolean tooMany = allPending.get() > PENDING_LIMIT;
+    if (tooMany && warnedOfPending.compareAndSet(false, true)) {
+      log.warn(
+          "more than {} releases are pending: each lock gives up its oldest, and their keys expire",
+          PENDING_LIMIT);
+    }
+    return tooMany;
   }
 
   @Override

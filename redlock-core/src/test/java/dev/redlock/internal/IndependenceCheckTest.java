@@ -11,15 +11,17 @@ import dev.redlock.spi.ReplyHandler;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Configured nodes that are not independent have one vote together. */
 class IndependenceCheckTest {
+  private static final Logger LOG = LoggerFactory.getLogger(IndependenceCheckTest.class);
+
   private final IndependenceCheck independence =
       new IndependenceCheck(
           new NodeSet(
-              List.of(new Named("a"), new Named("b"), new Named("c")),
-              new FailureLog(LoggerFactory.getLogger(IndependenceCheckTest.class))));
+              List.of(new Named("a"), new Named("b"), new Named("c")), new FailureLog(LOG), LOG));
 
   private @Nullable String meet(int node, NodeIdentity identity) {
     return independence.check(node, identity, "marker of " + identity.runId());
@@ -94,7 +96,7 @@ class IndependenceCheckTest {
     assertThat(independence.check(1, null, "")).isNull();
   }
 
-  private record Named(String name) implements LockNode {
+  record Named(String name) implements LockNode {
     @Override
     public void start(NodeContext context) {}
 

@@ -19,7 +19,7 @@ class LateTimersTest {
   private final VirtualTime time = new VirtualTime();
   private final LateTimers timers =
       new LateTimers(
-          new NodeSet(List.of(InMemoryLockNode.create("a")), new FailureLog(LOG)), time, LOG);
+          new NodeSet(List.of(InMemoryLockNode.create("a")), new FailureLog(LOG), LOG), time, LOG);
   private final AtomicInteger ran = new AtomicInteger();
 
   private void fire(Duration late) {

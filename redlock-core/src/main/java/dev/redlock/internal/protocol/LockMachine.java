@@ -97,16 +97,6 @@ public final class LockMachine {
     return pendingReleases.pending();
   }
 
-  /** Whether a node's number of pending releases has changed since {@link #takeReleaseNews}. */
-  public boolean hasReleaseNews() {
-    return pendingReleases.hasNews();
-  }
-
-  /** By node: how many more it has than at the last call. Valid until the next call. */
-  public int[] takeReleaseNews() {
-    return pendingReleases.takeNews();
-  }
-
   /** The lease that this client holds, or null. */
   public @Nullable HeldLease lease() {
     return leases.lease();
@@ -226,11 +216,6 @@ public final class LockMachine {
     if (l != null) {
       leases.close(l, now, wall);
     }
-  }
-
-  /** Gives up the oldest pending release: the backlog is full. */
-  public void forgetOldestRelease() {
-    pendingReleases.forgetOldest();
   }
 
   // Events of nodes and of time.

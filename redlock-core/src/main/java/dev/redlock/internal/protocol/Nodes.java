@@ -100,6 +100,14 @@ public interface Nodes {
     return true;
   }
 
+  /** The node has this many more releases to confirm, or fewer; the client counts all its locks. */
+  default void releasesPending(int node, int change) {}
+
+  /** Whether the client has more of them than it keeps; each lock then gives up its oldest. */
+  default boolean tooManyReleasesPending() {
+    return false;
+  }
+
   /** How many rounds may be under way; shared by all locks of a client. */
   RoundLimiter limiter();
 

@@ -4,7 +4,6 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -15,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The releases that nodes have not confirmed. Each node is asked until it has replied, until the
- * keys have expired, or until the client gives up the oldest because it has too many. This is step
- * 5 of the Redis specification, for all nodes, also for those that the client believes not locked.
+ * keys have expired, or until this lock gives up its oldest because the client has too many. This
+ * is step 5 of the Redis specification, for all nodes, also for those that the client believes not
+ * locked.
  *
  * <p>On one connection a release is executed after the acquire that it undoes. So the client
  * repeats nothing while the connection lasts. It sends a release again on a new connection, after
@@ -50,19 +50,10 @@ final class PendingReleases {
 
   private final FailedReleases failed;
 
-  /** By node: the change of its pending releases since the last call of takeNews. */
-  private int[] changes;
-
-  /** The array that takeNews returned last; the next call reuses it. */
-  private int[] told;
-
-  private boolean news;
   private int pending;
 
   PendingReleases(Nodes nodes, List<Effect> effects) {
     this.nodes = nodes;
-    changes = new int[nodes.count()];
-    told = new int[nodes.count()];
     failed = new FailedReleases(nodes, this);
     this.effects = effects;
   }
@@ -74,21 +65,6 @@ final class PendingReleases {
   /** Releases that nodes have not confirmed, over all nodes. */
   int pending() {
     return pending;
-  }
-
-  /** Whether what is pending has changed since {@link #takeNews}. */
-  boolean hasNews() {
-    return news;
-  }
-
-  /** How many more each node has than at the last call; valid until the next call. */
-  int[] takeNews() {
-    int[] taken = changes;
-    changes = told;
-    Arrays.fill(changes, 0);
-    told = taken;
-    news = false;
-    return taken;
   }
 
   /** Releases a lease that has ended; the ack is settled when a quorum has confirmed. */
@@ -148,6 +124,7 @@ final class PendingReleases {
   private PendingRelease entry(LockRequest.Release request, long mask, long untilNanos) {
     PendingRelease e = entries.get(request.leaseId());
     if (e == null) {
+      giveUpIfTooMany();
       e = new PendingRelease(request, nodes.count());
       entries.put(request.leaseId(), e);
     }
@@ -158,14 +135,9 @@ final class PendingReleases {
   }
 
   private void todo(PendingRelease e, long mask) {
-    long changed = mask ^ e.todo;
-    if (changed == 0) {
-      return;
-    }
-    news = true;
-    for (long bits = changed; bits != 0; bits &= bits - 1) {
+    for (long bits = mask ^ e.todo; bits != 0; bits &= bits - 1) {
       int node = Long.numberOfTrailingZeros(bits);
-      changes[node] += (mask & 1L << node) != 0 ? 1 : -1;
+      nodes.releasesPending(node, (mask & 1L << node) != 0 ? 1 : -1);
     }
     pending += Long.bitCount(mask) - Long.bitCount(e.todo);
     e.todo = mask;
@@ -203,18 +175,21 @@ final class PendingReleases {
 
   void onReply(PendingRelease e, int node, NodeReply reply, long nowNanos) {
     e.record(node, reply);
-    long bit = 1L << node;
     if (reply.code().definite()) {
-      todo(e, e.todo & ~bit);
+      todo(e, e.todo & ~(1L << node));
       settleIfConfirmed(e);
       removeIfDone(e);
       failed.onConfirmed(node, nowNanos);
-      return;
-    }
-    if (!alive.contains(e)) {
+    } else if (alive.contains(e)) {
+      onFailure(e, node, reply, nowNanos);
+    } else {
       removeIfDone(e);
-      return;
     }
+    giveUpIfTooMany();
+  }
+
+  private void onFailure(PendingRelease e, int node, NodeReply reply, long nowNanos) {
+    long bit = 1L << node;
     NodeError error = reply.error();
     if (error != null && error.kind() == NodeError.Kind.CLOSED) {
       todo(e, e.todo & ~bit); // The client is closed: the key expires.
@@ -322,6 +297,7 @@ final class PendingReleases {
       send(e, e.todo, nowNanos);
     }
     removeIfDone(e);
+    giveUpIfTooMany();
   }
 
   /** The first that was added; one that expires before it is kept until this one has expired. */
@@ -329,8 +305,14 @@ final class PendingReleases {
     return alive.isEmpty() ? null : alive.iterator().next();
   }
 
-  /** Gives up the oldest one for which no caller waits. */
-  void forgetOldest() {
+  /**
+   * The client has too many over all its locks: this lock gives up its oldest one for which no
+   * caller waits, and its keys expire. A lock that has no event keeps what it has until then.
+   */
+  private void giveUpIfTooMany() {
+    if (!nodes.tooManyReleasesPending()) {
+      return;
+    }
     for (PendingRelease e : entries.values()) {
       if (e.ack == null) {
         forget(e);

@@ -293,14 +293,6 @@ class LockMachineTest extends MachineFixture {
   }
 
   @Test
-  void cleanupNews_areThoseOfTheReleases() {
-    assertThat(machine.hasReleaseNews()).isFalse();
-    machine.release(acquire(), ACK, now, now / MILLI);
-    assertThat(machine.hasReleaseNews()).isTrue();
-    assertThat(machine.takeReleaseNews()).containsExactly(1, 1, 1);
-  }
-
-  @Test
   void submit_afterTheEndOfTheValidity_isNotQueuedBehindTheOldLease() {
     HeldLease l = acquire();
     now += 2000 * MILLI;

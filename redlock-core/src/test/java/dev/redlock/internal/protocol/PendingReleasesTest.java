@@ -177,15 +177,56 @@ class PendingReleasesTest {
   }
 
   @Test
-  void news_tellHowManyMoreEachNodeHas() {
+  void pendingReleases_areCountedForEachNode() {
     releases.add(release("a"), 0b011, LIFE, now);
-    assertThat(releases.hasNews()).isTrue();
-    assertThat(releases.takeNews()).containsExactly(1, 1, 0);
+    assertThat(nodes.pending).startsWith(1, 1, 0);
     reply(sent(), RELEASED, 0);
-    assertThat(releases.takeNews()).containsExactly(-1, 0, 0);
-    releases.forgetOldest();
-    assertThat(releases.takeNews()).containsExactly(0, -1, 0);
+    assertThat(nodes.pending).startsWith(0, 1, 0);
+  }
+
+  @Test
+  void tooManyOfTheClient_newRelease_givesUpTheOldestOfThisLock() {
+    releases.add(release("a"), 0b011, LIFE, now);
+    releases.add(release("b"), 0b001, LIFE, now);
+    nodes.tooManyPending = true;
+    releases.add(release("c"), 0b001, LIFE, now);
+    assertThat(nodes.pending).as("a is given up on both nodes").startsWith(2, 0, 0);
+    assertThat(releases.isEmpty()).isFalse();
+  }
+
+  @Test
+  void tooManyOfTheClient_lockWithASingleRelease_givesItUpOnceTheNodesHaveReplied() {
+    HeldLease lease = lease("a", 100);
+    nodes.state(2, NodeStatus.State.CONNECTING, 1);
+    nodes.tooManyPending = true;
+    releases.release(lease, 0, ACK, now);
+    Effect.Send send = sent();
+    reply(send, RELEASED, 0);
+    assertThat(nodes.pending).as("a caller waits for it").startsWith(0, 1, 1);
+    reply(send, RELEASED, 1);
+    assertThat(nodes.pending).as("a quorum has confirmed").startsWith(0, 0, 0);
     assertThat(releases.isEmpty()).isTrue();
+  }
+
+  @Test
+  void tooManyOfTheClient_releaseThatNoQuorumConfirms_isGivenUpWhenItsCallerIsTold() {
+    HeldLease lease = lease("a", 100);
+    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    nodes.state(2, NodeStatus.State.CONNECTING, 1);
+    nodes.tooManyPending = true;
+    releases.release(lease, 0, ACK, now);
+    assertThat(nodes.pending).as("a caller waits for it").startsWith(1, 1, 1);
+    releases.onTimer(now + 100 * MILLI);
+    assertThat(nodes.pending).startsWith(0, 0, 0);
+  }
+
+  @Test
+  void tooManyOfTheClient_failedReply_givesUpTheRelease() {
+    releases.add(release("a"), 0b001, LIFE, now);
+    nodes.tooManyPending = true;
+    reply(sent(), NodeReply.failed(1, NodeError.Kind.DISCONNECTED, ""), 0);
+    assertThat(releases.isEmpty()).isTrue();
+    assertThat(nodes.pending).startsWith(0, 0, 0);
   }
 
   @Test
@@ -209,7 +250,7 @@ class PendingReleasesTest {
     releases.onSuccessor("a", 1, false, now);
     assertThat(sent().mask()).isEqualTo(0b010);
     releases.onSuccessor("a", 2, true, now);
-    assertThat(releases.takeNews()).containsExactly(0, 1, 0);
+    assertThat(nodes.pending).startsWith(0, 1, 0);
     assertThat(releases.isEmpty()).isFalse();
   }
 
@@ -259,7 +300,7 @@ class PendingReleasesTest {
   void release_afterTheClientClosed_isLeftToExpire() {
     releases.add(release("a"), 0b011, LIFE, now);
     reply(sent(), NodeReply.failed(1, NodeError.Kind.CLOSED, ""), 0);
-    assertThat(releases.takeNews()).containsExactly(0, 1, 0);
+    assertThat(nodes.pending).startsWith(0, 1, 0);
   }
 
   @Test
@@ -292,13 +333,5 @@ class PendingReleasesTest {
     releases.onLateGrant(request, false, 2, now);
     assertThat(sent().mask()).isEqualTo(0b100);
     assertThat(releases.pending()).isEqualTo(2);
-  }
-
-  @Test
-  void news_areOverOnceTheyAreTaken() {
-    assertThat(releases.hasNews()).isFalse();
-    releases.add(release("a"), 0b001, LIFE, now);
-    releases.takeNews();
-    assertThat(releases.hasNews()).isFalse();
   }
 }

@@ -63,6 +63,21 @@ final class TestNodes implements Nodes {
     known[node] = change.apply(known[node]);
   }
 
+  /** By node: how many releases it has not confirmed. */
+  final int[] pending = new int[63];
+
+  boolean tooManyPending;
+
+  @Override
+  public void releasesPending(int node, int change) {
+    pending[node] += change;
+  }
+
+  @Override
+  public boolean tooManyReleasesPending() {
+    return tooManyPending;
+  }
+
   boolean polled;
 
   @Override

@@ -251,7 +251,7 @@ public final class ShellScenarios {
     check(refused[0] > 0, "no caller was told of the errors");
     check(well.isFree(), "a key is left");
     for (int i = 0; i < 2; i++) {
-      int pending = client.context().backlog.of(1 + i);
+      int pending = client.context().nodes.releasesPending(1 + i);
       check(pending == 0, pending + " releases are pending for a node that executes nothing");
       check(erring[i].requests <= 8, erring[i].requests + " requests to a node that errs");
     }

@@ -103,7 +103,7 @@ public final class SimulatedClient {
     int sum = 0;
     ClientContext context = ((Client) client).context();
     for (int i = 0; i < context.nodes.count(); i++) {
-      sum += context.backlog.of(i);
+      sum += context.nodes.releasesPending(i);
     }
     return sum;
   }

@@ -30,6 +30,10 @@ class SimClient implements Nodes, Randomness {
   final List<SimLock> allLocks = new ArrayList<>();
   final List<SimUser> users = new ArrayList<>();
   boolean alive = true;
+
+  /** As if it had more pending releases than it keeps. */
+  boolean tooManyPending;
+
   boolean closing;
 
   private final String name;
@@ -302,6 +306,11 @@ class SimClient implements Nodes, Randomness {
   @Override
   public void learn(int node, UnaryOperator<NodeKnowledge> change) {
     knowledge[node] = change.apply(knowledge[node]);
+  }
+
+  @Override
+  public boolean tooManyReleasesPending() {
+    return tooManyPending;
   }
 
   @Override

@@ -16,13 +16,13 @@ import org.junit.jupiter.api.Test;
 
 /** Pending releases are counted per node, and only while they are pending. */
 @RedisTest(nodes = 3)
-class CleanupBacklogIT {
+class PendingReleasesIT {
   private static final int LOCKS = 50;
 
   private final RedisNodes nodes;
   private Redlock redlock;
 
-  CleanupBacklogIT(RedisNodes nodes) {
+  PendingReleasesIT(RedisNodes nodes) {
     this.nodes = nodes;
   }
 
