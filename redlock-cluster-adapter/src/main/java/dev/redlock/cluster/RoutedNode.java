@@ -70,11 +70,6 @@ class RoutedNode implements LockNode {
   }
 
   @Override
-  public void afterArrivals(Runnable task) {
-    cluster.afterArrivals(task);
-  }
-
-  @Override
   public void waiting(LockKeys keys) {
     cluster.waiting(keys);
   }

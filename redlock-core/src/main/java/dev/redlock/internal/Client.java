@@ -10,6 +10,7 @@ import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.internal.election.ElectionClient;
+import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.operations.Operations;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
@@ -119,9 +120,8 @@ final class Client implements Redlock, ElectionClient {
   private void resumeAfterSuspension() {
     long gap = clockGapMillis();
     if (gap - clockGapMillis > SUSPENDED_MILLIS) {
-      context.lateTimers.afterArrivals(
-          () ->
-              locks.all().forEach(a -> a.post((machine, now, wall) -> machine.onTimer(now, wall))));
+      context.time.schedule(
+          () -> locks.all().forEach(a -> a.post(LockMachine::onTimer)), LockActor.GRACE_NANOS);
     }
     clockGapMillis = gap;
   }

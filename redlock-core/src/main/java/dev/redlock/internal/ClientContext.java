@@ -47,8 +47,11 @@ final class ClientContext {
   final @Nullable NodeRequestCounts nodeRequests;
 
   final HintCarriers hints;
-  final LateTimers lateTimers;
   final LeakDetector leaks;
+
+  /** Timers wait until then, because one was late. Timers write and read it, and may lose one. */
+  volatile long graceUntilNanos;
+
   final BurstLog bursts;
   final LossLog losses = new LossLog(this);
 
@@ -67,8 +70,8 @@ final class ClientContext {
     events = new Events(parts.listeners(), callbacks, time, failures);
     nodeRequests = events.hasListeners() ? new NodeRequestCounts(this) : null;
     hints = new HintCarriers(parts.hints(), failures);
-    lateTimers = new LateTimers(nodes, time, log);
     bursts = new BurstLog(log, time);
+    graceUntilNanos = time.nanos();
     leaks = new LeakDetector(parts.traceLeaks(), log);
   }
 

@@ -63,17 +63,6 @@ public interface LockNode extends AutoCloseable {
   }
 
   /**
-   * Runs the task after the handlers of all replies that had reached this process at the time of
-   * the call; at once if there are none. A client needs this after a pause, because its timers fire
-   * before it reads its connections.
-   *
-   * @param task short, runs on any thread; the node may drop it when it is closed
-   */
-  default void afterArrivals(Runnable task) {
-    task.run();
-  }
-
-  /**
    * Checks that this node can decide on all these names at once. The client calls it when it makes
    * a lock, before it sends a request.
    *

@@ -70,11 +70,6 @@ public final class LettuceLockNode implements LockNode {
   }
 
   @Override
-  public void afterArrivals(Runnable task) {
-    connection.afterArrivals(task);
-  }
-
-  @Override
   public boolean notifiesWaiters() {
     return connection.tracks();
   }

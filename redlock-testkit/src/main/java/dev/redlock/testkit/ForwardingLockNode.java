@@ -69,11 +69,6 @@ public class ForwardingLockNode implements LockNode {
   }
 
   @Override
-  public void afterArrivals(Runnable task) {
-    node.afterArrivals(task);
-  }
-
-  @Override
   public void requireServable(LockKeys keys) {
     node.requireServable(keys);
   }

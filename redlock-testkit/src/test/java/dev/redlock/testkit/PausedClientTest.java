@@ -29,6 +29,11 @@ class PausedClientTest {
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final Duration PAUSE = Duration.ofMillis(150);
 
+  /** When the replies are read after a pause. */
+  private static final Duration READ = Duration.ofMillis(20);
+
+  private static final Duration MILLI = Duration.ofMillis(1);
+
   /**
    * A node whose replies stay in the socket until the client reads them, for example while the
    * client is paused.
@@ -52,12 +57,6 @@ class PausedClientTest {
               handler.onReply(reply);
             }
           });
-    }
-
-    @Override
-    public void afterArrivals(Runnable task) {
-      read();
-      task.run();
     }
 
     private void read() {
@@ -103,8 +102,16 @@ class PausedClientTest {
     return asked.join();
   }
 
-  /** The nodes reply to all requests while the client is paused. Then all its timers are late. */
+  /**
+   * The nodes reply to all requests while the client is paused. Then all its timers are late, and
+   * run before it reads the replies.
+   */
   private void pause() {
+    stop();
+    time.schedule(() -> sockets.forEach(Socket::read), READ.toNanos());
+  }
+
+  private void stop() {
     sockets.forEach(socket -> socket.paused = true);
     time.pause(PAUSE, VirtualNodes.ROUND_TRIP.multipliedBy(2));
   }
@@ -116,6 +123,64 @@ class PausedClientTest {
     pause();
     time.passUntil(released::isDone, LONG);
     assertThat(catchThrowable(released::join)).isNull();
+  }
+
+  @Test
+  void release_clientIsPausedAgainBeforeItReads_isConfirmed() {
+    Lease lease = held();
+    CompletableFuture<Void> released = lease.releaseAsync().toCompletableFuture();
+    stop();
+    time.pass(MILLI.multipliedBy(5)); // The late timers wait.
+    stop();
+    time.schedule(() -> sockets.forEach(Socket::read), READ.toNanos());
+    time.passUntil(released::isDone, LONG);
+    assertThat(catchThrowable(released::join)).isNull();
+  }
+
+  @Test
+  void release_timeoutIsInTimeSoonAfterThePause_isConfirmed() {
+    LockOptions options = LockOptions.builder().nodeTimeout(MILLI.multipliedBy(100)).build();
+    time.pass(Duration.ofSeconds(1));
+    List<Lease> leases = new ArrayList<>();
+    for (String name : List.of("y", "z")) {
+      CompletableFuture<Lease> asked = client.lock(name, options).acquireAsync(LONG);
+      time.passUntil(asked::isDone, LONG);
+      leases.add(asked.join());
+    }
+    sockets.forEach(socket -> socket.paused = true);
+    var late = leases.get(0).releaseAsync().toCompletableFuture();
+    time.pass(MILLI.multipliedBy(10));
+    var inTime = leases.get(1).releaseAsync().toCompletableFuture();
+    time.pause(MILLI.multipliedBy(99), MILLI.multipliedBy(5));
+    time.schedule(() -> sockets.forEach(Socket::read), READ.toNanos());
+    time.passUntil(() -> late.isDone() && inTime.isDone(), LONG);
+    assertThat(catchThrowable(late::join)).isNull();
+    assertThat(catchThrowable(inTime::join)).isNull();
+  }
+
+  @Test
+  void release_nodesHaveNotReplied_failsAfterTheGrace() {
+    Lease lease = held();
+    CompletableFuture<Void> released = lease.releaseAsync().toCompletableFuture();
+    stop();
+    time.pass(MILLI.multipliedBy(24));
+    assertThat(released).isNotDone();
+    time.pass(MILLI);
+    assertThat(released).isCompletedExceptionally();
+  }
+
+  @Test
+  void release_clientIsPausedAgainAndAgain_failsAfterTheSecondGrace() {
+    Lease lease = held();
+    CompletableFuture<Void> released = lease.releaseAsync().toCompletableFuture();
+    stop();
+    time.pass(MILLI.multipliedBy(5));
+    stop();
+    time.pass(MILLI.multipliedBy(5));
+    assertThat(released).as("in its second grace").isNotDone();
+    stop();
+    time.pass(Duration.ZERO);
+    assertThat(released).isCompletedExceptionally();
   }
 
   @Test

@@ -176,15 +176,6 @@ public final class Cluster {
     return new ClusterReader(r.masters(), r.share());
   }
 
-  public void afterArrivals(Runnable task) {
-    Running r = running;
-    if (r == null) {
-      task.run();
-    } else {
-      r.masters().afterArrivals(task);
-    }
-  }
-
   public void waiting(LockKeys keys) {
     Running r = running;
     if (r != null && carriesHints(r, keys)) {

@@ -137,11 +137,6 @@ final class MasterLink implements LockNode {
   }
 
   @Override
-  public void afterArrivals(Runnable task) {
-    connection.afterArrivals(task);
-  }
-
-  @Override
   public void send(LockRequest request, ReplyHandler handler) {
     connection.send(request, handler);
   }

@@ -18,7 +18,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -278,19 +277,6 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
       }
     }
     return its;
-  }
-
-  /** Runs the task after all replies that have arrived from the masters are handled. */
-  void afterArrivals(Runnable task) {
-    afterArrivals(links.values().iterator(), task);
-  }
-
-  private static void afterArrivals(Iterator<MasterLink> left, Runnable task) {
-    if (left.hasNext()) {
-      left.next().afterArrivals(() -> afterArrivals(left, task));
-    } else {
-      task.run();
-    }
   }
 
   void close() {

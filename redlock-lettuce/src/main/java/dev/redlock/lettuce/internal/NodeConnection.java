@@ -136,16 +136,6 @@ public final class NodeConnection {
     }
   }
 
-  /** Runs the task after what has arrived on the session is handled; at once without a session. */
-  public void afterArrivals(Runnable task) {
-    NodeSession session = session();
-    if (session == null) {
-      task.run();
-    } else {
-      session.afterArrivals(task);
-    }
-  }
-
   /**
    * Sends another command. The server tracks the keys it reads, like those of scripts. Returns null
    * if the server is not connected.

@@ -14,11 +14,9 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.EventLoop;
 import java.util.Queue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
@@ -218,23 +216,6 @@ final class NodeSession {
             new AsyncCommand<>(
                 new Command<>(CommandType.CLIENT, new StatusOutput<>(ByteArrayCodec.INSTANCE), no)))
         .whenComplete((done, failure) -> mayExempt &= failure == null);
-  }
-
-  /**
-   * Runs the task after what can be read from the socket now. The event loop reads, then runs its
-   * tasks; it collects scheduled tasks only before that. A task that this task schedules therefore
-   * runs after the next read.
-   */
-  void afterArrivals(Runnable task) {
-    EventLoop loop = channel.channel().eventLoop();
-    try {
-      loop.execute(
-          () -> {
-            var unused = loop.schedule(task, 0, TimeUnit.NANOSECONDS);
-          });
-    } catch (RuntimeException e) { // The event loop is shut down and reads no more.
-      task.run();
-    }
   }
 
   /** Whether the server has replied to a request without an error. */

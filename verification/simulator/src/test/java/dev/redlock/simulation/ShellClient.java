@@ -119,10 +119,10 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
 
   @Override
   long afterPauseNanos() {
-    return 150 * Scenario.MS; // LateTimers, twice, and the pool of callbacks.
+    return 150 * Scenario.MS; // Two graces of late timers, and the pool of callbacks.
   }
 
-  /** If a timer is 2 ms late, the client assumes that it was paused: see LateTimers. */
+  /** If a timer is 2 ms late, the client assumes that it was paused. */
   @Override
   long endLateNanos() {
     return world.scenario.timerLateNanos >= 2 * Scenario.MS ? 60 * Scenario.MS : 0;

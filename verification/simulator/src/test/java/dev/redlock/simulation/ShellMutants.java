@@ -129,17 +129,14 @@ final class ShellMutants {
             "      int wanted = few + 2 * blocked;",
             "      int wanted = few + 0 * blocked;"));
     shellMutant(
-        "late timers that came during a reading never run",
+        "a late timer is never handled",
         shell(
-            "LateTimers",
-            "      if (following != null) {\n        following.begin();\n      }\n",
+            "LockActor",
+            "      context.time.schedule(() -> fired(now + wait, graces - 1), wait);\n",
             ""));
     shellMutant(
-        "a timer that fires during a reading is lost",
-        shell(
-            "LateTimers",
-            "    } else if (!reading || !join(task)) {",
-            "    } else if (!reading) {"));
+        "a late timer waits as long as timers are late",
+        shell("LockActor", "fired(now + wait, graces - 1)", "fired(dueNanos, graces)"));
     shellMutant(
         "queues are not told that the status of a node changed",
         shell(

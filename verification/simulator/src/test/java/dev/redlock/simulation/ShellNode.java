@@ -69,15 +69,6 @@ final class ShellNode implements LockNode {
   }
 
   @Override
-  public void afterArrivals(Runnable task) {
-    if (client.world.rng.chance(0.5)) {
-      task.run();
-    } else {
-      client.soon(task);
-    }
-  }
-
-  @Override
   public void waiting(LockKeys keys) {
     waiting.merge(keys, 1, Integer::sum);
     if (client.throwsNow()) {
