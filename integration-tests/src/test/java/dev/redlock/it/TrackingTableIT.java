@@ -81,6 +81,18 @@ class TrackingTableIT {
 
   @Test
   void wait_thatTimesOut_leavesNoEntry() {
+    waitInVain(i -> List.of("held-" + i));
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void wait_forSeveralNamesOfWhichOneIsFree_leavesNoEntryWhenItTimesOut() {
+    waitInVain(i -> List.of("free-" + i, "held-" + i));
+    assertNothingIsLeft();
+  }
+
+  /** Each wait is for names of which one is held. */
+  private void waitInVain(IntFunction<List<String>> names) {
     try (Redlock holder = Clients.patient(nodes);
         Redlock waiter = Clients.patient(nodes)) {
       List<Lease> leases = new ArrayList<>();
@@ -90,31 +102,11 @@ class TrackingTableIT {
       forEachName(
           i ->
               waiter
-                  .lock("held-" + i, OPTIONS)
+                  .lock(names.apply(i), OPTIONS)
                   .acquireAsync(Duration.ofMillis(50))
                   .handle((lease, failure) -> null));
       leases.forEach(Lease::close);
     }
-    assertNothingIsLeft();
-  }
-
-  @Test
-  void wait_forSeveralNamesOfWhichOneIsFree_leavesNoEntryWhenItTimesOut() {
-    try (Redlock holder = Clients.patient(nodes);
-        Redlock waiter = Clients.patient(nodes)) {
-      List<Lease> leases = new ArrayList<>();
-      for (int i = 0; i < NAMES; i++) {
-        leases.add(holder.lock("one-of-two-" + i, OPTIONS).acquire(PATIENCE));
-      }
-      forEachName(
-          i ->
-              waiter
-                  .lock(List.of("free-" + i, "one-of-two-" + i), OPTIONS)
-                  .acquireAsync(Duration.ofMillis(50))
-                  .handle((lease, failure) -> null));
-      leases.forEach(Lease::close);
-    }
-    assertNothingIsLeft();
   }
 
   @Test
