@@ -22,13 +22,10 @@ import org.jspecify.annotations.Nullable;
 public interface RedlockListener {
 
   /**
-   * A lease was granted; the caller had waited this long. One {@link #onEnded(Lease, LeaseEnd)}
-   * follows, also if the caller had given up and the client releases the lease at once.
+   * A lease was granted; the caller had waited this long. One {@link #onEnded} follows, also if the
+   * caller had given up and the client releases the lease at once.
    */
   default void onAcquired(Lease lease, Duration waited) {}
-
-  /** An acquire was refused, or its caller gave up. */
-  default void onRefused(AcquireReport report) {}
 
   /** A lease was extended; {@code repaired} nodes had lost it and store it again. */
   default void onExtended(Lease lease, int repaired) {}
@@ -36,19 +33,14 @@ public interface RedlockListener {
   /** An extension got no quorum; the lease stays valid until its deadline. */
   default void onExtendFailed(Lease lease, Duration remainingValidity) {}
 
-  /** A lease ended. */
-  default void onEnded(Lease lease, LeaseEnd end) {}
-
   /**
-   * A lease ended. Calls {@link #onEnded(Lease, LeaseEnd)} unless it is overridden.
+   * A lease ended.
    *
    * @param held from the grant to the end
    * @param validityLeft how long the lease would still have been valid; near zero means that the
    *     holder came close to losing it
    */
-  default void onEnded(Lease lease, LeaseEnd end, Duration held, Duration validityLeft) {
-    onEnded(lease, end);
-  }
+  default void onEnded(Lease lease, LeaseEnd end, Duration held, Duration validityLeft) {}
 
   /**
    * A caller asks for a lock. Exactly one {@link #onWaiterLeft} follows for it, even if it was
@@ -60,8 +52,10 @@ public interface RedlockListener {
    * A caller no longer waits: it got the lock, was refused, or gave up.
    *
    * @param waited since it asked
+   * @param report how each node voted, if the acquire was refused or its time was over; else null
    */
-  default void onWaiterLeft(Caller caller, WaitEnd end, Duration waited) {}
+  default void onWaiterLeft(
+      Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {}
 
   /** A caller of this client got a lock that another caller or another process had before. */
   default void onHandOff(List<String> names, HandOff kind) {}
@@ -73,22 +67,6 @@ public interface RedlockListener {
    *     client was faster
    */
   default void onHint(List<String> names, boolean useful) {}
-
-  /** A caller joined the local queue, which now has this length. */
-  default void onQueued(List<String> names, int length) {}
-
-  /** A caller was rejected: the local queue was full, with this length. */
-  default void onTurnedAway(List<String> names, int length) {}
-
-  /** The first waiter of the local queue is about to ask the nodes again. */
-  default void onWakeUp(List<String> names, WakeUp cause) {}
-
-  /**
-   * The client sends a round, or a request to be queued.
-   *
-   * @param homeOnly whether it is a request to be queued, which only the home node receives
-   */
-  default void onRound(List<String> names, boolean homeOnly) {}
 
   /** The state of a node's connection changed. */
   default void onNode(NodeState node) {}
@@ -190,16 +168,4 @@ public interface RedlockListener {
       long count,
       Duration total,
       Duration longest) {}
-
-  /** Why a waiter asks again. */
-  enum WakeUp {
-    /** A release hint or an invalidation arrived: the lock may be free. */
-    HINT,
-    /** The key of the holder has expired, as far as this process knows. */
-    EXPIRY,
-    /** The fallback poll interval passed without a hint or an expiry. */
-    POLL,
-    /** The pause after a collision, after an outage, or at the limit of rounds, has passed. */
-    PAUSE
-  }
 }

@@ -7,7 +7,8 @@ import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
-import dev.redlock.RedlockListener.WakeUp;
+import dev.redlock.internal.WaitProbe;
+import dev.redlock.internal.protocol.WakeUp;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.PubSubHints;
 import dev.redlock.spi.LockNode;
@@ -73,7 +74,7 @@ class HintsIT {
     LockOptions lazy = Clients.options().pollInterval(Duration.ofMinutes(1)).build();
     List<WakeUp> causes = new CopyOnWriteArrayList<>();
     RedlockListener listener =
-        new RedlockListener() {
+        new WaitProbe() {
           @Override
           public void onWakeUp(List<String> names, WakeUp cause) {
             causes.add(cause);

@@ -10,6 +10,8 @@ import dev.redlock.LockOptions;
 import dev.redlock.LockQueueFullException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
+import dev.redlock.internal.WaitProbe;
+import dev.redlock.internal.protocol.WakeUp;
 import dev.redlock.testkit.ForkedJvm;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
@@ -48,14 +50,14 @@ class WaitingIT {
   void sections_eightThreadsOneProcess_shareTheirRounds() throws Exception {
     AtomicLong rounds = new AtomicLong();
     RedlockListener counter =
-        new RedlockListener() {
+        new WaitProbe() {
           @Override
           public void onRound(List<String> names, boolean homeOnly) {
             rounds.incrementAndGet();
           }
 
           @Override
-          public void onEnded(Lease lease, LeaseEnd end) {
+          public void onEnded(Lease lease, LeaseEnd end, Duration held, Duration left) {
             rounds.addAndGet(end == LeaseEnd.RELEASED ? 1 : 0); // The release is also a round.
           }
         };
@@ -274,7 +276,7 @@ class WaitingIT {
     AtomicInteger atAll = new AtomicInteger();
     AtomicInteger polls = new AtomicInteger();
     RedlockListener watching =
-        new RedlockListener() {
+        new WaitProbe() {
           @Override
           public void onRound(List<String> names, boolean homeOnly) {
             (homeOnly ? atHome : atAll).incrementAndGet();

@@ -4,12 +4,12 @@ import dev.redlock.AcquireReport;
 import dev.redlock.LeaseEnd;
 import dev.redlock.RedlockListener;
 import dev.redlock.internal.protocol.HeldLease;
-import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.Time;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Calls each listener on the callback executor, one event after another. */
 final class Events {
@@ -41,6 +41,15 @@ final class Events {
     }
   }
 
+  /** Gives the event to the listeners that are probes of tests. */
+  void tellProbes(Consumer<WaitProbe> event) {
+    for (ListenerQueue listener : listeners) {
+      if (listener.isProbe()) {
+        listener.add(l -> event.accept((WaitProbe) l));
+      }
+    }
+  }
+
   void joined(PendingAcquire caller) {
     if (!listeners.isEmpty()) {
       RedlockListener.Caller told = caller.forListeners();
@@ -48,11 +57,11 @@ final class Events {
     }
   }
 
-  void left(PendingAcquire caller, RedlockListener.WaitEnd end) {
+  void left(PendingAcquire caller, RedlockListener.WaitEnd end, @Nullable AcquireReport report) {
     if (!listeners.isEmpty()) {
       RedlockListener.Caller told = caller.forListeners();
       Duration waited = Duration.ofNanos(time.nanos() - caller.submittedNanos());
-      tell(l -> l.onWaiterLeft(told, end, waited));
+      tell(l -> l.onWaiterLeft(told, end, waited, report));
     }
   }
 
@@ -61,18 +70,6 @@ final class Events {
     if (!listeners.isEmpty()) {
       Duration waited = Duration.ofNanos(time.nanos() - waiter.submittedNanos());
       tell(l -> l.onAcquired(new DefaultLease(core), waited));
-    }
-  }
-
-  void refused(AcquireReport report) {
-    if (!listeners.isEmpty()) {
-      tell(l -> l.onRefused(report));
-    }
-  }
-
-  void turnedAway(LockKeys keys, int length) {
-    if (!listeners.isEmpty()) {
-      tell(l -> l.onTurnedAway(keys.names(), length));
     }
   }
 

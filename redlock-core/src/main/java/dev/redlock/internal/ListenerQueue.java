@@ -57,6 +57,10 @@ final class ListenerQueue implements Runnable {
     this.limit = limit;
   }
 
+  boolean isProbe() {
+    return listener instanceof WaitProbe;
+  }
+
   /** Delivers the event later, or drops it if the queue is full. Never throws, never blocks. */
   void add(Consumer<RedlockListener> event) {
     if (undelivered.get() >= limit) {

@@ -2,10 +2,10 @@ package dev.redlock.internal;
 
 import dev.redlock.LeaseEnd;
 import dev.redlock.RedlockListener.HandOff;
-import dev.redlock.RedlockListener.WakeUp;
 import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockMachine;
+import dev.redlock.internal.protocol.WakeUp;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
@@ -51,11 +51,9 @@ final class LockEvents {
     } else if (effect instanceof Effect.Woken woken) {
       hintWas(false); // The attempt after the previous hint was refused.
       hinted = woken.cause() == WakeUp.HINT;
-      events.tell(l -> l.onWakeUp(keys.names(), woken.cause()));
-    } else if (effect instanceof Effect.Queued queued) {
-      events.tell(l -> l.onQueued(keys.names(), queued.length()));
+      events.tellProbes(p -> p.onWakeUp(keys.names(), woken.cause()));
     } else if (effect instanceof Effect.Attempted attempted) {
-      events.tell(l -> l.onRound(keys.names(), attempted.homeOnly()));
+      events.tellProbes(p -> p.onRound(keys.names(), attempted.homeOnly()));
     } else if (held != null && effect instanceof Effect.Extended extended) {
       events.tell(l -> l.onExtended(new DefaultLease(held), extended.repaired()));
     } else if (held != null && effect instanceof Effect.ExtendFailed failed) {

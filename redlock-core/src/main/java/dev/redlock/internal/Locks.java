@@ -118,7 +118,7 @@ final class Locks {
           pending.keys(),
           (machine, now, wall) -> {
             machine.cancel(pending, now, wall);
-            pending.left(WaitEnd.CANCELLED);
+            pending.left(WaitEnd.CANCELLED, null);
           });
     } else {
       var unused = pending.result().thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));

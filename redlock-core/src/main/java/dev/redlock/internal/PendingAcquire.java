@@ -81,7 +81,7 @@ final class PendingAcquire extends Waiter {
     DefaultLease lease = new DefaultLease(core);
     context.leaks.watch(lease, acquiredAt);
     boolean given = result.complete(Optional.of(lease));
-    left(given ? WaitEnd.ACQUIRED : WaitEnd.CANCELLED);
+    left(given ? WaitEnd.ACQUIRED : WaitEnd.CANCELLED, null);
     context.events.acquired(this, core); // In any case: listeners learn of its end too.
     if (given) {
       tellTaker(true);
@@ -91,35 +91,33 @@ final class PendingAcquire extends Waiter {
   }
 
   void refused(AcquireReport report) {
-    context.events.refused(report);
     RuntimeException failure = exception(report);
     boolean given =
         failure == null
             ? result.complete(Optional.empty())
             : result.completeExceptionally(Results.untraced(failure));
-    left(given ? end(report.verdict()) : WaitEnd.CANCELLED);
+    left(given ? end(report.verdict()) : WaitEnd.CANCELLED, report);
     tellTaker(given);
   }
 
   void turnedAway(int length) {
-    context.events.turnedAway(keys(), length);
     boolean given =
         result.completeExceptionally(
             Results.untraced(new LockQueueFullException(keys().names(), length)));
-    left(given ? WaitEnd.TURNED_AWAY : WaitEnd.CANCELLED);
+    left(given ? WaitEnd.TURNED_AWAY : WaitEnd.CANCELLED, null);
     tellTaker(given);
   }
 
   void refusedBecauseClosed() {
     join();
-    left(WaitEnd.CLOSED);
+    left(WaitEnd.CLOSED, null);
     tellTaker(result.completeExceptionally(Results.untraced(new RedlockClosedException())));
   }
 
   /** The caller no longer waits. Called in the actor of the lock. */
-  void left(WaitEnd end) {
+  void left(WaitEnd end, @Nullable AcquireReport report) {
     if (joined && !left) {
-      context.events.left(this, end);
+      context.events.left(this, end, report);
       Recorder.waited(keys(), end, submittedNanos(), context.time);
     }
     left = true;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import dev.redlock.AcquireReport;
-import dev.redlock.spi.LockKeys;
+import dev.redlock.RedlockListener.WaitEnd;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
@@ -16,10 +16,10 @@ class EventsTest {
   private static final int TIMES = 200_000;
 
   @Test
+  @SuppressWarnings("NullAway") // Without a listener the caller is not used.
   void refusals_withoutAListener_allocateNothing() {
     FailureLog failures = new FailureLog(LoggerFactory.getLogger("test"));
     Events events = new Events(List.of(), Runnable::run, new SystemTime(), failures);
-    LockKeys keys = LockKeys.of("redlock", List.of("a"));
     AcquireReport report =
         new AcquireReport(
             List.of("a"),
@@ -30,12 +30,10 @@ class EventsTest {
             1,
             Duration.ZERO);
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    events.refused(report); // Links what is linked at the first call.
-    events.turnedAway(keys, 1);
+    events.left(null, WaitEnd.REFUSED, report); // Links what is linked at the first call.
     long before = threads.getCurrentThreadAllocatedBytes();
     for (int i = 0; i < TIMES; i++) {
-      events.refused(report);
-      events.turnedAway(keys, 1);
+      events.left(null, WaitEnd.REFUSED, report);
     }
     assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(TIMES / 4);
   }

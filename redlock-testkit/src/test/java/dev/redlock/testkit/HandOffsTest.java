@@ -6,7 +6,7 @@ import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
-import dev.redlock.RedlockListener;
+import dev.redlock.internal.WaitProbe;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -140,7 +140,7 @@ class HandOffsTest {
       int[] rounds = {0};
       Redlock one =
           nodes.client(
-              new RedlockListener() {
+              new WaitProbe() {
                 @Override
                 public void onRound(List<String> names, boolean homeOnly) {
                   rounds[0]++;

@@ -3,6 +3,7 @@ package dev.redlock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.redlock.AcquireReport;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
@@ -26,6 +27,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,7 +61,8 @@ class HostileListenerTest {
     }
 
     @Override
-    public void onWaiterLeft(Caller caller, WaitEnd end, Duration waited) {
+    public void onWaiterLeft(
+        Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
       left.incrementAndGet();
       if (left.get() > joined.get()) {
         wrong.add("left before joined");

@@ -10,11 +10,13 @@ import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
 import dev.redlock.LockQueueFullException;
 import dev.redlock.Redlock;
-import dev.redlock.RedlockListener;
+import dev.redlock.internal.WaitProbe;
+import dev.redlock.internal.protocol.WakeUp;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -25,23 +27,18 @@ class ListenerTest {
   private final VirtualNodes nodes = new VirtualNodes(3);
   private final Told told = new Told();
 
-  private static final class Told implements RedlockListener {
+  private static final class Told implements WaitProbe {
     final List<String> events = new ArrayList<>();
     final List<WakeUp> wakeUps = new ArrayList<>();
 
     @Override
-    public void onQueued(List<String> names, int length) {
-      events.add("queued " + names + " " + length);
-    }
-
-    @Override
-    public void onTurnedAway(List<String> names, int length) {
-      events.add("turned away " + names + " " + length);
-    }
-
-    @Override
-    public void onRefused(AcquireReport report) {
-      events.add("refused " + report.names() + " " + report.verdict());
+    public void onWaiterLeft(
+        Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
+      if (end == WaitEnd.TURNED_AWAY) {
+        events.add("turned away " + caller.names());
+      } else if (report != null) {
+        events.add("refused " + report.names() + " " + report.verdict());
+      }
     }
 
     @Override
@@ -55,7 +52,7 @@ class ListenerTest {
     }
 
     @Override
-    public void onEnded(Lease lease, LeaseEnd end) {
+    public void onEnded(Lease lease, LeaseEnd end, Duration held, Duration validityLeft) {
       events.add("ended " + lease.names() + " " + end);
     }
 
@@ -82,7 +79,7 @@ class ListenerTest {
   }
 
   @Test
-  void queue_growingFullAndShrinking_isReported() {
+  void queue_fullAndShrinking_isReported() {
     LockOptions two = LockOptions.builder().queueBound(2).build();
     DistributedLock lock = nodes.client(told).lock("a", two);
     Lease held = acquire(lock);
@@ -100,12 +97,7 @@ class ListenerTest {
     nodes.time().passUntil(first::isDone, WAIT);
     hear();
     assertThat(told.events)
-        .containsExactly(
-            "queued [a] 1",
-            "queued [a] 2",
-            "turned away [a] 2",
-            "refused [a] HELD_LOCALLY",
-            "ended [a] HANDED_OFF");
+        .containsExactly("turned away [a]", "refused [a] HELD_LOCALLY", "ended [a] HANDED_OFF");
     first.join().releaseAsync();
   }
 
@@ -156,7 +148,7 @@ class ListenerTest {
     held.releaseAsync();
     nodes.time().passUntil(next::isDone, Duration.ofMillis(10));
     hear();
-    assertThat(told.wakeUps).containsOnly(RedlockListener.WakeUp.HINT);
+    assertThat(told.wakeUps).containsOnly(WakeUp.HINT);
     next.join().releaseAsync();
   }
 
@@ -167,7 +159,7 @@ class ListenerTest {
     CompletableFuture<Lease> next = nodes.client(told).lock("a").acquireAsync(WAIT);
     nodes.time().pass(Duration.ofSeconds(5));
     assertThat(told.wakeUps)
-        .filteredOn(RedlockListener.WakeUp.POLL::equals)
+        .filteredOn(WakeUp.POLL::equals)
         .hasSizeBetween(3, 10); // Every second ± 50 %.
     next.cancel(true);
     held.releaseAsync();

@@ -2,6 +2,7 @@ package dev.redlock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.AcquireReport;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
@@ -14,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -36,7 +38,8 @@ class ObservationTest {
     }
 
     @Override
-    public void onWaiterLeft(Caller caller, WaitEnd end, Duration waited) {
+    public void onWaiterLeft(
+        Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
       events.add("left " + end);
     }
 
@@ -193,7 +196,8 @@ class ObservationTest {
           }
 
           @Override
-          public void onWaiterLeft(Caller caller, WaitEnd end, Duration waited) {
+          public void onWaiterLeft(
+              Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
             throw new IllegalStateException("on purpose");
           }
         };

@@ -58,7 +58,7 @@ public final class HeldLeases implements Scenario {
     }
 
     @Override
-    public void onEnded(Lease lease, LeaseEnd end) {
+    public void onEnded(Lease lease, LeaseEnd end, Duration held, Duration validityLeft) {
       if (end != LeaseEnd.RELEASED) {
         lost.incrementAndGet();
       }

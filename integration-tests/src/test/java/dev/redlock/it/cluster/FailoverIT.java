@@ -12,6 +12,8 @@ import dev.redlock.RedlockListener;
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.cluster.ClusterReleaseHints;
+import dev.redlock.internal.WaitProbe;
+import dev.redlock.internal.protocol.WakeUp;
 import dev.redlock.it.Clients;
 import dev.redlock.it.contract.TestClient;
 import dev.redlock.spi.LockKeys;
@@ -69,9 +71,9 @@ class FailoverIT {
   void masterKilled_leaseContinues_othersAreServedSoon_andWaitersReceiveHints(
       ClusterReleaseHints hints) throws Exception {
     String name = "kill_{" + hints + "}";
-    List<RedlockListener.WakeUp> causes = new CopyOnWriteArrayList<>();
+    List<WakeUp> causes = new CopyOnWriteArrayList<>();
     RedlockListener listener =
-        new RedlockListener() {
+        new WaitProbe() {
           @Override
           public void onWakeUp(List<String> names, WakeUp cause) {
             causes.add(cause);
@@ -125,7 +127,7 @@ class FailoverIT {
           (System.nanoTime() - released) / 1e6);
       // The next poll comes after 5 to 15 s.
       ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> !causes.isEmpty());
-      assertThat(causes).first().isEqualTo(RedlockListener.WakeUp.HINT);
+      assertThat(causes).first().isEqualTo(WakeUp.HINT);
       listeners.eachHearsOfEachRelease();
     }
   }

@@ -52,7 +52,12 @@ class SuspendingLockTest {
             granted.add(lease.fencingToken())
           }
 
-          override fun onEnded(lease: Lease, end: LeaseEnd) {
+          override fun onEnded(
+            lease: Lease,
+            end: LeaseEnd,
+            held: java.time.Duration,
+            validityLeft: java.time.Duration,
+          ) {
             ended.add(lease.fencingToken())
           }
         }

@@ -85,7 +85,8 @@ public final class RedlockMetrics implements MeterBinder, RedlockListener {
   }
 
   @Override
-  public void onWaiterLeft(Caller caller, WaitEnd end, Duration waited) {
+  public void onWaiterLeft(
+      Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
     state.waiters.decrementAndGet();
     Each.of(bound, meters -> meters.of(caller.names()).left(caller, end, waited));
   }
@@ -93,11 +94,6 @@ public final class RedlockMetrics implements MeterBinder, RedlockListener {
   @Override
   public void onAcquired(Lease lease, Duration waited) {
     state.leases.incrementAndGet();
-  }
-
-  @Override
-  public void onRefused(AcquireReport report) {
-    // Counted as its caller leaves.
   }
 
   @Override

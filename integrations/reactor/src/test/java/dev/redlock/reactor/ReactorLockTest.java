@@ -90,7 +90,8 @@ class ReactorLockTest {
               }
 
               @Override
-              public void onEnded(Lease lease, dev.redlock.LeaseEnd end) {
+              public void onEnded(
+                  Lease lease, dev.redlock.LeaseEnd end, Duration held, Duration left) {
                 ended.add(lease.fencingToken());
               }
             })

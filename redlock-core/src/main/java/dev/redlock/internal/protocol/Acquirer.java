@@ -1,6 +1,5 @@
 package dev.redlock.internal.protocol;
 
-import dev.redlock.RedlockListener.WakeUp;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;

@@ -2,7 +2,6 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.LeaseEnd;
-import dev.redlock.RedlockListener;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.ReleaseHints;
@@ -35,11 +34,8 @@ public sealed interface Effect {
   /** The names may be free now: hint other locks of this process, and other processes. */
   record ReleaseHint(HeldLease lease, ReleaseHints.Reason reason) implements Effect {}
 
-  /** A caller joined the queue, which has this length now. */
-  record Queued(int length) implements Effect {}
-
   /** The head of the queue wakes up. */
-  record Woken(RedlockListener.WakeUp cause) implements Effect {}
+  record Woken(WakeUp cause) implements Effect {}
 
   /** A round begins; or the home node alone is asked to queue this process. */
   record Attempted(boolean homeOnly) implements Effect {}

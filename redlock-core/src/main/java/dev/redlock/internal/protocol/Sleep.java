@@ -1,6 +1,5 @@
 package dev.redlock.internal.protocol;
 
-import dev.redlock.RedlockListener.WakeUp;
 import org.jspecify.annotations.Nullable;
 
 /** The sleep between two requests of the head of the local queue: until when, and why it ends. */

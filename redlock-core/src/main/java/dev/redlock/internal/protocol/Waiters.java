@@ -113,9 +113,6 @@ final class Waiters {
     w.sequence = sequence++;
     queue.add(w);
     deadlines.add(w);
-    if (busy) {
-      effects.add(new Effect.Queued(length + 1));
-    }
     return true;
   }
 

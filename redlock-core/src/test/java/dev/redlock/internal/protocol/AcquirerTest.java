@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.LeaseEnd;
-import dev.redlock.RedlockListener.WakeUp;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;

@@ -2,7 +2,6 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.RedlockListener.WakeUp;
 import org.junit.jupiter.api.Test;
 
 class SleepTest {

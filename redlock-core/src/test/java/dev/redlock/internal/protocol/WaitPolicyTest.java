@@ -2,7 +2,6 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.RedlockListener.WakeUp;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
 import java.time.Duration;

@@ -33,16 +33,9 @@ class WaitersTest extends MachineFixture {
     acquire();
     submit(false);
     submit(false);
-    assertThat(take(Effect.Queued.class)).extracting(Effect.Queued::length).containsExactly(1, 2);
     submit(false);
     assertThat(take(Effect.TurnAway.class)).extracting(Effect.TurnAway::length).containsExactly(2);
     assertThat(machine.waiting()).isEqualTo(2);
-  }
-
-  @Test
-  void caller_whoIsServedAtOnce_isNotReportedAsQueued() {
-    submit(false);
-    assertThat(take(Effect.Queued.class)).isEmpty();
   }
 
   @Test

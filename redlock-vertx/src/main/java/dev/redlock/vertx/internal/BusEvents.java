@@ -10,6 +10,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Publishes the life-cycle events of leases, for dashboards and other verticles. Never publishes a
@@ -47,16 +48,19 @@ public final class BusEvents implements RedlockListener {
   }
 
   @Override
-  public void onEnded(Lease lease, LeaseEnd end) {
+  public void onEnded(Lease lease, LeaseEnd end, Duration held, Duration validityLeft) {
     publish(event(end.byHolder() ? "released" : "lost", lease).put("end", end.name()));
   }
 
   @Override
-  public void onRefused(AcquireReport report) {
-    publish(
-        event("refused", report.names())
-            .put("verdict", report.verdict().name())
-            .put("report", report.sentence()));
+  public void onWaiterLeft(
+      Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
+    if (report != null) {
+      publish(
+          event("refused", report.names())
+              .put("verdict", report.verdict().name())
+              .put("report", report.sentence()));
+    }
   }
 
   private JsonObject event(String type, Lease lease) {

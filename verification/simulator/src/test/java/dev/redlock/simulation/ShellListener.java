@@ -3,7 +3,8 @@ package dev.redlock.simulation;
 import dev.redlock.AcquireReport;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
-import dev.redlock.RedlockListener;
+import dev.redlock.internal.WaitProbe;
+import dev.redlock.internal.protocol.WakeUp;
 import dev.redlock.operations.NodeState;
 import java.time.Duration;
 import java.util.HashMap;
@@ -11,9 +12,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** A listener that throws, blocks and calls back, and that checks which events it receives. */
-final class ShellListener implements RedlockListener {
+final class ShellListener implements WaitProbe {
   private final ShellClient client;
   private final World world;
   private long joined;
@@ -68,7 +70,8 @@ final class ShellListener implements RedlockListener {
   }
 
   @Override
-  public void onWaiterLeft(Caller caller, WaitEnd end, Duration waited) {
+  public void onWaiterLeft(
+      Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
     left++;
     if (left > joined && !dropped) {
       world.failed(new Violation("listener", client.name() + ": more callers left than joined"));
@@ -87,7 +90,7 @@ final class ShellListener implements RedlockListener {
   }
 
   @Override
-  public void onEnded(Lease lease, LeaseEnd end) {
+  public void onEnded(Lease lease, LeaseEnd end, Duration ago, Duration validityLeft) {
     if (!held.remove(key(lease)) && !dropped) {
       world.failed(new Violation("listener", "ended before it was acquired: " + lease.id()));
     }
@@ -99,11 +102,6 @@ final class ShellListener implements RedlockListener {
 
   private static String key(Lease lease) {
     return lease.names() + " " + lease.fencingToken();
-  }
-
-  @Override
-  public void onRefused(AcquireReport report) {
-    event();
   }
 
   @Override

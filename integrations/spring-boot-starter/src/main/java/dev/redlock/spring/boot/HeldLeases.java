@@ -50,8 +50,8 @@ final class HeldLeases implements RedlockListener, RedlockBuilderCustomizer {
   }
 
   @Override
-  public void onEnded(Lease lease, LeaseEnd end) {
-    held.remove(key(lease));
+  public void onEnded(Lease lease, LeaseEnd end, Duration held, Duration validityLeft) {
+    this.held.remove(key(lease));
   }
 
   /** Ends may be among the events that were dropped. */
