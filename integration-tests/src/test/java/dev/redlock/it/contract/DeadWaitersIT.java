@@ -56,6 +56,7 @@ class DeadWaitersIT {
 
   /**
    * Places of processes on each node, whichever is the home node; a client's own life and patience.
+   * They arrived long ago: a client only estimates the clock by which it arrives.
    */
   private void die(String name, int count, long patienceMicros, long lifeMillis) {
     LockKeys keys = TestClient.keys(name);
@@ -64,7 +65,9 @@ class DeadWaitersIT {
         List<CompletableFuture<?>> queued = new ArrayList<>();
         for (int i = 0; i < count; i++) {
           QueueEntry entry =
-              new QueueEntry(keys.member("dead-" + died++), 0, patienceMicros, lifeMillis, false);
+              new QueueEntry(
+                  keys.member("dead-" + died), 1 + died, patienceMicros, lifeMillis, false);
+          died++;
           queued.add(client.send(new LockRequest.Enqueue(keys, entry, 0)));
         }
         queued.forEach(CompletableFuture::join);

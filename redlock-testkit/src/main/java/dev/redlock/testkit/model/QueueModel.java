@@ -20,7 +20,7 @@ final class QueueModel {
   /** Among the signs of life: until when no release wakes the last of the queue. */
   private static final String LAST_WOKEN = "";
 
-  private static final long LAST_WOKEN_MILLIS = 100;
+  private static final long LAST_WOKEN_MILLIS = 250;
 
   private final Map<String, Queue> queues = new TreeMap<>();
   private final Map<String, TurnKey> turnKeys = new HashMap<>();

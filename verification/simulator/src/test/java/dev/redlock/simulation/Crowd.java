@@ -12,8 +12,8 @@ import dev.redlock.internal.protocol.Waiter;
 final class Crowd {
   private static final long MAX_WAIT = 300 * Scenario.SECOND;
 
-  /** A release wakes the last of a queue again after 100 ms at the earliest. */
-  private static final long LONG_HOLD = 150 * Scenario.MS;
+  /** A release wakes the last of a queue again after 250 ms at the earliest. */
+  private static final long LONG_HOLD = 300 * Scenario.MS;
 
   final World world;
   private final int callers;

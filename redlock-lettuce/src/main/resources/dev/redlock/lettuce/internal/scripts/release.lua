@@ -8,7 +8,7 @@
 --       [, queue key of a lock on several names]]]
 --
 -- If others want a name that this release frees, or that was free, wakes the first of its queue and warns the second;
--- see enqueue. If more than five processes are queued, wakes the last as well, at most every 100 ms: all processes
+-- see enqueue. If more than five processes are queued, wakes the last as well, at most every 250 ms: all processes
 -- before it may be dead. It knows that it is far back, so it asks to be queued again. A member '' among the signs of
 -- life, see sweep, says that the last was woken.
 --
@@ -162,7 +162,7 @@ for i, first in ipairs(firsts) do
     if lasts[i] then
       -- This is not its turn, so the value stays.
       redis.pcall('PEXPIRE', free[i] .. ':wake:' .. lasts[i], 60000)
-      redis.pcall('ZADD', queues[i] .. ':alive', string.format('%.0f', math.floor(now / 1000) + 100), '')
+      redis.pcall('ZADD', queues[i] .. ':alive', string.format('%.0f', math.floor(now / 1000) + 250), '')
     end
   elseif not first.err then
     local empty = queues[i]
