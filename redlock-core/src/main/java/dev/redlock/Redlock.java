@@ -84,6 +84,10 @@ public interface Redlock extends AutoCloseable {
    * valid; a call that ran at the same time ends with {@code RedlockClosedException}, or with a
    * lease that is released.
    *
+   * <p>Then it waits until the threads of the client have ended, for 1 s at most, so that a
+   * container may drop the class loader. A callback that blocks keeps its thread, and the client
+   * logs this. In a callback, it does not wait for the current thread.
+   *
    * <p>Idempotent: a second call returns when the first call returns. Never throws. May be called
    * from callbacks and listeners. If a callback executor runs a callback in the middle of a lock's
    * queue, and the callback closes the client, this method returns at once, and a thread of the

@@ -145,6 +145,9 @@ public final class RedlockBuilder {
    * fixed number of threads and a callback blocks each of them, all other callbacks wait. If it
    * runs tasks on the calling thread, callbacks run on a node's I/O thread, in the middle of a
    * lock's queue, or on the thread of the timers, and must return at once.
+   *
+   * <p>Without it, callbacks run on threads of the client. Their context class loader is the one
+   * that loaded the library.
    */
   public RedlockBuilder callbackExecutor(Executor callbackExecutor) {
     this.callbackExecutor = requireNonNull(callbackExecutor, "callbackExecutor");

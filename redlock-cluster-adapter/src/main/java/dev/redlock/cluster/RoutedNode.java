@@ -100,6 +100,11 @@ class RoutedNode implements LockNode {
   }
 
   @Override
+  public boolean isEnded() {
+    return cluster.isEnded();
+  }
+
+  @Override
   public String toString() {
     return name();
   }

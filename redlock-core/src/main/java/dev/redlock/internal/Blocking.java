@@ -56,6 +56,11 @@ final class Blocking {
     var unused = result.whenComplete((value, failure) -> LockSupport.unpark(waiter));
   }
 
+  /** Parks for about this time by the machine's clock; returns at once if interrupted. */
+  void pause(long nanos) {
+    platform.park(new CompletableFuture<>(), nanos);
+  }
+
   /** Waits until done or the time has passed; keeps the thread's interrupt flag. */
   void awaitUninterruptibly(CompletableFuture<?> result, long nanos) {
     unparkAt(result); // Once, however often the thread is interrupted.

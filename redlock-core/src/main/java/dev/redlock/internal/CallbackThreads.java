@@ -1,6 +1,7 @@
 package dev.redlock.internal;
 
 import dev.redlock.spi.Time;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -137,6 +138,10 @@ final class CallbackThreads implements Executor {
     closed = true;
     DaemonThreads.endWhenIdle(threads);
     threads.setCorePoolSize(Integer.MAX_VALUE);
+  }
+
+  List<Thread> livingThreads() {
+    return DaemonThreads.living(threads);
   }
 
   private void run(Runnable callback) {

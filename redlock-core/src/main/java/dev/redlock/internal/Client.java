@@ -55,6 +55,8 @@ final class Client implements Redlock, ElectionClient {
 
   private final CompletableFuture<Boolean> closed = new CompletableFuture<>();
 
+  private final OwnThreads threads;
+
   // Confined to the heartbeat.
   private long clockGapMillis;
 
@@ -67,6 +69,7 @@ final class Client implements Redlock, ElectionClient {
     this.maxLeaseTime = maxLeaseTime;
     keyPrefix = parts.keyPrefix();
     locks = new Locks(context);
+    threads = new OwnThreads(context, locks);
     inspector = new LockInspector(context, locks);
     doctor = new Doctor(context, locks, parts.restartGuard());
     health = new HealthLog(context);
@@ -311,6 +314,9 @@ final class Client implements Redlock, ElectionClient {
   private void awaitClosed(Thread here) {
     if (closer.get() != here && !isNeededHere()) {
       context.blocking.awaitUninterruptibly(closed, Drain.LIMIT_NANOS + CLOSE_NANOS);
+      if (!threads.areHere()) { // Else the first close waits for the end of this thread.
+        threads.awaitEnd();
+      }
     }
   }
 
@@ -319,7 +325,7 @@ final class Client implements Redlock, ElectionClient {
     return locks.isHandledHere() || CallbackThreads.isOnCallersThread();
   }
 
-  /** Releases what can be released, then closes the nodes, then the timers and threads. */
+  /** Releases what can be released, closes the nodes, timers and threads, and waits for them. */
   private void finish() {
     attempt("the drain", () -> new Drain(context, locks).await());
     heartbeat.cancel();
@@ -335,6 +341,7 @@ final class Client implements Redlock, ElectionClient {
     context.systemTime.close();
     context.callbackThreads.close();
     closed.complete(true);
+    attempt("waiting for the end of the threads", threads::awaitEnd);
   }
 
   private interface Step {

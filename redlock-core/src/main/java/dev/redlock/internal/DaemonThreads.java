@@ -1,5 +1,8 @@
 package dev.redlock.internal;
 
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -41,15 +44,20 @@ final class DaemonThreads {
     pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
   }
 
+  /** The threads of the pool that have not ended. Empty if their factory is not of this class. */
+  static List<Thread> living(ThreadPoolExecutor pool) {
+    return pool.getThreadFactory() instanceof Known known ? known.living() : List.of();
+  }
+
   /** Platform threads. */
   static ThreadFactory platform(String prefix) {
     AtomicInteger number = new AtomicInteger();
-    return task -> {
-      Thread thread = new Thread(null, task, prefix + number.getAndIncrement(), 0, false);
-      thread.setDaemon(true);
-      thread.setContextClassLoader(DaemonThreads.class.getClassLoader());
-      return thread;
-    };
+    return new Known(
+        task -> {
+          Thread thread = new Thread(null, task, prefix + number.getAndIncrement(), 0, false);
+          thread.setDaemon(true);
+          return thread;
+        });
   }
 
   /** Virtual threads from Java 24 on, platform threads before. */
@@ -65,14 +73,40 @@ final class DaemonThreads {
       Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
       type.getMethod("name", String.class, long.class).invoke(builder, prefix, 0L);
       type.getMethod("inheritInheritableThreadLocals", boolean.class).invoke(builder, false);
-      ThreadFactory factory = (ThreadFactory) type.getMethod("factory").invoke(builder);
-      return task -> {
-        Thread thread = factory.newThread(task);
-        thread.setContextClassLoader(DaemonThreads.class.getClassLoader());
-        return thread;
-      };
+      return new Known((ThreadFactory) type.getMethod("factory").invoke(builder));
     } catch (ReflectiveOperationException e) {
       return null; // Platform threads work too.
+    }
+  }
+
+  /** Knows the threads that it made and that have not ended. */
+  private static final class Known implements ThreadFactory {
+    private static final int FORGET_FROM = 16;
+
+    private final ThreadFactory maker;
+    private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+
+    /** How many threads are known when those that have ended are forgotten. Races do no harm. */
+    private volatile int forgetAt = FORGET_FROM;
+
+    Known(ThreadFactory maker) {
+      this.maker = maker;
+    }
+
+    @Override
+    public Thread newThread(Runnable task) {
+      Thread thread = maker.newThread(task);
+      thread.setContextClassLoader(DaemonThreads.class.getClassLoader());
+      if (threads.size() >= forgetAt) {
+        threads.removeIf(known -> known.getState() == Thread.State.TERMINATED);
+        forgetAt = 2 * threads.size() + FORGET_FROM;
+      }
+      threads.add(thread);
+      return thread;
+    }
+
+    List<Thread> living() {
+      return threads.stream().filter(Thread::isAlive).toList();
     }
   }
 }

@@ -52,6 +52,10 @@ final class HintCarriers {
     call("close", ReleaseHints::close);
   }
 
+  boolean areEnded() {
+    return carriers.stream().allMatch(ReleaseHints::isEnded);
+  }
+
   private void call(String method, Consumer<ReleaseHints> call) {
     for (ReleaseHints carrier : carriers) {
       try {

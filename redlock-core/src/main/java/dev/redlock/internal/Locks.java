@@ -271,6 +271,10 @@ final class Locks {
     }
   }
 
+  List<Thread> livingThreads() {
+    return DaemonThreads.living(queueThreads);
+  }
+
   /** Whether the current thread is in the middle of an event of any actor. */
   boolean isHandledHere() {
     return all().stream().anyMatch(LockActor::isHandledHere);

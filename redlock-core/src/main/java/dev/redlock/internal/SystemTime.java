@@ -1,6 +1,7 @@
 package dev.redlock.internal;
 
 import dev.redlock.spi.Time;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -34,6 +35,10 @@ final class SystemTime implements Time {
     } catch (RejectedExecutionException e) {
       return () -> {}; // Closed: all that waited has been settled.
     }
+  }
+
+  List<Thread> livingThreads() {
+    return DaemonThreads.living(timer);
   }
 
   void close() {

@@ -91,4 +91,12 @@ public interface LockNode extends AutoCloseable {
   /** Drops the connection. Requests without a reply get {@link ReplyCode#FAILED}. */
   @Override
   void close();
+
+  /**
+   * Whether, after {@link #close()}, nothing of this node is left: its connection and its own
+   * threads have ended. A cheap snapshot; the client asks until it is true, for a short time.
+   */
+  default boolean isEnded() {
+    return true;
+  }
 }

@@ -44,6 +44,11 @@ public interface ReleaseHints extends AutoCloseable {
   @Override
   void close();
 
+  /** Whether, after {@link #close()}, its own threads have ended; see {@link LockNode#isEnded}. */
+  default boolean isEnded() {
+    return true;
+  }
+
   /**
    * The end of a lease. Contains no lease id, because a hint is public.
    *

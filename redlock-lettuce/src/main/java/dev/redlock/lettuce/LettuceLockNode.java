@@ -90,6 +90,11 @@ public final class LettuceLockNode implements LockNode {
   }
 
   @Override
+  public boolean isEnded() {
+    return connection.isEnded();
+  }
+
+  @Override
   public String toString() {
     return name();
   }

@@ -2,10 +2,11 @@ package dev.redlock.lettuce;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.lettuce.internal.CleanThreads;
 import dev.redlock.lettuce.internal.ClientSetup;
-import dev.redlock.lettuce.internal.DerivedResources;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
+import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.spi.ReleaseHints;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ConnectionFuture;
@@ -22,11 +23,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,7 +58,7 @@ public final class PubSubHints implements ReleaseHints {
   private final String channel;
   private final LettuceOptions options;
   private final SharedResources threads;
-  private final RedisClient client;
+  private final ThreadSharingClient client;
 
   /** Written when a connection is established, read for each hint. */
   private final List<StatefulRedisConnection<String, String>> publishers =
@@ -79,7 +81,7 @@ public final class PubSubHints implements ReleaseHints {
     this.channel = channel;
     this.options = options;
     threads = new SharedResources(options.clientResources());
-    client = RedisClient.create(DerivedResources.of(threads.acquire()));
+    client = CleanThreads.call(() -> new ThreadSharingClient(threads.acquire()));
     // Lettuce may reconnect and repeat commands here, because these are only hints. It must not
     // queue them while it is disconnected: a late hint has no use.
     ClientOptions.Builder builder =
@@ -126,14 +128,18 @@ public final class PubSubHints implements ReleaseHints {
   @Override
   public void start(Receiver to) {
     receiver = to;
+    CleanThreads.run(this::connect);
+  }
+
+  private void connect() {
     for (NodeUri uri : uris) {
       keep(
-          () -> client.connectPubSubAsync(StringCodec.UTF8, configured(uri)),
+          lettuce -> lettuce.connectPubSubAsync(StringCodec.UTF8, configured(uri)),
           made -> subscribe(uri, made),
           failure -> tell(uri, failure));
       // Two connections: in RESP2 a connection that subscribes cannot publish.
       keep(
-          () -> client.connectAsync(StringCodec.UTF8, configured(uri)),
+          lettuce -> lettuce.connectAsync(StringCodec.UTF8, configured(uri)),
           publishers::add,
           failure -> {}); // The log has it from the first connection.
     }
@@ -145,12 +151,14 @@ public final class PubSubHints implements ReleaseHints {
 
   /** Tries to connect until it succeeds. After that Lettuce reconnects by itself. */
   private <C extends StatefulConnection<String, String>> void keep(
-      Supplier<ConnectionFuture<C>> connect, Consumer<C> use, Consumer<Throwable> onFailure) {
+      Function<RedisClient, ConnectionFuture<C>> connect,
+      Consumer<C> use,
+      Consumer<Throwable> onFailure) {
     if (closed) {
       return;
     }
-    connect
-        .get()
+    client
+        .connect(connect)
         .whenComplete(
             (made, failure) -> {
               if (failure == null) {
@@ -170,10 +178,7 @@ public final class PubSubHints implements ReleaseHints {
 
   private void later(Runnable task) {
     ScheduledFuture<?> unused =
-        client
-            .getResources()
-            .eventExecutorGroup()
-            .schedule(task, RETRY.toMillis(), TimeUnit.MILLISECONDS);
+        client.executor().schedule(task, RETRY.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   private void subscribe(NodeUri uri, StatefulRedisPubSubConnection<String, String> made) {
@@ -226,13 +231,19 @@ public final class PubSubHints implements ReleaseHints {
     if (ended.reason() == Reason.HANDED_OFF) {
       return;
     }
+    try { // Netty would leave objects in the thread locals of the current thread.
+      client.executor().execute(() -> ended.names().forEach(this::publish));
+    } catch (RejectedExecutionException e) {
+      LOG.debug("the client is closed: no release hint", e);
+    }
+  }
+
+  private void publish(String name) {
     for (StatefulRedisConnection<String, String> connection : publishers) {
-      for (String name : ended.names()) {
-        try {
-          connection.async().publish(channel, name).whenComplete(this::onPublished);
-        } catch (RuntimeException e) {
-          LOG.debug("publishing a release hint failed", e);
-        }
+      try {
+        connection.async().publish(channel, name).whenComplete(this::onPublished);
+      } catch (RuntimeException e) {
+        LOG.debug("publishing a release hint failed", e);
       }
     }
   }
@@ -251,6 +262,11 @@ public final class PubSubHints implements ReleaseHints {
     }
     closed = true;
     publishers.clear();
-    var unused = DerivedResources.close(client).thenRun(threads::release);
+    threads.release(CleanThreads.call(client::close));
+  }
+
+  @Override
+  public boolean isEnded() {
+    return closed && threads.areQuiet();
   }
 }

@@ -98,6 +98,11 @@ public class ForwardingLockNode implements LockNode {
     node.close();
   }
 
+  @Override
+  public boolean isEnded() {
+    return node.isEnded();
+  }
+
   /** Forwards the events, as those of this node. */
   protected class ForwardingListener implements NodeListener {
     private final NodeListener client;

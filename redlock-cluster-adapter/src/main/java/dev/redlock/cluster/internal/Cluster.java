@@ -1,6 +1,7 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.cluster.ClusterReleaseHints;
+import dev.redlock.lettuce.internal.CleanThreads;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
@@ -106,18 +107,21 @@ public final class Cluster {
       if (running != null || closed) {
         throw new IllegalStateException(name + " was started or closed before");
       }
-      started = connections.start(self, node, context);
+      started = CleanThreads.call(() -> connections.start(self, node, context));
       running =
           new Running(
               started,
               new ClusterReplies(name, started.masters(), started.share()),
               EncodedRequest.fenceLifeMillis(context.maxLeaseTime()));
     }
-    if (started.first()) {
-      started.masters().start();
-    } else {
-      started.masters().welcome();
-    }
+    CleanThreads.run(
+        () -> {
+          if (started.first()) {
+            started.masters().start();
+          } else {
+            started.masters().welcome();
+          }
+        });
   }
 
   /** Sends the request to the master of its names, or replies with the reason why it cannot. */
@@ -207,7 +211,16 @@ public final class Cluster {
       idle = new NodeStatus(State.CONNECTING, 2, 0, 0, "closed");
     }
     if (r != null) {
-      connections.close(r.started);
+      CleanThreads.run(() -> connections.close(r.started));
     }
+  }
+
+  /** Whether, after the close, nothing is left that only this node used. */
+  public boolean isEnded() {
+    Running r;
+    synchronized (this) {
+      r = running;
+    }
+    return r == null || r.started.masters().areEnded();
   }
 }

@@ -5,13 +5,13 @@ import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.lettuce.internal.Failures;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
+import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.Time;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
@@ -293,7 +293,12 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
       confirmation.close();
     }
     all.forEach(MasterLink::close);
-    var unused = watch.close().thenCompose(done -> side.close()).thenRun(resources::release);
+    resources.release(watch.close().thenCompose(done -> side.close()));
+  }
+
+  /** Whether, after the close, the connections and their own threads have ended. */
+  boolean areEnded() {
+    return resources.areQuiet();
   }
 
   // The links.
@@ -412,7 +417,7 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
   }
 
   @Override
-  public RedisClient client() {
+  public ThreadSharingClient client() {
     return side.client();
   }
 
@@ -620,7 +625,7 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
   // Access for hint carriers and confirmations.
 
   @Override
-  public RedisClient sideClient() {
+  public ThreadSharingClient sideClient() {
     return side.client();
   }
 

@@ -343,7 +343,7 @@ final class PubSubHints implements HintCarrier {
     try {
       cluster
           .sideClient()
-          .connectPubSubAsync(StringCodec.UTF8, cluster.uriOf(address))
+          .connect(client -> client.connectPubSubAsync(StringCodec.UTF8, cluster.uriOf(address)))
           .whenComplete((made, failure) -> connected(side, made, failure));
     } catch (RuntimeException e) {
       connected(side, null, e);

@@ -269,7 +269,8 @@ final class ReplicaConfirmation {
     try {
       cluster
           .sideClient()
-          .connectAsync(ByteArrayCodec.INSTANCE, cluster.uriOf(queue.address))
+          .connect(
+              client -> client.connectAsync(ByteArrayCodec.INSTANCE, cluster.uriOf(queue.address)))
           .whenComplete((made, failure) -> connected(queue, made, failure));
     } catch (RuntimeException e) {
       connected(queue, null, e);

@@ -2,8 +2,7 @@ package dev.redlock.cluster.internal;
 
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.ClientSetup;
-import dev.redlock.lettuce.internal.DerivedResources;
-import io.lettuce.core.RedisClient;
+import dev.redlock.lettuce.internal.ThreadSharingClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import java.util.concurrent.CompletionStage;
@@ -13,16 +12,16 @@ import java.util.concurrent.CompletionStage;
  * user of a connection must know when it is a new one.
  */
 final class SideClient {
-  private final RedisClient client;
+  private final ThreadSharingClient client;
   private final LettuceOptions options;
 
   SideClient(ClientResources resources, LettuceOptions options) {
     this.options = options;
-    client = RedisClient.create(DerivedResources.of(resources));
+    client = new ThreadSharingClient(resources);
     client.setOptions(ClientSetup.withoutReconnecting(options));
   }
 
-  RedisClient client() {
+  ThreadSharingClient client() {
     return client;
   }
 
@@ -32,6 +31,6 @@ final class SideClient {
   }
 
   CompletionStage<Void> close() {
-    return DerivedResources.close(client);
+    return client.close();
   }
 }

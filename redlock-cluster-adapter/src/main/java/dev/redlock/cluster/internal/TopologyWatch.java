@@ -1,8 +1,8 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.lettuce.internal.NodeUri;
+import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.spi.Time;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -45,7 +45,7 @@ final class TopologyWatch {
     /** The servers that may be asked over a new connection. */
     List<NodeUri> others(int maxReplicas);
 
-    RedisClient client();
+    ThreadSharingClient client();
 
     RedisURI dressed(NodeUri uri);
 
@@ -204,7 +204,8 @@ final class TopologyWatch {
       RedisURI uri = cluster.dressed(server);
       CompletionStage<StatefulRedisConnection<byte[], byte[]>> connecting;
       try {
-        connecting = cluster.client().connectAsync(ByteArrayCodec.INSTANCE, uri);
+        connecting =
+            cluster.client().connect(made -> made.connectAsync(ByteArrayCodec.INSTANCE, uri));
       } catch (RuntimeException e) {
         answered(null, e, server);
         return;

@@ -2,8 +2,13 @@ package dev.redlock.lettuce.internal;
 
 import io.lettuce.core.resource.ThreadFactoryProvider;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.FastThreadLocalThread;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
+import java.util.function.Supplier;
 
 /**
  * Makes the threads of Lettuce without anything of the thread that happens to make them. Otherwise
@@ -13,31 +18,91 @@ import java.util.concurrent.ThreadFactory;
  * <p>The threads are Netty's own, for which {@code FastThreadLocal} is fast. Such a thread always
  * inherits. So another thread makes it, which has inherited nothing.
  */
-final class CleanThreads implements ThreadFactoryProvider {
+public final class CleanThreads implements ThreadFactoryProvider {
+  /** The threads that were made, without some that have ended. */
+  private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+
+  CleanThreads() {}
+
   @Override
   public ThreadFactory getThreadFactory(String poolName) {
     ThreadFactory factory = new DefaultThreadFactory(poolName, true);
-    return task -> madeElsewhere(factory, task);
+    return task -> {
+      Thread made = call(() -> factory.newThread(task));
+      threads.removeIf(known -> known.getState() == Thread.State.TERMINATED);
+      threads.add(made);
+      return made;
+    };
   }
 
-  private static Thread madeElsewhere(ThreadFactory factory, Runnable task) {
-    CompletableFuture<Thread> made = new CompletableFuture<>();
-    Thread maker =
-        new Thread(
-            null,
+  boolean haveEnded() {
+    return threads.stream().noneMatch(Thread::isAlive);
+  }
+
+  /** Waits for the end of each thread, for this time at most. */
+  void awaitEnd(long millis) throws InterruptedException {
+    for (Thread thread : threads) {
+      thread.join(millis);
+    }
+  }
+
+  /**
+   * Runs the task on a new thread, and returns when it has ended. Netty leaves objects in the
+   * thread locals of each thread that uses it beside its event loops. In a thread of a container
+   * they would keep the class loader of the application reachable for ever.
+   */
+  public static <T> T call(Supplier<T> task) {
+    if (Thread.currentThread() instanceof FastThreadLocalThread) {
+      return task.get(); // Such a thread removes them when it ends.
+    }
+    CompletableFuture<T> done = new CompletableFuture<>();
+    Thread thread =
+        start(
+            "lettuce-caller",
             () -> {
               try {
-                made.complete(factory.newThread(task));
+                done.complete(task.get());
               } catch (Throwable e) {
-                made.completeExceptionally(e);
+                done.completeExceptionally(e);
               }
-            },
-            "lettuce-thread-maker",
-            0,
-            false);
-    maker.setDaemon(true);
-    maker.setContextClassLoader(CleanThreads.class.getClassLoader());
-    maker.start();
-    return made.join();
+            });
+    try {
+      return done.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      } else if (e.getCause() instanceof Error failure) {
+        throw failure;
+      }
+      throw e;
+    } finally {
+      awaitEnd(thread);
+    }
+  }
+
+  /** The same for a task without a result. */
+  public static void run(Runnable task) {
+    var unused =
+        call(
+            () -> {
+              task.run();
+              return true;
+            });
+  }
+
+  /** The thread has done its task. */
+  private static void awaitEnd(Thread thread) {
+    while (thread.isAlive()) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Starts a daemon thread that has inherited nothing. */
+  static Thread start(String name, Runnable task) {
+    Thread thread = new Thread(null, task, name, 0, false);
+    thread.setDaemon(true);
+    thread.setContextClassLoader(CleanThreads.class.getClassLoader());
+    thread.start();
+    return thread;
   }
 }

@@ -384,7 +384,7 @@ final class ConnectionLoop {
     CompletionStage<Void> dropped =
         last == null ? CompletableFuture.completedStage(null) : last.drop();
     // The threads fail the pending requests and must outlive them.
-    var unused = dropped.thenCompose(done -> connector.close()).thenRun(resources::release);
+    resources.release(dropped.thenCompose(done -> connector.close()));
   }
 
   static NodeError disconnected(String message) {

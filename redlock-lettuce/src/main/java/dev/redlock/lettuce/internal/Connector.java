@@ -3,7 +3,6 @@ package dev.redlock.lettuce.internal;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.Time;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -33,7 +32,7 @@ final class Connector {
   private final NodeUri nodeUri;
   private final LettuceOptions options;
   private final Time time;
-  private final RedisClient client;
+  private final ThreadSharingClient client;
 
   /** Whether a connect was tried before. Written and read by one connect after another. */
   private volatile boolean tried;
@@ -45,7 +44,7 @@ final class Connector {
     this.nodeUri = nodeUri;
     this.options = options;
     this.time = time;
-    client = RedisClient.create(DerivedResources.of(shared, this::prepare), nodeUri.toRedisUri());
+    client = new ThreadSharingClient(shared, this::prepare);
   }
 
   /**
@@ -115,7 +114,7 @@ final class Connector {
     try {
       client.setOptions(ClientSetup.withoutReconnecting(options, patience));
       RedisURI uri = ClientSetup.configured(nodeUri.toRedisUri(), options, patience);
-      connecting = client.connectAsync(ByteArrayCodec.INSTANCE, uri);
+      connecting = client.connect(lettuce -> lettuce.connectAsync(ByteArrayCodec.INSTANCE, uri));
     } catch (RuntimeException e) {
       return CompletableFuture.failedStage(e);
     }
@@ -132,7 +131,7 @@ final class Connector {
 
   /** Closes the Lettuce client, but not the threads of others. Never fails. */
   CompletionStage<Void> close() {
-    return DerivedResources.close(client);
+    return client.close();
   }
 
   private void prepare(Channel channel) {

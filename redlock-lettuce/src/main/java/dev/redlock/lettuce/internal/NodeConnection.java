@@ -95,10 +95,12 @@ public final class NodeConnection {
       if (loop != null || closed) {
         throw new IllegalStateException("node " + name() + " was started or closed before");
       }
-      started = new ConnectionLoop(self, uri, options, resources, clustered, context);
+      started =
+          CleanThreads.call(
+              () -> new ConnectionLoop(self, uri, options, resources, clustered, context));
       loop = started;
     }
-    started.start();
+    CleanThreads.run(started::start);
   }
 
   /** Sends the request, or fails it at once if it cannot be sent. */
@@ -204,7 +206,12 @@ public final class NodeConnection {
       started = loop;
     }
     if (started != null) {
-      started.close();
+      CleanThreads.run(started::close);
     }
+  }
+
+  /** Whether, after {@link #close}, the connection has ended, and own threads with the last one. */
+  public boolean isEnded() {
+    return closed && (loop == null || resources.areQuiet());
   }
 }

@@ -17,6 +17,7 @@ import io.netty.channel.ChannelOption;
 import java.util.Queue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
@@ -241,9 +242,21 @@ final class NodeSession {
     }
   }
 
-  /** Sends a command beside the requests: for a probe, a script, or a ping. */
+  /**
+   * Sends a command beside the requests: for a probe, a script, or a ping. Only the event loop
+   * writes: Netty would leave objects in the thread locals of another thread.
+   */
   <T> CompletionStage<T> dispatch(AsyncCommand<byte[], byte[], T> command) {
-    connection.dispatch(command);
+    EventLoop loop = channel.channel().eventLoop();
+    if (loop.inEventLoop()) {
+      connection.dispatch(command);
+    } else {
+      try {
+        loop.execute(() -> connection.dispatch(command));
+      } catch (RejectedExecutionException e) { // The event loop is shut down.
+        command.completeExceptionally(e);
+      }
+    }
     return command;
   }
 

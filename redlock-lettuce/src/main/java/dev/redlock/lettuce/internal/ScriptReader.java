@@ -39,7 +39,7 @@ public final class ScriptReader implements LockReader {
     this.resources = resources;
     this.options = options;
     this.time = time;
-    connector = new Connector(uri, options, resources.acquire(), time);
+    connector = CleanThreads.call(() -> new Connector(uri, options, resources.acquire(), time));
   }
 
   @Override
@@ -65,12 +65,14 @@ public final class ScriptReader implements LockReader {
     return connection()
         .thenCompose(
             made ->
-                inTime(
-                    made.connection()
-                        .async()
-                        .<List<Object>>eval(
-                            Script.LIST.text(), ScriptOutputType.MULTI, NO_KEYS, values)
-                        .toCompletableFuture()))
+                CompletableFuture.supplyAsync(
+                        () ->
+                            made.connection()
+                                .async()
+                                .<List<Object>>eval(
+                                    Script.LIST.text(), ScriptOutputType.MULTI, NO_KEYS, values),
+                        made.channel().channel().eventLoop())
+                    .thenCompose(sent -> inTime(sent.toCompletableFuture())))
         .thenApply(ScriptReader::page);
   }
 
@@ -89,7 +91,7 @@ public final class ScriptReader implements LockReader {
       return CompletableFuture.failedFuture(new IOException("the listing was closed"));
     }
     if (known == null || isOver(known)) {
-      known = connector.connect().toCompletableFuture();
+      known = CleanThreads.call(() -> connector.connect().toCompletableFuture());
       connecting = known;
     }
     return known;
@@ -145,10 +147,7 @@ public final class ScriptReader implements LockReader {
             ? CompletableFuture.completedFuture(null)
             : made.thenCompose(one -> one.connection().closeAsync());
     // One after the other: Lettuce logs a warning if the client closes the connection once more.
-    var unused =
-        ended
-            .handle((done, failure) -> connector.close())
-            .thenCompose(closing -> closing)
-            .thenRun(resources::release);
+    resources.release(
+        ended.handle((done, failure) -> connector.close()).thenCompose(closing -> closing));
   }
 }

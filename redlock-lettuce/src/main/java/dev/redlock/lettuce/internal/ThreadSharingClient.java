@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.event.DefaultEventPublisherOptions;
 import io.lettuce.core.resource.ClientResources;
@@ -10,18 +11,22 @@ import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.Timeout;
+import io.netty.util.Timer;
 import io.netty.util.concurrent.EventExecutorGroup;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.netty.util.concurrent.Promise;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The resources of one Lettuce client, on threads that others share. They see each channel of the
- * client. So its close ends the channels that are still connecting, too.
+ * A Lettuce client on threads that others share. It sees each of its channels. So its close ends
+ * the channels that are still connecting, too.
  *
  * <p>Lettuce closes the channels that have connected, releases the event loops, and relies on them
  * to close the others. But an event loop of Netty 4.2 may end without that. In each turn it looks
@@ -29,8 +34,17 @@ import org.jspecify.annotations.Nullable;
  * the shutdown comes between the two, and the quiet period is zero, the loop ends at once, and a
  * socket that was connecting stays open until the process ends. A quiet period would help, but it
  * delays the reset of each connection by 100 ms.
+ *
+ * <p>An attempt to connect that has no channel yet would open its socket on a loop that has ended,
+ * and the socket would stay open. So the close waits for the attempts that have begun.
  */
-public final class DerivedResources {
+public final class ThreadSharingClient {
+  /** Name resolution may hang, and no close of a channel ends it. */
+  private static final long ATTEMPTS_MILLIS = 1_000;
+
+  private final Timer timer;
+  private final RedisClient client;
+
   /** All channels that are open. Closes each channel that is added after its own close. */
   private final ChannelGroup channels =
       new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true);
@@ -38,30 +52,89 @@ public final class DerivedResources {
   /** Of the newest channel. Written on the channel's thread, read by the timer. */
   private volatile @Nullable EventExecutorGroup loops;
 
-  private DerivedResources() {}
+  /** Done when the client is closed and no attempt to connect is under way. */
+  private final CompletableFuture<Void> quiet = new CompletableFuture<>();
 
-  /** Derives resources for one client. Their shutdown does not end the shared threads. */
-  public static ClientResources of(ClientResources shared) {
-    return of(shared, channel -> {});
+  // Guarded by this.
+  private int attempts;
+  private boolean closed;
+
+  /** A client on these threads. Its close does not end them. */
+  public ThreadSharingClient(ClientResources shared) {
+    this(shared, channel -> {});
   }
 
   /**
-   * Derives resources for one client.
-   *
    * @param onChannel is called on the thread of each new channel, before it connects
    */
-  static ClientResources of(ClientResources shared, Consumer<Channel> onChannel) {
-    return new DerivedResources().derive(shared, onChannel);
+  ThreadSharingClient(ClientResources shared, Consumer<Channel> onChannel) {
+    timer = shared.timer();
+    client = RedisClient.create(derive(shared, onChannel));
   }
 
-  /** Closes a client that has derived resources, and then these. Never fails. */
-  public static CompletionStage<Void> close(RedisClient client) {
+  public void setOptions(ClientOptions options) {
+    client.setOptions(options);
+  }
+
+  /** The threads for short tasks beside the event loops. */
+  public EventExecutorGroup executor() {
+    return client.getResources().eventExecutorGroup();
+  }
+
+  /**
+   * Begins to connect.
+   *
+   * @throws IllegalStateException if the client is closed
+   */
+  public <C> CompletionStage<C> connect(Function<RedisClient, ? extends CompletionStage<C>> how) {
+    synchronized (this) {
+      if (closed) {
+        throw new IllegalStateException("the client is closed");
+      }
+      attempts++;
+    }
+    CompletionStage<C> attempt;
+    try {
+      attempt = how.apply(client);
+    } catch (RuntimeException | Error e) {
+      onAttemptEnded();
+      throw e;
+    }
+    return attempt.whenComplete((made, failure) -> onAttemptEnded());
+  }
+
+  private void onAttemptEnded() {
+    boolean last;
+    synchronized (this) {
+      attempts--;
+      last = closed && attempts == 0;
+    }
+    if (last) {
+      quiet.complete(null);
+    }
+  }
+
+  /** Closes the client and its channels. Attempts under way fail. The stage never fails. */
+  public CompletionStage<Void> close() {
+    boolean none;
+    synchronized (this) {
+      closed = true;
+      none = attempts == 0;
+    }
+    if (none) {
+      quiet.complete(null);
+    } else {
+      Timeout limit =
+          timer.newTimeout(t -> quiet.complete(null), ATTEMPTS_MILLIS, TimeUnit.MILLISECONDS);
+      var unused = quiet.thenRun(limit::cancel);
+    }
     return client
         .shutdownAsync(0, 1, TimeUnit.SECONDS)
-        .handle(
-            (done, failure) -> {
+        .handle((done, failure) -> quiet)
+        .thenCompose(ended -> ended)
+        .thenRun(
+            () -> {
               var unused = client.getResources().shutdown(0, 0, TimeUnit.SECONDS);
-              return null;
             });
   }
 
@@ -120,10 +193,12 @@ public final class DerivedResources {
         channels
             .close()
             .addListener(
-                closed ->
-                    shared
-                        .release(group, quietPeriod, timeout, unit)
-                        .addListener(ended -> released.trySuccess(ended.isSuccess())));
+                done ->
+                    quiet.thenRun(
+                        () ->
+                            shared
+                                .release(group, quietPeriod, timeout, unit)
+                                .addListener(ended -> released.trySuccess(ended.isSuccess()))));
         return released;
       }
 

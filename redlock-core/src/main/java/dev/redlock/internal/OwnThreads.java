@@ -1,0 +1,81 @@
+package dev.redlock.internal;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * The threads of one client and of its nodes, at the end of its close. A container closes the class
+ * loader of an application when the close has returned. A thread that still runs then fails, and
+ * keeps the class loader reachable.
+ */
+final class OwnThreads {
+  /**
+   * The longest wait. User code may block a callback, or a callback may wait for the thread that
+   * closes the client.
+   */
+  static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  private final ClientContext context;
+  private final Locks locks;
+
+  OwnThreads(ClientContext context, Locks locks) {
+    this.context = context;
+    this.locks = locks;
+  }
+
+  /** Whether the current thread is one of the client's pools. */
+  boolean areHere() {
+    return living().anyMatch(Thread.currentThread()::equals);
+  }
+
+  /**
+   * Returns when all of them have ended, except the current one, or after {@link #LIMIT_NANOS} with
+   * a line in the log. By the machine's clock: the clock of the user may stand still.
+   */
+  void awaitEnd() {
+    long begin = context.systemTime.nanos();
+    boolean interrupted = false;
+    while (!haveEnded()) {
+      if (context.systemTime.nanos() - begin >= LIMIT_NANOS) {
+        context.log.warn(
+            "the client is closed, but after {} s not all of its threads have ended; a callback that"
+                + " blocks keeps its thread: {}; nodes: {}",
+            TimeUnit.NANOSECONDS.toSeconds(LIMIT_NANOS),
+            others().map(Thread::getName).limit(8).toList(),
+            unendedNodes());
+        break;
+      }
+      context.blocking.pause(CHECK_NANOS);
+      interrupted |= Thread.interrupted();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private boolean haveEnded() {
+    return others().findAny().isEmpty() && unendedNodes().isEmpty() && context.hints.areEnded();
+  }
+
+  private List<String> unendedNodes() {
+    return Stream.iterate(0, i -> i < context.nodes.count(), i -> i + 1)
+        .filter(i -> !context.nodes.node(i).isEnded())
+        .map(context.nodes::name)
+        .toList();
+  }
+
+  private Stream<Thread> others() {
+    return living().filter(thread -> thread != Thread.currentThread());
+  }
+
+  private Stream<Thread> living() {
+    return Stream.of(
+            locks.livingThreads(),
+            context.systemTime.livingThreads(),
+            context.callbackThreads.livingThreads())
+        .flatMap(List::stream);
+  }
+}
