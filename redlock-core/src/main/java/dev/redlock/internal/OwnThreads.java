@@ -10,13 +10,13 @@ import java.util.stream.Stream;
  * keeps the class loader reachable.
  */
 final class OwnThreads {
-  /**
-   * The longest wait. User code may block a callback, or a callback may wait for the thread that
-   * closes the client.
-   */
-  static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(1);
-
   private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  /**
+   * The longest wait is 1 s. User code may block a callback, or a callback may wait for the thread
+   * that closes the client. Counted in checks: while the process is paused, its threads cannot end.
+   */
+  private static final int MAX_CHECKS = 1_000;
 
   private final ClientContext context;
   private final Locks locks;
@@ -32,18 +32,16 @@ final class OwnThreads {
   }
 
   /**
-   * Returns when all of them have ended, except the current one, or after {@link #LIMIT_NANOS} with
-   * a line in the log. By the machine's clock: the clock of the user may stand still.
+   * Returns when all of them have ended, except the current one, or after {@link #MAX_CHECKS} with
+   * a line in the log.
    */
   void awaitEnd() {
-    long begin = context.systemTime.nanos();
     boolean interrupted = false;
-    while (!haveEnded()) {
-      if (context.systemTime.nanos() - begin >= LIMIT_NANOS) {
+    for (int checks = 0; !haveEnded(); checks++) {
+      if (checks == MAX_CHECKS) {
         context.log.warn(
-            "the client is closed, but after {} s not all of its threads have ended; a callback that"
+            "the client is closed, but after 1 s not all of its threads have ended; a callback that"
                 + " blocks keeps its thread: {}; nodes: {}",
-            TimeUnit.NANOSECONDS.toSeconds(LIMIT_NANOS),
             others().map(Thread::getName).limit(8).toList(),
             unendedNodes());
         break;

@@ -75,7 +75,7 @@ public final class SharedResources {
     }
   }
 
-  /** Whether nobody is about to release them, and the threads have ended if all users are gone. */
+  /** Whether no user is about to release them, and the threads have ended if all users are gone. */
   public synchronized boolean areQuiet() {
     Thread ending = shutdown;
     return closing == 0
@@ -83,10 +83,15 @@ public final class SharedResources {
   }
 
   private static void shutDown(ClientResources resources, CleanThreads threads) {
-    var unused = resources.shutdown(0, 1, TimeUnit.SECONDS);
     try {
+      var unused = resources.shutdown(0, 1, TimeUnit.SECONDS);
       threads.awaitEnd(SHUTDOWN_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // No thread interrupts this one.
+    } finally {
       SharedTimer.release();
+    }
+    try {
       endGlobalExecutor();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // No thread interrupts this one.

@@ -4,7 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.resource.ClientResources;
+import io.netty.util.Timer;
+import io.netty.util.TimerTask;
+import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -12,7 +17,8 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class ThreadSharingClientTest {
-  private final ClientResources shared = ClientResources.create();
+  private final Limits limits = new Limits();
+  private final ClientResources shared = ClientResources.builder().timer(limits).build();
   private final ThreadSharingClient client = new ThreadSharingClient(shared);
 
   @AfterEach
@@ -33,14 +39,55 @@ class ThreadSharingClientTest {
 
   @Test
   void close_whileAnAttemptHangs_completes() throws Exception {
-    client.connect(lettuce -> new CompletableFuture<>());
-    client.close().toCompletableFuture().get();
+    var unused = client.connect(lettuce -> new CompletableFuture<>());
+    CompletableFuture<Void> closed = client.close().toCompletableFuture();
+    limits.pass();
+    closed.get();
   }
 
   @Test
   void connect_afterClose_isRefused() {
-    client.close();
+    var unused = client.close();
     assertThatThrownBy(() -> client.connect(lettuce -> new CompletableFuture<>()))
         .isInstanceOf(IllegalStateException.class);
+  }
+
+  /** A timer whose time passes only when a test says so. */
+  private static final class Limits implements Timer {
+    private final Queue<TimerTask> tasks = new ConcurrentLinkedQueue<>();
+
+    void pass() throws Exception {
+      for (TimerTask task = tasks.poll(); task != null; task = tasks.poll()) {
+        task.run(new Limit(this, task));
+      }
+    }
+
+    @Override
+    public io.netty.util.Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
+      tasks.add(task);
+      return new Limit(this, task);
+    }
+
+    @Override
+    public Set<io.netty.util.Timeout> stop() {
+      return Set.of();
+    }
+  }
+
+  private record Limit(Timer timer, TimerTask task) implements io.netty.util.Timeout {
+    @Override
+    public boolean isExpired() {
+      return false;
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return false;
+    }
+
+    @Override
+    public boolean cancel() {
+      return true;
+    }
   }
 }

@@ -6,8 +6,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -70,7 +74,21 @@ public class RedlockEndpoint {
       String reason = String.valueOf(e.getMessage());
       throw new InvalidEndpointRequestException("name '" + name + "': " + reason, reason, e);
     }
-    return view(reply.toCompletableFuture().orTimeout(SECONDS, TimeUnit.SECONDS).join());
+    return view(inTime(reply.toCompletableFuture()));
+  }
+
+  /** Not by {@code orTimeout}: its thread would keep the class loader of its maker for ever. */
+  private static LockInspection inTime(CompletableFuture<LockInspection> reply) {
+    try {
+      return reply.get(SECONDS, TimeUnit.SECONDS);
+    } catch (TimeoutException e) {
+      throw new CompletionException(e);
+    } catch (ExecutionException e) {
+      throw new CompletionException(e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CompletionException(e);
+    }
   }
 
   private static Map<String, Object> view(LockInspection inspection) {
