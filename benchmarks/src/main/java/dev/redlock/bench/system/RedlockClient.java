@@ -1,6 +1,5 @@
 package dev.redlock.bench.system;
 
-import dev.redlock.operations.NodeState;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
@@ -12,6 +11,7 @@ import dev.redlock.cluster.ClusterReleaseHints;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.micrometer.RedlockMetrics;
+import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
 import io.lettuce.core.metrics.CommandLatencyRecorder;

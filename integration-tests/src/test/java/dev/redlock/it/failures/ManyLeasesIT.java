@@ -57,7 +57,7 @@ class ManyLeasesIT {
     }
 
     @Override
-    public void onEnded(Lease lease, LeaseEnd end) {
+    public void onEnded(Lease lease, LeaseEnd end, Duration held, Duration left) {
       if (end != LeaseEnd.RELEASED) {
         lost.add(lease.names() + " " + end);
       }

@@ -40,6 +40,9 @@ public final class NodeModel {
   /** How long the first of a queue may be silent at its turn, at most. */
   private static final long MAX_PATIENCE_MICROS = 1_000_000;
 
+  /** The patience of a process that has no place in the queue. */
+  private static final long SINGLE_TRY_PATIENCE_MICROS = 400_000;
+
   /** How many processes a script wakes for each one that was silent; see {@code turn.lua}. */
   private static final int SPREAD = 4;
 
@@ -324,7 +327,7 @@ public final class NodeModel {
     }
 
     private long patience() {
-      return entry == null ? MAX_PATIENCE_MICROS : entry.patienceMicros();
+      return entry == null ? SINGLE_TRY_PATIENCE_MICROS : entry.patienceMicros();
     }
 
     private long patienceOf(String first) {

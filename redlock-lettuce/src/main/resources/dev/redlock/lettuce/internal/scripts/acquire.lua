@@ -117,7 +117,7 @@ end
 
 -- The lock is free for this lease, but others want it: the first of the queue has its turn, see turn. Without this rule
 -- a dead process would block the lock if only single tries follow. A process without a place in the queue has a
--- patience of one second. A process that is silent for so long is not just slow, so all others are woken then. A
+-- patience of 400 ms. A process that is silent for so long is not just slow, so all others are woken then. A
 -- hand-off comes before the queue, unless it has a queue entry, as in fair mode.
 -- A node that lost its fence key lost the mark too, but processes enter the queue there again. Beside a fence without
 -- the mark there is no queue: the nodes that are not the home node do not look for one.
@@ -129,7 +129,7 @@ if code == 1 and (wanted or (process and unfenced)) then
   if type(size) == 'number' and size > 0 then
     local turnLeft, removed
     if process or not previous then
-      local arrival, patience = tonumber(ARGV[9] or '0'), tonumber(ARGV[10] or '1000000')
+      local arrival, patience = tonumber(ARGV[9] or '0'), tonumber(ARGV[10] or '400000')
       -- This clock was set back; see enqueue.
       if arrival > now then
         arrival = 0
