@@ -199,16 +199,16 @@ class QueueHistoriesTest {
     p.link(p.person(2), Play.HOME_OF_A % 3 + 1).far = 2 * Scenario.MS;
     p.link(p.person(2), (Play.HOME_OF_A + 1) % 3 + 1).far = 2 * Scenario.MS;
     a.releases();
-    p.run(500);
+    p.run(250);
     Play.Person c = p.person(2);
     c.tries();
     p.run(50);
     c.mustNotHold("it is B's turn");
-    p.run(500);
+    p.run(200);
     c = p.person(2);
     c.tries();
     p.run(50);
-    c.mustHold("B was silent for a second");
+    c.mustHold("B was silent for longer than a try is patient");
   }
 
   /** A machine with many waiting processes fails. A release wakes only the first of them. */
