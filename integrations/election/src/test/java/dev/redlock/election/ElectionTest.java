@@ -9,6 +9,7 @@ import dev.redlock.Redlock;
 import dev.redlock.election.LeaderElection.State;
 import dev.redlock.election.LeaderElection.StopReason;
 import dev.redlock.internal.election.ElectionClient;
+import dev.redlock.operations.Operations;
 import dev.redlock.spi.Time;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
@@ -66,11 +67,11 @@ class ElectionTest {
         (Redlock)
             Proxy.newProxyInstance(
                 ElectionTest.class.getClassLoader(),
-                new Class<?>[] {Redlock.class, ElectionClient.class},
+                new Class<?>[] {Redlock.class, Operations.class, ElectionClient.class},
                 (self, method, args) ->
                     switch (method.getName()) {
                       case "defaultOptions" -> LockOptions.defaults();
-                      case "unwrap" -> self;
+                      case "operations", "unwrap" -> self;
                       case "lock" -> lock;
                       case "schedule" -> {
                         timers.add((Runnable) args[0]);
