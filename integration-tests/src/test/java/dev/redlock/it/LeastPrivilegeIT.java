@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
+import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -133,6 +134,32 @@ class LeastPrivilegeIT {
     }
     Eventually.holds(
         () -> nodes.stream().noneMatch(node -> Clients.holdsKey(node, "least")), nodes);
+  }
+
+  /** Without a permission for it. The default user of the server sees the list. */
+  @Test
+  void clientList_showsTheLabel() {
+    try (Redlock redlock =
+        Clients.voting(Clients.on(nodes).label("orders 7/Zürich").build(), nodes.size())) {
+      assertThat(nodes)
+          .allSatisfy(
+              node -> assertThat(clients(node)).contains(" name=orders_7/Z_rich ", " user=app "));
+    }
+  }
+
+  @Test
+  void clientList_whereTheAddressNamesTheClient_showsThatName() {
+    String uri = LeastUser.uri(nodes.get(0)) + "?clientName=mine";
+    try (Redlock redlock =
+        Clients.voting(
+            Redlock.builder().nodes(uri).restartGuard(RestartGuard.OFF).label("orders").build(),
+            1)) {
+      assertThat(clients(nodes.get(0))).contains(" name=mine ").doesNotContain("name=orders ");
+    }
+  }
+
+  private static String clients(RedisNode node) {
+    return String.valueOf(node.command("CLIENT", "LIST"));
   }
 
   @Test

@@ -80,7 +80,8 @@ final class Client implements Redlock, ElectionClient {
   void start(Assembly.Parts parts) {
     NodeEvents events = new NodeEvents(context, locks, doctor, readiness, keyPrefix);
     NodeContext nodeContext =
-        new NodeContext(maxLeaseTime, parts.restartGuard(), keyPrefix, context.time, events);
+        new NodeContext(
+            maxLeaseTime, parts.restartGuard(), keyPrefix, parts.label(), context.time, events);
     for (LockNode node : parts.nodes()) {
       node.start(nodeContext);
     }

@@ -44,6 +44,7 @@ public class ForwardingLockNode implements LockNode {
             context.maxLeaseTime(),
             context.restartGuard(),
             context.keyPrefix(),
+            context.label(),
             context.time(),
             listener(context.listener())));
   }

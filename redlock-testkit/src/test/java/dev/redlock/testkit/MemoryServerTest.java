@@ -47,7 +47,7 @@ class MemoryServerTest {
 
   private static NodeContext context() {
     return new NodeContext(
-        Duration.ofSeconds(30), RestartGuard.OFF, "redlock", new Standing(), new Deaf());
+        Duration.ofSeconds(30), RestartGuard.OFF, "redlock", "", new Standing(), new Deaf());
   }
 
   /** No timer runs: a client that finds the server down stays disconnected. */

@@ -94,6 +94,22 @@ class ClusterLockIT {
   }
 
   @Test
+  void clientList_showsTheLabel() {
+    try (Redlock redlock =
+        Clients.voting(
+            ClusterClients.on(cluster.uris(), ClusterOptions.defaults())
+                .label("orders@pod-3")
+                .build(),
+            1)) {
+      assertThat(cluster.masters())
+          .allSatisfy(
+              master ->
+                  assertThat(String.valueOf(master.command("CLIENT", "LIST")))
+                      .contains(" name=orders@pod-3 "));
+    }
+  }
+
+  @Test
   void fairLock_servesProcessesInTheOrderTheyCame() throws Exception {
     LockOptions fair = LAZY.toBuilder().fair(true).build();
     List<Redlock> clients = new ArrayList<>();

@@ -110,6 +110,7 @@ class CutOffIT {
             Duration.ofSeconds(30),
             RestartGuard.OFF,
             "redlock",
+            "",
             new TestTime(),
             new NodeListener() {
               @Override

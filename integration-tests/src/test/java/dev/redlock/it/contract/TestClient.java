@@ -55,7 +55,7 @@ public final class TestClient implements AutoCloseable {
 
   static TestClient startOnly(LockNode node, RestartGuard guard, Duration maxLease) {
     TestClient client = new TestClient(node);
-    node.start(new NodeContext(maxLease, guard, PREFIX, TIME, client.listener()));
+    node.start(new NodeContext(maxLease, guard, PREFIX, "", TIME, client.listener()));
     return client;
   }
 

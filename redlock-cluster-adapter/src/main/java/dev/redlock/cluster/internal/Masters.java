@@ -104,7 +104,12 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
     time = context.time();
     linkContext =
         new NodeContext(
-            context.maxLeaseTime(), context.restartGuard(), context.keyPrefix(), time, this);
+            context.maxLeaseTime(),
+            context.restartGuard(),
+            context.keyPrefix(),
+            context.label(),
+            time,
+            this);
     resources = new SharedResources(options.lettuce().clientResources());
     ClientResources threads = resources.acquire();
     watch =

@@ -41,6 +41,7 @@ final class ConnectionLoop {
   private final boolean clustered;
   private final String keyPrefix;
   private final Time time;
+  private final String label;
   private final long fenceLifeMillis;
   private final Prober prober;
   private final Connector connector;
@@ -79,10 +80,11 @@ final class ConnectionLoop {
     this.resources = resources;
     this.clustered = clustered;
     time = context.time();
+    label = context.label();
     keyPrefix = context.keyPrefix();
     fenceLifeMillis = EncodedRequest.fenceLifeMillis(context.maxLeaseTime());
     prober = new Prober(keyPrefix, context.maxLeaseTime().toMillis(), clustered);
-    connector = new Connector(uri, options, resources.acquire(), time);
+    connector = new Connector(uri, options, resources.acquire(), time, label);
     listener = new GuardedListener(self, context.listener());
     operator = new OperatorLog(uri, clustered);
     status =
@@ -121,8 +123,9 @@ final class ConnectionLoop {
     return open != null && tracking;
   }
 
-  Time time() {
-    return time;
+  /** A reader of the locks on the server, with a connection of its own. */
+  ScriptReader reader() {
+    return new ScriptReader(uri, options, resources, time, label);
   }
 
   long now() {

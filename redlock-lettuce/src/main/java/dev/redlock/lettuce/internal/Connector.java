@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,9 @@ final class Connector {
   private static final String NEEDS_RESP3 =
       ": a node must accept HELLO 3 (RESP3), as Redis 6.0 or newer and Valkey do";
 
+  /** Redis accepts these characters of ASCII only, and refuses the handshake otherwise. */
+  private static final Pattern NOT_IN_CLIENT_NAMES = Pattern.compile("[^!-~]");
+
   /** Name resolution, connect, TLS and login: each may take the connect timeout. */
   private static final int CONNECT_STEPS = 4;
 
@@ -34,17 +38,31 @@ final class Connector {
   private final Time time;
   private final ThreadSharingClient client;
 
+  /**
+   * The label of the client, as the server shows it in CLIENT LIST; null if there is none, or if
+   * the server refuses it. Written and read by one connect after another.
+   */
+  private volatile @Nullable String clientName;
+
   /** Whether a connect was tried before. Written and read by one connect after another. */
   private volatile boolean tried;
 
   /** Written on the channel's thread when it is set up, read after the handshake. */
   private volatile @Nullable ChannelActivity newest;
 
-  Connector(NodeUri nodeUri, LettuceOptions options, ClientResources shared, Time time) {
+  /**
+   * @param label names the connections, unless the URI does
+   */
+  Connector(
+      NodeUri nodeUri, LettuceOptions options, ClientResources shared, Time time, String label) {
     this.nodeUri = nodeUri;
     this.options = options;
     this.time = time;
     client = new ThreadSharingClient(shared, this::prepare);
+    clientName =
+        label.isEmpty() || nodeUri.toRedisUri().getClientName() != null
+            ? null
+            : NOT_IN_CLIENT_NAMES.matcher(label).replaceAll("_");
   }
 
   /**
@@ -73,16 +91,27 @@ final class Connector {
                 result.completeExceptionally(
                     new IOException("no connection within " + Failures.text(patience))),
             patience.toNanos());
-    dial(step)
-        .whenComplete(
-            (made, failure) -> {
-              deadline.cancel();
-              if (failure != null) {
-                result.completeExceptionally(failure);
-              } else if (!result.complete(made)) {
-                var unused = made.connection().closeAsync();
-              }
-            });
+    String name = clientName;
+    CompletionStage<Made> dialled = dial(step, name);
+    if (name != null) {
+      dialled =
+          dialled
+              .toCompletableFuture() // Lettuce's own future never calls exceptionallyCompose.
+              .exceptionallyCompose(
+                  failure ->
+                      Failures.mayConcernClientName(failure)
+                          ? dialWithoutName(step)
+                          : CompletableFuture.failedStage(failure));
+    }
+    dialled.whenComplete(
+        (made, failure) -> {
+          deadline.cancel();
+          if (failure != null) {
+            result.completeExceptionally(failure);
+          } else if (!result.complete(made)) {
+            var unused = made.connection().closeAsync();
+          }
+        });
     return result;
   }
 
@@ -108,12 +137,25 @@ final class Connector {
             && kind != NodeError.Kind.NOT_AUTHENTICATED);
   }
 
-  private CompletionStage<Made> dial(Duration patience) {
+  /** A name is for people only, so it must not cost a connection. */
+  private CompletionStage<Made> dialWithoutName(Duration patience) {
+    return dial(patience, null)
+        .thenApply(
+            made -> {
+              clientName = null; // It was the name that the server refused.
+              return made;
+            });
+  }
+
+  private CompletionStage<Made> dial(Duration patience, @Nullable String name) {
     newest = null;
     CompletionStage<StatefulRedisConnection<byte[], byte[]>> connecting;
     try {
       client.setOptions(ClientSetup.withoutReconnecting(options, patience));
       RedisURI uri = ClientSetup.configured(nodeUri.toRedisUri(), options, patience);
+      if (name != null) {
+        uri.setClientName(name);
+      }
       connecting = client.connect(lettuce -> lettuce.connectAsync(ByteArrayCodec.INSTANCE, uri));
     } catch (RuntimeException e) {
       return CompletableFuture.failedStage(e);

@@ -164,7 +164,7 @@ public final class NodeConnection {
     if (started == null || closed) {
       throw new IllegalStateException("node " + name() + " is not started, or closed");
     }
-    return new ScriptReader(uri, options, resources, started.time());
+    return started.reader();
   }
 
   /** Whether the server is connected and sends invalidations for the keys that were read. */

@@ -35,11 +35,13 @@ public final class ScriptReader implements LockReader {
   private boolean closed;
 
   /** Connects at the first call. */
-  public ScriptReader(NodeUri uri, LettuceOptions options, SharedResources resources, Time time) {
+  public ScriptReader(
+      NodeUri uri, LettuceOptions options, SharedResources resources, Time time, String label) {
     this.resources = resources;
     this.options = options;
     this.time = time;
-    connector = CleanThreads.call(() -> new Connector(uri, options, resources.acquire(), time));
+    connector =
+        CleanThreads.call(() -> new Connector(uri, options, resources.acquire(), time, label));
   }
 
   @Override

@@ -171,6 +171,7 @@ public final class ConnectionWorld {
             Duration.ofNanos(MAX_LEASE_NANOS),
             RestartGuard.UPTIME,
             "redlock",
+            "",
             loop,
             new Listener()));
     replaceJitter(jitter);
