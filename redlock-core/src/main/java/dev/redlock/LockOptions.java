@@ -2,6 +2,7 @@ package dev.redlock;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.spi.Printable;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -46,38 +47,44 @@ public final class LockOptions {
   private void validate() {
     require(
         between(leaseTime, Duration.ofMillis(10), Duration.ofHours(1)),
-        "leaseTime " + leaseTime + " must lie between 10 ms and 1 h");
-    require(!drift.isNegative(), "drift " + drift + " must not be negative");
+        "leaseTime " + Printable.of(leaseTime) + " must lie between 10 ms and 1 h");
+    require(!drift.isNegative(), "drift " + Printable.of(drift) + " must not be negative");
     require(
         drift.compareTo(leaseTime) < 0,
-        "drift " + drift + " must be shorter than leaseTime " + leaseTime);
+        "drift "
+            + Printable.of(drift)
+            + " must be shorter than leaseTime "
+            + Printable.of(leaseTime));
     require(
         between(nodeTimeout, Duration.ofMillis(1), Duration.ofSeconds(1)),
-        "nodeTimeout " + nodeTimeout + " must lie between 1 ms and 1 s");
+        "nodeTimeout " + Printable.of(nodeTimeout) + " must lie between 1 ms and 1 s");
     require(
         nodeTimeout.compareTo(leaseTime.minus(drift)) < 0,
         "nodeTimeout "
-            + nodeTimeout
+            + Printable.of(nodeTimeout)
             + " must be shorter than leaseTime "
-            + leaseTime
+            + Printable.of(leaseTime)
             + " less drift "
-            + drift);
+            + Printable.of(drift));
     require(
         holdCap.compareTo(leaseTime) >= 0,
-        "holdCap " + holdCap + " must not be shorter than leaseTime " + leaseTime);
+        "holdCap "
+            + Printable.of(holdCap)
+            + " must not be shorter than leaseTime "
+            + Printable.of(leaseTime));
     Duration longestHold = given.autoExtend ? holdCap : leaseTime;
     require(
         between(given.minimumHold, Duration.ZERO, longestHold),
         "minimumHold "
-            + given.minimumHold
+            + Printable.of(given.minimumHold)
             + " must lie between 0 and "
             + (given.autoExtend ? "holdCap " : "leaseTime (without autoExtend) ")
-            + longestHold);
+            + Printable.of(longestHold));
     require(given.queueBound >= 1, "queueBound " + given.queueBound + " must be at least 1");
     require(given.maxHandOffs >= 0, "maxHandOffs " + given.maxHandOffs + " must not be negative");
     require(
         between(given.pollInterval, Duration.ofMillis(10), Duration.ofMinutes(1)),
-        "pollInterval " + given.pollInterval + " must lie between 10 ms and 1 min");
+        "pollInterval " + Printable.of(given.pollInterval) + " must lie between 10 ms and 1 min");
   }
 
   private static boolean between(Duration d, Duration least, Duration most) {
@@ -174,16 +181,16 @@ public final class LockOptions {
             + " minimumHold=%s, queueBound=%s, maxHandOffs=%s, fair=%s,"
             + " pollInterval=%s, interruptOnLoss=%s]")
         .formatted(
-            leaseTime,
-            drift,
-            nodeTimeout,
+            Printable.of(leaseTime),
+            Printable.of(drift),
+            Printable.of(nodeTimeout),
             given.autoExtend,
-            holdCap,
-            given.minimumHold,
+            Printable.of(holdCap),
+            Printable.of(given.minimumHold),
             given.queueBound,
             given.maxHandOffs,
             given.fair,
-            given.pollInterval,
+            Printable.of(given.pollInterval),
             given.interruptOnLoss);
   }
 

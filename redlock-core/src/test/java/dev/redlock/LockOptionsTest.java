@@ -39,58 +39,58 @@ class LockOptionsTest {
             "leaseTime, least",
             o -> o.leaseTime(millis(10)).nodeTimeout(millis(1)),
             o -> o.leaseTime(tooShort).nodeTimeout(millis(1)),
-            "leaseTime PT0.009999999S must lie between 10 ms and 1 h"),
+            "leaseTime 9.999999 ms must lie between 10 ms and 1 h"),
         bound(
             "leaseTime, most",
             o -> o.leaseTime(Duration.ofHours(1)).holdCap(Duration.ofHours(2)),
             o -> o.leaseTime(justOverAnHour).holdCap(Duration.ofHours(2)),
-            "leaseTime PT1H0.000000001S must lie between 10 ms and 1 h"),
+            "leaseTime 1 h 0.000000001 s must lie between 10 ms and 1 h"),
         bound(
             "drift, least",
             o -> o.drift(Duration.ZERO),
             o -> o.drift(Duration.ofNanos(-1)),
-            "drift PT-0.000000001S must not be negative"),
+            "drift -0.000001 ms must not be negative"),
         bound(
             "drift, most",
             o -> o.drift(millis(9_998)).nodeTimeout(millis(1)),
             o -> o.drift(millis(10_000)).nodeTimeout(millis(1)),
-            "drift PT10S must be shorter than leaseTime PT10S"),
+            "drift 10 s must be shorter than leaseTime 10 s"),
         bound(
             "nodeTimeout, least",
             o -> o.nodeTimeout(millis(1)),
             o -> o.nodeTimeout(Duration.ofNanos(999_999)),
-            "nodeTimeout PT0.000999999S must lie between 1 ms and 1 s"),
+            "nodeTimeout 0.999999 ms must lie between 1 ms and 1 s"),
         bound(
             "nodeTimeout, most",
             o -> o.nodeTimeout(Duration.ofSeconds(1)),
             o -> o.nodeTimeout(Duration.ofSeconds(1).plusNanos(1)),
-            "nodeTimeout PT1.000000001S must lie between 1 ms and 1 s"),
+            "nodeTimeout 1.000000001 s must lie between 1 ms and 1 s"),
         bound(
             "nodeTimeout, against lease time and drift",
             o -> o.leaseTime(millis(500)).drift(millis(100)).nodeTimeout(millis(399)),
             o -> o.leaseTime(millis(500)).drift(millis(100)).nodeTimeout(millis(400)),
-            "nodeTimeout PT0.4S must be shorter than leaseTime PT0.5S less drift PT0.1S"),
+            "nodeTimeout 400 ms must be shorter than leaseTime 500 ms less drift 100 ms"),
         bound(
             "holdCap, least",
             o -> o.holdCap(Duration.ofSeconds(10)),
             o -> o.holdCap(Duration.ofSeconds(10).minusNanos(1)),
-            "holdCap PT9.999999999S must not be shorter than leaseTime PT10S"),
+            "holdCap 9.999999999 s must not be shorter than leaseTime 10 s"),
         bound(
             "minimumHold, least",
             o -> o.minimumHold(Duration.ZERO),
             o -> o.minimumHold(Duration.ofNanos(-1)),
-            "minimumHold PT-0.000000001S must lie between 0 and holdCap PT1H"),
+            "minimumHold -0.000001 ms must lie between 0 and holdCap 1 h"),
         bound(
             "minimumHold, most",
             o -> o.minimumHold(Duration.ofHours(1)),
             o -> o.minimumHold(Duration.ofHours(1).plusNanos(1)),
-            "minimumHold PT1H0.000000001S must lie between 0 and holdCap PT1H"),
+            "minimumHold 1 h 0.000000001 s must lie between 0 and holdCap 1 h"),
         bound(
             "minimumHold, most without extension",
             o -> o.autoExtend(false).minimumHold(Duration.ofSeconds(10)),
             o -> o.autoExtend(false).minimumHold(Duration.ofSeconds(10).plusNanos(1)),
-            "minimumHold PT10.000000001S must lie between 0 and leaseTime (without autoExtend)"
-                + " PT10S"),
+            "minimumHold 10.000000001 s must lie between 0 and leaseTime (without autoExtend)"
+                + " 10 s"),
         bound(
             "queueBound, least",
             o -> o.queueBound(1),
@@ -105,12 +105,12 @@ class LockOptionsTest {
             "pollInterval, least",
             o -> o.pollInterval(millis(10)),
             o -> o.pollInterval(millis(9)),
-            "pollInterval PT0.009S must lie between 10 ms and 1 min"),
+            "pollInterval 9 ms must lie between 10 ms and 1 min"),
         bound(
             "pollInterval, most",
             o -> o.pollInterval(millis(60_000)),
             o -> o.pollInterval(millis(60_001)),
-            "pollInterval PT1M0.001S must lie between 10 ms and 1 min"));
+            "pollInterval 1 min 0.001 s must lie between 10 ms and 1 min"));
   }
 
   @ParameterizedTest
@@ -171,8 +171,8 @@ class LockOptionsTest {
             .build();
     assertThat(odd.toBuilder().build()).hasToString(odd.toString());
     assertThat(odd.toString())
-        .contains("PT9.001S", "PT0.077S", "PT0.055S", "PT1M39.001S", "PT0.033S")
-        .contains("queueBound=7", "maxHandOffs=3", "PT0.432S")
+        .contains("9.001 s", "77 ms", "55 ms", "1 min 39.001 s", "33 ms")
+        .contains("queueBound=7", "maxHandOffs=3", "432 ms")
         .contains("autoExtend=false", "fair=true", "interruptOnLoss=true");
   }
 

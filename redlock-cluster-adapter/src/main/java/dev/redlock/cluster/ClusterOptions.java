@@ -3,6 +3,7 @@ package dev.redlock.cluster;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.spi.Printable;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -183,7 +184,7 @@ public final class ClusterOptions {
 
     private static Duration positive(Duration value, String what) {
       if (value.isZero() || value.isNegative()) {
-        throw new IllegalArgumentException(what + " must be positive, was " + value);
+        throw new IllegalArgumentException(what + " must be positive, was " + Printable.of(value));
       }
       return value;
     }

@@ -6,6 +6,7 @@ import dev.redlock.RedlockListener;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeFactory;
+import dev.redlock.spi.Printable;
 import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
@@ -127,7 +128,7 @@ public final class Assembly {
     if (given != null) {
       if (given.compareTo(LONGEST_LEASE_TIME) > 0) {
         throw new IllegalArgumentException(
-            "maxLeaseTime " + given + " must not be longer than 1 h");
+            "maxLeaseTime " + Printable.of(given) + " must not be longer than 1 h");
       }
       return given;
     }
@@ -139,9 +140,9 @@ public final class Assembly {
     if (options.leaseTime().compareTo(maxLeaseTime) > 0) {
       throw new IllegalArgumentException(
           "leaseTime "
-              + options.leaseTime()
+              + Printable.of(options.leaseTime())
               + " is longer than maxLeaseTime "
-              + maxLeaseTime
+              + Printable.of(maxLeaseTime)
               + ", the time for which a node that may have forgotten leases stays out");
     }
   }

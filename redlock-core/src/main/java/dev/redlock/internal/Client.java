@@ -15,6 +15,7 @@ import dev.redlock.operations.Operations;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.Printable;
 import dev.redlock.spi.Time;
 import java.time.Duration;
 import java.util.List;
@@ -252,7 +253,7 @@ final class Client implements Redlock, ElectionClient {
   @Override
   public void close(Duration grace) {
     if (grace.isNegative()) {
-      throw new IllegalArgumentException("grace " + grace + " must not be negative");
+      throw new IllegalArgumentException("grace " + Printable.of(grace) + " must not be negative");
     }
     long graceNanos = TimeUnit.NANOSECONDS.convert(grace);
     locks.refuseWaiters();

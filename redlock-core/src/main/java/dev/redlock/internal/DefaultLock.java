@@ -9,6 +9,7 @@ import dev.redlock.LockOptions;
 import dev.redlock.RedlockInterruptedException;
 import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.Printable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -118,7 +119,8 @@ final class DefaultLock implements DistributedLock {
 
   private static long nanos(Duration wait) {
     if (wait.isNegative()) {
-      throw new IllegalArgumentException("waitTimeout " + wait + " must not be negative");
+      throw new IllegalArgumentException(
+          "waitTimeout " + Printable.of(wait) + " must not be negative");
     }
     return wait.compareTo(Duration.ofNanos(FOREVER_NANOS)) > 0 ? FOREVER_NANOS : wait.toNanos();
   }

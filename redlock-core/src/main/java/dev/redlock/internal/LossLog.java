@@ -4,6 +4,7 @@ import dev.redlock.LeaseEnd;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.Validity;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.Printable;
 import java.time.Duration;
 
 /** Logs each lease that ended while it was held: its names, its token, why, and what to do. */
@@ -44,7 +45,7 @@ final class LossLog {
       case LOST ->
           "a quorum of nodes no longer stores it: an operator broke the lock, or nodes lost it";
       case CAP_REACHED ->
-          "it reached its hold cap of " + Duration.ofNanos(lease.config().capNanos());
+          "it reached its hold cap of " + Printable.of(Duration.ofNanos(lease.config().capNanos()));
       case EXPIRED -> expiry(lease);
       case RELEASED, HANDED_OFF -> "its holder ended it";
       case CLOSED -> "its client was closed";

@@ -48,7 +48,7 @@ public record ListedLock(
             + ", holderLabel="
             + holderLabel
             + ", remaining="
-            + remaining
+            + Printable.of(remaining)
             + ", highestTokenSeen="
             + highestTokenSeen
             + ", storedBy="

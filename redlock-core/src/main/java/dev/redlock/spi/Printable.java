@@ -1,12 +1,14 @@
 package dev.redlock.spi;
 
 import com.google.common.escape.CharEscaper;
+import java.math.BigDecimal;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes foreign text safe for messages and logs: names from users and texts from servers. Control
- * characters could forge a line of the log, or control the terminal that shows it, so this class
- * escapes them.
+ * The text of values in messages and logs. Makes foreign text safe for messages and logs: names
+ * from users and texts from servers. Control characters could forge a line of the log, or control
+ * the terminal that shows it, so this class escapes them.
  */
 public final class Printable {
   private static final CharEscaper ESCAPER =
@@ -17,6 +19,8 @@ public final class Printable {
         }
       };
 
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
   private Printable() {}
 
   /**
@@ -25,6 +29,18 @@ public final class Printable {
    */
   public static String of(String text) {
     return ESCAPER.escape(text);
+  }
+
+  /**
+   * The time, exactly, as all messages write it: {@code 500 ms}, {@code 5 s}, {@code 1 min 39.5 s}.
+   * A day has {@code 24 h}.
+   */
+  public static String of(Duration time) {
+    if (!time.isZero() && time.compareTo(SECOND) < 0 && time.compareTo(SECOND.negated()) > 0) {
+      return BigDecimal.valueOf(time.toNanos(), 6).stripTrailingZeros().toPlainString() + " ms";
+    }
+    String iso = time.toString().substring(2); // Also of a time that is too long for an arithmetic.
+    return iso.replace("H", " h ").replace("M", " min ").replace("S", " s").strip();
   }
 
   private static boolean escaped(char c) {

@@ -12,6 +12,8 @@ import dev.redlock.Vote;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class PrintableTest {
   private static final String FORGED = "a\r\n12:00 ERROR all is lost \u001b[2J\u0085\u2028\u202e";
@@ -27,6 +29,27 @@ class PrintableTest {
   @Test
   void controlCharacters_areEscaped() {
     assertThat(Printable.of(FORGED)).isEqualTo(SHOWN);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "PT0S, 0 s",
+    "PT0.5S, 500 ms",
+    "PT0.000000001S, 0.000001 ms",
+    "PT-0.000000001S, -0.000001 ms",
+    "PT0.999999999S, 999.999999 ms",
+    "PT1S, 1 s",
+    "PT9.999999999S, 9.999999999 s",
+    "PT-1.5S, -1.5 s",
+    "PT1M, 1 min",
+    "PT1M39.5S, 1 min 39.5 s",
+    "PT1H0.000000001S, 1 h 0.000000001 s",
+    "PT24H, 24 h",
+    "PT2562047788015215H30M7.999999999S, 2562047788015215 h 30 min 7.999999999 s",
+    "PT-2562047788015215H-30M-8S, -2562047788015215 h -30 min -8 s",
+  })
+  void time_isWrittenWithUnits_exactly(Duration time, String shown) {
+    assertThat(Printable.of(time)).isEqualTo(shown);
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.redlock.lettuce;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.spi.Printable;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.resource.ClientResources;
@@ -169,7 +170,10 @@ public final class LettuceOptions {
       positive(shortest, "shortest reconnect delay");
       if (longest.compareTo(shortest) < 0) {
         throw new IllegalArgumentException(
-            "longest reconnect delay " + longest + " is below the shortest " + shortest);
+            "longest reconnect delay "
+                + Printable.of(longest)
+                + " is below the shortest "
+                + Printable.of(shortest));
       }
       this.shortestReconnectDelay = shortest;
       this.longestReconnectDelay = longest;
@@ -190,7 +194,8 @@ public final class LettuceOptions {
      */
     public Builder maxConnectionAge(Duration age) {
       if (age.compareTo(Duration.ofSeconds(1)) < 0) {
-        throw new IllegalArgumentException("maxConnectionAge must be at least PT1S, was " + age);
+        throw new IllegalArgumentException(
+            "maxConnectionAge must be at least 1 s, was " + Printable.of(age));
       }
       this.maxConnectionAge = age;
       return this;
@@ -215,7 +220,7 @@ public final class LettuceOptions {
 
     private static Duration positive(Duration value, String what) {
       if (value.isZero() || value.isNegative()) {
-        throw new IllegalArgumentException(what + " must be positive, was " + value);
+        throw new IllegalArgumentException(what + " must be positive, was " + Printable.of(value));
       }
       return value;
     }

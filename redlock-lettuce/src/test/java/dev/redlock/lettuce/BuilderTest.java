@@ -53,6 +53,6 @@ class BuilderTest {
     RedlockBuilder longer = Redlock.builder().nodes(NOWHERE).maxLeaseTime(longest);
     assertThatThrownBy(longer.leaseTime(Duration.ofSeconds(21))::build)
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("PT21S");
+        .hasMessageContaining("leaseTime 21 s ");
   }
 }

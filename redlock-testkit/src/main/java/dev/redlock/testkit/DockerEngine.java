@@ -1,5 +1,6 @@
 package dev.redlock.testkit;
 
+import dev.redlock.spi.Printable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
@@ -86,7 +87,7 @@ final class DockerEngine {
       throws ServerSource.UnavailableException {
     if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
       throw new ServerSource.UnavailableException(
-          "no Docker: " + address + " does not reply to a ping within " + PATIENCE);
+          "no Docker: " + address + " does not reply to a ping within " + Printable.of(PATIENCE));
     }
     LockSupport.parkNanos(1_000_000);
   }

@@ -1,5 +1,6 @@
 package dev.redlock.testkit;
 
+import dev.redlock.spi.Printable;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -106,7 +107,7 @@ public final class ForkedJvm implements AutoCloseable {
       Optional<String> line = poll(patience.toNanos() - (System.nanoTime() - start));
       if (line.isEmpty()) {
         throw new IllegalStateException(
-            "No matching line within " + patience + " from " + describe());
+            "No matching line within " + Printable.of(patience) + " from " + describe());
       } else if (wanted.test(line.get())) {
         return line.get();
       }
@@ -166,7 +167,9 @@ public final class ForkedJvm implements AutoCloseable {
     return process
         .awaitExit(patience)
         .orElseThrow(
-            () -> new IllegalStateException("Not ended within " + patience + ": " + describe()));
+            () ->
+                new IllegalStateException(
+                    "Not ended within " + Printable.of(patience) + ": " + describe()));
   }
 
   /** Its state and the last lines of its standard error, for a failure message. */

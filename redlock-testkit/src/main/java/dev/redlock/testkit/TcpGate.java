@@ -1,5 +1,6 @@
 package dev.redlock.testkit;
 
+import dev.redlock.spi.Printable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -98,7 +99,7 @@ public final class TcpGate implements AutoCloseable {
   public void delay(Duration toNode, Duration fromNode) {
     if (toNode.isNegative() || fromNode.isNegative()) {
       throw new IllegalArgumentException(
-          "Delays must not be negative: " + toNode + ", " + fromNode);
+          "Delays must not be negative: " + Printable.of(toNode) + ", " + Printable.of(fromNode));
     }
     apply(
         () -> {

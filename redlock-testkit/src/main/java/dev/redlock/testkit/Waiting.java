@@ -1,5 +1,6 @@
 package dev.redlock.testkit;
 
+import dev.redlock.spi.Printable;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -39,7 +40,7 @@ final class Waiting {
     Outcome outcome = wait(patience, condition);
     if (!outcome.reached()) {
       throw new IllegalStateException(
-          "Not within " + patience + ": " + what.get(), outcome.failure());
+          "Not within " + Printable.of(patience) + ": " + what.get(), outcome.failure());
     }
   }
 

@@ -87,7 +87,7 @@ class OperatorLinesTest {
     acquire(
         client, "job", client.defaultOptions().toBuilder().holdCap(Duration.ofMinutes(2)).build());
     pass(Duration.ofMinutes(5));
-    assertThat(log.lines(Level.WARN, ENDED)).singleElement().asString().contains("cap of PT2M");
+    assertThat(log.lines(Level.WARN, ENDED)).singleElement().asString().contains("cap of 2 min");
   }
 
   @Test

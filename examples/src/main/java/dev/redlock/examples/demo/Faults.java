@@ -147,7 +147,8 @@ final class Faults {
       }
       Thread.sleep(1);
     }
-    throw new IllegalStateException(name(worker) + " did not get the lock within " + PATIENCE);
+    throw new IllegalStateException(
+        name(worker) + " did not get the lock within " + PATIENCE.toSeconds() + " s");
   }
 
   private void awaitShare(double share) throws InterruptedException {

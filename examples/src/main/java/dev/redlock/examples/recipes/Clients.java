@@ -31,7 +31,8 @@ final class Clients {
     if (!redlock.awaitReady(PATIENCE)) {
       String nodes = redlock.operations().nodes().toString();
       redlock.close();
-      throw new IllegalStateException("no quorum votes after " + PATIENCE + ": " + nodes);
+      throw new IllegalStateException(
+          "no quorum votes after " + PATIENCE.toSeconds() + " s: " + nodes);
     }
     return redlock;
   }

@@ -375,7 +375,7 @@ public final class Recipes {
     long deadline = System.nanoTime() + WAIT.toNanos();
     while (!condition.call()) {
       if (System.nanoTime() - deadline > 0) {
-        throw new IllegalStateException("nothing happened for " + WAIT);
+        throw new IllegalStateException("nothing happened for " + WAIT.toSeconds() + " s");
       }
       Thread.sleep(5);
     }

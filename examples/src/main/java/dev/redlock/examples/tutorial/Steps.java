@@ -197,7 +197,7 @@ final class Steps {
             .build();
     if (!redlock.awaitReady(PATIENCE)) {
       redlock.close();
-      throw new IllegalStateException("no quorum votes after " + PATIENCE);
+      throw new IllegalStateException("no quorum votes after " + PATIENCE.toSeconds() + " s");
     }
     return redlock;
   }

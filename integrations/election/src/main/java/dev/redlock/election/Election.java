@@ -430,7 +430,12 @@ final class Election implements LeaderElection {
     if (t != tenure || t.releasing) {
       return;
     }
-    report(timeout("work on " + config.name() + " has not stopped within " + config.stopTimeout()));
+    report(
+        timeout(
+            "work on "
+                + config.name()
+                + " has not stopped within "
+                + Printable.of(config.stopTimeout())));
     stuck = t;
     release(t);
   }

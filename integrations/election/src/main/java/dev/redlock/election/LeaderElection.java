@@ -6,6 +6,7 @@ import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.internal.election.ElectionClient;
+import dev.redlock.spi.Printable;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -243,15 +244,21 @@ public interface LeaderElection extends AutoCloseable {
       Duration margin = stopMargin != null ? stopMargin : leaseTime.dividedBy(6);
       if (margin.isNegative() || margin.compareTo(leaseTime.dividedBy(2)) > 0) {
         throw new IllegalArgumentException(
-            "stopMargin " + margin + " must lie between 0 and half of leaseTime " + leaseTime);
+            "stopMargin "
+                + Printable.of(margin)
+                + " must lie between 0 and half of leaseTime "
+                + Printable.of(leaseTime));
       }
       Duration timeout = stopTimeout != null ? stopTimeout : leaseTime;
       if (timeout.isNegative() || timeout.isZero()) {
-        throw new IllegalArgumentException("stopTimeout " + timeout + " must be positive");
+        throw new IllegalArgumentException(
+            "stopTimeout " + Printable.of(timeout) + " must be positive");
       }
       if (retryPause.isNegative() || retryPause.isZero() || retryPause.compareTo(MAX_PAUSE) > 0) {
         throw new IllegalArgumentException(
-            "retryPause " + retryPause + " must be positive and not longer than 1 day");
+            "retryPause "
+                + Printable.of(retryPause)
+                + " must be positive and not longer than 1 day");
       }
       LockOptions uncapped = options.withoutDefaultHoldCap();
       return new Election(

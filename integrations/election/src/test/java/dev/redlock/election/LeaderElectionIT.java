@@ -291,8 +291,8 @@ class LeaderElectionIT {
     assertThatIllegalArgumentException()
         .isThrownBy(
             () -> election(redlock, new Recorded()).stopMargin(Duration.ofSeconds(1)).build())
-        .withMessageContaining("PT1S")
-        .withMessageContaining("PT1.5S");
+        .withMessageContaining("stopMargin 1 s ")
+        .withMessageContaining("leaseTime 1.5 s");
   }
 
   @Tag("thorough")

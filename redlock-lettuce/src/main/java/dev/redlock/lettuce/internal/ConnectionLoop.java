@@ -7,6 +7,7 @@ import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.Printable;
 import dev.redlock.spi.Time;
 import java.time.Duration;
 import java.util.Objects;
@@ -188,7 +189,7 @@ final class ConnectionLoop {
             () ->
                 lost(
                     session,
-                    disconnected("connected, but no reply within " + Failures.text(patience))),
+                    disconnected("connected, but no reply within " + Printable.of(patience))),
             patience.toNanos());
     long sentNanos = time.nanos();
     prober

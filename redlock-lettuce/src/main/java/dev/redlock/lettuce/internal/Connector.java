@@ -2,6 +2,7 @@ package dev.redlock.lettuce.internal;
 
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.spi.NodeError;
+import dev.redlock.spi.Printable;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -89,7 +90,7 @@ final class Connector {
         time.schedule(
             () ->
                 result.completeExceptionally(
-                    new IOException("no connection within " + Failures.text(patience))),
+                    new IOException("no connection within " + Printable.of(patience))),
             patience.toNanos());
     String name = clientName;
     CompletionStage<Made> dialled = dial(step, name);

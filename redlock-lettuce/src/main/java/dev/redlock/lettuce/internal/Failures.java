@@ -6,7 +6,6 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import java.io.IOException;
 import java.net.UnknownHostException;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -102,11 +101,6 @@ public final class Failures {
     return cause instanceof NullPointerException
         || cause instanceof ClassCastException
         || cause instanceof IndexOutOfBoundsException;
-  }
-
-  /** A time as all messages about nodes write it. */
-  static String text(Duration time) {
-    return time.toMillis() % 1000 == 0 ? time.toSeconds() + " s" : time.toMillis() + " ms";
   }
 
   /** The message of a TLS exception is often general; that of its last cause says more. */

@@ -1,5 +1,7 @@
 package dev.redlock.spring.boot;
 
+import dev.redlock.spi.Printable;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** A property has a value that the client rejects. */
@@ -13,8 +15,14 @@ final class InvalidRedlockPropertyException extends RuntimeException {
    * @param reason what is allowed
    */
   InvalidRedlockPropertyException(String key, @Nullable Object value, String reason) {
-    super("Property '" + key + "'" + (value == null ? "" : " = '" + value + "'") + ": " + reason);
+    super("Property '" + key + "'" + shown(value) + ": " + reason);
     this.key = key;
+  }
+
+  private static String shown(@Nullable Object value) {
+    return value == null
+        ? ""
+        : " = '" + (value instanceof Duration time ? Printable.of(time) : value) + "'";
   }
 
   String key() {

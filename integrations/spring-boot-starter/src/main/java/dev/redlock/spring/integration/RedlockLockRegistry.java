@@ -6,6 +6,7 @@ import dev.redlock.Lease;
 import dev.redlock.LeaseLostException;
 import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
+import dev.redlock.spi.Printable;
 import dev.redlock.spring.LockOptionsResolver;
 import dev.redlock.spring.StableText;
 import java.time.Duration;
@@ -112,9 +113,9 @@ public final class RedlockLockRegistry
           "the lock of "
               + lockKey
               + " was taken with a time to live of "
-              + own
+              + Printable.of(own)
               + " and cannot be renewed for "
-              + ttl);
+              + Printable.of(ttl));
     }
     renewLock(lockKey);
   }

@@ -186,18 +186,18 @@ class RedlockAutoConfigurationTest {
         bad("redlock.nodes=redis://a:1,b|c", "redlock.nodes[1]", "***", "redis://host:port"),
         bad("redlock.nodes=redis://a:1,redis://a:1", "redlock.nodes", "a:1", "different server"),
         bad("redlock.nodes=redis://u:secret@a:x", "redlock.nodes[0]", "a:x", "redis://host:port"),
-        bad("redlock.defaults.lease-time=2h", "redlock.defaults.lease-time", "PT2H", "1 h"),
-        bad("redlock.defaults.node-timeout=2s", "redlock.defaults.node-timeout", "PT2S", "1 s"),
+        bad("redlock.defaults.lease-time=2h", "redlock.defaults.lease-time", "2 h", "1 h"),
+        bad("redlock.defaults.node-timeout=2s", "redlock.defaults.node-timeout", "2 s", "1 s"),
         bad(
             "redlock.defaults.lease-time=40s;redlock.max-lease-time=30s",
             "redlock.defaults.lease-time",
-            "PT40S",
-            "PT30S"),
-        bad("redlock.max-lease-time=2h", "redlock.max-lease-time", "PT2H", "1 h"),
-        bad("redlock.max-lease-time=1ms", "redlock.max-lease-time", "PT0.001S", "10 ms"),
+            "40 s",
+            "30 s"),
+        bad("redlock.max-lease-time=2h", "redlock.max-lease-time", "2 h", "1 h"),
+        bad("redlock.max-lease-time=1ms", "redlock.max-lease-time", "1 ms", "10 ms"),
         bad("redlock.key-prefix={x}", "redlock.key-prefix", "{x}", "braces"),
         bad("redlock.label=" + "x".repeat(65), "redlock.label", "x", "64"),
-        bad("redlock.connect-timeout=0s", "redlock.connect-timeout", "PT0S", "positive"),
+        bad("redlock.connect-timeout=0s", "redlock.connect-timeout", "0 s", "positive"),
         bad(
             "redlock.nodes=rediss://a:1,redis://b:2;redlock.ssl.bundle=web"
                 + ";spring.ssl.bundle.jks.web.reload-on-update=false",
@@ -229,8 +229,8 @@ class RedlockAutoConfigurationTest {
         bad(
             "redlock.locks[0].pattern=a;redlock.locks[0].lease-time=31s",
             "redlock.locks[0].lease-time",
-            "PT31S",
-            "PT30S"));
+            "31 s",
+            "30 s"));
   }
 
   private static Arguments bad(String properties, String key, String value, String allowed) {

@@ -103,7 +103,7 @@ class RedlockLockRegistryTest {
     registry.renewLock("key", ttl);
     assertThatThrownBy(() -> registry.renewLock("key", Duration.ofSeconds(5)))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("PT1S");
+        .hasMessageContaining("time to live of 1 s and");
     assertThat(other.obtain("key").tryLock()).isFalse();
     nodes.awaitFree(PREFIX + "key");
     assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
