@@ -39,7 +39,7 @@ public final class Printable {
     if (!time.isZero() && time.compareTo(SECOND) < 0 && time.compareTo(SECOND.negated()) > 0) {
       return BigDecimal.valueOf(time.toNanos(), 6).stripTrailingZeros().toPlainString() + " ms";
     }
-    String iso = time.toString().substring(2); // Also of a time that is too long for an arithmetic.
+    String iso = time.toString().substring(2); // Also if the nanoseconds overflow a long.
     return iso.replace("H", " h ").replace("M", " min ").replace("S", " s").strip();
   }
 

@@ -14,9 +14,11 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
@@ -106,14 +108,14 @@ public class RedlockAutoConfiguration {
   }
 
   @Bean
-  @ConditionalOnMissingBean
-  @ConditionalOnSingleCandidate(Redlock.class)
-  RedlockLifecycle redlockLifecycle(Redlock redlock, RedlockProperties properties) {
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+  @ConditionalOnBean(value = Redlock.class, search = SearchStrategy.CURRENT)
+  RedlockLifecycle redlockLifecycle(RedlockProperties properties) {
     Duration gracePeriod = properties.getShutdown().getGracePeriod();
     if (gracePeriod.isNegative()) {
       throw new InvalidRedlockPropertyException(
           "redlock.shutdown.grace-period", gracePeriod, "must not be negative");
     }
-    return new RedlockLifecycle(redlock, gracePeriod);
+    return new RedlockLifecycle(gracePeriod);
   }
 }

@@ -432,6 +432,59 @@ class ShutdownOrderTest {
     }
   }
 
+  @Configuration(proxyBeanMethods = false)
+  @ImportAutoConfiguration(RedlockAutoConfiguration.class)
+  static class SeveralClients {
+    private static final MemoryNodes NODES = new MemoryNodes();
+
+    @Bean
+    Redlock orders() {
+      return NODES.client("orders");
+    }
+
+    /** Not a candidate where a client is injected, but a client that must close. */
+    @Bean(defaultCandidate = false)
+    Redlock bills() {
+      return NODES.client("bills");
+    }
+
+    @Bean
+    Redlock stock() {
+      return NODES.client("stock");
+    }
+
+    @Bean
+    @Lazy
+    FirstDestroyed firstDestroyed() {
+      return new FirstDestroyed();
+    }
+  }
+
+  @Test
+  void shutdown_withSeveralClients_waitsForTheLeasesOfEach() throws Exception {
+    try (ConfigurableApplicationContext context =
+        new SpringApplicationBuilder(SeveralClients.class)
+            .web(WebApplicationType.NONE)
+            .bannerMode(Banner.Mode.OFF)
+            .registerShutdownHook(false)
+            .properties("redlock.shutdown.grace-period=60s", "logging.level.root=warn")
+            .run()) {
+      List<Lease> leases = new ArrayList<>();
+      for (String client : List.of("orders", "bills", "stock")) {
+        leases.add(
+            context.getBean(client, Redlock.class).lock(client).acquire(MemoryNodes.DEADLINE));
+      }
+      CompletableFuture<Void> closed = closing(context);
+      for (Lease lease : leases) {
+        assertThat(closed).isNotDone();
+        lease.close();
+        assertThat(lease.whenEnded().toCompletableFuture().get(DEADLINE_SECONDS, TimeUnit.SECONDS))
+            .isEqualTo(LeaseEnd.RELEASED);
+      }
+      closed.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    }
+  }
+
   @Test
   void context_thatIsStoppedAndStartedAgain_grantsLocks() throws Exception {
     try (ConfigurableApplicationContext context = start()) {
