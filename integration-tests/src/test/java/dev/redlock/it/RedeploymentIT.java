@@ -93,7 +93,7 @@ class RedeploymentIT {
           return count(loaders) == 0;
         },
         PATIENCE,
-        () -> count(loaders) + " class loaders are reachable, threads " + threads());
+        () -> count(loaders) + " class loaders are reachable");
   }
 
   private static long count(List<WeakReference<ClassLoader>> loaders) {
@@ -143,7 +143,7 @@ class RedeploymentIT {
             return null;
           };
       in(loader, deployer, close).get();
-      assertThat(threads()).as("threads that outlive the close").isEmpty();
+      assertThat(threadsOf(loader)).as("threads that outlive the close").isEmpty();
       return new WeakReference<>(loader);
     }
   }
@@ -157,10 +157,10 @@ class RedeploymentIT {
             .newInstance((Object) uris);
   }
 
-  /** The threads of the library. Netty's own executor ends a moment later, if it is busy. */
-  private static List<Thread> threads() {
+  /** The threads of the application's library: they have its class loader. */
+  private static List<Thread> threadsOf(ClassLoader loader) {
     return Thread.getAllStackTraces().keySet().stream()
-        .filter(t -> t.getName().startsWith("redlock-") || t.getName().startsWith("lettuce-"))
+        .filter(t -> t.getContextClassLoader() == loader)
         .filter(Thread::isAlive)
         .toList();
   }
