@@ -9,6 +9,7 @@ import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.election.LeaderElection;
+import dev.redlock.spi.Printable;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -159,7 +160,8 @@ class LeaseEdgesIT {
   void maxLeaseTime_aboveTheLongestLeaseTime_isRefusedWithTheNumbers() {
     assertThatThrownBy(() -> Clients.on(nodes).maxLeaseTime(EVER).build())
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("maxLeaseTime " + EVER + " must not be longer than 1 h");
+        .hasMessageContaining(
+            "maxLeaseTime " + Printable.of(EVER) + " must not be longer than 1 h");
   }
 
   @Test
@@ -208,10 +210,10 @@ class LeaseEdgesIT {
         };
     assertThatThrownBy(() -> LeaderElection.builder(redlock, "e", work).stopMargin(EVER).build())
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("stopMargin " + EVER);
+        .hasMessageContaining("stopMargin " + Printable.of(EVER));
     assertThatThrownBy(() -> LeaderElection.builder(redlock, "e", work).retryPause(EVER).build())
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("retryPause " + EVER);
+        .hasMessageContaining("retryPause " + Printable.of(EVER));
   }
 
   @Test
