@@ -58,8 +58,8 @@ public interface Redlock extends AutoCloseable {
   ReentrantDistributedLock reentrantLock(String name, LockOptions options);
 
   /**
-   * The state of locks and nodes, for operators and for checks at start-up. A decorator returns
-   * that of the client that it decorates.
+   * The state of locks and nodes, for operators and for checks at start-up. A decorator returns the
+   * operations of the client that it decorates.
    */
   Operations operations();
 

@@ -2,6 +2,7 @@ package dev.redlock.internal;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -59,9 +60,9 @@ final class OwnThreads {
   }
 
   private List<String> unendedNodes() {
-    return Stream.iterate(0, i -> i < context.nodes.count(), i -> i + 1)
+    return IntStream.range(0, context.nodes.count())
         .filter(i -> !context.nodes.node(i).isEnded())
-        .map(context.nodes::name)
+        .mapToObj(context.nodes::name)
         .toList();
   }
 

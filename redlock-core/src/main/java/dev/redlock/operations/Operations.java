@@ -5,8 +5,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
 /**
- * What operators want of a client, and programs that show or check the state of locks and nodes.
- * Get it from {@link dev.redlock.Redlock#operations()}. Safe from any thread. Once the client is
+ * The methods of a client for operators, and for programs that show or check the state of locks and
+ * nodes; see {@link dev.redlock.Redlock#operations()}. Safe from any thread. Once the client is
  * closed, calls that would ask the nodes fail with {@link dev.redlock.RedlockClosedException}.
  */
 public interface Operations {

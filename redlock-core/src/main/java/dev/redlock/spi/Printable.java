@@ -6,9 +6,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The text of values in messages and logs. Makes foreign text safe for messages and logs: names
- * from users and texts from servers. Control characters could forge a line of the log, or control
- * the terminal that shows it, so this class escapes them.
+ * How messages and logs show times and foreign text: names from users, and texts from servers.
+ * Control characters could forge a line of the log, or control the terminal that shows it, so this
+ * class escapes them.
  */
 public final class Printable {
   private static final CharEscaper ESCAPER =

@@ -84,14 +84,12 @@ public final class SharedResources {
 
   private static void shutDown(ClientResources resources, CleanThreads threads) {
     try {
-      var unused = resources.shutdown(0, 1, TimeUnit.SECONDS);
-      threads.awaitEnd(SHUTDOWN_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // No thread interrupts this one.
-    } finally {
-      SharedTimer.release();
-    }
-    try {
+      try {
+        var unused = resources.shutdown(0, 1, TimeUnit.SECONDS);
+        threads.awaitEnd(SHUTDOWN_MILLIS);
+      } finally {
+        SharedTimer.release();
+      }
       endGlobalExecutor();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // No thread interrupts this one.
