@@ -39,7 +39,20 @@ public interface LeaderElection extends AutoCloseable {
 
   /** A builder of an election on the lock of this name. */
   static Builder builder(Redlock redlock, String name, Work work) {
-    return new Builder(redlock, name, work);
+    requireNonNull(work, "work");
+    return new Builder(redlock, name, () -> work);
+  }
+
+  /**
+   * A builder of an election whose work is one blocking task. The task runs on a thread of the
+   * {@linkplain Builder#executor executor}, and keeps it. When the work has to stop, the election
+   * interrupts that thread, and releases the lock when the task has ended, or after {@link
+   * Builder#stopTimeout}. When the task returns by itself, the instance {@linkplain #resign()
+   * resigns}. When it throws, the instance releases the lock, and asks for it again after a pause.
+   */
+  static Builder builder(Redlock redlock, String name, Task task) {
+    requireNonNull(task, "task");
+    return new Builder(redlock, name, () -> new TaskWork(task));
   }
 
   /** Begins to ask for the lock. Does nothing if the election is already started. */
@@ -130,6 +143,16 @@ public interface LeaderElection extends AutoCloseable {
     CompletionStage<?> stopWork(StopReason reason);
   }
 
+  /** Work that is one blocking task. */
+  @FunctionalInterface
+  interface Task {
+    /**
+     * Works under this lease until the thread is interrupted. The task must end then: it lets the
+     * {@code InterruptedException} pass, or returns.
+     */
+    void run(Lease lease) throws Exception;
+  }
+
   /**
    * Receives the events of the election, one after another. The client logs exceptions of its
    * methods.
@@ -151,7 +174,7 @@ public interface LeaderElection extends AutoCloseable {
 
     private final Redlock redlock;
     private final String name;
-    private final Work work;
+    private final Supplier<Work> works;
     private LockOptions options;
     private @Nullable Duration stopMargin;
     private @Nullable Duration stopTimeout;
@@ -160,10 +183,10 @@ public interface LeaderElection extends AutoCloseable {
     private @Nullable Executor executor;
     private @Nullable Supplier<? extends CompletionStage<?>> liveness;
 
-    private Builder(Redlock redlock, String name, Work work) {
+    private Builder(Redlock redlock, String name, Supplier<Work> works) {
       this.redlock = requireNonNull(redlock, "redlock");
       this.name = requireNonNull(name, "name");
-      this.work = requireNonNull(work, "work");
+      this.works = works;
       options = redlock.defaultOptions();
     }
 
@@ -261,19 +284,25 @@ public interface LeaderElection extends AutoCloseable {
                 + " must be positive and not longer than 1 day");
       }
       LockOptions uncapped = options.withoutDefaultHoldCap();
-      return new Election(
-          redlock,
-          redlock.operations().unwrap(ElectionClient.class),
-          new ElectionConfig(
-              name,
-              liveness == null ? uncapped : uncapped.toBuilder().autoExtend(false).build(),
-              margin,
-              min(timeout, UNBOUNDED),
-              retryPause,
-              liveness),
-          work,
-          listener,
-          executor);
+      Work work = works.get();
+      Election election =
+          new Election(
+              redlock,
+              redlock.operations().unwrap(ElectionClient.class),
+              new ElectionConfig(
+                  name,
+                  liveness == null ? uncapped : uncapped.toBuilder().autoExtend(false).build(),
+                  margin,
+                  min(timeout, UNBOUNDED),
+                  retryPause,
+                  liveness),
+              work,
+              listener,
+              executor);
+      if (work instanceof TaskWork task) {
+        task.belongsTo(election);
+      }
+      return election;
     }
 
     private static Duration min(Duration a, Duration b) {
