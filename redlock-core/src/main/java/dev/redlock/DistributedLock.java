@@ -1,10 +1,14 @@
 package dev.redlock;
 
+import static java.util.Objects.requireNonNull;
+
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock on one or several names. It has no state: the {@link Lease} object owns the lock, not this
@@ -44,7 +48,20 @@ public interface DistributedLock {
    *     counted their votes only after the node timeout
    * @throws RedlockClosedException if the client is closed
    */
-  Optional<Lease> tryAcquire();
+  default Optional<Lease> tryAcquire() {
+    return tryAcquire(Duration.ZERO);
+  }
+
+  /**
+   * Waits for the lock as {@link #acquire}, for callers that expect it to be held: a lock that
+   * another client held until the timeout is a result and not an exception.
+   *
+   * @param waitTimeout how long to wait at most; zero is {@link #tryAcquire()}
+   * @return empty if the lock was held until the timeout
+   * @throws LockTimeoutException if the timeout passed before the nodes replied
+   * @throws RedlockException otherwise as {@link #acquire}
+   */
+  Optional<Lease> tryAcquire(Duration waitTimeout);
 
   /**
    * Waits for the lock without blocking a thread. The future fails with the exceptions of {@link
@@ -55,8 +72,16 @@ public interface DistributedLock {
    */
   CompletableFuture<Lease> acquireAsync(Duration waitTimeout);
 
-  /** As {@link #tryAcquire}, without blocking a thread. Cancel it as {@link #acquireAsync}. */
-  CompletableFuture<Optional<Lease>> tryAcquireAsync();
+  /** As {@link #tryAcquire()}, without blocking a thread. Cancel it as {@link #acquireAsync}. */
+  default CompletableFuture<Optional<Lease>> tryAcquireAsync() {
+    return tryAcquireAsync(Duration.ZERO);
+  }
+
+  /**
+   * As {@link #tryAcquire(Duration)}, without blocking a thread. Cancel it as {@link
+   * #acquireAsync}.
+   */
+  CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration waitTimeout);
 
   /**
    * Acquires the lock, runs the body on this thread, and releases the lock.
@@ -65,9 +90,72 @@ public interface DistributedLock {
    * ended before the body, throws {@link LeaseLostException} when the body ends. An exception of
    * the body is then suppressed in it.
    *
+   * @return the result of the body
+   * @throws E if the body throws it
    * @throws LeaseLostException if the lease was lost, expired or reached its hold cap before the
    *     body ended
    * @throws RedlockException as {@link #acquire}
    */
-  <T> T withLock(Duration waitTimeout, Function<? super Lease, ? extends T> body);
+  <T extends @Nullable Object, E extends Exception> T withLock(
+      Duration waitTimeout, Body<T, E> body) throws E;
+
+  /** As {@link #withLock}, for a body without a result. */
+  default <E extends Exception> void runWithLock(Duration waitTimeout, Task<E> task) throws E {
+    requireNonNull(task, "task");
+    this.<Boolean, E>withLock(
+        waitTimeout,
+        lease -> {
+          task.run(lease);
+          return true; // Any result.
+        });
+  }
+
+  /**
+   * Runs the body on this thread under the lock if the lock is free, as {@link #tryAcquire()} finds
+   * it.
+   *
+   * @return whether the body ran; false if the lock is held
+   * @throws E if the body throws it
+   * @throws LeaseLostException if the lease was lost, expired or reached its hold cap before the
+   *     body ended
+   * @throws RedlockException as {@link #tryAcquire()}
+   */
+  <E extends Exception> boolean tryWithLock(Task<E> task) throws E;
+
+  /**
+   * As {@link #withLock}, without blocking a thread. The client calls the body on the callback
+   * executor, and releases the lock when the stage of the body completes. The future then completes
+   * as the stage did, on the callback executor. If the lease ended before the stage completed, the
+   * future fails with {@link LeaseLostException}. Does not interrupt a thread, whatever {@link
+   * LockOptions#interruptOnLoss} says.
+   *
+   * <p>If the caller cancels the future before the lock is granted, the client ends the attempt,
+   * and does not call the body. After that, a cancellation has no effect on the body or the lock.
+   */
+  <T extends @Nullable Object> CompletableFuture<T> withLockAsync(
+      Duration waitTimeout, Function<? super Lease, ? extends CompletionStage<T>> body);
+
+  /**
+   * What {@link #withLock} runs.
+   *
+   * @param <T> its result
+   * @param <E> the checked exception that it throws; the compiler infers {@code RuntimeException}
+   *     for a lambda that throws none
+   */
+  @FunctionalInterface
+  interface Body<T extends @Nullable Object, E extends Exception> {
+    /** Runs while the lease is held. */
+    T run(Lease lease) throws E;
+  }
+
+  /**
+   * What {@link #runWithLock} and {@link #tryWithLock} run.
+   *
+   * @param <E> the checked exception that it throws, as in {@link Body}
+   */
+  @FunctionalInterface
+  interface Task<E extends Exception> {
+    /** Runs while the lease is held. */
+    void run(Lease lease) throws E;
+  }
 }

@@ -12,21 +12,13 @@ import java.util.concurrent.CompletionStage;
  * resource, call {@link #ensureValid()} before each step that cannot be undone, and use {@link
  * #whenEnded()}. See {@code docs/safety.md}.
  *
- * <p>All methods are safe from any thread. {@code toString} shows the first four characters of the
- * id only.
+ * <p>All methods are safe from any thread. After a local hand-off, nodes store the lease under the
+ * secret value of its predecessor, of which {@code toString} shows the first four characters.
  */
 public interface Lease extends AutoCloseable {
 
   /** The names that the lease covers, sorted. */
   List<String> names();
-
-  /**
-   * The secret value under the lock keys: 160 random bits, and the {@linkplain RedlockBuilder#label
-   * label} of the client if it has one. A client that knows it can release or extend the lease;
-   * keep it out of logs. After a local hand-off the lease has the id of its predecessor; their
-   * tokens differ.
-   */
-  String id();
 
   /**
    * A number that rises from lease to lease of one name. It is for a resource that stores the
@@ -56,6 +48,17 @@ public interface Lease extends AutoCloseable {
   CompletionStage<Void> extendAsync();
 
   /**
+   * As {@link #extendAsync()}, and waits for it. If the thread is interrupted, the extension goes
+   * on.
+   *
+   * @throws LeaseLostException if the lease has ended
+   * @throws QuorumUnavailableException if too few nodes confirmed; the lease stays valid until its
+   *     old deadline
+   * @throws RedlockInterruptedException if the thread is interrupted; its interrupt flag is set
+   */
+  void extend();
+
+  /**
    * Ends the lease: at once in this client, then on the nodes. Completes on the callback executor
    * when a quorum has confirmed. Fails with {@link QuorumUnavailableException} if a quorum has not
    * confirmed within the node timeout; the client then repeats the release in the background, and
@@ -63,6 +66,16 @@ public interface Lease extends AutoCloseable {
    * caller of this client. Idempotent; completes normally if the lease had ended before.
    */
   CompletionStage<Void> releaseAsync();
+
+  /**
+   * As {@link #releaseAsync()}, and waits for it, even if the thread is interrupted; keeps the
+   * thread's interrupt flag. {@link #close()} is the same for callers that have nothing to do about
+   * a failed release.
+   *
+   * @throws QuorumUnavailableException if a quorum has not confirmed within the node timeout; the
+   *     client then repeats the release in the background
+   */
+  void release();
 
   /**
    * Completes exactly once, at the latest when validity ends; after a pause of the process, as soon

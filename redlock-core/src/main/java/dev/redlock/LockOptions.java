@@ -132,14 +132,16 @@ public final class LockOptions {
     return given.autoExtend;
   }
 
-  /** The longest time that one holder can keep a lease. */
+  /**
+   * The longest time that one holder can keep a lease. Without a cap, the longest {@code Duration}.
+   */
   public Duration holdCap() {
     return holdCap;
   }
 
   /** These options without a hold cap, unless one was given; what an election uses. */
   public LockOptions withoutDefaultHoldCap() {
-    return given.holdCap != null ? this : toBuilder().holdCap(NO_HOLD_CAP).build();
+    return given.holdCap != null ? this : toBuilder().noHoldCap().build();
   }
 
   /** The shortest time for which the lock stays taken, even if it is released earlier. */
@@ -185,7 +187,7 @@ public final class LockOptions {
             Printable.of(drift),
             Printable.of(nodeTimeout),
             given.autoExtend,
-            Printable.of(holdCap),
+            holdCap.equals(NO_HOLD_CAP) ? "none" : Printable.of(holdCap),
             Printable.of(given.minimumHold),
             given.queueBound,
             given.maxHandOffs,
@@ -263,12 +265,16 @@ public final class LockOptions {
     /**
      * The longest time that one holder can keep a lease, at least the lease time. Default 1 h, so
      * that a hung worker does not keep the lock for ever; an election has no cap by default. The
-     * lease then ends as {@link LeaseEnd#CAP_REACHED}. {@code Duration.ofSeconds(Long.MAX_VALUE)}
-     * means no cap.
+     * lease then ends as {@link LeaseEnd#CAP_REACHED}.
      */
     public Builder holdCap(Duration holdCap) {
       this.holdCap = requireNonNull(holdCap, "holdCap");
       return this;
+    }
+
+    /** No hold cap: the client extends a lease for as long as its holder's process lives. */
+    public Builder noHoldCap() {
+      return holdCap(NO_HOLD_CAP);
     }
 
     /**

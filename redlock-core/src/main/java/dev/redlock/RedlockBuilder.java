@@ -20,7 +20,9 @@ public final class RedlockBuilder {
   private final List<String> uris = new ArrayList<>();
   private final List<ReleaseHints> hints = new ArrayList<>();
   private final List<RedlockListener> listeners = new ArrayList<>();
-  private LockOptions.Builder options = LockOptions.builder();
+  private LockOptions defaults = LockOptions.defaults();
+  private @Nullable Duration leaseTime;
+  private @Nullable Duration nodeTimeout;
   private @Nullable Duration maxLeaseTime;
   private RestartGuard restartGuard = RestartGuard.UPTIME;
   private String keyPrefix = "redlock";
@@ -48,27 +50,24 @@ public final class RedlockBuilder {
     return this;
   }
 
-  /** Adds one node that the caller made; the client owns it from now on and closes it. */
-  public RedlockBuilder node(LockNode node) {
-    nodes.add(requireNonNull(node, "node"));
-    return this;
-  }
-
   /** The default lease time of every lock; see {@link LockOptions.Builder#leaseTime}. */
   public RedlockBuilder leaseTime(Duration leaseTime) {
-    options.leaseTime(leaseTime);
+    this.leaseTime = requireNonNull(leaseTime, "leaseTime");
     return this;
   }
 
   /** The default node timeout of every lock; see {@link LockOptions.Builder#nodeTimeout}. */
   public RedlockBuilder nodeTimeout(Duration nodeTimeout) {
-    options.nodeTimeout(nodeTimeout);
+    this.nodeTimeout = requireNonNull(nodeTimeout, "nodeTimeout");
     return this;
   }
 
-  /** The default options of every lock; replaces all options that were set before. */
+  /**
+   * The default options of every lock. {@link #leaseTime} and {@link #nodeTimeout} of this builder
+   * come before those of the options, whichever was called first.
+   */
   public RedlockBuilder defaults(LockOptions defaults) {
-    options = defaults.toBuilder();
+    this.defaults = requireNonNull(defaults, "defaults");
     return this;
   }
 
@@ -179,14 +178,20 @@ public final class RedlockBuilder {
   }
 
   Assembly.Parts parts() {
-    LockOptions defaults = options.build(maxLeaseTime);
+    LockOptions.Builder options = defaults.toBuilder();
+    if (leaseTime != null) {
+      options.leaseTime(leaseTime);
+    }
+    if (nodeTimeout != null) {
+      options.nodeTimeout(nodeTimeout);
+    }
     List<LockNode> all = new ArrayList<>(nodes);
     all.addAll(Assembly.nodes(uris));
     return new Assembly.Parts(
         all,
         hints,
         listeners,
-        defaults,
+        options.build(maxLeaseTime),
         maxLeaseTime,
         restartGuard,
         keyPrefix,

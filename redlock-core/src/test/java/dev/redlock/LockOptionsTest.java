@@ -196,4 +196,11 @@ class LockOptionsTest {
         .isEqualTo(given);
     assertThat(LockOptions.defaults().holdCap()).isEqualTo(Duration.ofHours(1));
   }
+
+  @Test
+  void holdCap_none_isNamedSo() {
+    LockOptions none = LockOptions.builder().noHoldCap().build();
+    assertThat(none.toString()).contains("holdCap=none");
+    assertThat(none.withoutDefaultHoldCap()).isSameAs(none);
+  }
 }

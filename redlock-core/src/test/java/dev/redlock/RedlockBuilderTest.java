@@ -1,5 +1,6 @@
 package dev.redlock;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.spi.NodeFactory;
@@ -8,6 +9,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ServiceConfigurationError;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,5 +49,18 @@ class RedlockBuilderTest {
     assertThatThrownBy(Redlock.builder()::build)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("0 are configured");
+  }
+
+  @Test
+  void defaults_afterALeaseTime_doNotEraseIt() {
+    Duration ten = Duration.ofSeconds(10);
+    LockOptions fair = LockOptions.builder().fair(true).leaseTime(Duration.ofSeconds(5)).build();
+    LockOptions after = Redlock.builder().leaseTime(ten).defaults(fair).parts().defaults();
+    LockOptions before = Redlock.builder().defaults(fair).leaseTime(ten).parts().defaults();
+    assertThat(after.leaseTime()).isEqualTo(ten);
+    assertThat(after.fair()).isTrue();
+    assertThat(before).hasToString(after.toString());
+    assertThat(Redlock.builder().defaults(fair).parts().defaults().leaseTime())
+        .isEqualTo(Duration.ofSeconds(5));
   }
 }

@@ -12,6 +12,7 @@ import dev.redlock.testkit.ServerState;
 import java.time.Duration;
 import java.util.Map;
 import java.util.WeakHashMap;
+import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 
 /**
@@ -27,7 +28,7 @@ public final class Clients {
   public static RedlockBuilder on(RedisNodes nodes) {
     RedlockBuilder builder = Redlock.builder().restartGuard(RestartGuard.OFF);
     if (inClusterMode(nodes)) {
-      nodes.uris().forEach(uri -> builder.node(ClusterLockNode.connect(uri)));
+      nodes.uris().forEach(uri -> builder.nodes(ClusterLockNode.connect(uri)));
       return builder;
     }
     return builder.nodes(LeastUser.uris(nodes).toArray(String[]::new));
@@ -85,6 +86,20 @@ public final class Clients {
 
   public static String lockKey(String name) {
     return "redlock:{" + name + "}";
+  }
+
+  /** The lease id that most nodes store for a name that is held. */
+  public static String leaseId(RedisNodes nodes, String name) {
+    return nodes.stream()
+        .map(node -> node.command("GET", lockKey(name)))
+        .filter(String.class::isInstance)
+        .map(String.class::cast)
+        .collect(Collectors.groupingBy(id -> id, Collectors.counting()))
+        .entrySet()
+        .stream()
+        .max(Map.Entry.comparingByValue())
+        .orElseThrow()
+        .getKey();
   }
 
   /** Whether any node has refused a client this name since the last grant. */

@@ -94,7 +94,7 @@ class CloseWhileConnectingIT {
   @Test
   void nodes_closedWhileTheyConnect_leaveNoSocket() throws Exception {
     RedlockBuilder builder = Redlock.builder().restartGuard(RestartGuard.OFF);
-    LettuceNodes.standalone(uris, options).forEach(builder::node);
+    LettuceNodes.standalone(uris, options).forEach(builder::nodes);
     closeWhileConnecting(builder.build()::close);
   }
 

@@ -271,7 +271,8 @@ class LeaseIT {
                           throw mine;
                         }))
         .isSameAs(mine);
-    assertThat(redlock.lock("body").<Integer>withLock(WAIT, lease -> 42)).isEqualTo(42);
+    assertThat(redlock.lock("body").<Integer, RuntimeException>withLock(WAIT, lease -> 42))
+        .isEqualTo(42);
   }
 
   @Test

@@ -9,7 +9,7 @@ import java.util.List;
  * clusters can be the nodes of one lock.
  *
  * <pre>{@code
- * Redlock redlock = Redlock.builder().node(ClusterLockNode.connect("redis://10.0.0.1:6379")).build();
+ * Redlock redlock = Redlock.builder().nodes(ClusterLockNode.connect("redis://10.0.0.1:6379")).build();
  * }</pre>
  *
  * <p>A cluster replicates asynchronously. A failover can therefore lose a lease that its holder

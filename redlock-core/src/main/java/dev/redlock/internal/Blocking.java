@@ -61,6 +61,11 @@ final class Blocking {
     platform.park(new CompletableFuture<>(), nanos);
   }
 
+  /** Waits until done; keeps the thread's interrupt flag. */
+  void awaitUninterruptibly(CompletableFuture<?> result) {
+    awaitUninterruptibly(result, Long.MAX_VALUE);
+  }
+
   /** Waits until done or the time has passed; keeps the thread's interrupt flag. */
   void awaitUninterruptibly(CompletableFuture<?> result, long nanos) {
     unparkAt(result); // Once, however often the thread is interrupted.

@@ -4,6 +4,7 @@ import dev.redlock.FencingToken;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LeaseLostException;
+import dev.redlock.RedlockInterruptedException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -24,11 +25,6 @@ final class DefaultLease implements Lease {
   @Override
   public List<String> names() {
     return core.lease().keys().names();
-  }
-
-  @Override
-  public String id() {
-    return core.lease().id();
   }
 
   @Override
@@ -60,8 +56,25 @@ final class DefaultLease implements Lease {
   }
 
   @Override
+  public void extend() {
+    CompletableFuture<Void> extended = core.extend().result();
+    if (!core.context().blocking.await(extended)) {
+      Thread.currentThread().interrupt();
+      throw new RedlockInterruptedException(names());
+    }
+    Results.check(extended);
+  }
+
+  @Override
   public CompletionStage<Void> releaseAsync() {
     return core.release().future();
+  }
+
+  @Override
+  public void release() {
+    CompletableFuture<Void> released = core.release().result();
+    core.context().blocking.awaitUninterruptibly(released);
+    Results.check(released);
   }
 
   @Override
@@ -81,10 +94,11 @@ final class DefaultLease implements Lease {
 
   @Override
   public String toString() {
+    String id = core.lease().id();
     return "Lease"
         + core.lease().keys()
         + "[id="
-        + id().substring(0, Math.min(4, id().length()))
+        + id.substring(0, Math.min(4, id.length()))
         + "…, token="
         + core.lease().token()
         + ", remaining="

@@ -14,7 +14,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -53,8 +55,8 @@ final class DefaultLock implements DistributedLock {
   }
 
   @Override
-  public Optional<Lease> tryAcquire() {
-    return await(pending(0).emptyWhenHeld());
+  public Optional<Lease> tryAcquire(Duration waitTimeout) {
+    return await(pending(nanos(waitTimeout)).emptyWhenHeld());
   }
 
   private Optional<Lease> await(PendingAcquire pending) {
@@ -69,31 +71,38 @@ final class DefaultLock implements DistributedLock {
 
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration waitTimeout) {
-    return submit(pending(nanos(waitTimeout)), Optional::orElseThrow);
+    return submit(
+        pending(nanos(waitTimeout)), (lease, users) -> give(lease.orElseThrow(), lease, users));
   }
 
   @Override
-  public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
-    return submit(pending(0).emptyWhenHeld(), lease -> lease);
+  public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration waitTimeout) {
+    return submit(
+        pending(nanos(waitTimeout)).emptyWhenHeld(), (lease, users) -> give(lease, lease, users));
+  }
+
+  private static <T> void give(T result, Optional<Lease> lease, CompletableFuture<T> users) {
+    if (!users.complete(result)) {
+      lease.ifPresent(Lease::releaseAsync);
+    }
   }
 
   /**
-   * Completes the user's future with the result. If the user completes it by any other means, the
-   * attempt is abandoned, and a lease that was granted meanwhile is released.
+   * Gives the result to the taker, which completes the user's future. If the user completes it by
+   * any other means before, the attempt is abandoned; the taker releases a lease that was granted
+   * meanwhile.
    */
-  private <T> CompletableFuture<T> submit(
-      PendingAcquire pending, Function<Optional<Lease>, T> view) {
+  private <T extends @Nullable Object> CompletableFuture<T> submit(
+      PendingAcquire pending, BiConsumer<Optional<Lease>, CompletableFuture<T>> taker) {
     CompletableFuture<T> users = new CompletableFuture<>();
     AtomicBoolean given = new AtomicBoolean();
     pending.onResult(
         (lease, failure) -> {
           given.set(true);
-          boolean taken =
-              lease == null
-                  ? users.completeExceptionally(requireNonNull(failure))
-                  : users.complete(view.apply(lease));
-          if (!taken && lease != null) {
-            lease.ifPresent(Lease::releaseAsync);
+          if (lease == null) {
+            users.completeExceptionally(requireNonNull(failure));
+          } else {
+            taker.accept(lease, users);
           }
         });
     users.whenComplete(
@@ -126,9 +135,30 @@ final class DefaultLock implements DistributedLock {
   }
 
   @Override
-  public <T> T withLock(Duration waitTimeout, Function<? super Lease, ? extends T> body) {
+  public <T extends @Nullable Object, E extends Exception> T withLock(
+      Duration waitTimeout, Body<T, E> body) throws E {
     requireNonNull(body, "body");
-    DefaultLease lease = (DefaultLease) acquire(waitTimeout);
+    return run((DefaultLease) acquire(waitTimeout), body);
+  }
+
+  @Override
+  public <E extends Exception> boolean tryWithLock(Task<E> task) throws E {
+    requireNonNull(task, "task");
+    Optional<Lease> lease = tryAcquire();
+    if (lease.isEmpty()) {
+      return false;
+    }
+    this.<Boolean, E>run(
+        (DefaultLease) lease.get(),
+        held -> {
+          task.run(held);
+          return true; // Any result.
+        });
+    return true;
+  }
+
+  private <T extends @Nullable Object, E extends Exception> T run(
+      DefaultLease lease, Body<T, E> body) throws E {
     LossInterrupt interrupt = null;
     if (options.interruptOnLoss()) {
       interrupt = new LossInterrupt(Thread.currentThread());
@@ -136,8 +166,8 @@ final class DefaultLock implements DistributedLock {
     }
     T result;
     try {
-      result = body.apply(lease);
-    } catch (Throwable e) { // Checked ones too: Kotlin and generics throw them undeclared.
+      result = body.run(lease);
+    } catch (Throwable e) { // Undeclared checked ones too: Kotlin and generics throw them.
       LeaseLostException loss = finish(lease, interrupt);
       if (loss == null) {
         throw e;
@@ -155,16 +185,64 @@ final class DefaultLock implements DistributedLock {
   /** Releases the lease; returns its loss if it ended before the body did, or null. */
   private @Nullable LeaseLostException finish(
       DefaultLease lease, @Nullable LossInterrupt interrupt) {
-    // Read before the release, from the clock: the timer of the end may not have fired yet.
-    boolean lost = !lease.isValid() && !lease.core().releasedByHolder();
+    LeaseLostException loss = lease.core().lossDuringWork();
     if (interrupt != null) {
       interrupt.disarm();
     }
     lease.close();
-    if (!lost) {
-      return null;
+    return loss;
+  }
+
+  @Override
+  public <T extends @Nullable Object> CompletableFuture<T> withLockAsync(
+      Duration waitTimeout, Function<? super Lease, ? extends CompletionStage<T>> body) {
+    requireNonNull(body, "body");
+    return submit(
+        pending(nanos(waitTimeout)),
+        (granted, users) -> {
+          DefaultLease lease = (DefaultLease) granted.orElseThrow();
+          if (users.isDone()) {
+            lease.releaseAsync(); // The caller cancelled meanwhile.
+          } else {
+            whenDone(body, lease, (value, failure) -> finish(lease, value, failure, users));
+          }
+        });
+  }
+
+  /** Runs the body. Whatever it returns or throws, its end is told at least once. */
+  private static <T extends @Nullable Object> void whenDone(
+      Function<? super Lease, ? extends CompletionStage<T>> body,
+      Lease lease,
+      BiConsumer<@Nullable T, @Nullable Throwable> end) {
+    try {
+      requireNonNull(body.apply(lease), "the body returned null").whenComplete(end);
+    } catch (Throwable e) {
+      end.accept(null, e);
     }
-    return new LeaseLostException(names(), lease.fencingToken(), lease.core().loss());
+  }
+
+  /** Releases the lease, then completes the future. */
+  private <T extends @Nullable Object> void finish(
+      DefaultLease lease,
+      @Nullable T value,
+      @Nullable Throwable failure,
+      CompletableFuture<T> users) {
+    LeaseLostException loss = lease.core().lossDuringWork();
+    CompletableFuture<Void> end = new CompletableFuture<>();
+    Results.relay(lease.core().release().result(), end, context.callbacks);
+    end.whenComplete(
+        (released, unconfirmed) -> {
+          if (loss != null) {
+            if (failure != null) {
+              loss.addSuppressed(failure);
+            }
+            users.completeExceptionally(Results.untraced(loss));
+          } else if (failure != null) {
+            users.completeExceptionally(failure);
+          } else {
+            users.complete(value);
+          }
+        });
   }
 
   @Override

@@ -1,6 +1,8 @@
 package dev.redlock.internal;
 
+import dev.redlock.FencingToken;
 import dev.redlock.LeaseEnd;
+import dev.redlock.LeaseLostException;
 import dev.redlock.internal.LeakDetector.LeaseLeakReference;
 import dev.redlock.internal.protocol.HeldLease;
 import java.util.concurrent.CompletableFuture;
@@ -133,6 +135,15 @@ final class LeaseCore {
     return end;
   }
 
+  /** The loss, if validity ended before the holder asked for the release; null otherwise. */
+  @Nullable LeaseLostException lossDuringWork() {
+    // From the clock: the timer of the end may not have fired yet.
+    if (remainingNanos() > 0 || releasedByHolder()) {
+      return null;
+    }
+    return new LeaseLostException(lease.keys().names(), new FencingToken(lease.token()), loss());
+  }
+
   /**
    * How the lease ended without its holder; EXPIRED if its validity passed before any other end.
    */
@@ -142,7 +153,7 @@ final class LeaseCore {
   }
 
   /** Whether the holder has asked for the release, in time or not. */
-  synchronized boolean releasedByHolder() {
+  private synchronized boolean releasedByHolder() {
     return end != null ? end.byHolder() : release != null;
   }
 

@@ -148,7 +148,7 @@ final class LockInspector {
             ? state.state().name()
             : state.state() + " for " + state.remaining().toMillis() + " ms";
     if (reply == null || !reply.code().definite()) {
-      return new NodeView(state.node(), stateText, null, null, 0, why(node, reply));
+      return new NodeView(state.node(), stateText, null, null, 0, why(node, reply), null);
     }
     String mark = reply.code() == ReplyCode.HELD ? reply.mark() : null;
     HolderMark holder = mark == null ? null : HolderMark.of(mark);

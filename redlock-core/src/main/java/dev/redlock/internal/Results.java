@@ -6,6 +6,7 @@ import com.google.common.util.concurrent.Futures;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How callers get a result. Inside of the client it is a future that no user gets: its dependents
@@ -21,8 +22,17 @@ final class Results {
    * thread.
    */
   static <T> T of(CompletableFuture<T> done) {
+    return requireNonNull(valueOf(done));
+  }
+
+  /** As {@link #of}, for a future without a value. */
+  static void check(CompletableFuture<Void> done) {
+    var unused = valueOf(done);
+  }
+
+  private static <T> @Nullable T valueOf(CompletableFuture<T> done) {
     try {
-      return requireNonNull(Futures.getDone(done));
+      return Futures.getDone(done);
     } catch (ExecutionException e) {
       RuntimeException failure = (RuntimeException) requireNonNull(e.getCause());
       failure.fillInStackTrace();

@@ -42,17 +42,5 @@ public record LockInspection(String name, int quorum, List<NodeView> nodes) {
       @Nullable Duration remaining,
       long highestTokenSeen,
       @Nullable String error,
-      @Nullable String holderLabel) {
-
-    /** A view without the label of the holder. */
-    public NodeView(
-        String node,
-        String state,
-        @Nullable String holder,
-        @Nullable Duration remaining,
-        long highestTokenSeen,
-        @Nullable String error) {
-      this(node, state, holder, remaining, highestTokenSeen, error, null);
-    }
-  }
+      @Nullable String holderLabel) {}
 }

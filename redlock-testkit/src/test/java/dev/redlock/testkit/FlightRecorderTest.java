@@ -54,7 +54,7 @@ class FlightRecorderTest {
     InMemoryLockNode node = InMemoryLockNode.create("a");
     try (Redlock client =
         Redlock.builder()
-            .node(node)
+            .nodes(node)
             .restartGuard(RestartGuard.OFF)
             .nodeTimeout(Duration.ofSeconds(1))
             .build()) {

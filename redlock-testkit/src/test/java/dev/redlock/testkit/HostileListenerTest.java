@@ -82,7 +82,7 @@ class HostileListenerTest {
       ended.incrementAndGet();
       handedOff.addAndGet(end == LeaseEnd.HANDED_OFF ? 1 : 0);
       Lease before = this.held.remove(lease.names());
-      if (before == null || !before.id().equals(lease.id())) {
+      if (before == null || !before.fencingToken().equals(lease.fencingToken())) {
         wrong.add("ended without being held: " + lease.names());
       }
     }
@@ -286,7 +286,7 @@ class HostileListenerTest {
         };
     try (Redlock redlock =
         Redlock.builder()
-            .node(capturing)
+            .nodes(capturing)
             .restartGuard(RestartGuard.OFF)
             .listener(
                 new RedlockListener() {
@@ -324,7 +324,7 @@ class HostileListenerTest {
           }
         };
     try (Redlock redlock =
-        Redlock.builder().node(restless).restartGuard(RestartGuard.OFF).build()) {
+        Redlock.builder().nodes(restless).restartGuard(RestartGuard.OFF).build()) {
       assertThat(redlock.awaitReady(WAIT)).isTrue();
       redlock.lock("a").acquire(WAIT).close();
     }

@@ -28,7 +28,7 @@ class HostileSubscriberTest {
   private final InMemoryLockNode node = InMemoryLockNode.create("a");
   private final Redlock client =
       Redlock.builder()
-          .node(node)
+          .nodes(node)
           .restartGuard(RestartGuard.OFF)
           .nodeTimeout(Duration.ofSeconds(1))
           .build();

@@ -173,7 +173,7 @@ class WithLockTest {
       int result =
           redlock
               .lock("body")
-              .<Integer>withLock(
+              .<Integer, RuntimeException>withLock(
                   WAIT,
                   lease -> {
                     for (InMemoryLockNode node : nodes) {

@@ -61,7 +61,7 @@ final class BusMember implements AutoCloseable {
             options,
             builder ->
                 LettuceNodes.standalone(uris)
-                    .forEach(node -> builder.node(deaf ? new DeafNode(node) : node))));
+                    .forEach(node -> builder.nodes(deaf ? new DeafNode(node) : node))));
   }
 
   @Override

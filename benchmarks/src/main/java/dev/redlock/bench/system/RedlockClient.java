@@ -84,7 +84,7 @@ public final class RedlockClient implements LockClient {
   public static RedlockClient connectToCluster(List<String> uris, ClusterReleaseHints hints) {
     return of(
         Redlock.builder()
-            .node(
+            .nodes(
                 ClusterLockNode.connect(
                     uris, ClusterOptions.builder().releaseHints(hints).build())));
   }

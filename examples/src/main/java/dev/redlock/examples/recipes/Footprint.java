@@ -46,7 +46,7 @@ final class Footprint {
   static Bytes measure(Consumer<String> out) {
     try (RedisNodes nodes = RedisNodes.start(1)) {
       LockNode adapter = LettuceNodes.standalone(nodes.uris()).get(0);
-      try (Redlock redlock = Clients.ready(Redlock.builder().node(adapter))) {
+      try (Redlock redlock = Clients.ready(Redlock.builder().nodes(adapter))) {
         return measure(nodes, redlock, adapter, out);
       }
     }

@@ -231,7 +231,7 @@ public final class Recipes {
         Redlock redlock =
             Clients.ready(
                 Redlock.builder()
-                    .node(ClusterLockNode.connect(cluster.uris().toArray(String[]::new))))) {
+                    .nodes(ClusterLockNode.connect(cluster.uris().toArray(String[]::new))))) {
       var redis = client.connect().sync();
       for (int article = 0; article < 5; article++) {
         new RedisStock(redis, "" + article).fill(10);

@@ -41,7 +41,7 @@ class GoodsShopTest {
 
   private static Redlock connect() {
     return Clients.ready(
-        Redlock.builder().node(ClusterLockNode.connect(cluster.uris().toArray(String[]::new))));
+        Redlock.builder().nodes(ClusterLockNode.connect(cluster.uris().toArray(String[]::new))));
   }
 
   @AfterAll

@@ -27,7 +27,7 @@ final class ClusterClients {
 
   static RedlockBuilder on(List<String> uris, ClusterOptions options) {
     return Redlock.builder()
-        .node(ClusterLockNode.connect(uris, options))
+        .nodes(ClusterLockNode.connect(uris, options))
         .restartGuard(RestartGuard.OFF);
   }
 

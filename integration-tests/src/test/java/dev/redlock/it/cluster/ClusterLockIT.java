@@ -207,7 +207,7 @@ class ClusterLockIT {
     assertThat(SlotLocator.slot("buy_{42")).isNotEqualTo(RedisClusterNodes.slot("42"));
     assertThat(node.locator().locate("buy_{42}").master()).isEmpty();
     try (Redlock redlock =
-        Clients.voting(Redlock.builder().node(node).restartGuard(RestartGuard.OFF).build(), 1)) {
+        Clients.voting(Redlock.builder().nodes(node).restartGuard(RestartGuard.OFF).build(), 1)) {
       RedisNode master = cluster.masterOf("{42}");
       assertThat(node.locator().locate("buy_{42}"))
           .isEqualTo(

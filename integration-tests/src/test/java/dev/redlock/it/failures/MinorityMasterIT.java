@@ -38,7 +38,7 @@ class MinorityMasterIT {
         Redlock redlock =
             Clients.voting(
                 Redlock.builder()
-                    .node(ClusterLockNode.connect(cluster.uris(), ClusterOptions.defaults()))
+                    .nodes(ClusterLockNode.connect(cluster.uris(), ClusterOptions.defaults()))
                     .restartGuard(RestartGuard.OFF)
                     .build(),
                 1)) {

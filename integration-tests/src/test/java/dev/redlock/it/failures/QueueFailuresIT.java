@@ -99,7 +99,7 @@ class QueueFailuresIT {
     RedlockBuilder builder = Redlock.builder().restartGuard(RestartGuard.OFF);
     for (RedisNode node : nodes) {
       String uri = "redis://127.0.0.1:" + gates.get(node.index()).port();
-      builder.node(
+      builder.nodes(
           new Named(LettuceLockNode.create(node.uri()).name(), LettuceLockNode.create(uri)));
     }
     try (Redlock first = Clients.voting(builder.build(), 5)) {

@@ -242,13 +242,14 @@ public final class Worker implements RedlockListener {
           asked,
           "until",
           until);
-      open.put(lease.id(), name);
+      String key = key(lease);
+      open.put(key, name);
       lease
           .whenEnded()
           .thenAccept(
               how -> {
                 tell(System.nanoTime(), "ended", "lease", name, "how", how);
-                open.remove(lease.id());
+                open.remove(key);
               });
     }
 
@@ -302,9 +303,13 @@ public final class Worker implements RedlockListener {
     }
   }
 
+  private static String key(Lease lease) {
+    return lease.fencingToken() + " of " + lease.names();
+  }
+
   @Override
   public void onExtended(Lease lease, int repaired) {
-    String name = open.get(lease.id());
+    String name = open.get(key(lease));
     long at = System.nanoTime();
     long left = lease.remainingValidity().toNanos();
     if (name != null && left > 0) {

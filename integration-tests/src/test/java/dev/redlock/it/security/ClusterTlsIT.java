@@ -107,7 +107,7 @@ class ClusterTlsIT {
       String seed = "rediss://localhost:" + ports.get(0);
       try (Redlock redlock =
           Redlock.builder()
-              .node(ClusterLockNode.connect(List.of(seed), options))
+              .nodes(ClusterLockNode.connect(List.of(seed), options))
               .restartGuard(RestartGuard.OFF)
               .build()) {
         // The cluster reports 127.0.0.1, which is not in the certificate.

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout
 class DocumentsTest {
   private val redlock: Redlock =
     Redlock.builder().restartGuard(RestartGuard.OFF).also { builder ->
-      listOf("a", "b", "c").forEach { builder.node(InMemoryLockNode.create(it)) }
+      listOf("a", "b", "c").forEach { builder.nodes(InMemoryLockNode.create(it)) }
     }.build()
 
   private val paid = mutableListOf<FencingToken>()

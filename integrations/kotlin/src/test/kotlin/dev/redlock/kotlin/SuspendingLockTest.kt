@@ -62,7 +62,7 @@ class SuspendingLockTest {
           }
         }
     val builder = Redlock.builder().restartGuard(RestartGuard.OFF).listener(recording)
-    nodes.forEach { builder.node(it.another()) }
+    nodes.forEach { builder.nodes(it.another()) }
     return builder.build().also { assertThat(it.awaitReady(WAIT.toJavaDuration())).isTrue() }
   }
 

@@ -3,7 +3,6 @@ package dev.redlock.micrometer;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +19,11 @@ final class GuardedObservation {
 
   private final ObservationRegistry registry;
   private Observation observation = Observation.NOOP;
+
+  /** What is observed; it may throw checked exceptions. */
+  interface Call<T extends @Nullable Object, E extends Exception> {
+    T run() throws E;
+  }
 
   private GuardedObservation(ObservationRegistry registry) {
     this.registry = registry;
@@ -40,11 +44,11 @@ final class GuardedObservation {
   }
 
   /** Calls in the scope of the observation, which ends with the call. */
-  <T> T observe(Supplier<T> call) {
+  <T extends @Nullable Object, E extends Exception> T observe(Call<T, E> call) throws E {
     Observation.Scope before = registry.getCurrentObservationScope();
     Observation.Scope scope = openScope(before);
     try {
-      return call.get();
+      return call.run();
     } catch (Throwable e) {
       error(e);
       throw e;

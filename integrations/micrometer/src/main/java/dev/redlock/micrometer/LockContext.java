@@ -26,7 +26,7 @@ public final class LockContext extends Observation.Context {
     ACQUIRE,
     /** A call of {@code tryAcquire} or {@code tryAcquireAsync}. */
     TRY_ACQUIRE,
-    /** A call of {@code withLock}: the wait and the body. */
+    /** A call of {@code withLock} or one of its variants: the wait and the body. */
     WITH_LOCK
   }
 

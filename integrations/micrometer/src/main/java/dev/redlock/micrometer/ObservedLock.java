@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -79,12 +80,12 @@ public final class ObservedLock implements DistributedLock {
   }
 
   @Override
-  public Optional<Lease> tryAcquire() {
+  public Optional<Lease> tryAcquire(Duration waitTimeout) {
     LockContext context = new LockContext(names(), LockContext.Operation.TRY_ACQUIRE);
     return start(context)
         .observe(
             () -> {
-              Optional<Lease> lease = lock.tryAcquire();
+              Optional<Lease> lease = lock.tryAcquire(waitTimeout);
               lease.ifPresentOrElse(context::granted, context::refused);
               return lease;
             });
@@ -93,22 +94,21 @@ public final class ObservedLock implements DistributedLock {
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration waitTimeout) {
     LockContext context = new LockContext(names(), LockContext.Operation.ACQUIRE);
-    return observeAsync(context, () -> lock.acquireAsync(waitTimeout), context::granted);
+    return observeAsync(start(context), () -> lock.acquireAsync(waitTimeout), context::granted);
   }
 
   @Override
-  public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
+  public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration waitTimeout) {
     LockContext context = new LockContext(names(), LockContext.Operation.TRY_ACQUIRE);
     return observeAsync(
-        context,
-        lock::tryAcquireAsync,
+        start(context),
+        () -> lock.tryAcquireAsync(waitTimeout),
         lease -> lease.ifPresentOrElse(context::granted, context::refused));
   }
 
   /** Returns the future of the lock itself: cancelling it must reach the lock. */
-  private <T> CompletableFuture<T> observeAsync(
-      LockContext context, Supplier<CompletableFuture<T>> call, Consumer<T> taker) {
-    GuardedObservation observation = start(context);
+  private static <T extends @Nullable Object> CompletableFuture<T> observeAsync(
+      GuardedObservation observation, Supplier<CompletableFuture<T>> call, Consumer<T> taker) {
     CompletableFuture<T> future;
     try {
       future = call.get();
@@ -130,19 +130,62 @@ public final class ObservedLock implements DistributedLock {
   }
 
   @Override
-  public <T> T withLock(Duration waitTimeout, Function<? super Lease, ? extends T> body) {
+  public <T extends @Nullable Object, E extends Exception> T withLock(
+      Duration waitTimeout, Body<T, E> body) throws E {
     requireNonNull(body, "body");
     LockContext context = new LockContext(names(), LockContext.Operation.WITH_LOCK);
     GuardedObservation observation = start(context);
-    return observation.observe(
+    return observation.<T, E>observe(
         () ->
-            lock.withLock(
+            lock.<T, E>withLock(
                 waitTimeout,
                 lease -> {
-                  context.granted(lease);
-                  observation.acquired();
-                  return body.apply(lease);
+                  granted(context, observation, lease);
+                  return body.run(lease);
                 }));
+  }
+
+  @Override
+  public <E extends Exception> boolean tryWithLock(Task<E> task) throws E {
+    requireNonNull(task, "task");
+    LockContext context = new LockContext(names(), LockContext.Operation.WITH_LOCK);
+    GuardedObservation observation = start(context);
+    return observation.<Boolean, E>observe(
+        () -> {
+          boolean ran =
+              lock.<E>tryWithLock(
+                  lease -> {
+                    granted(context, observation, lease);
+                    task.run(lease);
+                  });
+          if (!ran) {
+            context.refused();
+          }
+          return ran;
+        });
+  }
+
+  @Override
+  public <T extends @Nullable Object> CompletableFuture<T> withLockAsync(
+      Duration waitTimeout, Function<? super Lease, ? extends CompletionStage<T>> body) {
+    requireNonNull(body, "body");
+    LockContext context = new LockContext(names(), LockContext.Operation.WITH_LOCK);
+    GuardedObservation observation = start(context);
+    return observeAsync(
+        observation,
+        () ->
+            lock.withLockAsync(
+                waitTimeout,
+                lease -> {
+                  granted(context, observation, lease);
+                  return body.apply(lease);
+                }),
+        value -> {});
+  }
+
+  private static void granted(LockContext context, GuardedObservation observation, Lease lease) {
+    context.granted(lease);
+    observation.acquired();
   }
 
   @Override

@@ -35,7 +35,7 @@ class ObservedLockTest {
   void open() {
     client =
         Redlock.builder()
-            .node(InMemoryLockNode.create("a"))
+            .nodes(InMemoryLockNode.create("a"))
             .restartGuard(RestartGuard.OFF)
             .nodeTimeout(Duration.ofSeconds(1))
             .build();
@@ -141,7 +141,7 @@ class ObservedLockTest {
     CompletableFuture<Lease> next = observed.acquireAsync(WAIT);
     lease.close();
     next.join().close();
-    assertThat(observed.<String>withLock(WAIT, l -> "done")).isEqualTo("done");
+    assertThat(observed.<String, RuntimeException>withLock(WAIT, l -> "done")).isEqualTo("done");
     observed.tryAcquireAsync().join().orElseThrow().close();
     assertThat(registry.getCurrentObservation()).isNull();
     assertThat(registry.getCurrentObservationScope()).isNull();

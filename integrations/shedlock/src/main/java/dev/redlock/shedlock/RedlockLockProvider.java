@@ -44,7 +44,6 @@ public final class RedlockLockProvider implements ExtensibleLockProvider, AutoCl
   public static final String DEFAULT_PREFIX = "shedlock:";
 
   private static final Duration SHORTEST_LEASE_TIME = Duration.ofSeconds(1);
-  private static final Duration NO_HOLD_CAP = Duration.ofSeconds(Long.MAX_VALUE);
 
   private final Redlock redlock;
   private final String prefix;
@@ -103,7 +102,7 @@ public final class RedlockLockProvider implements ExtensibleLockProvider, AutoCl
     return defaults.toBuilder()
         .minimumHold(Duration.ZERO.compareTo(minimumHold) < 0 ? minimumHold : Duration.ZERO)
         .leaseTime(leaseTime)
-        .holdCap(NO_HOLD_CAP)
+        .noHoldCap()
         .autoExtend(true)
         .build();
   }

@@ -11,6 +11,7 @@ import dev.redlock.spring.boot.RedlockLockedAutoConfiguration;
 import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -38,7 +39,7 @@ public final class MemoryNodes {
   }
 
   private void addTo(RedlockBuilder builder) {
-    nodes.forEach(node -> builder.node(node.another()));
+    nodes.forEach(node -> builder.nodes(node.another()));
   }
 
   /** Another process. */
@@ -62,6 +63,15 @@ public final class MemoryNodes {
   /** How many masters store the lock. */
   public long holders(String name) {
     return nodes.stream().filter(node -> node.holder(name) != null).count();
+  }
+
+  /** The lease id that a node stores. */
+  public String secret(String name) {
+    return nodes.stream()
+        .map(node -> node.holder(name))
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElseThrow();
   }
 
   public boolean isHeld(String name) {

@@ -81,7 +81,7 @@ public final class Clients {
       if (o.getEventAddress() != null) {
         builder.listener(new BusEvents(vertx, o));
       }
-      Nodes.of(o).forEach(builder::node);
+      Nodes.of(o).forEach(builder::nodes);
       customizer.accept(builder);
       return new Built(builder.build(), time);
     } catch (RuntimeException | Error e) {

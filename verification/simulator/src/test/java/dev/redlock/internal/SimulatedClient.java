@@ -25,6 +25,11 @@ import org.slf4j.Logger;
 public final class SimulatedClient {
   private SimulatedClient() {}
 
+  /** What nodes store under the keys of the lease; a user does not see it. */
+  public static String id(Lease lease) {
+    return ((DefaultLease) lease).core().lease().id();
+  }
+
   /** The world around one client. */
   public interface Surroundings {
     Randomness randomness();

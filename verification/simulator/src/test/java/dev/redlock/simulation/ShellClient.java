@@ -82,7 +82,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
             .time(this);
     for (int i = 0; i < nodes.length; i++) {
       nodes[i] = new ShellNode(this, links[i]);
-      builder.node(nodes[i]);
+      builder.nodes(nodes[i]);
     }
     listener = rng.chance(0.5) ? new ShellListener(this) : null;
     if (listener != null) {
@@ -510,7 +510,8 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     }
     for (Lease lease : kept) {
       if (lease.isValid()) {
-        world.failed(new Violation("close", lease.id() + " is valid after the close"));
+        world.failed(
+            new Violation("close", SimulatedClient.id(lease) + " is valid after the close"));
       }
     }
   }

@@ -69,7 +69,7 @@ final class ShellElection implements LeaderElection.Work {
       return CompletableFuture.completedFuture(null);
     }
     client.keep(given);
-    world.row(client.name(), "starts work under " + given.id());
+    world.row(client.name(), "starts work under " + SimulatedClient.id(given));
     if (working) {
       world.failed(new Violation("election", client.name() + " works twice at a time"));
     }
@@ -140,7 +140,9 @@ final class ShellElection implements LeaderElection.Work {
     // The time begins before a thread calls stopWork.
     boolean inTime = client.mono() - stopBegunMono + SimPool.PATIENCE_NANOS < stopTimeoutNanos;
     if (inTime && !client.closing && SimulatedClient.held(lease).end() == LeaseEnd.RELEASED) {
-      world.failed(new Violation("election", lease.id() + " is released before its work stopped"));
+      world.failed(
+          new Violation(
+              "election", SimulatedClient.id(lease) + " is released before its work stopped"));
     }
   }
 

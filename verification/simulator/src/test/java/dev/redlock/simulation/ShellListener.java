@@ -3,6 +3,7 @@ package dev.redlock.simulation;
 import dev.redlock.AcquireReport;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
+import dev.redlock.internal.SimulatedClient;
 import dev.redlock.internal.WaitProbe;
 import dev.redlock.internal.protocol.WakeUp;
 import dev.redlock.operations.NodeState;
@@ -84,7 +85,7 @@ final class ShellListener implements WaitProbe {
   public void onAcquired(Lease lease, Duration waited) {
     granted++;
     if (!held.add(key(lease))) {
-      world.failed(new Violation("listener", "acquired twice: " + lease.id()));
+      world.failed(new Violation("listener", "acquired twice: " + SimulatedClient.id(lease)));
     }
     event();
   }
@@ -92,10 +93,11 @@ final class ShellListener implements WaitProbe {
   @Override
   public void onEnded(Lease lease, LeaseEnd end, Duration ago, Duration validityLeft) {
     if (!held.remove(key(lease)) && !dropped) {
-      world.failed(new Violation("listener", "ended before it was acquired: " + lease.id()));
+      world.failed(
+          new Violation("listener", "ended before it was acquired: " + SimulatedClient.id(lease)));
     }
     if (lease.isValid()) {
-      world.failed(new Violation("listener", "valid after its end: " + lease.id()));
+      world.failed(new Violation("listener", "valid after its end: " + SimulatedClient.id(lease)));
     }
     event();
   }

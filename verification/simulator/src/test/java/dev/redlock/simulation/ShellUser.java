@@ -155,14 +155,14 @@ final class ShellUser extends SimUser {
       world.row(
           name,
           "holds "
-              + got.id()
+              + SimulatedClient.id(got)
               + " "
               + Describe.token(got.fencingToken().value())
               + " for "
               + Scenario.ms(client.remaining(SimulatedClient.held(got))));
     }
     if (doomed) {
-      world.at(world.now, () -> world.replace(client, "dies with " + got.id()));
+      world.at(world.now, () -> world.replace(client, "dies with " + SimulatedClient.id(got)));
       return;
     }
     Rng rng = world.rng;
@@ -198,7 +198,7 @@ final class ShellUser extends SimUser {
     if (count != t || lease != l) {
       return;
     }
-    world.row(name, "releases " + l.id());
+    world.row(name, "releases " + SimulatedClient.id(l));
     lease = null;
     if (world.faults && world.rng.chance(0.1)) {
       l.close(); // It blocks.
@@ -206,7 +206,7 @@ final class ShellUser extends SimUser {
       process.answered("a release", l.releaseAsync().toCompletableFuture());
     }
     if (l.isValid()) {
-      world.failed(new Violation("release", l.id() + " is valid after its release"));
+      world.failed(new Violation("release", SimulatedClient.id(l) + " is valid after its release"));
     }
     process.answered("whenEnded", l.whenEnded().toCompletableFuture());
     if (!process.closing) {
@@ -216,14 +216,14 @@ final class ShellUser extends SimUser {
 
   private void ended(Lease l, LeaseEnd end) {
     if (l.isValid()) {
-      world.failed(new Violation("end", l.id() + " is valid after its end " + end));
+      world.failed(new Violation("end", SimulatedClient.id(l) + " is valid after its end " + end));
     }
     if (SimulatedClient.held(l).end() != end) {
-      world.failed(new Violation("end", l.id() + " ended twice, also " + end));
+      world.failed(new Violation("end", SimulatedClient.id(l) + " ended twice, also " + end));
     }
     if (lease == l && process.alive) {
       if (world.tracing) {
-        world.row(name, l.id() + " ended: " + end);
+        world.row(name, SimulatedClient.id(l) + " ended: " + end);
       }
       lease = null;
       if (!process.closing) {

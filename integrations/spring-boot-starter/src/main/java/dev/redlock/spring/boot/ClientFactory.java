@@ -55,7 +55,7 @@ final class ClientFactory {
     List<LockNode> nodes = nodes(details);
     boolean built = false;
     try {
-      nodes.forEach(builder::node);
+      nodes.forEach(builder::nodes);
       customizers.forEach(customizer -> customizer.customize(builder));
       Redlock client = build(builder, nodes.isEmpty());
       built = true;

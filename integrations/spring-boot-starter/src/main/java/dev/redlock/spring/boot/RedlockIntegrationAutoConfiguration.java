@@ -4,7 +4,6 @@ import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.spring.LockOptionsResolver;
 import dev.redlock.spring.integration.RedlockLockRegistry;
-import java.time.Duration;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -17,7 +16,6 @@ import org.springframework.integration.support.locks.LockRegistry;
 @ConditionalOnClass(LockRegistry.class)
 @ConditionalOnSingleCandidate(Redlock.class)
 public class RedlockIntegrationAutoConfiguration {
-  private static final Duration NO_HOLD_CAP = Duration.ofSeconds(Long.MAX_VALUE);
 
   @Bean
   @ConditionalOnMissingBean(LockRegistry.class)
@@ -33,7 +31,7 @@ public class RedlockIntegrationAutoConfiguration {
   /** A leader of Spring Integration holds its lock for as long as it leads. */
   private static LockOptions uncapped(LockOptions options) {
     return options.holdCap().equals(LockOptions.defaults().holdCap())
-        ? options.toBuilder().holdCap(NO_HOLD_CAP).build()
+        ? options.toBuilder().noHoldCap().build()
         : options;
   }
 }

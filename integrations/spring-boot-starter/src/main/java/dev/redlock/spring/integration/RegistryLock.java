@@ -91,7 +91,7 @@ final class RegistryLock implements DistributedLock {
         options.toBuilder()
             .leaseTime(ttl)
             .minimumHold(Duration.ZERO)
-            .holdCap(Duration.ofSeconds(Long.MAX_VALUE)) // Renewals are up to the caller.
+            .noHoldCap() // Renewals are up to the caller.
             .autoExtend(false)
             .build();
     return redlock.reentrantLock(name, limited);
