@@ -2,11 +2,11 @@ package dev.redlock.examples.demo;
 
 import dev.redlock.examples.demo.Sale.Outcome;
 import dev.redlock.examples.fencing.RedisStock;
+import dev.redlock.harness.timeline.Timeline;
+import dev.redlock.harness.timeline.Timeline.HolderLane;
+import dev.redlock.harness.timeline.Timeline.NodeLane;
+import dev.redlock.harness.timeline.TimelineHtml;
 import dev.redlock.testkit.RedisNodes;
-import dev.redlock.testkit.timeline.Timeline;
-import dev.redlock.testkit.timeline.Timeline.HolderLane;
-import dev.redlock.testkit.timeline.Timeline.NodeLane;
-import dev.redlock.testkit.timeline.TimelineHtml;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.io.IOException;

@@ -1,9 +1,9 @@
 package dev.redlock.examples.demo;
 
 import dev.redlock.examples.demo.Sale.Outcome;
-import dev.redlock.testkit.timeline.Timeline.Hold;
-import dev.redlock.testkit.timeline.Timeline.Phase;
-import dev.redlock.testkit.timeline.Timeline.State;
+import dev.redlock.harness.timeline.Timeline.Hold;
+import dev.redlock.harness.timeline.Timeline.Phase;
+import dev.redlock.harness.timeline.Timeline.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,8 +1,8 @@
 package dev.redlock.examples.demo;
 
+import dev.redlock.harness.timeline.Timeline.Phase;
+import dev.redlock.harness.timeline.Timeline.State;
 import dev.redlock.testkit.ServerState;
-import dev.redlock.testkit.timeline.Timeline.Phase;
-import dev.redlock.testkit.timeline.Timeline.State;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

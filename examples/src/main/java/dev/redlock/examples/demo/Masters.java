@@ -1,11 +1,11 @@
 package dev.redlock.examples.demo;
 
 import dev.redlock.Redlock;
+import dev.redlock.harness.timeline.Timeline.Phase;
+import dev.redlock.harness.timeline.Timeline.State;
 import dev.redlock.operations.NodeState;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.ServerState;
-import dev.redlock.testkit.timeline.Timeline.Phase;
-import dev.redlock.testkit.timeline.Timeline.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.IntConsumer;

@@ -1,12 +1,12 @@
 package dev.redlock.examples.demo;
 
-import dev.redlock.testkit.timeline.CloseUp;
-import dev.redlock.testkit.timeline.Timeline;
-import dev.redlock.testkit.timeline.Timeline.Fault;
-import dev.redlock.testkit.timeline.Timeline.HolderLane;
-import dev.redlock.testkit.timeline.Timeline.NodeLane;
-import dev.redlock.testkit.timeline.Timeline.Phase;
-import dev.redlock.testkit.timeline.Timeline.Rate;
+import dev.redlock.harness.timeline.CloseUp;
+import dev.redlock.harness.timeline.Timeline;
+import dev.redlock.harness.timeline.Timeline.Fault;
+import dev.redlock.harness.timeline.Timeline.HolderLane;
+import dev.redlock.harness.timeline.Timeline.NodeLane;
+import dev.redlock.harness.timeline.Timeline.Phase;
+import dev.redlock.harness.timeline.Timeline.Rate;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -2,9 +2,9 @@ package dev.redlock.examples.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.harness.timeline.Timeline.Phase;
+import dev.redlock.harness.timeline.Timeline.State;
 import dev.redlock.testkit.ServerState;
-import dev.redlock.testkit.timeline.Timeline.Phase;
-import dev.redlock.testkit.timeline.Timeline.State;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;

@@ -1,12 +1,12 @@
 package dev.redlock.it.failures;
 
-import dev.redlock.testkit.timeline.CloseUp;
-import dev.redlock.testkit.timeline.Timeline;
-import dev.redlock.testkit.timeline.Timeline.HolderLane;
-import dev.redlock.testkit.timeline.Timeline.NodeLane;
-import dev.redlock.testkit.timeline.Timeline.Phase;
-import dev.redlock.testkit.timeline.Timeline.State;
-import dev.redlock.testkit.timeline.TimelineHtml;
+import dev.redlock.harness.timeline.CloseUp;
+import dev.redlock.harness.timeline.Timeline;
+import dev.redlock.harness.timeline.Timeline.HolderLane;
+import dev.redlock.harness.timeline.Timeline.NodeLane;
+import dev.redlock.harness.timeline.Timeline.Phase;
+import dev.redlock.harness.timeline.Timeline.State;
+import dev.redlock.harness.timeline.TimelineHtml;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

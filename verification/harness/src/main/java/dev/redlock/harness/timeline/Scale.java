@@ -1,4 +1,4 @@
-package dev.redlock.testkit.timeline;
+package dev.redlock.harness.timeline;
 
 import java.util.ArrayList;
 import java.util.List;

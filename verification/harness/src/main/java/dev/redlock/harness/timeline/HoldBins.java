@@ -1,6 +1,6 @@
-package dev.redlock.testkit.timeline;
+package dev.redlock.harness.timeline;
 
-import dev.redlock.testkit.timeline.Timeline.Hold;
+import dev.redlock.harness.timeline.Timeline.Hold;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,12 +1,12 @@
-package dev.redlock.testkit.timeline;
+package dev.redlock.harness.timeline;
 
-import dev.redlock.testkit.timeline.Timeline.Fault;
-import dev.redlock.testkit.timeline.Timeline.Hold;
-import dev.redlock.testkit.timeline.Timeline.HolderLane;
-import dev.redlock.testkit.timeline.Timeline.NodeLane;
-import dev.redlock.testkit.timeline.Timeline.Phase;
-import dev.redlock.testkit.timeline.Timeline.Rate;
-import dev.redlock.testkit.timeline.Timeline.State;
+import dev.redlock.harness.timeline.Timeline.Fault;
+import dev.redlock.harness.timeline.Timeline.Hold;
+import dev.redlock.harness.timeline.Timeline.HolderLane;
+import dev.redlock.harness.timeline.Timeline.NodeLane;
+import dev.redlock.harness.timeline.Timeline.Phase;
+import dev.redlock.harness.timeline.Timeline.Rate;
+import dev.redlock.harness.timeline.Timeline.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -1,11 +1,11 @@
-package dev.redlock.testkit.timeline;
+package dev.redlock.harness.timeline;
 
-import dev.redlock.testkit.timeline.Timeline.Fault;
-import dev.redlock.testkit.timeline.Timeline.Hold;
-import dev.redlock.testkit.timeline.Timeline.HolderLane;
-import dev.redlock.testkit.timeline.Timeline.NodeLane;
-import dev.redlock.testkit.timeline.Timeline.Phase;
-import dev.redlock.testkit.timeline.Timeline.State;
+import dev.redlock.harness.timeline.Timeline.Fault;
+import dev.redlock.harness.timeline.Timeline.Hold;
+import dev.redlock.harness.timeline.Timeline.HolderLane;
+import dev.redlock.harness.timeline.Timeline.NodeLane;
+import dev.redlock.harness.timeline.Timeline.Phase;
+import dev.redlock.harness.timeline.Timeline.State;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

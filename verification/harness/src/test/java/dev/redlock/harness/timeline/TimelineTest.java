@@ -1,11 +1,11 @@
-package dev.redlock.testkit.timeline;
+package dev.redlock.harness.timeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.redlock.testkit.timeline.Timeline.Hold;
-import dev.redlock.testkit.timeline.Timeline.HolderLane;
-import dev.redlock.testkit.timeline.Timeline.Window;
+import dev.redlock.harness.timeline.Timeline.Hold;
+import dev.redlock.harness.timeline.Timeline.HolderLane;
+import dev.redlock.harness.timeline.Timeline.Window;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

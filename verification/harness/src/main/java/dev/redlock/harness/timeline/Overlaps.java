@@ -1,8 +1,8 @@
-package dev.redlock.testkit.timeline;
+package dev.redlock.harness.timeline;
 
-import dev.redlock.testkit.timeline.Timeline.Hold;
-import dev.redlock.testkit.timeline.Timeline.HolderLane;
-import dev.redlock.testkit.timeline.Timeline.Window;
+import dev.redlock.harness.timeline.Timeline.Hold;
+import dev.redlock.harness.timeline.Timeline.HolderLane;
+import dev.redlock.harness.timeline.Timeline.Window;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -1,9 +1,9 @@
-package dev.redlock.testkit.timeline;
+package dev.redlock.harness.timeline;
 
-import static dev.redlock.testkit.timeline.Svg.escape;
+import static dev.redlock.harness.timeline.Svg.escape;
 
-import dev.redlock.testkit.timeline.Timeline.Fact;
-import dev.redlock.testkit.timeline.Timeline.Fault;
+import dev.redlock.harness.timeline.Timeline.Fact;
+import dev.redlock.harness.timeline.Timeline.Fault;
 
 /**
  * Renders a {@link Timeline} as one HTML page with one inline SVG. The page has no external

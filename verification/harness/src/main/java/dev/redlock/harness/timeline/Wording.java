@@ -1,7 +1,7 @@
-package dev.redlock.testkit.timeline;
+package dev.redlock.harness.timeline;
 
-import dev.redlock.testkit.timeline.Timeline.Hold;
-import dev.redlock.testkit.timeline.Timeline.Window;
+import dev.redlock.harness.timeline.Timeline.Hold;
+import dev.redlock.harness.timeline.Timeline.Window;
 import java.util.Locale;
 
 /** The texts of the picture: tooltips, tokens and amounts. */

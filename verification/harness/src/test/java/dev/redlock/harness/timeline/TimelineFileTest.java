@@ -1,4 +1,4 @@
-package dev.redlock.testkit.timeline;
+package dev.redlock.harness.timeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,10 +1,10 @@
-package dev.redlock.testkit.timeline;
+package dev.redlock.harness.timeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.testkit.timeline.Timeline.Fault;
-import dev.redlock.testkit.timeline.Timeline.Hold;
-import dev.redlock.testkit.timeline.Timeline.HolderLane;
+import dev.redlock.harness.timeline.Timeline.Fault;
+import dev.redlock.harness.timeline.Timeline.Hold;
+import dev.redlock.harness.timeline.Timeline.HolderLane;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,4 +1,4 @@
-package dev.redlock.testkit.timeline;
+package dev.redlock.harness.timeline;
 
 /** The style sheet of the page. Colours are variables, with one set for light and one for dark. */
 final class TimelineStyle {
