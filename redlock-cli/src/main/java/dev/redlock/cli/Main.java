@@ -1,0 +1,97 @@
+package dev.redlock.cli;
+
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.cli.run.RunCommand;
+import dev.redlock.spi.Printable;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.ParameterException;
+
+/** The command {@code redlock}. */
+@Command(
+    name = "redlock",
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel = "COMMAND",
+    versionProvider = Version.class,
+    description = "Locks over independent Redis masters.",
+    footer = {
+      "",
+      "Example: redlock run -n backup -- pg_dump shop",
+      "'redlock COMMAND --help' explains a command."
+    })
+public final class Main implements Runnable {
+  /** All subcommands, in the order of the help text. */
+  private static final Map<String, Supplier<Object>> COMMANDS = new LinkedHashMap<>();
+
+  static {
+    COMMANDS.put("run", RunCommand::new);
+    COMMANDS.put("completion", CompletionCommand::new);
+  }
+
+  @CommandLine.Spec private CommandLine.Model.@org.jspecify.annotations.Nullable CommandSpec spec;
+
+  private Main() {}
+
+  public static void main(String[] args) {
+    System.exit(run(args));
+  }
+
+  /** Runs the command, and returns its exit code. */
+  public static int run(String... args) {
+    return commandLine(args).execute(args);
+  }
+
+  /**
+   * If the first argument names a subcommand, only this one is built: reading the annotations of
+   * the others takes longer than a round trip.
+   */
+  static CommandLine commandLine(String... args) {
+    CommandLine main = new CommandLine(new Main());
+    String first = args.length > 0 ? args[0] : "";
+    COMMANDS.forEach(
+        (name, command) -> {
+          if (first.equals(name) || first.equals("completion") || !COMMANDS.containsKey(first)) {
+            main.addSubcommand(name, command.get());
+          }
+        });
+    return main.setParameterExceptionHandler(Main::wrongUsage)
+        .setExecutionExceptionHandler(Main::failed);
+  }
+
+  @Override
+  public void run() {
+    if (spec != null) {
+      throw new ParameterException(spec.commandLine(), "which command? See redlock --help");
+    }
+  }
+
+  private static int wrongUsage(ParameterException e, String[] args) {
+    CommandLine command = e.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println("redlock: " + Printable.of(String.valueOf(e.getMessage())));
+    if (!CommandLine.UnmatchedArgumentException.printSuggestions(e, err)) {
+      err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+    }
+    return ExitCode.USAGE;
+  }
+
+  private static int failed(Exception e, CommandLine command, CommandLine.ParseResult result) {
+    PrintWriter err = command.getErr();
+    if (e instanceof Failure failure) {
+      err.println("redlock: " + Printable.of(String.valueOf(failure.getMessage())));
+      return failure.exitCode();
+    }
+    if (e instanceof QuorumUnavailableException) {
+      err.println("redlock: " + Printable.of(String.valueOf(e.getMessage())));
+      return ExitCode.TOO_FEW_NODES;
+    }
+    err.println(Ansi.OFF.string("redlock: unexpected failure"));
+    e.printStackTrace(err);
+    return ExitCode.DEFECT;
+  }
+}
