@@ -4,13 +4,17 @@ import dev.redlock.QuorumUnavailableException;
 import dev.redlock.cli.run.RunCommand;
 import dev.redlock.spi.Printable;
 import java.io.PrintWriter;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** The command {@code redlock}. */
 @Command(
@@ -26,14 +30,14 @@ import picocli.CommandLine.ParameterException;
     })
 public final class Main implements Runnable {
   /** All subcommands, in the order of the help text. */
-  private static final Map<String, Supplier<Object>> COMMANDS = new LinkedHashMap<>();
+  private static final Map<String, Function<List<String>, Object>> COMMANDS = new LinkedHashMap<>();
 
   static {
     COMMANDS.put("run", RunCommand::new);
-    COMMANDS.put("completion", CompletionCommand::new);
+    COMMANDS.put("completion", rest -> new CompletionCommand());
   }
 
-  @CommandLine.Spec private CommandLine.Model.@org.jspecify.annotations.Nullable CommandSpec spec;
+  @Spec private @Nullable CommandSpec spec;
 
   private Main() {}
 
@@ -43,23 +47,30 @@ public final class Main implements Runnable {
 
   /** Runs the command, and returns its exit code. */
   public static int run(String... args) {
-    return commandLine(args).execute(args);
+    // picocli would mix what follows the two dashes with the names before them.
+    int dashes = args.length > 0 && args[0].equals("run") ? List.of(args).indexOf("--") : -1;
+    if (dashes < 0) {
+      return commandLine(List.of(), args).execute(args);
+    }
+    List<String> rest = List.of(args).subList(dashes + 1, args.length);
+    return commandLine(rest, args).execute(Arrays.copyOf(args, dashes));
   }
 
   /**
    * If the first argument names a subcommand, only this one is built: reading the annotations of
    * the others takes longer than a round trip.
    */
-  static CommandLine commandLine(String... args) {
+  private static CommandLine commandLine(List<String> rest, String... args) {
     CommandLine main = new CommandLine(new Main());
     String first = args.length > 0 ? args[0] : "";
     COMMANDS.forEach(
         (name, command) -> {
           if (first.equals(name) || first.equals("completion") || !COMMANDS.containsKey(first)) {
-            main.addSubcommand(name, command.get());
+            main.addSubcommand(name, command.apply(rest));
           }
         });
-    return main.setParameterExceptionHandler(Main::wrongUsage)
+    return main.setExpandAtFiles(false)
+        .setParameterExceptionHandler(Main::wrongUsage)
         .setExecutionExceptionHandler(Main::failed);
   }
 
@@ -90,7 +101,7 @@ public final class Main implements Runnable {
       err.println("redlock: " + Printable.of(String.valueOf(e.getMessage())));
       return ExitCode.TOO_FEW_NODES;
     }
-    err.println(Ansi.OFF.string("redlock: unexpected failure"));
+    err.println("redlock: unexpected failure");
     e.printStackTrace(err);
     return ExitCode.DEFECT;
   }
