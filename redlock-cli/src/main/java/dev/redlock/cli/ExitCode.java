@@ -1,0 +1,39 @@
+package dev.redlock.cli;
+
+/** The exit codes, where there is one those of {@code sysexits.h}. */
+public final class ExitCode {
+  public static final int OK = 0;
+
+  /** The answer is no: no such lock, or a doctor's finding. */
+  public static final int NO = 1;
+
+  /** EX_USAGE: the command line is wrong. */
+  public static final int USAGE = 64;
+
+  /** EX_UNAVAILABLE: too few nodes. */
+  public static final int TOO_FEW_NODES = 69;
+
+  /** EX_SOFTWARE: a defect of this program. */
+  public static final int DEFECT = 70;
+
+  /** EX_TEMPFAIL: others hold the lock. */
+  public static final int HELD = 75;
+
+  /** The lock was lost while the child ran. No code of sysexits.h says this. */
+  public static final int LOST = 79;
+
+  /** As in a shell: the child is there and cannot be started. */
+  public static final int CANNOT_START = 126;
+
+  /** As in a shell: there is no such program. */
+  public static final int NOT_FOUND = 127;
+
+  private static final int SIGNAL = 128;
+
+  private ExitCode() {}
+
+  /** As in a shell: a signal ended it. */
+  public static int ofSignal(int number) {
+    return SIGNAL + number;
+  }
+}

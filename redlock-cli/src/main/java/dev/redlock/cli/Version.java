@@ -1,0 +1,12 @@
+package dev.redlock.cli;
+
+import picocli.CommandLine.IVersionProvider;
+
+/** The version of the jar. */
+final class Version implements IVersionProvider {
+  @Override
+  public String[] getVersion() {
+    String version = Main.class.getPackage().getImplementationVersion();
+    return new String[] {"redlock " + (version == null ? "(not built as a jar)" : version)};
+  }
+}

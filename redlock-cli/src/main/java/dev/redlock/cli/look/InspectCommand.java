@@ -1,0 +1,120 @@
+package dev.redlock.cli.look;
+
+import dev.redlock.cli.ExitCode;
+import dev.redlock.operations.ListedLock;
+import dev.redlock.operations.LockInspection;
+import dev.redlock.operations.LockInspection.NodeView;
+import dev.redlock.operations.Operations;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code redlock inspect}. */
+@Command(
+    name = "inspect",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Show who holds a lock, and what each node stores for it.",
+      "Exit code 0 if it is held, 1 if it is free, 69 if too few nodes replied to know."
+    },
+    footer = {"", "Example: redlock inspect backup"})
+public final class InspectCommand extends Look {
+  @Parameters(paramLabel = "NAME", description = "The name of the lock.")
+  private String name = "";
+
+  @Option(
+      names = "--queue",
+      description =
+          "Also show how many processes wait, by node. Scans all keys of a majority of the nodes.")
+  private boolean queue;
+
+  @Override
+  int look(Operations operations, PrintWriter out) {
+    LockInspection inspection = answer(operations.inspect(name));
+    Holding holding = Holding.of(inspection);
+    Map<String, Integer> waiting = queue ? waiting(operations) : Map.of();
+    if (json()) {
+      out.println(json(inspection, holding, waiting));
+    } else {
+      out.println(holding.sentence(inspection));
+      table(inspection, waiting).print(out);
+    }
+    return switch (holding.state()) {
+      case HELD -> ExitCode.OK;
+      case FREE -> ExitCode.NO;
+      case UNKNOWN -> ExitCode.TOO_FEW_NODES;
+    };
+  }
+
+  private Map<String, Integer> waiting(Operations operations) {
+    return Locks.all(operations, Locks.quoted(name)).stream()
+        .findFirst()
+        .map(ListedLock::waiting)
+        .orElse(Map.of());
+  }
+
+  private Table table(LockInspection inspection, Map<String, Integer> waiting) {
+    Table table =
+        queue
+            ? new Table(
+                "NODE", "STATE", "LEASE", "LABEL", "REMAINING", "TOKENS UP TO", "WAITING", "ERROR")
+            : new Table("NODE", "STATE", "LEASE", "LABEL", "REMAINING", "TOKENS UP TO", "ERROR");
+    for (NodeView view : inspection.nodes()) {
+      Long token = view.highestTokenSeen() == 0 ? null : view.highestTokenSeen();
+      if (queue) {
+        table.row(
+            view.node(),
+            view.state(),
+            view.holder(),
+            view.holderLabel(),
+            view.remaining(),
+            token,
+            waiting.get(view.node()),
+            view.error());
+      } else {
+        table.row(
+            view.node(),
+            view.state(),
+            view.holder(),
+            view.holderLabel(),
+            view.remaining(),
+            token,
+            view.error());
+      }
+    }
+    return table;
+  }
+
+  static Json json(LockInspection inspection, Holding holding, Map<String, Integer> waiting) {
+    List<String> nodes = new ArrayList<>();
+    for (NodeView view : inspection.nodes()) {
+      Json node =
+          new Json()
+              .put("node", view.node())
+              .put("state", view.state())
+              .put("lease", view.holder())
+              .put("label", view.holderLabel())
+              .putMillis("remaining", view.remaining())
+              .put("highestToken", view.highestTokenSeen())
+              .put("error", view.error());
+      Integer queued = waiting.get(view.node());
+      if (queued != null) {
+        node.put("waiting", queued);
+      }
+      nodes.add(node.toString());
+    }
+    return new Json()
+        .put("name", inspection.name())
+        .put("state", holding.state().name())
+        .put("lease", holding.holder())
+        .put("label", holding.label())
+        .putMillis("remaining", holding.remaining())
+        .put("storedBy", holding.storedBy())
+        .put("quorum", inspection.quorum())
+        .putAll("nodes", nodes);
+  }
+}

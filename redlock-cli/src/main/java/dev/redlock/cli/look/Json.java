@@ -1,0 +1,63 @@
+package dev.redlock.cli.look;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Writes one JSON object in one line (RFC 8259). A field without a value is null. */
+final class Json {
+  private final StringBuilder text = new StringBuilder("{");
+
+  Json put(String field, @Nullable String value) {
+    return raw(field, value == null ? "null" : quoted(value));
+  }
+
+  Json put(String field, long value) {
+    return raw(field, Long.toString(value));
+  }
+
+  Json put(String field, boolean value) {
+    return raw(field, Boolean.toString(value));
+  }
+
+  /** In whole milliseconds; the field says so. */
+  Json putMillis(String field, @Nullable Duration value) {
+    return raw(field + "Millis", value == null ? "null" : Long.toString(value.toMillis()));
+  }
+
+  /** The values, as JSON already, in an array. */
+  Json putAll(String field, Iterable<String> values) {
+    return raw(field, "[" + String.join(",", values) + "]");
+  }
+
+  private Json raw(String field, String value) {
+    if (text.length() > 1) {
+      text.append(',');
+    }
+    text.append(quoted(field)).append(':').append(value);
+    return this;
+  }
+
+  static String quoted(String value) {
+    StringBuilder quoted = new StringBuilder("\"");
+    for (int i = 0; i < value.length(); i++) {
+      char c = value.charAt(i);
+      if (c == '"' || c == '\\') {
+        quoted.append('\\').append(c);
+      } else if (c < ' '
+          || c == '\u007f'
+          || Character.isSurrogate(c)
+          || c == '\u2028'
+          || c == '\u2029') {
+        quoted.append("\\u%04x".formatted((int) c)); // Also half of a pair, which is no text.
+      } else {
+        quoted.append(c);
+      }
+    }
+    return quoted.append('"').toString();
+  }
+
+  @Override
+  public String toString() {
+    return text + "}";
+  }
+}

@@ -1,0 +1,69 @@
+package dev.redlock.cli.look;
+
+import dev.redlock.operations.ListedLock;
+import dev.redlock.operations.LockListing;
+import dev.redlock.operations.Operations;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Reads the locks that are held. */
+final class Locks {
+  static final Comparator<ListedLock> BY_NAME = Comparator.comparing(ListedLock::name);
+
+  private Locks() {}
+
+  /** Gives each lock to the taker, as the pages arrive. */
+  static void each(Operations operations, String pattern, Consumer<ListedLock> taker) {
+    try (LockListing listing = operations.list(pattern)) {
+      List<ListedLock> page = Look.answer(listing.next());
+      while (!page.isEmpty()) {
+        page.forEach(taker);
+        page = Look.answer(listing.next());
+      }
+    }
+  }
+
+  static List<ListedLock> all(Operations operations, String pattern) {
+    List<ListedLock> found = new ArrayList<>();
+    each(operations, pattern, found::add);
+    found.sort(BY_NAME);
+    return found;
+  }
+
+  /** The pattern that matches this name alone. */
+  static String quoted(String name) {
+    return name.replaceAll("[*?\\\\]", "\\\\$0");
+  }
+
+  /** How many processes wait: the longest queue, because an arrival may be in several queues. */
+  static int waiting(ListedLock lock) {
+    return lock.waiting().values().stream().mapToInt(Integer::intValue).max().orElse(0);
+  }
+
+  static Json json(ListedLock lock) {
+    return new Json()
+        .put("name", lock.name())
+        .put("lease", lock.holder())
+        .put("label", lock.holderLabel())
+        .putMillis("remaining", lock.remaining())
+        .put("highestToken", lock.highestTokenSeen())
+        .put("storedBy", lock.storedBy())
+        .put("waiting", waiting(lock));
+  }
+
+  static Table table(List<ListedLock> locks) {
+    Table table = new Table("NAME", "LABEL", "REMAINING", "WAITING", "STORED BY", "LEASE");
+    for (ListedLock lock : locks) {
+      table.row(
+          lock.name(),
+          lock.holderLabel(),
+          lock.remaining(),
+          waiting(lock),
+          lock.storedBy(),
+          lock.holder());
+    }
+    return table;
+  }
+}

@@ -1,0 +1,80 @@
+package dev.redlock.cli.look;
+
+import dev.redlock.Redlock;
+import dev.redlock.RedlockException;
+import dev.redlock.cli.Connections;
+import dev.redlock.cli.ExitCode;
+import dev.redlock.cli.Failure;
+import dev.redlock.cli.NodeOptions;
+import dev.redlock.cli.OutputOptions;
+import dev.redlock.operations.Operations;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** A command that connects, asks the nodes that it reaches, prints what they say, and ends. */
+abstract class Look implements Callable<Integer> {
+  @Mixin private NodeOptions nodes = new NodeOptions();
+  @Mixin private OutputOptions output = new OutputOptions();
+  @Spec private @Nullable CommandSpec spec;
+
+  /** Looks and prints; returns the exit code. */
+  abstract int look(Operations operations, PrintWriter out) throws InterruptedException;
+
+  @Override
+  public final Integer call() throws InterruptedException {
+    try (Redlock client = nodes.client()) {
+      Connections.settle(client.operations()); // To look at a node, its vote need not count yet.
+      PrintWriter out = out();
+      int code = look(client.operations(), out);
+      out.flush();
+      return code;
+    }
+  }
+
+  PrintWriter out() {
+    return command().commandLine().getOut();
+  }
+
+  PrintWriter err() {
+    return command().commandLine().getErr();
+  }
+
+  private CommandSpec command() {
+    if (spec == null) {
+      throw new IllegalStateException("not made by picocli");
+    }
+    return spec;
+  }
+
+  boolean json() {
+    return output.json();
+  }
+
+  /** Waits for the answer of the client, which is bounded by itself. */
+  static <T> T answer(CompletionStage<T> stage) {
+    try {
+      return stage.toCompletableFuture().join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof RedlockException failure) {
+        throw failure;
+      }
+      throw e;
+    }
+  }
+
+  /** How many nodes are needed to decide anything. */
+  static int quorum(List<?> nodes) {
+    return nodes.size() / 2 + 1;
+  }
+
+  static Failure tooFew(String message) {
+    return new Failure(ExitCode.TOO_FEW_NODES, message);
+  }
+}

@@ -1,0 +1,98 @@
+package dev.redlock.cli.look;
+
+import dev.redlock.cli.ExitCode;
+import dev.redlock.operations.LockState;
+import dev.redlock.operations.LockState.Status;
+import dev.redlock.operations.Operations;
+import dev.redlock.spi.Printable;
+import java.io.PrintWriter;
+import java.time.LocalTime;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Flow;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code redlock watch}. */
+@Command(
+    name = "watch",
+    mixinStandardHelpOptions = true,
+    description = "Print the state of a lock now, and each change of it, until it is interrupted.",
+    footer = {"", "Example: redlock watch --until FREE backup && echo done"})
+public final class WatchCommand extends Look {
+  @Parameters(paramLabel = "NAME", description = "The name of the lock.")
+  private String name = "";
+
+  @Option(
+      names = "--until",
+      paramLabel = "STATE",
+      description = "End with exit code 0 once the state is HELD or FREE.")
+  private @Nullable Status until;
+
+  @Override
+  int look(Operations operations, PrintWriter out) throws InterruptedException {
+    BlockingQueue<LockState> states = new LinkedBlockingQueue<>();
+    operations.watch(name).subscribe(new Taker(states));
+    while (true) {
+      LockState state = states.take();
+      out.println(json() ? json(state).toString() : line(state));
+      out.flush();
+      if (state.status() == until) {
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  private static Json json(LockState state) {
+    return new Json()
+        .put("name", state.name())
+        .put("state", state.status().name())
+        .put("lease", state.holder())
+        .put("label", state.holderLabel())
+        .put("highestToken", state.highestTokenSeen());
+  }
+
+  private static String line(LockState state) {
+    String text =
+        LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.MILLIS)
+            + "  "
+            + state.status().name().toLowerCase(Locale.ROOT);
+    if (state.holder() == null) {
+      return text;
+    }
+    String label = state.holderLabel();
+    return text
+        + " by "
+        + (label == null ? "a client without a label" : "'" + Printable.of(label) + "'")
+        + ", lease "
+        + state.holder();
+  }
+
+  /** Puts the states into a queue. The client drops states in between if it grows too fast. */
+  private record Taker(BlockingQueue<LockState> states) implements Flow.Subscriber<LockState> {
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+      subscription.request(Long.MAX_VALUE);
+    }
+
+    @Override
+    public void onNext(LockState state) {
+      states.add(state);
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      // The client reports states, and no errors.
+    }
+
+    @Override
+    public void onComplete() {
+      // Only when the client is closed, and this command ends before.
+    }
+  }
+}

@@ -1,0 +1,146 @@
+package dev.redlock.cli.run;
+
+import dev.redlock.DistributedLock;
+import dev.redlock.Lease;
+import dev.redlock.LockTimeoutException;
+import dev.redlock.QuorumUnavailableException;
+import dev.redlock.Redlock;
+import dev.redlock.cli.ExitCode;
+import dev.redlock.cli.Failure;
+import dev.redlock.operations.NodeState;
+import dev.redlock.operations.NodeState.State;
+import dev.redlock.spi.Printable;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way to the lease. A new process is connected to no node, and a missing quorum must not look
+ * like a held lock: first wait for a quorum, then for the lock. A signal ends either.
+ */
+final class Acquiring {
+  /** Connect, handshake and probe have 500 ms each. */
+  private static final Duration TO_CONNECT = Duration.ofSeconds(3);
+
+  private static final Duration FOR_EVER = Duration.ofDays(3650);
+
+  private final Redlock redlock;
+  private final DistributedLock lock;
+  private final Signals signals;
+  private final int heldCode;
+  private final boolean verbose;
+
+  Acquiring(Redlock redlock, DistributedLock lock, Signals signals, int heldCode, boolean verbose) {
+    this.redlock = redlock;
+    this.lock = lock;
+    this.signals = signals;
+    this.heldCode = heldCode;
+    this.verbose = verbose;
+  }
+
+  /** Tries without waiting for a holder; null if a signal came first. */
+  @Nullable Lease once() throws InterruptedException {
+    if (!awaitQuorum(TO_CONNECT, false)) {
+      return null;
+    }
+    // An attempt takes about a node timeout. In that time a busy machine may lose a vote.
+    CompletableFuture<Lease> asked =
+        lock.tryAcquireAsync()
+            .thenApply(
+                lease ->
+                    lease.orElseThrow(() -> new Failure(heldCode, heldLine("others hold it"))));
+    return result(asked);
+  }
+
+  /** Waits for the lock, so long at most; without limit if null. Null if a signal came first. */
+  @Nullable Lease within(@Nullable Duration limit) throws InterruptedException {
+    long start = System.nanoTime();
+    if (!awaitQuorum(
+        limit == null || limit.compareTo(TO_CONNECT) > 0 ? TO_CONNECT : limit, limit == null)) {
+      return null;
+    }
+    Duration passed = Duration.ofNanos(System.nanoTime() - start);
+    Duration left = limit == null ? FOR_EVER : limit.minus(passed);
+    return result(lock.acquireAsync(left.isNegative() ? Duration.ZERO : left));
+  }
+
+  private @Nullable Lease result(CompletableFuture<Lease> asked) throws InterruptedException {
+    signals.onFirst(() -> asked.cancel(true));
+    try {
+      return asked.get();
+    } catch (CancellationException e) {
+      return null;
+    } catch (ExecutionException e) {
+      throw failure(e.getCause());
+    } finally {
+      signals.onFirst(() -> {});
+    }
+  }
+
+  private RuntimeException failure(@Nullable Throwable cause) {
+    if (cause instanceof LockTimeoutException late) {
+      return new Failure(
+          late.isHeld() ? heldCode : ExitCode.TOO_FEW_NODES, String.valueOf(late.getMessage()));
+    } else if (cause instanceof QuorumUnavailableException) {
+      return new Failure(ExitCode.TOO_FEW_NODES, String.valueOf(cause.getMessage()));
+    } else if (cause instanceof RuntimeException unchecked) {
+      return unchecked;
+    }
+    return new IllegalStateException(cause);
+  }
+
+  private String heldLine(String why) {
+    return String.join(",", lock.names()) + ": " + why;
+  }
+
+  /**
+   * Waits until a quorum votes; false if a signal came first. A master that has restarted is
+   * quarantined for the longest lease time; a caller with patience waits for it.
+   */
+  private boolean awaitQuorum(Duration limit, boolean patient) throws InterruptedException {
+    CompletableFuture<Void> ready = redlock.operations().ready().toCompletableFuture().copy();
+    signals.onFirst(() -> ready.cancel(true));
+    Duration next = limit;
+    while (true) {
+      try {
+        ready.get(next.toNanos(), TimeUnit.NANOSECONDS);
+        return signals.first() == 0;
+      } catch (CancellationException e) {
+        return false;
+      } catch (ExecutionException e) {
+        throw failure(e.getCause());
+      } catch (TimeoutException e) {
+        List<NodeState> states = redlock.operations().nodes();
+        long soon =
+            states.stream()
+                .filter(s -> s.state() == State.VOTING || s.state() == State.QUARANTINED)
+                .count();
+        if (!patient || soon <= states.size() / 2) {
+          throw new Failure(ExitCode.TOO_FEW_NODES, "too few nodes: " + described(states));
+        }
+        if (verbose) {
+          System.err.println("redlock: waits for nodes: " + described(states));
+        }
+        next = TO_CONNECT;
+      }
+    }
+  }
+
+  private static String described(List<NodeState> states) {
+    return states.stream()
+        .map(
+            s ->
+                s.node()
+                    + " "
+                    + s.state()
+                    + (s.remaining().isZero() ? "" : " for " + s.remaining().toMillis() + " ms")
+                    + (s.cause().isEmpty() ? "" : " (" + Printable.of(s.cause()) + ")"))
+        .collect(Collectors.joining(", "));
+  }
+}

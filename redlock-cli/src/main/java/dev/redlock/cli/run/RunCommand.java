@@ -1,0 +1,227 @@
+package dev.redlock.cli.run;
+
+import dev.redlock.DistributedLock;
+import dev.redlock.Lease;
+import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.cli.ExitCode;
+import dev.redlock.cli.Failure;
+import dev.redlock.cli.NodeOptions;
+import dev.redlock.cli.TimeSpan;
+import dev.redlock.spi.Printable;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code redlock run}: acquires a lock, runs a child, releases the lock. */
+@Command(
+    name = "run",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    customSynopsis = "redlock run [-n | -w TIME] [-E CODE] [OPTIONS] NAME... -- COMMAND [ARG...]",
+    description = {
+      "Run a command under a lock, without a shell. Its exit code is that of the command.",
+      "The command is gone before another client can hold the lock: it gets TERM when the"
+          + " lease cannot be extended any more, and KILL before the lease ends."
+    },
+    footer = {
+      "",
+      "Exit codes: 75 others hold the lock, 69 too few nodes, 79 the lock was lost,",
+      "64 wrong usage, 126 or 127 the command cannot start, else that of the command.",
+      "The command gets REDLOCK_TOKEN and REDLOCK_NAME in its environment.",
+      "",
+      "Example: redlock run -n backup -- pg_dump --file=/backup/shop.sql shop"
+    })
+public final class RunCommand implements Callable<Integer> {
+  private static final Duration NO_CAP = Duration.ofSeconds(Long.MAX_VALUE);
+
+  @Parameters(
+      paramLabel = "NAME",
+      arity = "1..*",
+      description = "The lock; all of several, or none.")
+  private List<String> names = List.of();
+
+  @Option(names = "-n", description = "Do not wait if others hold the lock.")
+  private boolean once;
+
+  @Option(
+      names = "-w",
+      paramLabel = "TIME",
+      converter = TimeSpan.class,
+      description = "Wait so long at most: 500ms, 30s, 2m. Default: without limit.")
+  private @Nullable Duration wait;
+
+  @Option(
+      names = "-E",
+      paramLabel = "CODE",
+      description = "The exit code if others hold the lock. Default: ${DEFAULT-VALUE}.")
+  private int heldCode = ExitCode.HELD;
+
+  @Option(
+      names = "--lease",
+      paramLabel = "TIME",
+      converter = TimeSpan.class,
+      description = "How long the lock outlives this machine. Default: 30s.")
+  private @Nullable Duration leaseTime;
+
+  @Option(
+      names = "--grace",
+      paramLabel = "TIME",
+      converter = TimeSpan.class,
+      description = "The time from TERM to KILL. Default: a quarter of the lease, 10s at most.")
+  private @Nullable Duration grace;
+
+  @Option(
+      names = "--cap",
+      paramLabel = "TIME",
+      converter = TimeSpan.class,
+      description = "The longest time that the command may take. Default: without limit.")
+  private @Nullable Duration cap;
+
+  @Mixin private NodeOptions nodes = new NodeOptions();
+
+  private final List<String> command;
+
+  /**
+   * A command.
+   *
+   * @param command what follows the two dashes; empty if there is nothing
+   */
+  public RunCommand(List<String> command) {
+    this.command = List.copyOf(command);
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    if (command.isEmpty()) {
+      throw Failure.usage("no command: write it behind -- , as in: redlock run NAME -- COMMAND");
+    } else if (once && wait != null) {
+      throw Failure.usage("-n and -w exclude each other");
+    } else if (heldCode < 0 || heldCode > 255) {
+      throw Failure.usage("-E " + heldCode + " must lie between 0 and 255");
+    }
+    Signals signals = new Signals();
+    signals.install();
+    try (Redlock redlock = nodes.client()) {
+      DistributedLock lock = lock(redlock);
+      Duration least = grace(lock.options());
+      Acquiring acquiring = new Acquiring(redlock, lock, signals, heldCode, nodes.verbose());
+      Lease lease = once ? acquiring.once() : acquiring.within(wait);
+      if (lease == null) {
+        return ExitCode.ofSignal(signals.first());
+      }
+      try (lease) {
+        return runUnder(lease, least, margin(lock.options().leaseTime()), signals);
+      }
+    }
+  }
+
+  private DistributedLock lock(Redlock redlock) {
+    try {
+      LockOptions.Builder options =
+          redlock.defaultOptions().toBuilder().holdCap(cap == null ? NO_CAP : cap);
+      if (leaseTime != null) {
+        options.leaseTime(leaseTime);
+      }
+      return redlock.lock(names, options.build());
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** After two extensions that failed, a third of the lease time is left. */
+  private Duration grace(LockOptions options) {
+    Duration lease = options.leaseTime();
+    Duration quarter = lease.dividedBy(4);
+    Duration usual =
+        quarter.compareTo(Duration.ofSeconds(10)) < 0 ? quarter : Duration.ofSeconds(10);
+    Duration chosen = grace == null ? usual : grace;
+    if (chosen.compareTo(lease.dividedBy(2)) > 0) {
+      throw Failure.usage(
+          "--grace "
+              + Printable.of(chosen)
+              + " must not be longer than half of the lease time "
+              + Printable.of(lease));
+    }
+    return chosen;
+  }
+
+  /** For the KILL to arrive and for pauses of this machine: a twentieth, 50 to 500 ms. */
+  static Duration margin(Duration leaseTime) {
+    long millis = leaseTime.toMillis() / 20;
+    return Duration.ofMillis(Math.max(50, Math.min(500, millis)));
+  }
+
+  private int runUnder(Lease lease, Duration least, Duration margin, Signals signals)
+      throws InterruptedException {
+    if (signals.first() != 0) {
+      return ExitCode.ofSignal(signals.first());
+    }
+    String name = String.join(",", names);
+    long token = lease.fencingToken().value();
+    Child child =
+        Child.start(command, Map.of("REDLOCK_TOKEN", String.valueOf(token), "REDLOCK_NAME", name));
+    if (nodes.verbose()) {
+      say("holds " + name + ", token " + token + ": " + command.get(0) + " runs");
+    }
+    boolean foreground = isForeground();
+    // A terminal sends INT to this process and to the child.
+    boolean passes = signals.passTo(signal -> pass(child, signal, foreground));
+    Guard guard = new Guard(lease, child, least, margin, () -> say(lossLine(lease, name)));
+    guard.start();
+    if (!passes) {
+      child.signal("TERM"); // It came while the child was started.
+    }
+    int code = child.await();
+    if (guard.stop()) {
+      say("the lock " + name + " was lost; the command was ended");
+      return ExitCode.LOST;
+    }
+    if (nodes.verbose()) {
+      say(command.get(0) + " ended with " + code + ", releases " + name);
+    }
+    return code;
+  }
+
+  private static void pass(Child child, String signal, boolean foreground) {
+    if (!(foreground && signal.equals("INT"))) {
+      child.signal(signal);
+    }
+  }
+
+  private static String lossLine(Lease lease, String name) {
+    Duration left = lease.remainingValidity();
+    LeaseEnd end = lease.whenEnded().toCompletableFuture().getNow(null);
+    return end == null
+        ? "the lock "
+            + name
+            + " cannot be extended, valid for "
+            + Printable.of(Duration.ofMillis(left.toMillis()))
+            + ": TERM"
+        : "the lock " + name + " ended (" + end + "): KILL";
+  }
+
+  /** Whether a terminal sends its signals to the group of this process. */
+  private static boolean isForeground() {
+    try {
+      String stat = Files.readString(Path.of("/proc/self/stat"));
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", 7);
+      return fields[2].equals(fields[5]); // pgrp and tpgid, proc(5)
+    } catch (java.io.IOException | RuntimeException e) {
+      return false;
+    }
+  }
+
+  private static void say(String line) {
+    System.err.println("redlock: " + Printable.of(line));
+  }
+}
