@@ -9,6 +9,7 @@ import dev.redlock.cli.NodeOptions;
 import dev.redlock.cli.OutputOptions;
 import dev.redlock.operations.Operations;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
@@ -20,6 +21,9 @@ import picocli.CommandLine.Spec;
 
 /** A command that connects, asks the nodes that it reaches, prints what they say, and ends. */
 abstract class Look implements Callable<Integer> {
+  /** People wait longer for a slow node than a lock does. Nodes that are down cost nothing. */
+  private static final Duration PATIENCE = Duration.ofSeconds(1);
+
   @Mixin private NodeOptions nodes = new NodeOptions();
   @Mixin private OutputOptions output = new OutputOptions();
   @Spec private @Nullable CommandSpec spec;
@@ -29,7 +33,7 @@ abstract class Look implements Callable<Integer> {
 
   @Override
   public final Integer call() throws InterruptedException {
-    try (Redlock client = nodes.client()) {
+    try (Redlock client = nodes.client(builder -> builder.nodeTimeout(PATIENCE))) {
       Connections.settle(client.operations()); // To look at a node, its vote need not count yet.
       PrintWriter out = out();
       int code = look(client.operations(), out);
