@@ -8,6 +8,7 @@ import dev.redlock.cli.look.ListCommand;
 import dev.redlock.cli.look.NodesCommand;
 import dev.redlock.cli.look.TopCommand;
 import dev.redlock.cli.look.WatchCommand;
+import dev.redlock.cli.page.ServeCommand;
 import dev.redlock.cli.run.RunCommand;
 import dev.redlock.spi.Printable;
 import java.io.PrintWriter;
@@ -48,6 +49,7 @@ public final class Main implements Runnable {
     COMMANDS.put("doctor", rest -> new DoctorCommand());
     COMMANDS.put("nodes", rest -> new NodesCommand());
     COMMANDS.put("top", rest -> new TopCommand());
+    COMMANDS.put("serve", rest -> new ServeCommand());
     COMMANDS.put("completion", rest -> new CompletionCommand());
   }
 

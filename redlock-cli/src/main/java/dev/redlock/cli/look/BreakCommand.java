@@ -34,7 +34,7 @@ public final class BreakCommand extends Look {
   private boolean yes;
 
   @Override
-  int look(Operations operations, PrintWriter out) {
+  protected int look(Operations operations, PrintWriter out) {
     LockInspection before = answer(operations.inspect(name));
     Holding holding = Holding.of(before);
     if (holding.state() == Holding.State.FREE) {

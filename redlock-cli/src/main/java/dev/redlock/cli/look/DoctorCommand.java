@@ -21,7 +21,7 @@ import picocli.CommandLine.Command;
     footer = {"", "Example: redlock doctor"})
 public final class DoctorCommand extends Look {
   @Override
-  int look(Operations operations, PrintWriter out) {
+  protected int look(Operations operations, PrintWriter out) {
     Diagnosis diagnosis = answer(operations.doctor());
     if (json()) {
       diagnosis.nodes().forEach(node -> out.println(json(node)));

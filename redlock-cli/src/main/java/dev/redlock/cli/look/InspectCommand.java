@@ -33,7 +33,7 @@ public final class InspectCommand extends Look {
   private boolean queue;
 
   @Override
-  int look(Operations operations, PrintWriter out) {
+  protected int look(Operations operations, PrintWriter out) {
     LockInspection inspection = answer(operations.inspect(name));
     Holding holding = Holding.of(inspection);
     Map<String, Integer> waiting = queue ? waiting(operations) : Map.of();

@@ -4,28 +4,31 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Writes one JSON object in one line (RFC 8259). A field without a value is null. */
-final class Json {
+public final class Json {
   private final StringBuilder text = new StringBuilder("{");
 
-  Json put(String field, @Nullable String value) {
+  /** Adds a text. */
+  public Json put(String field, @Nullable String value) {
     return raw(field, value == null ? "null" : quoted(value));
   }
 
-  Json put(String field, long value) {
+  /** Adds a number. */
+  public Json put(String field, long value) {
     return raw(field, Long.toString(value));
   }
 
-  Json put(String field, boolean value) {
+  /** Adds a truth value. */
+  public Json put(String field, boolean value) {
     return raw(field, Boolean.toString(value));
   }
 
-  /** In whole milliseconds; the field says so. */
-  Json putMillis(String field, @Nullable Duration value) {
+  /** Adds a time in whole milliseconds; the name of the field says so. */
+  public Json putMillis(String field, @Nullable Duration value) {
     return raw(field + "Millis", value == null ? "null" : Long.toString(value.toMillis()));
   }
 
-  /** The values, as JSON already, in an array. */
-  Json putAll(String field, Iterable<String> values) {
+  /** Adds an array of values that are JSON already. */
+  public Json putAll(String field, Iterable<String> values) {
     return raw(field, "[" + String.join(",", values) + "]");
   }
 
@@ -37,7 +40,8 @@ final class Json {
     return this;
   }
 
-  static String quoted(String value) {
+  /** The text as a JSON string, with its quotation marks. */
+  public static String quoted(String value) {
     StringBuilder quoted = new StringBuilder("\"");
     for (int i = 0; i < value.length(); i++) {
       char c = value.charAt(i);

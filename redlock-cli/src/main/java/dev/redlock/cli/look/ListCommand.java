@@ -27,7 +27,7 @@ public final class ListCommand extends Look {
   private String pattern = "*";
 
   @Override
-  int look(Operations operations, PrintWriter out) {
+  protected int look(Operations operations, PrintWriter out) {
     if (json()) {
       Locks.each(operations, pattern, lock -> out.println(Locks.json(lock)));
       return ExitCode.OK;

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** Reads the locks that are held. */
-final class Locks {
+public final class Locks {
   static final Comparator<ListedLock> BY_NAME = Comparator.comparing(ListedLock::name);
 
   private Locks() {}
@@ -25,7 +25,8 @@ final class Locks {
     }
   }
 
-  static List<ListedLock> all(Operations operations, String pattern) {
+  /** All locks whose names match, sorted by name. */
+  public static List<ListedLock> all(Operations operations, String pattern) {
     List<ListedLock> found = new ArrayList<>();
     each(operations, pattern, found::add);
     found.sort(BY_NAME);
@@ -38,7 +39,7 @@ final class Locks {
   }
 
   /** How many processes wait: the longest queue, because an arrival may be in several queues. */
-  static int waiting(ListedLock lock) {
+  public static int waiting(ListedLock lock) {
     return lock.waiting().values().stream().mapToInt(Integer::intValue).max().orElse(0);
   }
 

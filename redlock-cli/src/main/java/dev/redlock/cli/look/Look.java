@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /** A command that connects, asks the nodes that it reaches, prints what they say, and ends. */
-abstract class Look implements Callable<Integer> {
+public abstract class Look implements Callable<Integer> {
   /** People wait longer for a slow node than a lock does. Nodes that are down cost nothing. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
@@ -29,7 +29,7 @@ abstract class Look implements Callable<Integer> {
   @Spec private @Nullable CommandSpec spec;
 
   /** Looks and prints; returns the exit code. */
-  abstract int look(Operations operations, PrintWriter out) throws InterruptedException;
+  protected abstract int look(Operations operations, PrintWriter out) throws InterruptedException;
 
   @Override
   public final Integer call() throws InterruptedException {

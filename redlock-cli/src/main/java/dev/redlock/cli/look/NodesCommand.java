@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
     footer = {"", "Example: redlock nodes"})
 public final class NodesCommand extends Look {
   @Override
-  int look(Operations operations, PrintWriter out) {
+  protected int look(Operations operations, PrintWriter out) {
     List<NodeState> states = operations.nodes();
     if (json()) {
       for (NodeState node : states) {

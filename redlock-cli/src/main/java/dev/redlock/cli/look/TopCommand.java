@@ -49,7 +49,7 @@ public final class TopCommand extends Look {
   private int times = Integer.MAX_VALUE;
 
   @Override
-  int look(Operations operations, PrintWriter out) throws InterruptedException {
+  protected int look(Operations operations, PrintWriter out) throws InterruptedException {
     if (every.compareTo(LEAST_PAUSE) < 0) {
       throw Failure.usage(
           "--every "

@@ -35,7 +35,7 @@ public final class WatchCommand extends Look {
   private @Nullable Status until;
 
   @Override
-  int look(Operations operations, PrintWriter out) throws InterruptedException {
+  protected int look(Operations operations, PrintWriter out) throws InterruptedException {
     BlockingQueue<LockState> states = new LinkedBlockingQueue<>();
     operations.watch(name).subscribe(new Taker(states));
     while (true) {

@@ -1,0 +1,151 @@
+package dev.redlock.cli.page;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.sun.net.httpserver.Headers;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Serves the page and its events, read only. A request must name one of the expected hosts: a page
+ * of another site, whose name was made to lead here (DNS rebinding), cannot read the locks.
+ */
+final class PageServer implements AutoCloseable {
+  /** Each viewer keeps a thread. */
+  static final int MAX_VIEWERS = 50;
+
+  /** So long without news, a comment tells a viewer that the connection is alive. */
+  private static final Duration HEARTBEAT = Duration.ofSeconds(5);
+
+  private final HttpServer server;
+  private final ExecutorService threads;
+  private final Board board;
+  private final Set<String> hosts;
+  private final AtomicInteger viewers = new AtomicInteger();
+  private final SecureRandom random = new SecureRandom();
+  private final String page;
+
+  /** Begins to serve. */
+  PageServer(InetSocketAddress address, Set<String> hosts, Board board) throws IOException {
+    this.board = board;
+    this.hosts = hosts;
+    try (InputStream source = PageServer.class.getResourceAsStream("page.html")) {
+      if (source == null) {
+        throw new IOException("page.html is missing");
+      }
+      page = new String(source.readAllBytes(), UTF_8);
+    }
+    server = HttpServer.create(address, 0);
+    threads =
+        Executors.newCachedThreadPool(
+            task -> {
+              Thread thread = new Thread(task, "redlock-page");
+              thread.setDaemon(true);
+              return thread;
+            });
+    server.setExecutor(threads);
+    server.createContext("/", this::handle);
+    server.start();
+  }
+
+  int port() {
+    return server.getAddress().getPort();
+  }
+
+  private void handle(HttpExchange exchange) throws IOException {
+    try (exchange) {
+      Headers headers = exchange.getResponseHeaders();
+      headers.set("Cache-Control", "no-store");
+      headers.set("X-Content-Type-Options", "nosniff");
+      headers.set("Referrer-Policy", "no-referrer");
+      String path = exchange.getRequestURI().getPath();
+      if (!isExpected(exchange.getRequestHeaders().getFirst("Host"))) {
+        answer(
+            exchange, 403, "this host is not served: open the address that redlock serve printed");
+      } else if (!exchange.getRequestMethod().equals("GET")) {
+        answer(exchange, 405, "read only");
+      } else if (path.equals("/")) {
+        page(exchange);
+      } else if (path.equals("/events")) {
+        events(exchange);
+      } else {
+        answer(exchange, 404, "not found");
+      }
+    }
+  }
+
+  private boolean isExpected(String host) {
+    if (host == null) {
+      return false;
+    }
+    int port = host.lastIndexOf(':');
+    String name = port > host.lastIndexOf(']') ? host.substring(0, port) : host;
+    return hosts.contains(name);
+  }
+
+  private static void answer(HttpExchange exchange, int status, String text) throws IOException {
+    byte[] bytes = (text + "\n").getBytes(UTF_8);
+    exchange.getResponseHeaders().set("Content-Type", "text/plain; charset=utf-8");
+    exchange.sendResponseHeaders(status, bytes.length);
+    exchange.getResponseBody().write(bytes);
+  }
+
+  private void page(HttpExchange exchange) throws IOException {
+    byte[] secret = new byte[16];
+    random.nextBytes(secret);
+    String nonce = Base64.getUrlEncoder().withoutPadding().encodeToString(secret);
+    Headers headers = exchange.getResponseHeaders();
+    headers.set("Content-Type", "text/html; charset=utf-8");
+    headers.set(
+        "Content-Security-Policy",
+        "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none';"
+            + " frame-ancestors 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'"
+                .formatted(nonce, nonce));
+    byte[] bytes = page.replace("{{nonce}}", nonce).getBytes(UTF_8);
+    exchange.sendResponseHeaders(200, bytes.length);
+    exchange.getResponseBody().write(bytes);
+  }
+
+  /** Server-sent events, until the viewer goes. */
+  private void events(HttpExchange exchange) throws IOException {
+    if (viewers.incrementAndGet() > MAX_VIEWERS) {
+      viewers.decrementAndGet();
+      answer(exchange, 503, "more than " + MAX_VIEWERS + " viewers");
+      return;
+    }
+    try {
+      exchange.getResponseHeaders().set("Content-Type", "text/event-stream");
+      exchange.sendResponseHeaders(200, 0);
+      OutputStream out = exchange.getResponseBody();
+      long seen = 0;
+      while (!Thread.currentThread().isInterrupted()) {
+        Board.Shown shown = board.newerThan(seen, HEARTBEAT);
+        out.write(
+            (shown == null ? ": alive\n\n" : "data: " + shown.json() + "\n\n").getBytes(UTF_8));
+        out.flush();
+        seen = shown == null ? seen : shown.version();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // The server ends.
+    } finally {
+      viewers.decrementAndGet();
+    }
+  }
+
+  @Override
+  public void close() {
+    threads.shutdownNow();
+    server.stop(0);
+  }
+}

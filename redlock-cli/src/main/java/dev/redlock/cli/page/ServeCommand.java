@@ -1,0 +1,109 @@
+package dev.redlock.cli.page;
+
+import dev.redlock.cli.ExitCode;
+import dev.redlock.cli.Failure;
+import dev.redlock.cli.TimeSpan;
+import dev.redlock.cli.look.Look;
+import dev.redlock.operations.Operations;
+import dev.redlock.spi.Printable;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code redlock serve}. */
+@Command(
+    name = "serve",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Serve a page that shows locks and nodes, read only, until it is interrupted.",
+      "Answers to this machine only, unless --address says otherwise. It has no passwords and no"
+          + " encryption: whoever reaches the address sees all names and labels."
+    },
+    footer = {"", "Example: redlock serve --port 8080"})
+public final class ServeCommand extends Look {
+  private static final Duration LEAST_PAUSE = Duration.ofMillis(500);
+
+  @Parameters(
+      paramLabel = "PATTERN",
+      arity = "0..1",
+      description = "Only names that match, as in redlock list.")
+  private String pattern = "*";
+
+  @Option(names = "--port", paramLabel = "PORT", description = "Default: a free port.")
+  private int port;
+
+  @Option(
+      names = "--address",
+      paramLabel = "ADDRESS",
+      description = "The address to listen on. Default 127.0.0.1.")
+  private String address = "127.0.0.1";
+
+  @Option(
+      names = "--host",
+      paramLabel = "NAME",
+      description = "A further host name by which browsers may ask, as behind a proxy.")
+  private List<String> names = List.of();
+
+  @Option(
+      names = "--every",
+      paramLabel = "TIME",
+      converter = TimeSpan.class,
+      description = "The pause between two looks at the nodes. Default 2s, at least 500ms.")
+  private Duration every = Duration.ofSeconds(2);
+
+  @Override
+  protected int look(Operations operations, PrintWriter out) throws InterruptedException {
+    if (every.compareTo(LEAST_PAUSE) < 0) {
+      throw Failure.usage(
+          "--every "
+              + Printable.of(every)
+              + " must not be shorter than "
+              + Printable.of(LEAST_PAUSE));
+    }
+    Board board = new Board();
+    Observer observer = new Observer(operations, pattern);
+    try (PageServer server =
+        new PageServer(new InetSocketAddress(listen(), port), hosts(), board)) {
+      out.println(
+          "http://"
+              + (address.contains(":") ? "[" + address + "]" : address)
+              + ":"
+              + server.port()
+              + "/");
+      out.flush();
+      while (!Thread.currentThread().isInterrupted()) {
+        board.show(observer.look(System.currentTimeMillis(), every));
+        Thread.sleep(every.toMillis());
+      }
+      return ExitCode.OK;
+    } catch (IOException e) {
+      throw new Failure(
+          ExitCode.CANNOT_START,
+          "cannot listen on " + address + ":" + port + ": " + e.getMessage());
+    }
+  }
+
+  private InetAddress listen() {
+    try {
+      return InetAddress.getByName(address);
+    } catch (UnknownHostException e) {
+      throw Failure.usage("--address " + address + " is no address of this machine");
+    }
+  }
+
+  private Set<String> hosts() {
+    Set<String> hosts = new HashSet<>(List.of("127.0.0.1", "localhost", "[::1]", address));
+    hosts.add("[" + address + "]");
+    hosts.addAll(names);
+    return hosts;
+  }
+}

@@ -1,0 +1,62 @@
+package dev.redlock.cli.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.Lease;
+import dev.redlock.Redlock;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisTest;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@RedisTest(nodes = 3)
+@Timeout(120)
+class ObserverIT {
+  private static final Duration EVERY = Duration.ofSeconds(2);
+  private Redlock client;
+
+  @BeforeEach
+  void connect(RedisNodes nodes) {
+    client =
+        Redlock.builder()
+            .nodes(nodes.uris().toArray(new String[0]))
+            .label("pod-3")
+            .restartGuard(RestartGuard.OFF)
+            .nodeTimeout(Duration.ofSeconds(1))
+            .build();
+    assertThat(client.awaitReady(Duration.ofSeconds(20))).isTrue();
+  }
+
+  @AfterEach
+  void close() {
+    client.close();
+  }
+
+  @Test
+  void lease_keepsTheTimeWhenItWasFirstSeen_andItsSuccessorHasItsOwn() {
+    Observer observer = new Observer(client.operations(), "*");
+    try (Lease lease = client.lock("seen").acquire(Duration.ofSeconds(20))) {
+      assertThat(observer.look(1000, EVERY)).contains("\"name\":\"seen\"", "\"since\":1000,");
+      assertThat(observer.look(5000, EVERY))
+          .contains("\"since\":1000,")
+          .contains("\"strip\":\"VV\"");
+      assertThat(lease.isValid()).isTrue();
+    }
+    try (Lease lease = client.lock("seen").acquire(Duration.ofSeconds(20))) {
+      assertThat(observer.look(9000, EVERY)).contains("\"since\":9000,");
+      assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void majorityDown_isAProblemAndNotAnEmptyList(RedisNodes nodes) {
+    nodes.get(0).kill();
+    nodes.get(1).kill();
+    assertThat(new Observer(client.operations(), "*").look(1, EVERY))
+        .contains("\"problem\":\"locks not listed", "\"locks\":[]");
+  }
+}
