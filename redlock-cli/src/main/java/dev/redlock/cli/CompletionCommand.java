@@ -18,9 +18,7 @@ final class CompletionCommand implements Runnable {
   @Override
   public void run() {
     if (spec != null) {
-      spec.commandLine()
-          .getOut()
-          .print(AutoComplete.bash("redlock", spec.root().commandLine()));
+      spec.commandLine().getOut().print(AutoComplete.bash("redlock", spec.root().commandLine()));
       spec.commandLine().getOut().flush();
     }
   }

@@ -18,10 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
-import picocli.CommandLine.Spec.Target;
 
 /**
  * Which nodes, and how to log in. What the command line does not say comes from the environment,
@@ -86,9 +83,6 @@ public final class NodeOptions {
       description = "Say more on standard error; twice for every detail.")
   private boolean[] verbose = {};
 
-  @Spec(Target.MIXEE)
-  private @Nullable CommandSpec spec;
-
   private Map<String, String> environment = System.getenv();
 
   /** For tests. */
@@ -124,7 +118,9 @@ public final class NodeOptions {
     try {
       RedlockBuilder builder = Redlock.builder().restartGuard(restartGuard);
       builder.nodes(
-          LettuceNodes.standalone(uris, LettuceOptions.builder().clientResources(Threads.few()).build()).toArray(LockNode[]::new));
+          LettuceNodes.standalone(
+                  uris, LettuceOptions.builder().clientResources(Threads.few()).build())
+              .toArray(LockNode[]::new));
       if (longest != null) {
         builder.maxLeaseTime(longest);
       }
@@ -143,7 +139,10 @@ public final class NodeOptions {
       throw Failure.usage("--nodes and --nodes-file exclude each other");
     }
     String named = environment.get("REDLOCK_NODES_FILE");
-    Path path = nodesFile != null ? nodesFile : named != null ? Path.of(named) : NodesFile.usual(environment);
+    Path path =
+        nodesFile != null
+            ? nodesFile
+            : named != null ? Path.of(named) : NodesFile.usual(environment);
     return path == null ? NodesFile.NONE : NodesFile.read(path);
   }
 
@@ -205,12 +204,15 @@ public final class NodeOptions {
     return URLEncoder.encode(text, UTF_8).replace("+", "%20");
   }
 
+  // From JDK 22 on there is always a console; without a terminal it reads null at the end of input.
+  @SuppressWarnings("SystemConsoleNull")
   private @Nullable String password(NodesFile file) {
     if (askPassword) {
       Console console = System.console();
       char[] typed = console == null ? null : console.readPassword("Redis password: ");
       if (typed == null) {
-        throw Failure.usage("--ask-password needs a terminal; use --password-file or REDLOCK_PASSWORD");
+        throw Failure.usage(
+            "--ask-password needs a terminal; use --password-file or REDLOCK_PASSWORD");
       }
       return new String(typed);
     }

@@ -5,9 +5,7 @@ import picocli.CommandLine.Option;
 
 /** How a command prints. */
 public final class OutputOptions {
-  @Option(
-      names = "--json",
-      description = "Print one JSON object per line instead of a table.")
+  @Option(names = "--json", description = "Print one JSON object per line instead of a table.")
   private boolean json;
 
   /** Whether to print JSON. */

@@ -7,9 +7,13 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads a time of the command line: {@code 500ms}, {@code 30s}, {@code 2m}, {@code 1h}, or {@code 30} for seconds. */
+/**
+ * Reads a time of the command line: {@code 500ms}, {@code 30s}, {@code 2m}, {@code 1h}, or {@code
+ * 30} for seconds.
+ */
 public final class TimeSpan implements ITypeConverter<Duration> {
-  private static final Pattern FORM = Pattern.compile("(\\d{1,9}(?:\\.\\d{1,9})?) ?(ms|s|m|min|h|)");
+  private static final Pattern FORM =
+      Pattern.compile("(\\d{1,9}(?:\\.\\d{1,9})?) ?(ms|s|m|min|h|)");
 
   @Override
   public Duration convert(String text) {
@@ -24,8 +28,7 @@ public final class TimeSpan implements ITypeConverter<Duration> {
   public static Duration parse(String text) {
     Matcher matcher = FORM.matcher(text);
     if (!matcher.matches()) {
-      throw new TypeConversionException(
-          "'" + text + "' is no time such as 500ms, 30s, 2m or 1h");
+      throw new TypeConversionException("'" + text + "' is no time such as 500ms, 30s, 2m or 1h");
     }
     long unit =
         switch (matcher.group(2)) {

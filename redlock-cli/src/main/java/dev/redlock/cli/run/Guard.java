@@ -44,7 +44,6 @@ final class Guard implements Runnable {
     this.margin = margin;
     this.onTerminate = onTerminate;
     thread.setDaemon(true);
-    thread.setPriority(Thread.MAX_PRIORITY);
   }
 
   /** Begins to watch. */

@@ -44,7 +44,10 @@ import picocli.CommandLine.Parameters;
 public final class RunCommand implements Callable<Integer> {
   private static final Duration NO_CAP = Duration.ofSeconds(Long.MAX_VALUE);
 
-  @Parameters(paramLabel = "NAME", arity = "1..*", description = "The lock; all of several, or none.")
+  @Parameters(
+      paramLabel = "NAME",
+      arity = "1..*",
+      description = "The lock; all of several, or none.")
   private List<String> names = List.of();
 
   @Option(names = "-n", description = "Do not wait if others hold the lock.")
@@ -139,7 +142,8 @@ public final class RunCommand implements Callable<Integer> {
   private Duration grace(LockOptions options) {
     Duration lease = options.leaseTime();
     Duration quarter = lease.dividedBy(4);
-    Duration usual = quarter.compareTo(Duration.ofSeconds(10)) < 0 ? quarter : Duration.ofSeconds(10);
+    Duration usual =
+        quarter.compareTo(Duration.ofSeconds(10)) < 0 ? quarter : Duration.ofSeconds(10);
     Duration chosen = grace == null ? usual : grace;
     if (chosen.compareTo(lease.dividedBy(2)) > 0) {
       throw Failure.usage(
@@ -165,8 +169,7 @@ public final class RunCommand implements Callable<Integer> {
     String name = String.join(",", names);
     long token = lease.fencingToken().value();
     Child child =
-        Child.start(
-            command, Map.of("REDLOCK_TOKEN", String.valueOf(token), "REDLOCK_NAME", name));
+        Child.start(command, Map.of("REDLOCK_TOKEN", String.valueOf(token), "REDLOCK_NAME", name));
     if (nodes.verbose()) {
       say("holds " + name + ", token " + token + ": " + command.get(0) + " runs");
     }
@@ -199,7 +202,11 @@ public final class RunCommand implements Callable<Integer> {
     Duration left = lease.remainingValidity();
     LeaseEnd end = lease.whenEnded().toCompletableFuture().getNow(null);
     return end == null
-        ? "the lock " + name + " cannot be extended, valid for " + Printable.of(Duration.ofMillis(left.toMillis())) + ": TERM"
+        ? "the lock "
+            + name
+            + " cannot be extended, valid for "
+            + Printable.of(Duration.ofMillis(left.toMillis()))
+            + ": TERM"
         : "the lock " + name + " ended (" + end + "): KILL";
   }
 

@@ -35,7 +35,9 @@ final class Signals {
       Method number = signal.getMethod("getNumber");
       Object proxy =
           Proxy.newProxyInstance(
-              handler.getClassLoader() == null ? Signals.class.getClassLoader() : handler.getClassLoader(),
+              handler.getClassLoader() == null
+                  ? Signals.class.getClassLoader()
+                  : handler.getClassLoader(),
               new Class<?>[] {handler},
               (self, method, args) -> {
                 if (method.getName().equals("handle")) {

@@ -32,7 +32,14 @@ class RunIT {
   void childThatEnds_exitCodeIsItsOwnAndNothingIsPrinted(RedisNodes nodes) throws Exception {
     try (Wrapper wrapper =
         Wrapper.run(
-            folder, nodes, "a", "b", "--", "sh", "-c", "echo $REDLOCK_NAME $REDLOCK_TOKEN; exit 7")) {
+            folder,
+            nodes,
+            "a",
+            "b",
+            "--",
+            "sh",
+            "-c",
+            "echo $REDLOCK_NAME $REDLOCK_TOKEN; exit 7")) {
       assertThat(wrapper.exitCode()).isEqualTo(7);
       assertThat(wrapper.out()).matches("a,b [1-9]\\d*\n");
       assertThat(wrapper.err()).isEmpty();
@@ -129,8 +136,7 @@ class RunIT {
       String name = "lost-" + i;
       Path beats = folder.resolve(name);
       // Its last beat tells when it ended. The shell ignores TERM, its sleep inherits that.
-      String script =
-          "trap '' TERM; while :; do date +%s%N >> " + beats + "; sleep 0.01; done";
+      String script = "trap '' TERM; while :; do date +%s%N >> " + beats + "; sleep 0.01; done";
       try (Wrapper wrapper =
           Wrapper.run(folder, nodes, "--lease", "2s", name, "--", "sh", "-c", script)) {
         await().atMost(DEADLINE).until(() -> Files.exists(beats));
@@ -148,15 +154,19 @@ class RunIT {
   }
 
   private static long lastExpiryMillis(RedisNodes nodes, String name) {
-    return nodes.stream().mapToLong(node -> expiryMillis(node, name)).sorted().skip(1).min().orElseThrow();
+    return nodes.stream()
+        .mapToLong(node -> expiryMillis(node, name))
+        .sorted()
+        .skip(1)
+        .min()
+        .orElseThrow();
   }
 
   private static long expiryMillis(RedisNode node, String name) {
     return node.keys().stream()
         .map(RedisKey::name)
         .filter(key -> key.contains(name))
-        .mapToLong(
-            key -> System.currentTimeMillis() + (Long) node.command("PTTL", key))
+        .mapToLong(key -> System.currentTimeMillis() + (Long) node.command("PTTL", key))
         .min()
         .orElse(Long.MAX_VALUE);
   }
@@ -170,7 +180,11 @@ class RunIT {
     String[] args = new String[options.length + 5];
     System.arraycopy(options, 0, args, 0, options.length);
     System.arraycopy(
-        new String[] {name, "--", "sh", "-c", "echo up; exec sleep 60"}, 0, args, options.length, 5);
+        new String[] {name, "--", "sh", "-c", "echo up; exec sleep 60"},
+        0,
+        args,
+        options.length,
+        5);
     Wrapper wrapper = Wrapper.run(folder, nodes, args);
     await().atMost(DEADLINE).until(() -> wrapper.out().contains("up"));
     return wrapper;
