@@ -16,7 +16,7 @@ public final class ExitCode {
   /** EX_SOFTWARE: a defect of this program. */
   public static final int DEFECT = 70;
 
-  /** EX_TEMPFAIL: others hold the lock. */
+  /** EX_TEMPFAIL: another client holds the lock. */
   public static final int HELD = 75;
 
   /** The lock was lost while the child ran. No code of sysexits.h says this. */

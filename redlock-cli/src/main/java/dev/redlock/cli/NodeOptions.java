@@ -204,6 +204,8 @@ public final class NodeOptions {
     return URLEncoder.encode(text, UTF_8).replace("+", "%20");
   }
 
+  // From JDK 22 on there is always a console; without a terminal it reads null at the end of input.
+  @SuppressWarnings("SystemConsoleNull")
   private @Nullable String password(NodesFile file) {
     if (askPassword) {
       Console console = Terminal.console();

@@ -54,20 +54,21 @@ final class Acquiring {
         lock.tryAcquireAsync()
             .thenApply(
                 lease ->
-                    lease.orElseThrow(() -> new Failure(heldCode, heldLine("others hold it"))));
+                    lease.orElseThrow(
+                        () -> new Failure(heldCode, heldLine("another client holds it"))));
     return result(asked);
   }
 
-  /** Waits for the lock, so long at most; without limit if null. Null if a signal came first. */
+  /**
+   * Waits for the lock, so long at most; without limit if null. The time begins when a quorum
+   * votes: a new process takes longer to connect than some callers want to wait for a holder. Null
+   * if a signal came first.
+   */
   @Nullable Lease within(@Nullable Duration limit) throws InterruptedException {
-    long start = System.nanoTime();
-    if (!awaitQuorum(
-        limit == null || limit.compareTo(TO_CONNECT) > 0 ? TO_CONNECT : limit, limit == null)) {
+    if (!awaitQuorum(TO_CONNECT, limit == null)) {
       return null;
     }
-    Duration passed = Duration.ofNanos(System.nanoTime() - start);
-    Duration left = limit == null ? FOR_EVER : limit.minus(passed);
-    return result(lock.acquireAsync(left.isNegative() ? Duration.ZERO : left));
+    return result(lock.acquireAsync(limit == null ? FOR_EVER : limit));
   }
 
   private @Nullable Lease result(CompletableFuture<Lease> asked) throws InterruptedException {

@@ -35,22 +35,20 @@ import picocli.CommandLine.Parameters;
     },
     footer = {
       "",
-      "Exit codes: 75 others hold the lock, 69 too few nodes, 79 the lock was lost,",
+      "Exit codes: 75 another client holds the lock, 69 too few nodes, 79 the lock was lost,",
       "64 wrong usage, 126 or 127 the command cannot start, else that of the command.",
       "The command gets REDLOCK_TOKEN and REDLOCK_NAME in its environment.",
       "",
       "Example: redlock run -n backup -- pg_dump --file=/backup/shop.sql shop"
     })
 public final class RunCommand implements Callable<Integer> {
-  private static final Duration NO_CAP = Duration.ofSeconds(Long.MAX_VALUE);
-
   @Parameters(
       paramLabel = "NAME",
       arity = "1..*",
       description = "The lock; all of several, or none.")
   private List<String> names = List.of();
 
-  @Option(names = "-n", description = "Do not wait if others hold the lock.")
+  @Option(names = "-n", description = "Do not wait if another client holds the lock.")
   private boolean once;
 
   @Option(
@@ -63,7 +61,7 @@ public final class RunCommand implements Callable<Integer> {
   @Option(
       names = "-E",
       paramLabel = "CODE",
-      description = "The exit code if others hold the lock. Default: ${DEFAULT-VALUE}.")
+      description = "The exit code if another client holds the lock. Default: ${DEFAULT-VALUE}.")
   private int heldCode = ExitCode.HELD;
 
   @Option(
@@ -127,15 +125,32 @@ public final class RunCommand implements Callable<Integer> {
 
   private DistributedLock lock(Redlock redlock) {
     try {
-      LockOptions.Builder options =
-          redlock.defaultOptions().toBuilder().holdCap(cap == null ? NO_CAP : cap);
+      LockOptions.Builder options = redlock.defaultOptions().toBuilder();
+      if (cap == null) {
+        options.noHoldCap();
+      } else {
+        options.holdCap(cap);
+      }
       if (leaseTime != null) {
         options.leaseTime(leaseTime);
       }
+      options.nodeTimeout(nodeTimeout(options.build().leaseTime()));
       return redlock.lock(names, options.build());
     } catch (IllegalArgumentException e) {
       throw Failure.usage(String.valueOf(e.getMessage()));
     }
+  }
+
+  /**
+   * Longer than that of an application: this JVM has just started, and its first round loads
+   * classes. A vote that comes too late would be reported as an outage.
+   */
+  private static Duration nodeTimeout(Duration leaseTime) {
+    Duration tenth = leaseTime.dividedBy(10);
+    Duration second = Duration.ofSeconds(1);
+    Duration longest = tenth.compareTo(second) < 0 ? tenth : second;
+    Duration least = Duration.ofMillis(1);
+    return longest.compareTo(least) < 0 ? least : longest;
   }
 
   /** After two extensions that failed, a third of the lease time is left. */

@@ -75,7 +75,8 @@ class PageServerTest {
       BufferedReader in = lines(socket);
       String policy = "";
       for (String line = in.readLine(); line != null && !line.isEmpty(); line = in.readLine()) {
-        policy = line.toLowerCase(Locale.ROOT).startsWith("content-security-policy:") ? line : policy;
+        policy =
+            line.toLowerCase(Locale.ROOT).startsWith("content-security-policy:") ? line : policy;
       }
       assertThat(policy).contains("default-src 'none'", "script-src 'nonce-").doesNotContain("%s");
     }

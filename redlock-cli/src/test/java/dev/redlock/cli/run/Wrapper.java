@@ -1,0 +1,100 @@
+package dev.redlock.cli.run;
+
+import dev.redlock.cli.Main;
+import dev.redlock.testkit.RedisNodes;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** The command in a JVM of its own, without a terminal. What it prints goes to files. */
+final class Wrapper implements AutoCloseable {
+  private static final long DEADLINE_SECONDS = 60;
+
+  private final Process process;
+  private final Path out;
+  private final Path err;
+
+  private Wrapper(Process process, Path out, Path err) {
+    this.process = process;
+    this.out = out;
+    this.err = err;
+  }
+
+  /** Starts it on these nodes, without a restart guard: they have just started. */
+  static Wrapper run(Path folder, RedisNodes nodes, String... args) throws IOException {
+    List<String> all = new ArrayList<>(List.of("run", "--restart-guard", "OFF"));
+    all.addAll(Arrays.asList(args));
+    return start(folder, Map.of("REDLOCK_NODES", String.join(",", nodes.uris())), all);
+  }
+
+  static Wrapper start(Path folder, Map<String, String> environment, List<String> args)
+      throws IOException {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Xshare:auto",
+                "-Xmx96m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName()));
+    command.addAll(args);
+    Path out = Files.createTempFile(folder, "out", "");
+    Path err = Files.createTempFile(folder, "err", "");
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+    builder.environment().keySet().removeIf(name -> name.startsWith("REDLOCK_"));
+    builder.environment().put("HOME", folder.toString());
+    builder.environment().put("_JAVA_SR_SIGNUM", "50");
+    builder.environment().putAll(environment);
+    return new Wrapper(builder.start(), out, err);
+  }
+
+  long pid() {
+    return process.pid();
+  }
+
+  /** Its child, and what that has started. They outlive a wrapper that is killed. */
+  List<ProcessHandle> descendants() {
+    return process.descendants().toList();
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
+  void signal(String name) throws IOException, InterruptedException {
+    new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + process.pid())
+        .inheritIO()
+        .start()
+        .waitFor();
+  }
+
+  int exitCode() throws InterruptedException, IOException {
+    if (!process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)) {
+      throw new AssertionError("still runs after " + DEADLINE_SECONDS + " s: " + err());
+    }
+    return process.exitValue();
+  }
+
+  String out() throws IOException {
+    return Files.readString(out);
+  }
+
+  String err() throws IOException {
+    return Files.readString(err);
+  }
+
+  @Override
+  public void close() {
+    process.descendants().forEach(ProcessHandle::destroyForcibly);
+    process.destroyForcibly();
+  }
+}
