@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The command in a JVM of its own, without a terminal. What it prints goes to files. */
 final class Wrapper implements AutoCloseable {
-  private static final long DEADLINE_SECONDS = 60;
+  private static final long DEADLINE_SECONDS = 120;
 
   private final Process process;
   private final Path out;
