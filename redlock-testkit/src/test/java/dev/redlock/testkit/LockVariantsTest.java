@@ -31,7 +31,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class LockVariantsTest {
   private static final Duration WAIT = Duration.ofSeconds(20);
-  private static final Duration SHORT = Duration.ofMillis(50);
+
+  /** Long enough that a round is decided on a busy machine. */
+  private static final Duration SHORT = Duration.ofSeconds(1);
 
   private final InMemoryLockNode[] nodes = {
     InMemoryLockNode.create("a"), InMemoryLockNode.create("b"), InMemoryLockNode.create("c")
@@ -56,7 +58,12 @@ class LockVariantsTest {
     for (int i = 0; i < own.length; i++) {
       own[i] = nodes[i].another();
     }
-    Redlock client = Redlock.builder().nodes(own).restartGuard(RestartGuard.OFF).build();
+    Redlock client =
+        Redlock.builder()
+            .nodes(own)
+            .restartGuard(RestartGuard.OFF)
+            .nodeTimeout(Duration.ofSeconds(1))
+            .build();
     assertThat(client.awaitReady(WAIT)).isTrue();
     return client;
   }

@@ -37,7 +37,11 @@ class TaskElectionTest {
     for (int i = 0; i < own.length; i++) {
       own[i] = nodes[i].another();
     }
-    return Redlock.builder().nodes(own).restartGuard(RestartGuard.OFF).build();
+    return Redlock.builder()
+        .nodes(own)
+        .restartGuard(RestartGuard.OFF)
+        .nodeTimeout(Duration.ofSeconds(1))
+        .build();
   }
 
   @AfterEach
