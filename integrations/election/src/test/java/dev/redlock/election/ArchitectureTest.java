@@ -71,7 +71,7 @@ class ArchitectureTest {
   static void exportedTypes_areTheElectionAndItsParts(JavaClasses classes) {
     assertThat(classes.stream().filter(ArchitectureTest::isPublic).map(JavaClass::getSimpleName))
         .containsExactlyInAnyOrder(
-            "LeaderElection", "Builder", "Listener", "State", "StopReason", "Work");
+            "LeaderElection", "Builder", "Listener", "State", "StopReason", "Task", "Work");
   }
 
   private static boolean readsClock(JavaAccess<?> access) {
