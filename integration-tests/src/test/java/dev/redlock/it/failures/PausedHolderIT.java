@@ -52,7 +52,9 @@ class PausedHolderIT {
         // defined.
         Map<String, Event> news = new HashMap<>();
         while (news.size() < 3) {
-          Event event = Event.parse(holder.nextLine(PATIENCE)).orElseThrow();
+          // The client logs the loss to the same output, at any moment.
+          String line = holder.awaitLine(text -> Event.parse(text).isPresent(), PATIENCE);
+          Event event = Event.parse(line).orElseThrow();
           news.put(event.what(), event);
         }
         Event ended = news.get("ended");
