@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -107,6 +108,7 @@ class RunIT {
     }
   }
 
+  @Tag("thorough")
   @ParameterizedTest
   @ValueSource(strings = {"TERM", "INT", "HUP", "USR1", "USR2"})
   void signal_whileWaiting_givesUp(String signal, RedisNodes nodes) throws Exception {
@@ -135,6 +137,7 @@ class RunIT {
     }
   }
 
+  @Tag("thorough")
   @Test
   void childIgnoresTerm_leaseCannotBeExtended_isGoneBeforeTheKeysExpire(RedisNodes nodes)
       throws Exception {
