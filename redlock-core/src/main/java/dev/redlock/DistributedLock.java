@@ -111,13 +111,13 @@ public interface DistributedLock {
   }
 
   /**
-   * Runs the body on this thread under the lock if the lock is free, as {@link #tryAcquire()} finds
-   * it.
+   * Tries to acquire the lock as {@link #tryAcquire()}. If the lock is granted, runs the task on
+   * this thread, and releases the lock.
    *
-   * @return whether the body ran; false if the lock is held
-   * @throws E if the body throws it
+   * @return whether the task ran; false if the lock is held
+   * @throws E if the task throws it
    * @throws LeaseLostException if the lease was lost, expired or reached its hold cap before the
-   *     body ended
+   *     task ended
    * @throws RedlockException as {@link #tryAcquire()}
    */
   <E extends Exception> boolean tryWithLock(Task<E> task) throws E;

@@ -12,8 +12,8 @@ import java.util.concurrent.CompletionStage;
  * resource, call {@link #ensureValid()} before each step that cannot be undone, and use {@link
  * #whenEnded()}. See {@code docs/safety.md}.
  *
- * <p>All methods are safe from any thread. After a local hand-off, nodes store the lease under the
- * secret value of its predecessor, of which {@code toString} shows the first four characters.
+ * <p>All methods are safe from any thread. {@code toString} shows only the first four characters of
+ * the secret value that nodes store for the lease.
  */
 public interface Lease extends AutoCloseable {
 
@@ -69,8 +69,8 @@ public interface Lease extends AutoCloseable {
 
   /**
    * As {@link #releaseAsync()}, and waits for it, even if the thread is interrupted; keeps the
-   * thread's interrupt flag. {@link #close()} is the same for callers that have nothing to do about
-   * a failed release.
+   * thread's interrupt flag. {@link #close()} never throws: use it if the caller cannot react to a
+   * failed release.
    *
    * @throws QuorumUnavailableException if a quorum has not confirmed within the node timeout; the
    *     client then repeats the release in the background

@@ -93,7 +93,7 @@ public final class Main implements Runnable {
   @Override
   public void run() {
     if (spec != null) {
-      throw new ParameterException(spec.commandLine(), "which command? See redlock --help");
+      throw new ParameterException(spec.commandLine(), "no command is given: see redlock --help");
     }
   }
 

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -106,7 +107,7 @@ public final class NodeOptions {
   }
 
   /** As {@link #client()}; the setup may change the builder. */
-  public Redlock client(java.util.function.Consumer<RedlockBuilder> setup) {
+  public Redlock client(Consumer<RedlockBuilder> setup) {
     if (verbose()) {
       System.setProperty(
           "org.slf4j.simpleLogger.log.dev.redlock", verbose.length > 1 ? "debug" : "info");
@@ -164,7 +165,7 @@ public final class NodeOptions {
     }
     if (uris.isEmpty()) {
       throw Failure.usage(
-          "which nodes? Give --nodes redis://host1:6379,redis://host2:6379,redis://host3:6379,"
+          "no nodes are given: use --nodes redis://host1:6379,redis://host2:6379,redis://host3:6379,"
               + " or set REDLOCK_NODES, or write one URI per line into ~/.config/redlock/nodes");
     }
     String name = value(user, "REDLOCK_USER", file, "user");
@@ -204,8 +205,6 @@ public final class NodeOptions {
     return URLEncoder.encode(text, UTF_8).replace("+", "%20");
   }
 
-  // From JDK 22 on there is always a console; without a terminal it reads null at the end of input.
-  @SuppressWarnings("SystemConsoleNull")
   private @Nullable String password(NodesFile file) {
     if (askPassword) {
       Console console = Terminal.console();

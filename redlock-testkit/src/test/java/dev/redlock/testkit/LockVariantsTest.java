@@ -82,6 +82,18 @@ class LockVariantsTest {
     other.operations().breakLock("v").toCompletableFuture().orTimeout(20, TimeUnit.SECONDS).join();
   }
 
+  /** Runs this work under the lock, and tells its lease when it runs. */
+  private CompletableFuture<String> running(
+      CompletableFuture<String> work, CompletableFuture<Lease> seen) {
+    return lock()
+        .withLockAsync(
+            WAIT,
+            lease -> {
+              seen.complete(lease);
+              return work;
+            });
+  }
+
   @Test
   void tryAcquire_lockHeldUntilTheTimeout_isEmpty() {
     try (Lease held = other.lock("v").acquire(WAIT)) {
@@ -227,14 +239,7 @@ class LockVariantsTest {
   void withLockAsync_leaseLostBeforeTheStageCompletes_failsWithTheLoss() {
     CompletableFuture<String> work = new CompletableFuture<>();
     CompletableFuture<Lease> seen = new CompletableFuture<>();
-    CompletableFuture<String> result =
-        lock()
-            .withLockAsync(
-                WAIT,
-                lease -> {
-                  seen.complete(lease);
-                  return work;
-                });
+    CompletableFuture<String> result = running(work, seen);
     Lease lease = seen.join();
     takeAway();
     lease.whenEnded().toCompletableFuture().join();
@@ -269,14 +274,7 @@ class LockVariantsTest {
   void withLockAsync_cancelledWhileTheBodyRuns_releasesWhenItsStageCompletes() {
     CompletableFuture<String> work = new CompletableFuture<>();
     CompletableFuture<Lease> seen = new CompletableFuture<>();
-    CompletableFuture<String> result =
-        lock()
-            .withLockAsync(
-                WAIT,
-                lease -> {
-                  seen.complete(lease);
-                  return work;
-                });
+    CompletableFuture<String> result = running(work, seen);
     Lease lease = seen.join();
     assertThat(result.cancel(true)).isTrue();
     assertThat(lease.isValid()).isTrue();

@@ -97,10 +97,12 @@ record Holding(
   }
 
   private String who() {
-    return (label == null ? "a client without a label" : "'" + Printable.of(label) + "'")
-        + " (lease "
-        + holder
-        + ")";
+    return client(label) + " (lease " + holder + ")";
+  }
+
+  /** A client, by the label that it has, if any. */
+  static String client(@Nullable String label) {
+    return label == null ? "a client without a label" : "'" + Printable.of(label) + "'";
   }
 
   private String time() {

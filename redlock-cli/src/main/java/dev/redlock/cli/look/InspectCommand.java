@@ -9,6 +9,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -58,33 +59,26 @@ public final class InspectCommand extends Look {
   }
 
   private Table table(LockInspection inspection, Map<String, Integer> waiting) {
-    Table table =
-        queue
-            ? new Table(
-                "NODE", "STATE", "LEASE", "LABEL", "REMAINING", "TOKENS UP TO", "WAITING", "ERROR")
-            : new Table("NODE", "STATE", "LEASE", "LABEL", "REMAINING", "TOKENS UP TO", "ERROR");
+    List<String> heading =
+        new ArrayList<>(List.of("NODE", "STATE", "LEASE", "LABEL", "REMAINING", "TOKENS UP TO"));
+    if (queue) {
+      heading.add("WAITING");
+    }
+    heading.add("ERROR");
+    Table table = new Table(heading.toArray(new String[0]));
     for (NodeView view : inspection.nodes()) {
-      Long token = view.highestTokenSeen() == 0 ? null : view.highestTokenSeen();
+      List<@Nullable Object> cells = new ArrayList<>();
+      cells.add(view.node());
+      cells.add(view.state());
+      cells.add(view.holder());
+      cells.add(view.holderLabel());
+      cells.add(view.remaining());
+      cells.add(view.highestTokenSeen() == 0 ? null : view.highestTokenSeen());
       if (queue) {
-        table.row(
-            view.node(),
-            view.state(),
-            view.holder(),
-            view.holderLabel(),
-            view.remaining(),
-            token,
-            waiting.get(view.node()),
-            view.error());
-      } else {
-        table.row(
-            view.node(),
-            view.state(),
-            view.holder(),
-            view.holderLabel(),
-            view.remaining(),
-            token,
-            view.error());
+        cells.add(waiting.get(view.node()));
       }
+      cells.add(view.error());
+      table.row(cells.toArray());
     }
     return table;
   }

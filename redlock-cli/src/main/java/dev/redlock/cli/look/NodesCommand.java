@@ -22,12 +22,7 @@ public final class NodesCommand extends Look {
     List<NodeState> states = operations.nodes();
     if (json()) {
       for (NodeState node : states) {
-        out.println(
-            new Json()
-                .put("node", node.node())
-                .put("state", node.state().name())
-                .putMillis("remaining", node.remaining())
-                .put("cause", node.cause()));
+        out.println(json(node));
       }
     } else {
       Table table = new Table("NODE", "STATE", "FOR", "CAUSE");
@@ -40,12 +35,21 @@ public final class NodesCommand extends Look {
       }
       table.print(out);
     }
-    long voting = states.stream().filter(n -> n.state() == NodeState.State.VOTING).count();
+    long voting = voting(states);
     if (voting >= quorum(states)) {
       return ExitCode.OK;
     }
     throw tooFew(
         "%d of %d nodes vote, %d are needed: no lock can be acquired now"
             .formatted(voting, states.size(), quorum(states)));
+  }
+
+  /** The state of a node. */
+  public static Json json(NodeState node) {
+    return new Json()
+        .put("node", node.node())
+        .put("state", node.state().name())
+        .putMillis("remaining", node.remaining())
+        .put("cause", node.cause());
   }
 }

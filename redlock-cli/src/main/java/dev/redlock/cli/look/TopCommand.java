@@ -2,7 +2,6 @@ package dev.redlock.cli.look;
 
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.cli.ExitCode;
-import dev.redlock.cli.Failure;
 import dev.redlock.cli.Terminal;
 import dev.redlock.cli.TimeSpan;
 import dev.redlock.operations.ListedLock;
@@ -50,13 +49,7 @@ public final class TopCommand extends Look {
 
   @Override
   protected int look(Operations operations, PrintWriter out) throws InterruptedException {
-    if (every.compareTo(LEAST_PAUSE) < 0) {
-      throw Failure.usage(
-          "--every "
-              + Printable.of(every)
-              + " must not be shorter than "
-              + Printable.of(LEAST_PAUSE));
-    }
+    requirePause(every, LEAST_PAUSE);
     boolean redraws = Terminal.console() != null && !json();
     for (int i = 0; i < times; i++) {
       if (i > 0) {
@@ -85,13 +78,12 @@ public final class TopCommand extends Look {
       return;
     }
     List<NodeState> nodes = operations.nodes();
-    long voting = nodes.stream().filter(n -> n.state() == NodeState.State.VOTING).count();
     out.printf(
         "%s  %d held, %d waiting, %d of %d nodes vote%n",
         LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS),
         locks.size(),
         locks.stream().mapToInt(Locks::waiting).sum(),
-        voting,
+        voting(nodes),
         nodes.size());
     Locks.table(locks).print(out);
   }

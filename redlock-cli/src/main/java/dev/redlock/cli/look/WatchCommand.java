@@ -4,7 +4,6 @@ import dev.redlock.cli.ExitCode;
 import dev.redlock.operations.LockState;
 import dev.redlock.operations.LockState.Status;
 import dev.redlock.operations.Operations;
-import dev.redlock.spi.Printable;
 import java.io.PrintWriter;
 import java.time.LocalTime;
 import java.time.ZoneId;
@@ -65,12 +64,7 @@ public final class WatchCommand extends Look {
     if (state.holder() == null) {
       return text;
     }
-    String label = state.holderLabel();
-    return text
-        + " by "
-        + (label == null ? "a client without a label" : "'" + Printable.of(label) + "'")
-        + ", lease "
-        + state.holder();
+    return text + " by " + Holding.client(state.holderLabel()) + ", lease " + state.holder();
   }
 
   /** Puts the states into a queue. The client drops states in between if it grows too fast. */

@@ -3,6 +3,8 @@ package dev.redlock.cli.page;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.cli.look.Json;
 import dev.redlock.cli.look.Locks;
+import dev.redlock.cli.look.Look;
+import dev.redlock.cli.look.NodesCommand;
 import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
@@ -44,13 +46,12 @@ final class Observer {
       problem = e.getMessage();
     }
     List<NodeState> states = operations.nodes();
-    long voting = states.stream().filter(n -> n.state() == NodeState.State.VOTING).count();
     return new Json()
         .put("now", nowMillis)
         .putMillis("every", every)
         .put("problem", problem)
-        .put("voting", voting)
-        .put("needed", states.size() / 2 + 1)
+        .put("voting", Look.voting(states))
+        .put("needed", Look.quorum(states))
         .putAll("nodes", nodes(states))
         .putAll("locks", locks(locks, nowMillis))
         .toString();
@@ -64,14 +65,7 @@ final class Observer {
       if (strip.length() > STRIP) {
         strip.deleteCharAt(0);
       }
-      json.add(
-          new Json()
-              .put("node", node.node())
-              .put("state", node.state().name())
-              .putMillis("remaining", node.remaining())
-              .put("cause", node.cause())
-              .put("strip", strip.toString())
-              .toString());
+      json.add(NodesCommand.json(node).put("strip", strip.toString()).toString());
     }
     return json;
   }

@@ -5,7 +5,6 @@ import dev.redlock.cli.Failure;
 import dev.redlock.cli.TimeSpan;
 import dev.redlock.cli.look.Look;
 import dev.redlock.operations.Operations;
-import dev.redlock.spi.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
@@ -26,7 +25,7 @@ import picocli.CommandLine.Parameters;
     description = {
       "Serve a page that shows locks and nodes, read only, until it is interrupted.",
       "Answers to this machine only, unless --address says otherwise. It has no passwords and no"
-          + " encryption: whoever reaches the address sees all names and labels."
+          + " encryption: every client that reaches the address sees all names and labels."
     },
     footer = {"", "Example: redlock serve --port 8080"})
 public final class ServeCommand extends Look {
@@ -62,13 +61,7 @@ public final class ServeCommand extends Look {
 
   @Override
   protected int look(Operations operations, PrintWriter out) throws InterruptedException {
-    if (every.compareTo(LEAST_PAUSE) < 0) {
-      throw Failure.usage(
-          "--every "
-              + Printable.of(every)
-              + " must not be shorter than "
-              + Printable.of(LEAST_PAUSE));
-    }
+    requirePause(every, LEAST_PAUSE);
     Board board = new Board();
     Observer observer = new Observer(operations, pattern);
     try (PageServer server =

@@ -12,6 +12,7 @@ import dev.redlock.operations.NodeState.State;
 import dev.redlock.spi.Printable;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -49,14 +50,8 @@ final class Acquiring {
     if (!awaitQuorum(TO_CONNECT, false)) {
       return null;
     }
-    // An attempt takes about a node timeout. In that time a busy machine may lose a vote.
-    CompletableFuture<Lease> asked =
-        lock.tryAcquireAsync()
-            .thenApply(
-                lease ->
-                    lease.orElseThrow(
-                        () -> new Failure(heldCode, heldLine("another client holds it"))));
-    return result(asked);
+    Optional<Lease> got = result(lock.tryAcquireAsync());
+    return got == null ? null : got.orElseThrow(this::held);
   }
 
   /**
@@ -71,7 +66,8 @@ final class Acquiring {
     return result(lock.acquireAsync(limit == null ? FOR_EVER : limit));
   }
 
-  private @Nullable Lease result(CompletableFuture<Lease> asked) throws InterruptedException {
+  /** Null if a signal came first. Cancels the future of the lock itself, which then gives up. */
+  private <T> @Nullable T result(CompletableFuture<T> asked) throws InterruptedException {
     signals.onFirst(() -> asked.cancel(true));
     try {
       return asked.get();
@@ -96,8 +92,8 @@ final class Acquiring {
     return new IllegalStateException(cause);
   }
 
-  private String heldLine(String why) {
-    return String.join(",", lock.names()) + ": " + why;
+  private Failure held() {
+    return new Failure(heldCode, String.join(",", lock.names()) + ": another client holds it");
   }
 
   /**

@@ -45,7 +45,7 @@ public final class RunCommand implements Callable<Integer> {
   @Parameters(
       paramLabel = "NAME",
       arity = "1..*",
-      description = "The lock; all of several, or none.")
+      description = "The name of the lock. Several names: all of them are acquired, or none.")
   private List<String> names = List.of();
 
   @Option(names = "-n", description = "Do not wait if another client holds the lock.")
@@ -55,7 +55,7 @@ public final class RunCommand implements Callable<Integer> {
       names = "-w",
       paramLabel = "TIME",
       converter = TimeSpan.class,
-      description = "Wait so long at most: 500ms, 30s, 2m. Default: without limit.")
+      description = "The longest wait: 500ms, 30s, 2m. Default: no limit.")
   private @Nullable Duration wait;
 
   @Option(
@@ -82,7 +82,7 @@ public final class RunCommand implements Callable<Integer> {
       names = "--cap",
       paramLabel = "TIME",
       converter = TimeSpan.class,
-      description = "The longest time that the command may take. Default: without limit.")
+      description = "The longest time that the command may take. Default: no limit.")
   private @Nullable Duration cap;
 
   @Mixin private NodeOptions nodes = new NodeOptions();
@@ -101,7 +101,8 @@ public final class RunCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     if (command.isEmpty()) {
-      throw Failure.usage("no command: write it behind -- , as in: redlock run NAME -- COMMAND");
+      throw Failure.usage(
+          "no command is given: write it after --, as in redlock run NAME -- COMMAND");
     } else if (once && wait != null) {
       throw Failure.usage("-n and -w exclude each other");
     } else if (heldCode < 0 || heldCode > 255) {
@@ -146,20 +147,17 @@ public final class RunCommand implements Callable<Integer> {
    * classes. A vote that comes too late would be reported as an outage.
    */
   private static Duration nodeTimeout(Duration leaseTime) {
-    Duration tenth = leaseTime.dividedBy(10);
-    Duration second = Duration.ofSeconds(1);
-    Duration longest = tenth.compareTo(second) < 0 ? tenth : second;
-    Duration least = Duration.ofMillis(1);
-    return longest.compareTo(least) < 0 ? least : longest;
+    return min(leaseTime.dividedBy(10), Duration.ofSeconds(1));
+  }
+
+  private static Duration min(Duration a, Duration b) {
+    return a.compareTo(b) <= 0 ? a : b;
   }
 
   /** After two extensions that failed, a third of the lease time is left. */
   private Duration grace(LockOptions options) {
     Duration lease = options.leaseTime();
-    Duration quarter = lease.dividedBy(4);
-    Duration usual =
-        quarter.compareTo(Duration.ofSeconds(10)) < 0 ? quarter : Duration.ofSeconds(10);
-    Duration chosen = grace == null ? usual : grace;
+    Duration chosen = grace == null ? min(lease.dividedBy(4), Duration.ofSeconds(10)) : grace;
     if (chosen.compareTo(lease.dividedBy(2)) > 0) {
       throw Failure.usage(
           "--grace "
