@@ -6,10 +6,12 @@ import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.Time;
+import jdk.jfr.FlightRecorder;
 
 /**
- * Writes events into a running recording of the JDK Flight Recorder. Without one it costs a check
- * of a flag; without the module {@code jdk.jfr} it does nothing.
+ * Writes events into a running recording of the JDK Flight Recorder. Until the first recording of
+ * the JVM it costs a check of a flag, and the classes of the events stay unloaded: loading them
+ * takes longer than the first acquire. Without the module {@code jdk.jfr} it does nothing.
  *
  * <p>An event is committed on the thread that decides, which is not the one that waits or holds. So
  * its duration is a field: a bar on the time line of the wrong thread would mislead.
@@ -19,23 +21,27 @@ final class Recorder {
 
   private Recorder() {}
 
+  private static boolean recording() {
+    return PRESENT && FlightRecorder.isInitialized();
+  }
+
   /** A caller no longer waits. */
   static void waited(LockKeys keys, WaitEnd end, long submittedNanos, Time time) {
-    if (PRESENT) {
+    if (recording()) {
       JfrEvents.waited(keys, end, submittedNanos, time);
     }
   }
 
   /** A lease ended. */
   static void ended(HeldLease lease, LeaseEnd end, Time time) {
-    if (PRESENT) {
+    if (recording()) {
       JfrEvents.ended(lease, end, time);
     }
   }
 
   /** The state of a node's connection changed. */
   static void node(NodeState state) {
-    if (PRESENT) {
+    if (recording()) {
       JfrEvents.node(state);
     }
   }

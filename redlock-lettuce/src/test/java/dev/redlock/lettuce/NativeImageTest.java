@@ -111,7 +111,6 @@ class NativeImageTest {
     for (String type : values(reflection() + resources(), "typeReachable")) {
       named.add(type.substring(type.lastIndexOf('.') + 1) + ".java");
     }
-    named.remove("NettyVersions.java"); // The resource is read by Netty.
     assertThat(users).isEqualTo(named);
   }
 

@@ -1,8 +1,12 @@
 package dev.redlock.lettuce.internal;
 
 import dev.redlock.lettuce.LettuceLockNode;
-import io.netty.util.Version;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URL;
+import java.util.Collections;
 import java.util.Map;
+import java.util.Properties;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -20,6 +24,11 @@ final class NettyVersions {
   /** The native parts of TLS and what is still incubating have versions of their own. */
   private static final String OTHERS = ".*(tcnative|incubator).*";
 
+  private static final String FILE = "META-INF/io.netty.versions.properties";
+
+  /** The lines are such as {@code netty-common.version=4.2.19.Final}. */
+  private static final String VERSION = ".version";
+
   private static final AtomicBoolean checked = new AtomicBoolean();
 
   private NettyVersions() {}
@@ -29,16 +38,38 @@ final class NettyVersions {
     if (!checked.compareAndSet(false, true)) {
       return;
     }
-    Map<String, String> versions = new TreeMap<>();
-    Version.identify(NettyVersions.class.getClassLoader())
-        .forEach((jar, version) -> versions.put(jar, version.artifactVersion()));
-    String mixed = mixed(versions);
+    String mixed = mixed(onClassPath());
     if (!mixed.isEmpty()) {
       log.warn(
           "Netty jars of several versions are on the class path: {}. They can fail at any time with"
               + " linkage errors; import redlock-bom or netty-bom to get one version",
           mixed);
     }
+  }
+
+  /**
+   * The version of each jar. Netty's own class for this parses the dates of the builds too, which
+   * takes a new JVM as long as its first connection.
+   */
+  static Map<String, String> onClassPath() {
+    Map<String, String> versions = new TreeMap<>();
+    try {
+      for (URL each : Collections.list(NettyVersions.class.getClassLoader().getResources(FILE))) {
+        Properties lines = new Properties();
+        try (InputStream in = each.openStream()) {
+          lines.load(in);
+        }
+        for (String name : lines.stringPropertyNames()) {
+          if (name.endsWith(VERSION)) {
+            versions.put(
+                name.substring(0, name.length() - VERSION.length()), lines.getProperty(name));
+          }
+        }
+      }
+    } catch (IOException e) {
+      log.debug("the versions of the Netty jars cannot be read", e);
+    }
+    return versions;
   }
 
   /** The jars of each version; empty if all have the same. */

@@ -69,7 +69,7 @@ public final class ThreadSharingClient {
    */
   ThreadSharingClient(ClientResources shared, Consumer<Channel> onChannel) {
     timer = shared.timer();
-    client = RedisClient.create(derive(shared, onChannel));
+    client = new LeanClient(derive(shared, onChannel));
   }
 
   public void setOptions(ClientOptions options) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.util.Version;
 import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class NettyVersionsTest {
@@ -27,9 +28,12 @@ class NettyVersionsTest {
   }
 
   @Test
-  void thisBuild_hasOneVersion() {
-    Map<String, Version> found = Version.identify(NettyVersions.class.getClassLoader());
-    assertThat(found).containsKey("netty-common");
-    assertThat(found.values().stream().map(Version::artifactVersion).distinct()).hasSize(1);
+  void thisBuild_hasOneVersion_andIsReadAsNettyReadsIt() {
+    Map<String, String> netty = new TreeMap<>();
+    Version.identify(NettyVersions.class.getClassLoader())
+        .forEach((jar, version) -> netty.put(jar, version.artifactVersion()));
+
+    assertThat(NettyVersions.onClassPath()).isEqualTo(netty).containsKey("netty-common");
+    assertThat(NettyVersions.mixed(netty)).isEmpty();
   }
 }
