@@ -70,7 +70,7 @@ public final class NodeOptions {
   @Option(
       names = "--max-lease-time",
       paramLabel = "TIME",
-      converter = TimeSpan.class,
+      converter = TimeConverter.class,
       description =
           "The longest lease time of the deployment, the same for all clients."
               + " Default: REDLOCK_MAX_LEASE_TIME, then 30s.")
@@ -90,6 +90,39 @@ public final class NodeOptions {
   NodeOptions environment(Map<String, String> environment) {
     this.environment = environment;
     return this;
+  }
+
+  /** Sets what has no value, without picocli; false if it is no such option. */
+  public boolean setFlag(String option) {
+    switch (option) {
+      case "-v" -> verbose = new boolean[] {true};
+      case "--ask-password" -> askPassword = true;
+      default -> {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Sets an option, without picocli; false if there is none of this name.
+   *
+   * @throws IllegalArgumentException if the value has no meaning
+   */
+  public boolean setValue(String option, String value) {
+    switch (option) {
+      case "--nodes" -> nodes = value;
+      case "--nodes-file" -> nodesFile = Path.of(value);
+      case "--user" -> user = value;
+      case "--password-file" -> passwordFile = Path.of(value);
+      case "--prefix" -> prefix = value;
+      case "--max-lease-time" -> maxLeaseTime = TimeSpan.parse(value);
+      case "--restart-guard" -> restartGuard = RestartGuard.valueOf(value);
+      default -> {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Whether the option verbose was given. */
@@ -118,10 +151,8 @@ public final class NodeOptions {
     String keys = value(prefix, "REDLOCK_PREFIX", file, "prefix");
     try {
       RedlockBuilder builder = Redlock.builder().restartGuard(restartGuard);
-      builder.nodes(
-          LettuceNodes.standalone(
-                  uris, LettuceOptions.builder().clientResources(Threads.few()).build())
-              .toArray(LockNode[]::new));
+      LettuceOptions options = LettuceOptions.builder().clientResources(Threads.few()).build();
+      builder.nodes(LettuceNodes.standalone(uris, options).toArray(LockNode[]::new));
       if (longest != null) {
         builder.maxLeaseTime(longest);
       }
@@ -246,7 +277,7 @@ public final class NodeOptions {
     String given = value(null, "REDLOCK_MAX_LEASE_TIME", file, "max-lease-time");
     try {
       return given == null ? null : TimeSpan.parse(given);
-    } catch (picocli.CommandLine.TypeConversionException e) {
+    } catch (IllegalArgumentException e) {
       throw Failure.usage("max-lease-time: " + e.getMessage());
     }
   }

@@ -3,7 +3,7 @@ package dev.redlock.cli.look;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Terminal;
-import dev.redlock.cli.TimeSpan;
+import dev.redlock.cli.TimeConverter;
 import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
@@ -40,7 +40,7 @@ public final class TopCommand extends Look {
   @Option(
       names = "--every",
       paramLabel = "TIME",
-      converter = TimeSpan.class,
+      converter = TimeConverter.class,
       description = "The pause between two looks. Default 2s, at least 200ms.")
   private Duration every = Duration.ofSeconds(2);
 

@@ -2,7 +2,7 @@ package dev.redlock.cli.page;
 
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
-import dev.redlock.cli.TimeSpan;
+import dev.redlock.cli.TimeConverter;
 import dev.redlock.cli.look.Look;
 import dev.redlock.operations.Operations;
 import java.io.IOException;
@@ -55,7 +55,7 @@ public final class ServeCommand extends Look {
   @Option(
       names = "--every",
       paramLabel = "TIME",
-      converter = TimeSpan.class,
+      converter = TimeConverter.class,
       description = "The pause between two looks at the nodes. Default 2s, at least 500ms.")
   private Duration every = Duration.ofSeconds(2);
 

@@ -8,6 +8,7 @@ import dev.redlock.Redlock;
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
 import dev.redlock.cli.NodeOptions;
+import dev.redlock.cli.TimeConverter;
 import dev.redlock.cli.TimeSpan;
 import dev.redlock.spi.Printable;
 import java.nio.file.Files;
@@ -54,7 +55,7 @@ public final class RunCommand implements Callable<Integer> {
   @Option(
       names = "-w",
       paramLabel = "TIME",
-      converter = TimeSpan.class,
+      converter = TimeConverter.class,
       description = "The longest wait: 500ms, 30s, 2m. Default: no limit.")
   private @Nullable Duration wait;
 
@@ -67,21 +68,21 @@ public final class RunCommand implements Callable<Integer> {
   @Option(
       names = "--lease",
       paramLabel = "TIME",
-      converter = TimeSpan.class,
+      converter = TimeConverter.class,
       description = "How long the lock outlives this machine. Default: 30s.")
   private @Nullable Duration leaseTime;
 
   @Option(
       names = "--grace",
       paramLabel = "TIME",
-      converter = TimeSpan.class,
+      converter = TimeConverter.class,
       description = "The time from TERM to KILL. Default: a quarter of the lease, 10s at most.")
   private @Nullable Duration grace;
 
   @Option(
       names = "--cap",
       paramLabel = "TIME",
-      converter = TimeSpan.class,
+      converter = TimeConverter.class,
       description = "The longest time that the command may take. Default: no limit.")
   private @Nullable Duration cap;
 
@@ -96,6 +97,39 @@ public final class RunCommand implements Callable<Integer> {
    */
   public RunCommand(List<String> command) {
     this.command = List.copyOf(command);
+  }
+
+  /** Sets what has no value; false if it is no such option. */
+  boolean setFlag(String option) {
+    if (option.equals("-n")) {
+      once = true;
+      return true;
+    }
+    return nodes.setFlag(option);
+  }
+
+  /**
+   * Sets an option; false if there is none of this name.
+   *
+   * @throws IllegalArgumentException if the value has no meaning
+   */
+  boolean setValue(String option, String value) {
+    switch (option) {
+      case "-w" -> wait = TimeSpan.parse(value);
+      case "-E" -> heldCode = Integer.parseInt(value);
+      case "--lease" -> leaseTime = TimeSpan.parse(value);
+      case "--grace" -> grace = TimeSpan.parse(value);
+      case "--cap" -> cap = TimeSpan.parse(value);
+      default -> {
+        return nodes.setValue(option, value);
+      }
+    }
+    return true;
+  }
+
+  RunCommand names(List<String> names) {
+    this.names = List.copyOf(names);
+    return this;
   }
 
   @Override

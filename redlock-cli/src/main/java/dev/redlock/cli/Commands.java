@@ -1,0 +1,102 @@
+package dev.redlock.cli;
+
+import dev.redlock.cli.look.BreakCommand;
+import dev.redlock.cli.look.DoctorCommand;
+import dev.redlock.cli.look.InspectCommand;
+import dev.redlock.cli.look.ListCommand;
+import dev.redlock.cli.look.NodesCommand;
+import dev.redlock.cli.look.TopCommand;
+import dev.redlock.cli.look.WatchCommand;
+import dev.redlock.cli.page.ServeCommand;
+import dev.redlock.cli.run.RunCommand;
+import dev.redlock.spi.Printable;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The subcommands, as picocli sees them: usage, help, completion. */
+@Command(
+    name = "redlock",
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel = "COMMAND",
+    versionProvider = Version.class,
+    description = "Locks over independent Redis masters.",
+    footer = {
+      "",
+      "Example: redlock run -n backup -- pg_dump shop",
+      "'redlock COMMAND --help' explains a command."
+    })
+final class Commands implements Runnable {
+  /** All subcommands, in the order of the help text. */
+  private static final Map<String, Function<List<String>, Object>> COMMANDS = new LinkedHashMap<>();
+
+  static {
+    COMMANDS.put("run", RunCommand::new);
+    COMMANDS.put("list", rest -> new ListCommand());
+    COMMANDS.put("inspect", rest -> new InspectCommand());
+    COMMANDS.put("watch", rest -> new WatchCommand());
+    COMMANDS.put("break", rest -> new BreakCommand());
+    COMMANDS.put("doctor", rest -> new DoctorCommand());
+    COMMANDS.put("nodes", rest -> new NodesCommand());
+    COMMANDS.put("top", rest -> new TopCommand());
+    COMMANDS.put("serve", rest -> new ServeCommand());
+    COMMANDS.put("completion", rest -> new CompletionCommand());
+  }
+
+  @Spec private @Nullable CommandSpec spec;
+
+  private Commands() {}
+
+  /** Parses the arguments and runs the command; returns its exit code. */
+  static int execute(List<String> args, List<String> rest) {
+    String[] words = args.toArray(String[]::new);
+    return commandLine(rest, words).execute(words);
+  }
+
+  /**
+   * If the first argument names a subcommand, only this one is built: reading the annotations of
+   * the others takes longer than a round trip.
+   */
+  private static CommandLine commandLine(List<String> rest, String... args) {
+    CommandLine main = new CommandLine(new Commands());
+    String first = args.length > 0 ? args[0] : "";
+    COMMANDS.forEach(
+        (name, command) -> {
+          if (first.equals(name) || first.equals("completion") || !COMMANDS.containsKey(first)) {
+            main.addSubcommand(name, command.apply(rest));
+          }
+        });
+    return main.setExpandAtFiles(false)
+        .setParameterExceptionHandler(Commands::wrongUsage)
+        .setExecutionExceptionHandler(Commands::failed);
+  }
+
+  @Override
+  public void run() {
+    if (spec != null) {
+      throw new ParameterException(spec.commandLine(), "no command is given: see redlock --help");
+    }
+  }
+
+  private static int wrongUsage(ParameterException e, String[] args) {
+    CommandLine command = e.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println("redlock: " + Printable.of(String.valueOf(e.getMessage())));
+    if (!CommandLine.UnmatchedArgumentException.printSuggestions(e, err)) {
+      err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+    }
+    return ExitCode.USAGE;
+  }
+
+  private static int failed(Exception e, CommandLine command, CommandLine.ParseResult result) {
+    return Main.failed(e);
+  }
+}

@@ -1,0 +1,70 @@
+package dev.redlock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class NodesFileTest {
+  @TempDir Path folder;
+
+  @Test
+  void urisSettingsAndComments_areRead() throws IOException {
+    NodesFile read =
+        NodesFile.read(
+            file(
+                "# three zones",
+                "",
+                "  redis://a:1  ",
+                "rediss://u:p=w@b:2",
+                "prefix=orders",
+                "max-lease-time = 60s",
+                "password-file =  /etc/a b"));
+
+    assertThat(read.uris()).containsExactly("redis://a:1", "rediss://u:p=w@b:2");
+    assertThat(read.settings())
+        .isEqualTo(
+            Map.of("prefix", "orders", "max-lease-time", "60s", "password-file", "/etc/a b"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"redis-1:6379", "password = secret", "prefix", "= x"})
+  void lineWithoutAMeaning_isRefusedByItsNumber_andNotQuoted(String line) throws IOException {
+    Path file = file("redis://a:1", line);
+    assertThatThrownBy(() -> NodesFile.read(file))
+        .isInstanceOf(Failure.class)
+        .hasMessageContaining(file + ", line 2:")
+        .hasMessageNotContaining("secret");
+  }
+
+  @Test
+  void fileThatIsAbsent_isNamed() {
+    assertThatThrownBy(() -> NodesFile.read(folder.resolve("none")))
+        .isInstanceOf(Failure.class)
+        .hasMessageContaining("none cannot be read");
+  }
+
+  @Test
+  void usualPlace_isTheUsersFolder() throws IOException {
+    Path file = folder.resolve(".config/redlock/nodes");
+    assertThat(NodesFile.usual(Map.of("HOME", folder.toString()))).isNotEqualTo(file);
+    Files.createDirectories(file.getParent());
+    Files.createFile(file);
+
+    assertThat(NodesFile.usual(Map.of("HOME", folder.toString()))).isEqualTo(file);
+    assertThat(NodesFile.usual(Map.of("XDG_CONFIG_HOME", folder.resolve(".config").toString())))
+        .isEqualTo(file);
+  }
+
+  private Path file(String... lines) throws IOException {
+    return Files.write(folder.resolve("nodes"), List.of(lines));
+  }
+}
