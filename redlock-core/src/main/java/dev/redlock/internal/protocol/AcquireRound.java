@@ -164,6 +164,11 @@ final class AcquireRound extends Exchange {
     return ((sentBefore | superseded) & 1L << node) == 0;
   }
 
+  /** Whether its token is the second that was tried with its lease id. */
+  boolean isSecondOfItsLeaseId() {
+    return sentBefore != 0;
+  }
+
   /** Whether a later round is responsible for what this one left on the node. */
   boolean isSuperseded(int node) {
     return (superseded & 1L << node) != 0;
@@ -350,15 +355,6 @@ final class AcquireRound extends Exchange {
   int freeBeside(int node) {
     long free = maskOf(ReplyCode.GRANTED) | maskOf(ReplyCode.STALE);
     return Long.bitCount(free & ~(1L << node));
-  }
-
-  /** How many others want the lock, as the nodes say. */
-  int othersQueued() {
-    int others = 0;
-    for (NodeReply reply : replies()) {
-      others = Math.max(others, reply == null ? 0 : reply.othersQueued());
-    }
-    return others;
   }
 
   /** A node sent an invalidation of the key. It matters if the node had already replied. */

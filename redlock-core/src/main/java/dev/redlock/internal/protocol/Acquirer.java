@@ -7,27 +7,27 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves the head of the local queue: starts the rounds of its {@link Attempt}, and rolls them
- * back. An uncontended attempt is one round. A contended one first enters the queue of the home
- * node; see {@link WaitPolicy}.
+ * Serves the head of the local queue: starts its rounds and its requests to be queued, judges them,
+ * and rolls rounds back. An uncontended acquire is one round. A contended one first enters the
+ * queue of the home node; see {@link Wait}.
  *
- * <p>Methods that ask or judge return the round that ended the attempt's lease id, won or refused;
- * or null while the nodes are being asked, or the process sleeps.
+ * <p>A waiter tries one lease id after another. A lease id is tried a second time with a second
+ * token if the first token was the obstacle.
  */
 final class Acquirer {
+  private static final long MIN_ROUND_NANOS = 1_000_000;
   private final LockKeys keys;
   private final Nodes nodes;
   private final Randomness random;
   private final List<Effect> effects;
   private final TokenChoice tokens;
-  private final WaitPolicy waitPolicy;
+  private final HomeNode home;
   private final Turn turn;
   private final QueuePlaces places;
   private final PendingReleases pendingReleases;
-  private @Nullable Attempt attempt;
 
-  /** The request to be queued that is under way, or null. */
-  private @Nullable QueueRequest queueing;
+  /** The wait of the head; between two of them, the next one: hints may come at any time. */
+  private Wait wait;
 
   /**
    * Fair mode: the request that queues this process for its next caller while it holds the lock.
@@ -35,15 +35,22 @@ final class Acquirer {
    */
   private @Nullable QueueRequest early;
 
-  /** The newest request to be queued to which the home node replied HELD or QUEUED: for reports. */
-  private @Nullable QueueRequest queued;
+  /** What comes of an event for the head. */
+  enum Outcome {
+    /** The nodes are being asked, or the process sleeps. */
+    WAITS,
+    WON,
+    HAND_OFF_REFUSED,
+    /** A single try does not ask again. */
+    REFUSED
+  }
 
   Acquirer(
       LockKeys keys,
       Nodes nodes,
       Randomness random,
       List<Effect> effects,
-      WaitPolicy waitPolicy,
+      HomeNode home,
       Turn turn,
       QueuePlaces places,
       PendingReleases pendingReleases) {
@@ -52,139 +59,128 @@ final class Acquirer {
     this.random = random;
     this.effects = effects;
     tokens = new TokenChoice(nodes);
-    this.waitPolicy = waitPolicy;
+    this.home = home;
     this.turn = turn;
     this.places = places;
     this.pendingReleases = pendingReleases;
+    wait = new Wait(nodes, home, random);
   }
 
   TokenChoice tokens() {
     return tokens;
   }
 
+  /** See {@link #wait}. */
+  Wait currentWait() {
+    return wait;
+  }
+
   /** The round under way, or null. */
   @Nullable AcquireRound round() {
-    Attempt a = attempt;
-    return a == null ? null : a.round();
+    return wait.round();
   }
 
   /** Whether a round or a request to be queued is under way. */
   boolean isAsking() {
-    return queueing != null || round() != null;
+    return wait.entering() != null || wait.round() != null;
   }
 
-  /** The newest round that was started for the waiter, or null. */
-  @Nullable AcquireRound roundFor(Waiter w) {
-    Attempt a = attempt;
-    return a == null || !a.isFor(w) ? null : a.newest();
+  /** The head has left, and the next one does not wait in the same way. */
+  void giveUp() {
+    wait = wait.next();
   }
 
-  /** The request to be queued that a report on the waiter shows, or null. */
-  @Nullable QueueRequest queuedFor(Waiter w) {
-    Attempt a = attempt;
-    if (a == null || !a.isFor(w)) {
-      return null;
-    }
-    return queued != null ? queued : queueing;
-  }
-
-  boolean isNewest(AcquireRound r) {
-    Attempt a = attempt;
-    return a != null && a.newest() == r;
-  }
-
-  /** The next attempt begins without a history of refusals. */
-  void reset() {
-    attempt = null;
-    queueing = null;
-    queued = null;
-    early = null;
-    waitPolicy.reset();
-  }
-
-  void deadlines(NextWake wake) {
-    QueueRequest q = queueing;
-    AcquireRound r = round();
-    if (q != null) {
-      wake.at(q.deadlineNanos);
-    } else if (r != null) {
-      wake.at(r.wakeNanos());
-    }
+  /** The head has the lock. */
+  void served() {
+    wait = wait.nextAfterGrant();
   }
 
   // Asking.
 
+  /**
+   * Too many rounds are under way: the head waits for about as long as a round takes, but not if a
+   * waiter of this queue would then be left without the time for two rounds.
+   */
+  boolean backsOff(Waiter head, long nearestDeadline, long now) {
+    double rounds = head.singleTry || wait.isAtTurn() ? 0 : nodes.limiter().backoff();
+    if (rounds == 0) {
+      return false;
+    }
+    long round = Math.max(MIN_ROUND_NANOS, home.roundTripNanos());
+    long at = now + (long) (rounds * round * (0.5 + random.next()));
+    if (at + 2 * head.config.nodeTimeoutNanos() - nearestDeadline > 0) {
+      return false;
+    }
+    wait.backOffUntil(at);
+    return true;
+  }
+
   /** Enters the queue of the home node if others want the lock, else asks all nodes. */
-  @Nullable AcquireRound ask(Waiter head, long now, long wall) {
-    WakeUp cause = waitPolicy.wake();
+  Outcome ask(Waiter head, long now, long wall) {
+    WakeUp cause = wait.wake();
     if (cause != null) {
       effects.add(new Effect.Woken(cause));
     }
-    Attempt a = attempt(head);
-    waitPolicy.asked(head.config);
-    boolean turnCame = waitPolicy.isAtTurn();
+    boolean turnCame = wait.isAtTurn();
+    QueueRequest place = serve(head);
     // A single try asks all nodes: a leftover key on the home node must not refuse what a quorum
     // would grant.
-    int home = head.singleTry ? -1 : waitPolicy.nodeToQueueAt(turn, now);
-    QueueRequest place = earlyFor(head);
-    early = null;
-    if (home < 0) {
-      return begin(a, turnCame, now, wall);
+    int node = head.singleTry ? -1 : wait.nodeToQueueAt(turn, now);
+    if (node < 0) {
+      return begin(turnCame, now, wall);
     }
     if (place == null) {
-      enqueue(a, home, now);
-      return null;
+      enqueue(head, node, now);
+      return Outcome.WAITS;
     }
-    queueing = place;
+    wait.enter(place);
     NodeReply reply = place.reply();
-    return reply == null ? null : onQueueReply(place, reply, now, wall);
+    return reply == null ? Outcome.WAITS : onQueueReply(place, reply, now, wall);
+  }
+
+  /** The head asks; returns the place that was taken for it while this process held the lock. */
+  private @Nullable QueueRequest serve(Waiter head) {
+    wait.serve(head);
+    QueueRequest place = earlyFor(head);
+    early = null;
+    return place;
   }
 
   /** Asks all nodes under a new lease id. */
-  private @Nullable AcquireRound begin(Attempt a, boolean atTurn, long now, long wall) {
+  private Outcome begin(boolean atTurn, long now, long wall) {
     String leaseId = random.leaseId();
-    return acquire(a, leaseId, tokens.propose(now), null, atTurn, now, wall);
+    return acquire(leaseId, tokens.propose(now), null, atTurn, now, wall);
   }
 
   /** Asks all nodes to give the keys of the predecessor to the head. */
-  @Nullable AcquireRound handOff(Waiter head, HeldLease predecessor, long now, long wall) {
-    waitPolicy.asked(head.config);
+  Outcome handOff(Waiter head, HeldLease predecessor, long now, long wall) {
+    serve(head);
     long token = tokens.proposeAbove(now);
-    return acquire(attempt(head), random.leaseId(), token, predecessor, false, now, wall);
+    return acquire(random.leaseId(), token, predecessor, false, now, wall);
   }
 
-  private Attempt attempt(Waiter head) {
-    Attempt a = attempt;
-    if (a == null || !a.isFor(head)) {
-      a = new Attempt(head, a);
-      attempt = a;
-    }
-    return a;
-  }
-
-  private void enqueue(Attempt a, int home, long now) {
-    Waiter w = a.waiter();
-    long deadline = now + waitPolicy.patienceWith(home);
-    QueueRequest q = new QueueRequest(nodes, home, now, deadline, null);
-    queueing = q;
+  private void enqueue(Waiter head, int node, long now) {
+    long deadline = now + home.patienceWith(node);
+    QueueRequest q = new QueueRequest(nodes, node, now, deadline, null);
     effects.add(new Effect.Attempted(true));
-    LockRequest request = places.enqueue(w, home, waitPolicy.takeAfterToken(), now);
-    effects.add(new Effect.Send(q, request, 1L << home));
+    LockRequest request = places.enqueue(head, node, wait.afterToken(), now);
+    effects.add(new Effect.Send(q, request, 1L << node));
+    wait.enter(q);
   }
 
   /** Fair mode: queues this process for its next caller while it holds the lock. */
   void queueEarly(Waiter next, long now) {
-    int home = waitPolicy.home();
+    int node = home.node();
     QueueRequest place = earlyFor(next);
     // The process counts as alive for a lease time there: it does not poll while it holds the lock.
     boolean known = place != null && now - place.sentNanos() < next.config.ttlNanos() / 2;
-    if (known || home < 0) {
+    if (known || node < 0) {
       return;
     }
-    long deadline = now + waitPolicy.patienceWith(home);
-    QueueRequest q = new QueueRequest(nodes, home, now, deadline, next);
+    long deadline = now + home.patienceWith(node);
+    QueueRequest q = new QueueRequest(nodes, node, now, deadline, next);
     early = q;
-    effects.add(new Effect.Send(q, places.enqueue(next, home, 0, now), 1L << home));
+    effects.add(new Effect.Send(q, places.enqueue(next, node, 0, now), 1L << node));
   }
 
   /** Fair mode: whether no caller of another process came before this one, as far as is known. */
@@ -198,21 +194,20 @@ final class Acquirer {
     return q != null && q.next == w ? q : null;
   }
 
-  private @Nullable AcquireRound acquire(
-      Attempt a,
+  private Outcome acquire(
       String leaseId,
       long token,
       @Nullable HeldLease predecessor,
       boolean atTurn,
       long now,
       long wall) {
-    Waiter w = a.waiter();
+    Waiter w = wait.waiter();
     LockConfig config = w.config;
     boolean fair = config.fair();
-    int home = waitPolicy.home();
+    int node = home.node();
     LockRequest.QueueEntry entry =
-        home >= 0 && (fair || atTurn || (predecessor == null && places.isQueued()))
-            ? places.entry(w, home, atTurn, now)
+        node >= 0 && (fair || atTurn || (predecessor == null && places.isQueued()))
+            ? places.entry(w, node, atTurn, now)
             : null;
     LockRequest.Acquire request =
         LockRequest.Acquire.of(keys, leaseId, token, config.ttlMillis()).withQueueEntry(entry);
@@ -220,67 +215,58 @@ final class Acquirer {
       request = request.successorOf(predecessor.id(), predecessor.grantToken());
     }
     nodes.limiter().began();
-    AcquireRound r = new AcquireRound(nodes, request, config, predecessor, atTurn, home, now, wall);
+    AcquireRound r = new AcquireRound(nodes, request, config, predecessor, atTurn, node, now, wall);
     if (!w.singleTry && turn.needsHome(now)) { // A single try needs it only if a vote says so.
       r.needHome();
     }
-    return start(a, r, now, wall);
+    return start(r, now, wall);
   }
 
-  private @Nullable AcquireRound start(Attempt a, AcquireRound r, long now, long wall) {
-    a.begin(r);
+  private Outcome start(AcquireRound r, long now, long wall) {
+    wait.begin(r);
     effects.add(new Effect.Attempted(false));
     if (r.decide(now, wall, false) != AcquireVerdict.UNDECIDED) {
       r.neverSent();
       return judged(r, now, wall);
     }
     effects.add(new Effect.Send(r, r.request, r.sentMask()));
-    return null;
+    return Outcome.WAITS;
   }
 
   // The queue.
 
   /** The home node has replied to a request to be queued. */
-  @Nullable AcquireRound onQueueReply(QueueRequest q, NodeReply reply, long now, long wall) {
+  Outcome onQueueReply(QueueRequest q, NodeReply reply, long now, long wall) {
     q.record(q.node, reply);
-    Attempt a = attempt;
-    if (q != queueing || a == null) {
-      return null; // Sent by queueEarly, listenElsewhere or keepPlace, or given up.
+    if (q != wait.entering()) {
+      return Outcome.WAITS; // Sent by queueEarly, listenElsewhere or keepPlace, or given up.
     }
-    queueing = null;
     switch (reply.code()) {
       case ADMITTED -> {
-        waitPolicy.admitted(q, reply);
-        return begin(a, true, now, wall);
+        wait.admitted(q, reply);
+        return begin(true, now, wall);
       }
       case HELD, QUEUED -> {
         if (q.isFirstAfterOwnLease()) {
-          waitPolicy.admitted(q, reply); // Held by this process, which has released it since.
-          return begin(a, true, now, wall);
+          wait.admitted(q, reply); // Held by this process, which has released it since.
+          return begin(true, now, wall);
         }
-        queued = q;
         turn.heldByOthers();
-        boolean first = waitPolicy.queued(q, reply, a.waiter().config, now);
-        if (a.suspectsLeftoverAt(q.node, nodes.quorum())) {
-          waitPolicy.expectLeftover(now);
-        } else if (first) {
+        if (wait.queued(q, reply, now)) {
           listenElsewhere(q.node, now);
         }
-        return null;
       }
-      default -> {
-        waitPolicy.notQueued(q, now);
-        return null;
-      }
+      default -> wait.notQueued(q, now);
     }
+    return Outcome.WAITS;
   }
 
   /**
    * The first of the queue waits for the holder's release. If the home node hangs meanwhile, the
    * invalidation of the lock key by another node reports the release.
    */
-  private void listenElsewhere(int home, long now) {
-    int node = nodes.healthyBeside(home);
+  private void listenElsewhere(int queuedAt, long now) {
+    int node = nodes.healthyBeside(queuedAt);
     if (node >= 0) {
       QueueRequest listen = new QueueRequest(nodes, node, now, now, null);
       effects.add(new Effect.Send(listen, places.listen(node), 1L << node));
@@ -290,65 +276,52 @@ final class Acquirer {
   // Judging.
 
   /** A vote came for the round under way. */
-  @Nullable AcquireRound onReply(AcquireRound r, int node, NodeReply reply, long now, long wall) {
+  Outcome onReply(AcquireRound r, int node, NodeReply reply, long now, long wall) {
     r.onReply(node, reply, now, wall);
     return judged(r, now, wall);
   }
 
-  @Nullable AcquireRound onTimer(long now, long wall) {
-    QueueRequest q = queueing;
+  Outcome onTimer(long now, long wall) {
+    QueueRequest q = wait.entering();
     if (q != null && q.deadlineNanos - now <= 0) {
-      queueing = null;
-      waitPolicy.noReply(q);
+      wait.noReply(q);
     }
-    AcquireRound r = round();
+    AcquireRound r = wait.round();
     if (r == null) {
-      return null;
+      return Outcome.WAITS;
     }
     r.onTimer(now, wall);
     return judged(r, now, wall);
   }
 
-  private @Nullable AcquireRound judged(AcquireRound r, long now, long wall) {
-    Attempt a = attemptOf(r);
+  private Outcome judged(AcquireRound r, long now, long wall) {
     switch (r.verdict()) {
       case UNDECIDED -> {
-        return null;
+        return Outcome.WAITS;
       }
-      case WON -> end(r, now);
+      case WON -> {
+        end(r, now);
+        return Outcome.WON;
+      }
       case STALE -> {
-        if (r.isHandOff()) {
-          return r;
-        }
-        if (a.takesSecondToken()) {
+        // Only one more token is tried at once, or two clients leap-frog.
+        if (!r.isHandOff() && !r.isSecondOfItsLeaseId()) {
           end(r, now);
           long token = tokens.proposeAfter(r, now);
-          return acquire(a, r.request.leaseId(), token, null, r.atTurn, now, wall);
+          return acquire(r.request.leaseId(), token, null, r.atTurn, now, wall);
         }
-        r.overtaken(tokens.acceptLater(r, now));
+        if (!r.isHandOff()) {
+          r.overtaken(tokens.acceptLater(r, now));
+        }
       }
       default -> {}
     }
-    return r;
-  }
-
-  private Attempt attemptOf(AcquireRound r) {
-    Attempt a = attempt;
-    if (a == null || a.newest() != r) {
-      throw new IllegalStateException("no attempt for a round on " + keys);
-    }
-    return a;
-  }
-
-  /** The waiter of the round has the lock. */
-  void served(AcquireRound r) {
-    attemptOf(r).served();
-    queued = null;
+    return refused(r, now);
   }
 
   /** The round is over. */
   void end(AcquireRound r, long now) {
-    attemptOf(r).end();
+    wait.end();
     nodes.limiter().ended(r.verdict(), r.sentNanos(), r.timeoutNanos, nodes, now);
   }
 
@@ -360,27 +333,30 @@ final class Acquirer {
   }
 
   /**
-   * The head was refused: undoes the round, and decides when the head asks again.
-   *
-   * @return false if the head does not ask again, because it is a single try
+   * The round got no quorum: undoes it on all nodes; the head waits for the right time. A hand-off
+   * is undone by the caller, after the release of the lease whose keys it would have taken over.
    */
-  boolean refused(AcquireRound r, long now) {
-    Attempt a = attemptOf(r);
-    keepPlace(a.waiter(), r, now);
-    rollBack(r, now);
+  private Outcome refused(AcquireRound r, long now) {
+    Waiter head = wait.waiter();
+    // A single try is repeated after a collision, and only once.
+    boolean asksAgain =
+        !head.singleTry || (r.verdict() == AcquireVerdict.COLLIDED && head.refusedBy == null);
+    head.refusedBy = r;
+    end(r, now);
     if (r.isHandOff()) {
-      // The hand-off failed. No node has refused an ordinary attempt of this waiter yet.
-      a.forgetVotes();
-      if (r.verdict() == AcquireVerdict.HELD) {
-        waitPolicy.expectOthers(); // Fair mode: others are queued.
-      }
-      return true;
+      wait.handOffRefused(r);
+      return Outcome.HAND_OFF_REFUSED;
     }
-    if (!a.mayContinue(r)) {
-      return false;
+    if (r.verdict() == AcquireVerdict.HELD) {
+      turn.heldByOthers();
     }
-    waitPolicy.refused(r, now);
-    return true;
+    keepPlace(head, r, now);
+    rollBack(r, now);
+    if (!asksAgain) {
+      return Outcome.REFUSED;
+    }
+    wait.refused(r, now);
+    return Outcome.WAITS;
   }
 
   /**
@@ -389,10 +365,10 @@ final class Acquirer {
    * overtaken by those behind it.
    */
   private void keepPlace(Waiter head, AcquireRound r, long now) {
-    int home = waitPolicy.home();
-    if (home >= 0 && !head.singleTry && !r.isHandOff() && r.mayBeGranted(home)) {
-      QueueRequest place = new QueueRequest(nodes, home, now, now, null);
-      effects.add(new Effect.Send(place, places.enqueue(head, home, 0, now), 1L << home));
+    int node = home.node();
+    if (node >= 0 && !head.singleTry && r.mayBeGranted(node)) {
+      QueueRequest place = new QueueRequest(nodes, node, now, now, null);
+      effects.add(new Effect.Send(place, places.enqueue(head, node, 0, now), 1L << node));
     }
   }
 }

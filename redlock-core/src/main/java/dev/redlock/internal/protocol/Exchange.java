@@ -75,4 +75,13 @@ public abstract sealed class Exchange
     }
     return mask;
   }
+
+  /** How many others want the lock, as the nodes say. */
+  int othersQueued() {
+    int others = 0;
+    for (NodeReply reply : replies()) {
+      others = Math.max(others, reply == null ? 0 : reply.othersQueued());
+    }
+    return others;
+  }
 }

@@ -13,6 +13,12 @@ final class HomeNode {
   /** The nodes in the order in which they are the home node. */
   private final int[] order;
 
+  /** Limits guesses from slow replies: no waiter sleeps for longer than a reply may take. */
+  private long timeoutNanos = 100_000_000;
+
+  /** Fair mode: order matters more than time. */
+  private boolean fair;
+
   HomeNode(Nodes nodes, LockKeys keys) {
     this.nodes = nodes;
     String name = keys.lockKey(0);
@@ -26,6 +32,17 @@ final class HomeNode {
       }
       order[at] = node;
     }
+  }
+
+  /** The head of the local queue asks now, with this config. */
+  void asked(LockConfig config) {
+    timeoutNanos = config.nodeTimeoutNanos();
+    fair = config.fair();
+  }
+
+  /** The node whose queue to enter; −1 if all are passed over. */
+  int node() {
+    return pick(fair);
   }
 
   /**
@@ -43,11 +60,27 @@ final class HomeNode {
   }
 
   /** Whether the home node is about as fast as the others, and wakes the waiters of its queue. */
-  boolean isNearAndWakes(boolean fair) {
-    int node = pick(fair);
+  boolean isNearAndWakes() {
+    int node = node();
     return node >= 0
         && nodes.notifiesWaiters(node)
         && nodes.knowledge(node).latencyNanos() <= 2 * nodes.roundTripNanos();
+  }
+
+  /** When a node that is asked to queue this process counts as hung. */
+  long patienceWith(int node) {
+    return fair ? timeoutNanos : Math.min(timeoutNanos, nodes.knowledge(node).patience());
+  }
+
+  /** How long the first of this node's queue may be silent at its turn; −1 for any node. */
+  long turnPatience(int node) {
+    return node < 0
+        ? 3 * roundTripNanos()
+        : Math.min(timeoutNanos, nodes.knowledge(node).turnPatience(fair));
+  }
+
+  long roundTripNanos() {
+    return Math.min(timeoutNanos, nodes.roundTripNanos());
   }
 
   /** FNV-1a over both, finished as in MurmurHash3 so that similar names spread over all nodes. */

@@ -15,7 +15,7 @@ final class LeaseKeeper {
   private final Randomness random;
   private final List<Effect> effects;
   private final PendingReleases pendingReleases;
-  private final WaitPolicy waitPolicy;
+  private final Acquirer acquirer;
   private final Turn turn;
   private @Nullable HeldLease lease;
 
@@ -29,13 +29,13 @@ final class LeaseKeeper {
       Randomness random,
       List<Effect> effects,
       PendingReleases pendingReleases,
-      WaitPolicy waitPolicy,
+      Acquirer acquirer,
       Turn turn) {
     this.nodes = nodes;
     this.random = random;
     this.effects = effects;
     this.pendingReleases = pendingReleases;
-    this.waitPolicy = waitPolicy;
+    this.acquirer = acquirer;
     this.turn = turn;
   }
 
@@ -199,7 +199,8 @@ final class LeaseKeeper {
         new Effect.ReleaseHint(
             l, released ? ReleaseHints.Reason.RELEASED : ReleaseHints.Reason.LOST));
     if (keepMillis > 0) {
-      waitPolicy.pauseUntil(now + keepMillis * 1_000_000L);
+      // The key stays until then, and no hint changes that.
+      acquirer.currentWait().sleep(now + keepMillis * 1_000_000L, WakeUp.PAUSE, false);
     }
     turn.ended(config, now);
   }

@@ -34,7 +34,7 @@ public final class LockMachine {
   private final List<Effect> effects = new ArrayList<>(4);
   private final PendingReleases pendingReleases;
   private final QueuePlaces places;
-  private final WaitPolicy waitPolicy;
+  private final HomeNode home;
   private final Turn turn = new Turn();
   private final Acquirer acquirer;
   private final LeaseKeeper leases;
@@ -50,11 +50,10 @@ public final class LockMachine {
     pendingReleases = new PendingReleases(nodes, effects);
     broadcasts = new Broadcasts(nodes, effects);
     places = new QueuePlaces(keys, nodes, random, pendingReleases, process);
-    waitPolicy = new WaitPolicy(nodes, keys, random);
-    acquirer =
-        new Acquirer(keys, nodes, random, effects, waitPolicy, turn, places, pendingReleases);
-    leases = new LeaseKeeper(nodes, random, effects, pendingReleases, waitPolicy, turn);
-    waiters = new Waiters(keys, nodes, effects, waitPolicy, turn, places, acquirer, leases);
+    home = new HomeNode(nodes, keys);
+    acquirer = new Acquirer(keys, nodes, random, effects, home, turn, places, pendingReleases);
+    leases = new LeaseKeeper(nodes, random, effects, pendingReleases, acquirer, turn);
+    waiters = new Waiters(keys, nodes, effects, turn, places, acquirer, leases);
   }
 
   // What is known from outside.
@@ -235,7 +234,7 @@ public final class LockMachine {
     } else if (exchange instanceof ExtendRound r) {
       leases.onReply(r, node, reply, now, wall);
     } else if (exchange instanceof PendingRelease e) {
-      turn.released(reply, node == waitPolicy.home());
+      turn.released(reply, node == home.node());
       pendingReleases.onReply(e, node, reply, now);
     } else if (exchange instanceof QueueRequest q) {
       waiters.conclude(acquirer.onQueueReply(q, reply, now, wall), now, wall);
@@ -255,7 +254,7 @@ public final class LockMachine {
       waiters.conclude(acquirer.onReply(r, node, reply, now, wall), now, wall);
       return;
     }
-    if (acquirer.isNewest(r)) {
+    if (acquirer.currentWait().isNewest(r)) {
       r.record(node, reply, now);
     }
     if (notExecuted && r.verdict() != AcquireVerdict.WON && r.isOnlyRoundAt(node)) {
@@ -322,9 +321,9 @@ public final class LockMachine {
   public void onInvalidation(int node, String key, long now, long wall) {
     HeldLease l = leases.lease();
     if (places.isWakeKey(key)) {
-      waitPolicy.onTurn(now);
+      acquirer.currentWait().onTurn(now);
     } else if (places.isWatchKey(key)) {
-      waitPolicy.onTurnBefore(now);
+      acquirer.currentWait().onTurnBefore(now);
     } else if (l == null) {
       waiters.onInvalidation(node, now);
       return;
@@ -336,7 +335,7 @@ public final class LockMachine {
 
   /** A carrier of release hints, or another lock of this process, says that a name may be free. */
   public void onReleaseHint(long now, long wall) {
-    waitPolicy.onReleaseHint(keys.size() > 1, now);
+    acquirer.currentWait().onReleaseHint(keys.size() > 1, now);
     if (leases.lease() != null) {
       onTimer(now, wall);
     }
@@ -363,7 +362,7 @@ public final class LockMachine {
         l.extender.onWorks(node, now, wall);
       }
     }
-    waitPolicy.onNodeStatus(node, now);
+    acquirer.currentWait().onNodeStatus(node, now);
     waiters.proceed(now, wall);
   }
 

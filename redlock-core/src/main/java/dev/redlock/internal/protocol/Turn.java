@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How many callers this process has served at its turn, and whether other processes want the lock.
@@ -11,8 +12,7 @@ import dev.redlock.spi.ReplyCode;
  * wake-up takes half a round trip, and B's request another half. A is always first. So a process
  * that knows of others goes to the end of the queue before it asks. One that has served {@code
  * maxHandOffs} callers by hand-off has not asked the nodes for a while. It asks all of them, but
- * the home node must agree; or it asks that node first, see {@link WaitPolicy#nodeToQueueAt(Turn,
- * long)}.
+ * the home node must agree; or it asks that node first, see {@link Wait#nodeToQueueAt}.
  *
  * <p>The nodes tell whether there are others: in their votes, and in their replies to a release.
  * Only the home node knows that there is none. In fair mode a process that has seen others queues
@@ -25,9 +25,10 @@ final class Turn {
   private int handOffs; // In a row, up to the lease that is held.
   private boolean full; // This process has served as many callers as it may at one turn.
   private boolean othersWant;
-  private boolean fair;
-  private boolean ended;
-  private long endNanos;
+  private @Nullable End lastEnd;
+
+  /** The end of a lease. */
+  private record End(long nanos, boolean fair) {}
 
   /** Whether a lease with this config may be handed off once more. */
   boolean mayHandOff(LockConfig config) {
@@ -36,7 +37,8 @@ final class Turn {
 
   /** Until when its state matters; {@link Long#MIN_VALUE} if there is none. */
   long lingersUntilNanos() {
-    return ended ? endNanos + LINGER_NANOS : Long.MIN_VALUE;
+    End end = lastEnd;
+    return end == null ? Long.MIN_VALUE : end.nanos + LINGER_NANOS;
   }
 
   /** A round won. */
@@ -63,6 +65,7 @@ final class Turn {
    */
   void released(NodeReply reply, boolean home) {
     heard(reply);
+    boolean fair = lastEnd != null && lastEnd.fair;
     if (home && !fair && reply.code().definite() && reply.othersQueued() == 0) {
       othersWant = false;
       full = false;
@@ -79,9 +82,7 @@ final class Turn {
 
   /** A lease has ended, and is being released. */
   void ended(LockConfig config, long now) {
-    ended = true;
-    endNanos = now;
-    fair = config.fair();
+    lastEnd = new End(now, config.fair());
     full = handOffs > 0 && !mayHandOff(config);
   }
 
@@ -92,6 +93,6 @@ final class Turn {
 
   /** Whether others may have come since this process asked last, so that the home node decides. */
   boolean needsHome(long now) {
-    return full && now - endNanos <= LINGER_NANOS;
+    return full && now - lingersUntilNanos() <= 0;
   }
 }

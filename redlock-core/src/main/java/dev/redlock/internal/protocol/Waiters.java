@@ -29,7 +29,6 @@ final class Waiters {
   private final TreeSet<Waiter> deadlines = new TreeSet<>(Waiters::compareDeadlines);
 
   private long sequence;
-  private final WaitPolicy waitPolicy;
   private final Turn turn;
   private final QueuePlaces places;
   private final Acquirer acquirer;
@@ -40,7 +39,6 @@ final class Waiters {
       LockKeys keys,
       Nodes nodes,
       List<Effect> effects,
-      WaitPolicy waitPolicy,
       Turn turn,
       QueuePlaces places,
       Acquirer acquirer,
@@ -48,7 +46,6 @@ final class Waiters {
     this.keys = keys;
     this.nodes = nodes;
     this.effects = effects;
-    this.waitPolicy = waitPolicy;
     this.turn = turn;
     this.places = places;
     this.acquirer = acquirer;
@@ -84,11 +81,9 @@ final class Waiters {
   void deadlines(NextWake wake) {
     if (!isEmpty()) {
       wake.at(deadlines.first().deadlineNanos);
-    }
-    if (acquirer.isAsking()) {
-      acquirer.deadlines(wake);
-    } else if (!isEmpty() && leases.lease() == null) {
-      waitPolicy.deadlines(wake);
+      if (leases.lease() == null) {
+        acquirer.currentWait().state().deadlines(wake);
+      }
     }
   }
 
@@ -143,8 +138,8 @@ final class Waiters {
 
   private void timeOut(Waiter w, long now) {
     boolean head = first() == w;
-    AcquireRound seen = acquirer.roundFor(w);
-    QueueRequest queued = acquirer.queuedFor(w);
+    AcquireRound seen = acquirer.currentWait().roundFor(w);
+    QueueRequest queued = acquirer.currentWait().queuedFor(w);
     remove(w);
     if (head) {
       if (seen != null && seen == acquirer.round() && w.refusedBy != null) {
@@ -195,7 +190,7 @@ final class Waiters {
   void close(long now) {
     closed = true;
     for (Waiter w = first(); w != null; w = first()) {
-      AcquireRound seen = acquirer.roundFor(w);
+      AcquireRound seen = acquirer.currentWait().roundFor(w);
       remove(w);
       abandon(w, now);
       refuse(w, AcquireReport.Verdict.CLOSED, seen, now);
@@ -209,7 +204,7 @@ final class Waiters {
     if (r != null) {
       r.onInvalidation(node);
     } else {
-      waitPolicy.onLockKey(keys.size() > 1, now);
+      acquirer.currentWait().onLockKey(keys.size() > 1, now);
     }
   }
 
@@ -221,10 +216,11 @@ final class Waiters {
     while (!closed && leases.lease() == null && !acquirer.isAsking()) {
       Waiter head = first();
       if (head == null) {
-        acquirer.reset();
+        acquirer.giveUp();
         return;
       }
-      if (!waitPolicy.isTime(now) || (!head.singleTry && isToBackOff(head, now))) {
+      if (!acquirer.currentWait().state().isOver(now)
+          || acquirer.backsOff(head, deadlines.first().deadlineNanos, now)) {
         return;
       }
       conclude(acquirer.ask(head, now, wall), now, wall);
@@ -240,11 +236,6 @@ final class Waiters {
     return !next.config.fair() || !turn.othersWant() || acquirer.isFirst(next);
   }
 
-  private boolean isToBackOff(Waiter head, long now) {
-    return !waitPolicy.isAtTurn()
-        && waitPolicy.backsOff(head.config, deadlines.first().deadlineNanos, now);
-  }
-
   /** The holder has released: the next waiter gets the lock, without a round if possible. */
   void handOff(HeldLease l, Waiter next, long now, long wall) {
     if (l.mayHandOffLocally(next, now, wall)) {
@@ -253,27 +244,32 @@ final class Waiters {
       return;
     }
     leases.handOffByRound(l, now);
-    acquirer.reset();
+    acquirer.giveUp();
     conclude(acquirer.handOff(next, l, now, wall), now, wall);
   }
 
-  /** What comes of a round that the {@link Acquirer} returned. */
-  void conclude(@Nullable AcquireRound r, long now, long wall) {
-    if (r == null) {
-      return;
-    }
-    if (r.verdict() == AcquireVerdict.WON) {
-      grant(r, now, wall);
-    } else {
-      refused(r, now);
+  /** What comes of an event that the {@link Acquirer} handled for the head. */
+  void conclude(Acquirer.Outcome outcome, long now, long wall) {
+    switch (outcome) {
+      case WAITS -> {}
+      case WON -> grant(now, wall);
+      case HAND_OFF_REFUSED -> undo(newestRound(), now);
+      case REFUSED -> {
+        Waiter w = head();
+        AcquireRound r = newestRound();
+        remove(w);
+        leaveQueues(now);
+        refuse(w, Reports.verdict(r), r, now);
+        acquirer.giveUp();
+      }
     }
   }
 
-  private void grant(AcquireRound r, long now, long wall) {
+  private void grant(long now, long wall) {
     Waiter w = head();
+    AcquireRound r = newestRound();
     remove(w);
-    waitPolicy.reset();
-    acquirer.served(r);
+    acquirer.served();
     HeldLease l = leases.grant(w, r, now);
     places.served(r, nodes.all());
     places.leave(~r.open(), now);
@@ -288,29 +284,20 @@ final class Waiters {
     return head;
   }
 
-  /** The round got no quorum: undoes it on all nodes; the head waits for the right time. */
-  private void refused(AcquireRound r, long now) {
-    Waiter head = head();
-    head.refusedBy = r;
-    end(r, now);
-    if (!r.isHandOff() && r.verdict() == AcquireVerdict.HELD) {
-      turn.heldByOthers();
+  private AcquireRound newestRound() {
+    AcquireRound newest = acquirer.currentWait().roundFor(head());
+    if (newest == null) {
+      throw new IllegalStateException("no round for the head on " + keys);
     }
-    if (acquirer.refused(r, now)) {
-      return;
-    }
-    remove(head);
-    leaveQueues(now);
-    refuse(head, Reports.verdict(r), r, now);
-    acquirer.reset();
+    return newest;
   }
 
-  /** The round is over, and so is the lease whose keys it would have taken over. */
-  private void end(AcquireRound r, long now) {
-    acquirer.end(r, now);
+  /** A round is over, and so is the lease whose keys it would have taken over. */
+  private void undo(AcquireRound r, long now) {
     if (r.predecessor != null) {
       leases.end(r.predecessor, LeaseEnd.RELEASED, null, now);
     }
+    acquirer.rollBack(r, now);
   }
 
   /** The head has left the queue, whatever is under way for it. */
@@ -321,10 +308,10 @@ final class Waiters {
       return; // The next waiter sleeps on: what is known of other clients has not changed.
     }
     if (r != null) {
-      end(r, now);
-      acquirer.rollBack(r, now);
+      acquirer.end(r, now);
+      undo(r, now);
     }
-    acquirer.reset();
+    acquirer.giveUp();
   }
 
   private void leaveQueues(long now) {

@@ -165,27 +165,59 @@ class AcquirerTest extends MachineFixture {
     assertThat(afterTokens).containsExactly(0L, 0L, 78L, 78L);
   }
 
-  @Test
-  void waiter_thatHasTheLock_isNotReachableFromTheProtocol() {
+  private Acquirer acquirer() {
     List<Effect> effects = new ArrayList<>();
     TestNodes.Middle random = new TestNodes.Middle();
     PendingReleases releases = new PendingReleases(nodes, effects);
-    Acquirer acquirer =
-        new Acquirer(
-            TestNodes.KEYS,
-            nodes,
-            random,
-            effects,
-            new WaitPolicy(nodes, TestNodes.KEYS, random),
-            new Turn(),
-            new QueuePlaces(TestNodes.KEYS, nodes, random, releases, "p"),
-            releases);
-    Waiter w = new TestNodes.Caller(config, now, 5000 * MILLI, false);
+    return new Acquirer(
+        TestNodes.KEYS,
+        nodes,
+        random,
+        effects,
+        new HomeNode(nodes, TestNodes.KEYS),
+        new Turn(),
+        new QueuePlaces(TestNodes.KEYS, nodes, random, releases, "p"),
+        releases);
+  }
+
+  private Waiter caller() {
+    return new TestNodes.Caller(config, now, 5000 * MILLI, false);
+  }
+
+  @Test
+  void waiter_thatHasTheLock_isNotReachableFromTheProtocol() {
+    Acquirer acquirer = acquirer();
+    Waiter w = caller();
     acquirer.ask(w, now, now / MILLI);
-    AcquireRound r = acquirer.roundFor(w);
-    assertThat(r).isNotNull();
-    acquirer.served(r);
-    assertThat(acquirer.roundFor(w)).isNull();
+    assertThat(acquirer.currentWait().roundFor(w)).isNotNull();
+    acquirer.served();
+    assertThat(acquirer.currentWait().roundFor(w)).isNull();
+  }
+
+  @Test
+  void client_withTooManyRounds_backsOffForAboutARound() {
+    Acquirer acquirer = acquirer();
+    assertThat(acquirer.backsOff(caller(), now + 5000 * MILLI, now)).isFalse();
+    for (int i = 0; i < nodes.limiter().limit(); i++) {
+      nodes.limiter().began();
+    }
+    assertThat(acquirer.backsOff(caller(), now + 5000 * MILLI, now)).isTrue();
+    NextWake wake = new NextWake(now);
+    acquirer.currentWait().state().deadlines(wake);
+    assertThat(wake.delayNanos()).isBetween(MILLI, MILLI + MILLI / 100);
+    assertThat(acquirer.currentWait().state().isOver(now + wake.delayNanos())).isTrue();
+    assertThat(acquirer.currentWait().wake()).isEqualTo(WakeUp.PAUSE);
+  }
+
+  @Test
+  void client_withTooManyRounds_leavesEachWaiterTheTimeForTwo() {
+    Acquirer acquirer = acquirer();
+    for (int i = 0; i < nodes.limiter().limit(); i++) {
+      nodes.limiter().began();
+    }
+    assertThat(acquirer.backsOff(caller(), now + 200 * MILLI, now)).isFalse();
+    assertThat(acquirer.currentWait().state().isOver(now)).isTrue();
+    assertThat(acquirer.backsOff(caller(), now + 203 * MILLI, now)).isTrue();
   }
 
   // The place in the queue, and the vote of the home node.

@@ -31,7 +31,7 @@ public final class Collisions {
       Mutant.variant(
           "jitter alone",
           Mutant.protocol(
-              "WaitPolicy", "return !all && (viaHome || othersWant) ? home() : -1;", "return -1;"));
+              "Wait", "return switch (whom) {", "return whom != null ? -1 : switch (whom) {"));
 
   /**
    * The cost of one collision or of one hand-over.

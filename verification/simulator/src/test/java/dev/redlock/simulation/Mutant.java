@@ -115,8 +115,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         protocol(
             "Acquirer",
             "    String leaseId = random.leaseId();\n",
-            "    String leaseId = a.newest() == null ? random.leaseId() :"
-                + " a.newest().request.leaseId();\n"));
+            "    AcquireRound k = wait.roundFor(wait.waiter());\n"
+                + "    String leaseId = k == null ? random.leaseId() : k.request.leaseId();\n"));
     mutant(
         "M9",
         "an extension sets the key again although a later lease has ended",
@@ -164,7 +164,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         "M14",
         "votes for two tokens are added up",
         protocol(
-            "Attempt",
+            "Wait",
             "    newest = round;\n",
             "    newest = round;\n"
                 + "    for (int i = 0; before instanceof AcquireRound && i < round.replies().length; i++) {\n"
@@ -178,11 +178,11 @@ record Mutant(String name, String source, List<Edit> edits) {
         "the turn counts as a vote of the home node",
         protocol(
             "Acquirer",
-            "    effects.add(new Effect.Send(r, r.request, r.sentMask()));\n    return null;",
+            "    effects.add(new Effect.Send(r, r.request, r.sentMask()));\n    return Outcome.WAITS;",
             "    effects.add(new Effect.Send(r, r.request, r.sentMask()));\n    return r.atTurn &&"
-                + " nodes.status(waitPolicy.home()).votes() ? onReply(r, waitPolicy.home(),"
+                + " nodes.status(home.node()).votes() ? onReply(r, home.node(),"
                 + " NodeReply.of(dev.redlock.spi.ReplyCode.GRANTED,"
-                + " nodes.status(waitPolicy.home()).connection(), 0, 0), now, wall) : null;"));
+                + " nodes.status(home.node()).connection(), 0, 0), now, wall) : Outcome.WAITS;"));
     mutant(
         "M15",
         "a node grants a token that equals its fence",
@@ -262,7 +262,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         protocol(
             "Waiters",
             "    if (head) {\n      abandon(w, now);\n    }\n    leaveQueues(now);",
-            "    if (head) {\n      acquirer.reset();\n    }\n    leaveQueues(now);"));
+            "    if (head) {\n      acquirer.giveUp();\n    }\n    leaveQueues(now);"));
     mutant(
         "M25",
         "the holder is notified after the deadline",
@@ -391,8 +391,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "X",
         "the second of the queue never passes the first over",
         protocol(
-            "WaitPolicy",
-            "    askHomeBy(now + patience());\n  }\n\n  /** A node reports a change",
+            "Wait",
+            "    askHomeBy(now + home.turnPatience(place.node()));\n  }\n\n  /** A node reports a change",
             "  }\n\n  /** A node reports a change"));
     mutant(
         "X",
@@ -401,11 +401,11 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "a process that loses the round at its turn loses its place to the next",
-        protocol("Acquirer", "    keepPlace(a.waiter(), r, now);\n", ""));
+        protocol("Acquirer", "    keepPlace(head, r, now);\n", ""));
     mutant(
         "X",
         "a process that knows of others asks all nodes before them",
-        protocol("WaitPolicy", "nodeToQueueAt(turn.othersWant() ||", "nodeToQueueAt("));
+        protocol("Wait", "turn.othersWant() || (turn.needsHome", "(turn.needsHome"));
     mutant(
         "X",
         "after its share of hand-offs a process does not need the home node",
@@ -413,7 +413,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "after its share of hand-offs a process asks all nodes although the home node is far",
-        protocol("WaitPolicy", "turn.needsHome(now) && !home.isNearAndWakes(fair)", "false"));
+        protocol("Wait", "turn.needsHome(now) && !home.isNearAndWakes()", "false"));
     mutant(
         "X",
         "a single try needs the home node",
@@ -432,17 +432,17 @@ record Mutant(String name, String source, List<Edit> edits) {
         "X",
         "a process that is woken asks the home node instead of all",
         protocol(
-            "WaitPolicy",
-            "      ahead = 0;\n      allOnce = true;\n      sleep.until(now, WakeUp.HINT, true);",
-            "      ahead = 0;\n      viaHome = true;\n      sleep.until(now, WakeUp.HINT, true);"));
+            "Wait",
+            "      whom = Whom.ALL;\n      sleep(now, WakeUp.HINT, true);",
+            "      whom = Whom.HOME;\n      sleep(now, WakeUp.HINT, true);"));
     mutant(
         "X",
         "waiters that are woken in vain wake each other without end",
-        protocol("WaitPolicy", "refusalsAtTurn += r.atTurn ? 1 : 0;", "refusalsAtTurn = 0;"));
+        protocol("Wait", "refusalsAtTurn += r.atTurn ? 1 : 0;", "refusalsAtTurn = 0;"));
     mutant(
         "X",
         "the home node takes the lock for held for ever, once a process was admitted in vain",
-        protocol("WaitPolicy", "    afterToken = 0;\n    return after;", "    return after;"));
+        protocol("Wait", "return whom == Whom.DOUBTED_HOME ?", "return isHomeWrong() ?"));
     mutant(
         "X",
         "a grant forgets that processes are queued",
@@ -493,8 +493,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "an abandoned round counts as in flight for ever",
         protocol(
             "Acquirer",
-            "    attemptOf(r).end();\n    nodes.limiter()",
-            "    attemptOf(r).end();\n    if (r.verdict() == AcquireVerdict.WON) nodes.limiter()"));
+            "    wait.end();\n    nodes.limiter()",
+            "    wait.end();\n    if (r.verdict() == AcquireVerdict.WON) nodes.limiter()"));
     mutant(
         "X",
         "local hand-off takes more tokens than the grant owns",
@@ -556,14 +556,14 @@ record Mutant(String name, String source, List<Edit> edits) {
         "X",
         "there is no fallback poll",
         protocol(
-            "WaitPolicy",
-            "long pollAt = now + (long) (poll * (0.5 + random.next() + later));",
-            "long pollAt = now + (Long.MAX_VALUE >> 2);"));
+            "Place",
+            "return now + (long) (poll * (0.5 + random.next() + later));",
+            "return now + (Long.MAX_VALUE >> 2);"));
     mutant(
         "X",
         "the waiter ignores the remaining time in refusals",
         protocol(
-            "WaitPolicy",
+            "Wait",
             "boolean expiry = first && free - pollAt < 0;",
             "boolean expiry = first && free - pollAt < 0 && pollAt == 0;"));
     mutant(
@@ -590,22 +590,22 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "I",
         "a newcomer waits for the patience of each process before it",
-        protocol("WaitPolicy", "Math.max(MAX_TURNS_NANOS, patience())", "Long.MAX_VALUE"));
+        protocol("Place", "Math.max(MAX_TURNS_NANOS, patience)", "Long.MAX_VALUE"));
     mutant(
         "I",
         "the pauses of a refused process do not grow",
         protocol(
-            "WaitPolicy",
-            "pauseNanos = Math.min(limit, pauseNanos == 0 ? first : 2 * pauseNanos);",
-            "pauseNanos = Math.min(limit, first);"));
+            "Wait",
+            "pauseNanos = Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);",
+            "pauseNanos = Math.min(MAX_PAUSE_NANOS, first);"));
     mutant(
         "I",
         "a node that cannot queue is asked again at once",
         protocol(
-            "WaitPolicy",
-            "nodes.blame(1L << request.node, true);\n    pause(now, roundTrip(),"
-                + " MAX_PAUSE_NANOS);",
-            "nodes.blame(1L << request.node, true);\n    pause(now, 1, 1);"));
+            "Wait",
+            "nodes.blame(1L << request.node, true);\n    pause(now, home.roundTripNanos(),"
+                + " true);",
+            "nodes.blame(1L << request.node, true);\n    sleep(now + 1, WakeUp.PAUSE, true);"));
     mutant(
         "I",
         "a lease is extended twenty times as often",
@@ -640,16 +640,16 @@ record Mutant(String name, String source, List<Edit> edits) {
         "I",
         "a waiting process polls four times less often",
         protocol(
-            "WaitPolicy",
+            "Place",
             "long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3);",
             "long poll = 4 * Math.min(config.pollNanos(), config.ttlNanos() / 3);"));
     mutant(
         "I",
         "after a round without a quorum the client asks again after 10 microseconds",
         protocol(
-            "WaitPolicy",
-            "pause(now, timeoutNanos / 2, MAX_PAUSE_NANOS);",
-            "pause(now, 10_000, 10_000);"));
+            "Wait",
+            "pause(now, waiter().config.nodeTimeoutNanos() / 2, true);",
+            "sleep(now + (long) (10_000 * (0.5 + random.next())), WakeUp.PAUSE, true);"));
     mutant(
         "I",
         "the pause after failed releases does not double",
@@ -675,20 +675,20 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "I",
         "a round whose token is refused takes a new one as often as it likes",
-        protocol("Acquirer", "if (a.takesSecondToken()) {", "if (!a.isFor(null)) {"));
+        protocol("Acquirer", "!r.isHandOff() && !r.isSecondOfItsLeaseId()", "!r.isHandOff()"));
     mutant(
         "I",
         "a waiter that is queued asks the home node again after each round trip",
         protocol(
-            "WaitPolicy",
-            "sleep.until(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true);",
-            "sleep.until(now + roundTrip(), WakeUp.POLL, true);"));
+            "Wait",
+            "sleep(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true);",
+            "sleep(now + home.roundTripNanos(), WakeUp.POLL, true);"));
     mutant(
         "I",
         "the pause of a waiter doubles without a limit",
         protocol(
-            "WaitPolicy",
-            "pauseNanos = Math.min(limit, pauseNanos == 0 ? first : 2 * pauseNanos);",
+            "Wait",
+            "pauseNanos = Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);",
             "pauseNanos = pauseNanos == 0 ? first : 2 * pauseNanos;"));
     mutant(
         "I",

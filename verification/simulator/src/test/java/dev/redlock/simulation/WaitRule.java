@@ -33,7 +33,7 @@ import java.util.List;
  * times.
  */
 final class WaitRule {
-  /** The longest pause of {@code WaitPolicy}, and its jitter. */
+  /** The longest pause of {@code Wait}, and its jitter. */
   private static final long MAX_PAUSE_NANOS = 3 * Scenario.SECOND / 2;
 
   /**

@@ -2,30 +2,44 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class WaitPolicyTest {
+class WaitTest {
   private static final long MILLI = TestNodes.MILLI;
   private static final long PATIENCE = 25 * MILLI;
 
   private final TestNodes nodes = new TestNodes(3);
-  private final WaitPolicy policy = new WaitPolicy(nodes, TestNodes.KEYS, new TestNodes.Middle());
+  private final HomeNode homeNode = new HomeNode(nodes, TestNodes.KEYS);
+  private final Wait wait = new Wait(nodes, homeNode, new TestNodes.Middle());
   private final LockConfig config =
       LockConfig.of(TestNodes.options().leaseTime(Duration.ofSeconds(30)).build());
-  private final int home = policy.home();
+  private final int home = homeNode.node();
   private long now = 10_000 * MILLI;
 
   @BeforeEach
   void ask() {
-    policy.asked(config);
+    serve(config);
+  }
+
+  private void serve(LockConfig of) {
+    wait.serve(new TestNodes.Caller(of, now, 5000 * MILLI, false));
+  }
+
+  private int nodeToQueueAt(boolean othersWant) {
+    Turn turn = new Turn();
+    if (othersWant) {
+      turn.heldByOthers();
+    }
+    return wait.nodeToQueueAt(turn, now);
   }
 
   private void refused(NodeReply vote) {
-    policy.refused(nodes.round(config, now, vote, 0, 1, 2), now);
+    wait.refused(nodes.round(config, now, vote, 0, 1, 2), now);
   }
 
   private QueueRequest request() {
@@ -35,25 +49,25 @@ class WaitPolicyTest {
   private boolean queued(ReplyCode code, long remainingMillis, int ahead) {
     String mark = code == ReplyCode.HELD ? "another" : null;
     NodeReply reply = new NodeReply(code, 1, 0, 0, remainingMillis, mark, ahead, null);
-    return policy.queued(request(), reply, config, now);
+    return wait.queued(request(), reply, now);
   }
 
   private long delay() {
     NextWake wake = new NextWake(now);
-    policy.deadlines(wake);
+    wait.state().deadlines(wake);
     return wake.delayNanos();
   }
 
   private WakeUp wakes() {
     now += delay();
-    assertThat(policy.isTime(now)).isTrue();
-    return policy.wake();
+    assertThat(wait.state().isOver(now)).isTrue();
+    return wait.wake();
   }
 
   @Test
   void newcomer_asksAllNodes_unlessOthersWantTheLock() {
-    assertThat(policy.nodeToQueueAt(false)).isEqualTo(-1);
-    assertThat(policy.nodeToQueueAt(true)).isEqualTo(home);
+    assertThat(nodeToQueueAt(false)).isEqualTo(-1);
+    assertThat(nodeToQueueAt(true)).isEqualTo(home);
   }
 
   @Test
@@ -63,16 +77,16 @@ class WaitPolicyTest {
     turn.granted(nodes.round(one, now, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2));
     turn.handedOffLocally();
     turn.ended(one, now);
-    assertThat(policy.nodeToQueueAt(turn, now)).isEqualTo(-1);
+    assertThat(wait.nodeToQueueAt(turn, now)).isEqualTo(-1);
     nodes.polled = true;
-    assertThat(policy.nodeToQueueAt(turn, now)).isEqualTo(home);
+    assertThat(wait.nodeToQueueAt(turn, now)).isEqualTo(home);
   }
 
   @Test
   void refusal_byAHolder_leadsToTheQueueAtOnce() {
     refused(TestNodes.held(30_000));
-    assertThat(policy.isTime(now)).isTrue();
-    assertThat(policy.nodeToQueueAt(false)).isEqualTo(home);
+    assertThat(wait.state().isOver(now)).isTrue();
+    assertThat(nodeToQueueAt(false)).isEqualTo(home);
   }
 
   @Test
@@ -80,17 +94,17 @@ class WaitPolicyTest {
     refused(NodeReply.failed(1, dev.redlock.spi.NodeError.Kind.TIMEOUT, "by the test"));
     assertThat(delay()).isGreaterThan(MILLI);
     assertThat(wakes()).isEqualTo(WakeUp.PAUSE);
-    assertThat(policy.nodeToQueueAt(false)).isEqualTo(-1);
+    assertThat(nodeToQueueAt(false)).isEqualTo(-1);
   }
 
   @Test
   void nodeThatIsBack_wakesAProcessThatHadNoQuorum_whichAsksAllNodes() {
     refused(NodeReply.failed(1, dev.redlock.spi.NodeError.Kind.TIMEOUT, "by the test"));
     long pause = delay();
-    policy.onNodeStatus(home, now);
+    wait.onNodeStatus(home, now);
     assertThat(delay()).isLessThan(pause);
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
-    assertThat(policy.nodeToQueueAt(false)).as("the process is in no queue").isEqualTo(-1);
+    assertThat(nodeToQueueAt(false)).as("the process is in no queue").isEqualTo(-1);
   }
 
   @Test
@@ -98,7 +112,7 @@ class WaitPolicyTest {
     assertThat(queued(ReplyCode.HELD, 200, 0)).as("it is the first").isTrue();
     assertThat(delay()).isBetween(200 * MILLI, 202 * MILLI);
     assertThat(wakes()).isEqualTo(WakeUp.EXPIRY);
-    assertThat(policy.nodeToQueueAt(false)).isEqualTo(home);
+    assertThat(nodeToQueueAt(false)).isEqualTo(home);
   }
 
   @Test
@@ -112,36 +126,36 @@ class WaitPolicyTest {
     assertThat(delay())
         .as("further back, but it has to show that it is alive")
         .isGreaterThan(2 * near)
-        .isLessThanOrEqualTo(WaitPolicy.MAX_POLLS * config.pollNanos());
+        .isLessThanOrEqualTo(Place.MAX_POLLS * config.pollNanos());
   }
 
   @Test
   void first_thatHearsNothing_pollsAllNodes_andTheOthersTheHomeNode() {
     queued(ReplyCode.HELD, 30_000, 0);
     assertThat(wakes()).isEqualTo(WakeUp.POLL);
-    assertThat(policy.nodeToQueueAt(false)).as("whatever it says").isEqualTo(-1);
+    assertThat(nodeToQueueAt(false)).as("whatever it says").isEqualTo(-1);
     queued(ReplyCode.HELD, 30_000, 5);
     assertThat(wakes()).isEqualTo(WakeUp.POLL);
-    assertThat(policy.nodeToQueueAt(false)).isEqualTo(home);
+    assertThat(nodeToQueueAt(false)).isEqualTo(home);
   }
 
   @Test
   void turn_thatComes_wakesAtOnce_andAsksAllNodes() {
     queued(ReplyCode.HELD, 30_000, 3);
-    policy.onTurn(now);
+    wait.onTurn(now);
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
-    assertThat(policy.isAtTurn()).isTrue();
-    assertThat(policy.nodeToQueueAt(true)).isEqualTo(-1);
+    assertThat(wait.isAtTurn()).isTrue();
+    assertThat(nodeToQueueAt(true)).isEqualTo(-1);
   }
 
   @Test
   void processFarBack_thatIsWoken_tellsTheHomeNodeAtOnceThatItIsAlive() {
     queued(ReplyCode.HELD, 30_000, 30);
-    policy.onTurn(now);
+    wait.onTurn(now);
     assertThat(delay()).isZero();
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
-    assertThat(policy.isAtTurn()).isFalse();
-    assertThat(policy.nodeToQueueAt(false)).isEqualTo(home);
+    assertThat(wait.isAtTurn()).isFalse();
+    assertThat(nodeToQueueAt(false)).isEqualTo(home);
   }
 
   @Test
@@ -159,11 +173,11 @@ class WaitPolicyTest {
   @Test
   void turnOfTheProcessBefore_wakesAfterThePatience_andAsksTheHomeNode() {
     queued(ReplyCode.HELD, 30_000, 3);
-    policy.onTurnBefore(now);
+    wait.onTurnBefore(now);
     assertThat(delay()).isEqualTo(PATIENCE);
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
-    assertThat(policy.isAtTurn()).isFalse();
-    assertThat(policy.nodeToQueueAt(false)).isEqualTo(home);
+    assertThat(wait.isAtTurn()).isFalse();
+    assertThat(nodeToQueueAt(false)).isEqualTo(home);
   }
 
   @Test
@@ -176,26 +190,26 @@ class WaitPolicyTest {
   void lockKey_thatChanges_concernsTheFirstOnly() {
     queued(ReplyCode.HELD, 30_000, 1);
     long before = delay();
-    policy.onLockKey(false, now);
+    wait.onLockKey(false, now);
     assertThat(delay()).isEqualTo(before);
     queued(ReplyCode.HELD, 30_000, 0);
-    policy.onLockKey(false, now);
+    wait.onLockKey(false, now);
     assertThat(delay()).as("the home node may hang").isEqualTo(PATIENCE);
   }
 
   @Test
   void releaseHint_bringsTheProcessNearer_andWakesTheFirst() {
     queued(ReplyCode.HELD, 30_000, 2);
-    policy.onReleaseHint(false, now);
+    wait.onReleaseHint(false, now);
     assertThat(delay()).isGreaterThan(100 * MILLI);
-    policy.onReleaseHint(false, now);
+    wait.onReleaseHint(false, now);
     assertThat(delay()).isLessThan(10 * MILLI);
   }
 
   @Test
   void releaseHint_thatOvertakesTheReply_isNotLost() {
-    policy.nodeToQueueAt(true);
-    policy.onReleaseHint(false, now);
+    wait.enter(request());
+    wait.onReleaseHint(false, now);
     queued(ReplyCode.HELD, 30_000, 0);
     assertThat(delay()).isLessThan(10 * MILLI);
   }
@@ -203,30 +217,31 @@ class WaitPolicyTest {
   @Test
   void releaseHint_thatOvertakesTheRelease_leadsToASecondQuestion_butNotToAThird() {
     queued(ReplyCode.HELD, 30_000, 0);
-    policy.onReleaseHint(false, now);
+    wait.onReleaseHint(false, now);
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
     queued(ReplyCode.HELD, 30_000, 0);
     assertThat(delay()).as("the release may be on its way").isLessThan(50 * MILLI);
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
-    assertThat(policy.nodeToQueueAt(false)).isEqualTo(home);
+    assertThat(nodeToQueueAt(false)).isEqualTo(home);
     queued(ReplyCode.HELD, 30_000, 0);
     assertThat(delay()).as("the hint was wrong").isGreaterThan(100 * MILLI);
   }
 
   @Test
   void homeNode_thatFails_isReplacedByTheNext() {
-    policy.notQueued(request(), now);
+    wait.notQueued(request(), now);
     assertThat(delay()).as("not without end").isPositive();
-    int next = policy.nodeToQueueAt(false);
+    int next = nodeToQueueAt(false);
     assertThat(next).isNotEqualTo(home).isNotNegative();
   }
 
   @Test
   void homeNode_thatDoesNotReply_isReplacedByTheNext_alsoInFairMode() {
-    policy.asked(LockConfig.of(TestNodes.options().fair(true).build()));
-    policy.noReply(request());
+    serve(LockConfig.of(TestNodes.options().fair(true).build()));
+    wait.enter(request());
+    wait.noReply(request());
     assertThat(delay()).as("at once").isEqualTo(Long.MAX_VALUE);
-    assertThat(policy.home()).isNotEqualTo(home).isNotNegative();
+    assertThat(homeNode.node()).isNotEqualTo(home).isNotNegative();
   }
 
   @Test
@@ -234,16 +249,17 @@ class WaitPolicyTest {
     AcquireRound r = atTurn();
     long last = 0;
     for (int i = 0; i < 8; i++) {
-      policy.admitted(request(), NodeReply.of(ReplyCode.ADMITTED, 1, 0, 77));
-      policy.refused(r, now);
+      wait.admitted(request(), NodeReply.of(ReplyCode.ADMITTED, 1, 0, 77));
+      wait.refused(r, now);
       long pause = delay() == Long.MAX_VALUE ? 0 : delay();
       assertThat(pause).isGreaterThanOrEqualTo(last);
       last = pause;
-      policy.wake();
+      wait.wake();
     }
     assertThat(last).isGreaterThan(50 * MILLI);
-    assertThat(policy.takeAfterToken()).as("a later lease than the home node knows").isEqualTo(78);
-    assertThat(policy.takeAfterToken()).as("once").isZero();
+    assertThat(wait.afterToken()).as("a later lease than the home node knows").isEqualTo(78);
+    wait.enter(request());
+    assertThat(wait.afterToken()).as("once").isZero();
   }
 
   private AcquireRound atTurn() {
@@ -258,33 +274,12 @@ class WaitPolicyTest {
   }
 
   @Test
-  void client_withTooManyRounds_backsOffForAboutARound() {
-    assertThat(policy.backsOff(config, now + 5000 * MILLI, now)).isFalse();
-    for (int i = 0; i < nodes.limiter().limit(); i++) {
-      nodes.limiter().began();
-    }
-    assertThat(policy.backsOff(config, now + 5000 * MILLI, now)).isTrue();
-    assertThat(delay()).isBetween(MILLI, MILLI + MILLI / 100);
-    assertThat(wakes()).isEqualTo(WakeUp.PAUSE);
-  }
-
-  @Test
-  void client_withTooManyRounds_leavesEachWaiterTheTimeForTwo() {
-    for (int i = 0; i < nodes.limiter().limit(); i++) {
-      nodes.limiter().began();
-    }
-    assertThat(policy.backsOff(config, now + 200 * MILLI, now)).isFalse();
-    assertThat(policy.isTime(now)).isTrue();
-    assertThat(policy.backsOff(config, now + 203 * MILLI, now)).isTrue();
-  }
-
-  @Test
   void lockKey_thatChanges_wakesTheFirstAfterItsPatience_allIfThereAreSeveralNames() {
     refused(TestNodes.held(20_000));
     queued(ReplyCode.HELD, 20_000, 0);
-    policy.onLockKey(false, now);
+    wait.onLockKey(false, now);
     assertThat(delay()).isEqualTo(PATIENCE);
-    policy.onLockKey(true, now);
+    wait.onLockKey(true, now);
     assertThat(delay()).isEqualTo(2 * MILLI);
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
   }
@@ -294,39 +289,154 @@ class WaitPolicyTest {
     refused(TestNodes.held(20_000));
     queued(ReplyCode.HELD, 20_000, 1);
     long before = delay();
-    policy.onLockKey(false, now);
+    wait.onLockKey(false, now);
     assertThat(delay()).isEqualTo(before);
   }
 
   @Test
   void minimumHold_isNotEndedByAHint() {
-    policy.pauseUntil(now + 50 * MILLI);
-    policy.onReleaseHint(false, now);
+    wait.sleep(now + 50 * MILLI, WakeUp.PAUSE, false);
+    wait.onReleaseHint(false, now);
     assertThat(delay()).isEqualTo(50 * MILLI);
     assertThat(wakes()).isEqualTo(WakeUp.PAUSE);
   }
 
   @Test
   void homeNode_thatFailedToQueue_isAskedAgainAfterAPause() {
-    policy.notQueued(request(), now);
+    wait.notQueued(request(), now);
     assertThat(delay()).isEqualTo(MILLI);
-    assertThat(policy.nodeToQueueAt(false)).isNotEqualTo(-1);
-    policy.notQueued(request(), now);
+    assertThat(nodeToQueueAt(false)).isNotEqualTo(-1);
+    wait.notQueued(request(), now);
     assertThat(delay()).as("twice as long").isEqualTo(2 * MILLI);
-    assertThat(policy.nodeToQueueAt(false)).as("all").isEqualTo(-1);
+    assertThat(nodeToQueueAt(false)).as("all").isEqualTo(-1);
   }
 
   @Test
   void homeNode_thatIsSilent_isPassedOver() {
-    policy.noReply(request());
+    wait.enter(request());
+    wait.noReply(request());
     assertThat(nodes.knowledge(home).hung()).isTrue();
-    assertThat(policy.nodeToQueueAt(false)).isNotEqualTo(home).isNotEqualTo(-1);
+    assertThat(nodeToQueueAt(false)).isNotEqualTo(home).isNotEqualTo(-1);
   }
 
   @Test
   void patienceWithTheHomeNode_isTheWholeNodeTimeout_inFairModeOnly() {
-    assertThat(policy.patienceWith(home)).isEqualTo(10 * MILLI);
-    policy.asked(LockConfig.of(TestNodes.options().fair(true).build()));
-    assertThat(policy.patienceWith(home)).isEqualTo(100 * MILLI);
+    assertThat(homeNode.patienceWith(home)).isEqualTo(10 * MILLI);
+    serve(LockConfig.of(TestNodes.options().fair(true).build()));
+    assertThat(homeNode.patienceWith(home)).isEqualTo(100 * MILLI);
+  }
+
+  // Sleep.
+
+  @Test
+  void sleep_thatNeverBegan_isOver() {
+    assertThat(wait.state()).isInstanceOf(WaitState.Ready.class);
+    assertThat(wait.state().isOver(0)).isTrue();
+    assertThat(wait.wake()).isNull();
+    assertThat(wait.wakeBy(0)).isFalse();
+    assertThat(delay()).isEqualTo(Long.MAX_VALUE);
+  }
+
+  @Test
+  void sleep_isOverAtItsEnd_andSaysItsCauseOnce() {
+    wait.sleep(100, WakeUp.PAUSE, false);
+    now = 40;
+    assertThat(delay()).isEqualTo(60);
+    assertThat(wait.state().isOver(99)).isFalse();
+    assertThat(wait.state().isOver(100)).isTrue();
+    assertThat(wait.wake()).isEqualTo(WakeUp.PAUSE);
+    assertThat(wait.wake()).isNull();
+  }
+
+  @Test
+  void hint_endsASleepEarlier_neverLater() {
+    wait.backOffUntil(100);
+    assertThat(wait.wakeBy(100)).isFalse();
+    assertThat(wait.wake()).isEqualTo(WakeUp.PAUSE);
+    wait.backOffUntil(100);
+    assertThat(wait.wakeBy(50)).isTrue();
+    assertThat(wait.state().isOver(49)).isFalse();
+    assertThat(wait.state().isOver(50)).isTrue();
+    assertThat(wait.wake()).isEqualTo(WakeUp.HINT);
+  }
+
+  @Test
+  void sleep_thatIgnoresHints_isNotEndedByOne() {
+    wait.backOffUntil(100);
+    assertThat(wait.state().heedsHints()).isTrue();
+    wait.sleep(100, WakeUp.PAUSE, false);
+    assertThat(wait.state().heedsHints()).isFalse();
+    assertThat(wait.wakeBy(50)).isFalse();
+    assertThat(wait.state().isOver(99)).isFalse();
+  }
+
+  // The rounds of the head.
+
+  private static final NodeReply GRANTED = TestNodes.reply(ReplyCode.GRANTED);
+
+  private static AcquireRound begin(Wait of, TestNodes nodes, String id, int... granting) {
+    LockConfig config = of.waiter().config;
+    LockRequest.Acquire request =
+        new LockRequest.Acquire(TestNodes.KEYS, id, 64, config.ttlMillis(), null, 0, null);
+    AcquireRound r = new AcquireRound(nodes, request, config, null, false, -1, 0, 0);
+    for (int node : granting) {
+      r.answered(node);
+      r.onReply(node, GRANTED, 0, 0);
+    }
+    of.begin(r);
+    return r;
+  }
+
+  @Test
+  void secondRound_ofALeaseId_isResponsibleForWhatTheFirstLeft() {
+    AcquireRound first = begin(wait, nodes, "id");
+    AcquireRound second = begin(wait, nodes, "id");
+    assertThat(first.isSuperseded(0)).isTrue();
+    assertThat(second.isOnlyRoundAt(0)).isFalse();
+    AcquireRound other = begin(wait, nodes, "other");
+    assertThat(second.isSuperseded(0)).as("another lease id").isFalse();
+    assertThat(other.isOnlyRoundAt(0)).isTrue();
+  }
+
+  @Test
+  void leftover_isSuspectedOnce_ifAQuorumBesideTheHomeNodeWasFree() {
+    assertThat(wait.suspectsLeftoverAt(home)).as("no round").isFalse();
+    begin(wait, nodes, "id", 0);
+    assertThat(wait.suspectsLeftoverAt(home)).as("one of three").isFalse();
+    begin(wait, nodes, "id", 0, 1);
+    assertThat(wait.suspectsLeftoverAt(home)).isTrue();
+    assertThat(wait.suspectsLeftoverAt(home)).as("once").isFalse();
+  }
+
+  @Test
+  void leftover_isSuspectedByTheNextHeadToo_unlessTheVotesAreForgotten() {
+    AcquireRound r = begin(wait, nodes, "id", 0, 1);
+    Wait afterGrant = wait.nextAfterGrant();
+    afterGrant.serve(new TestNodes.Caller(config, now, 5000 * MILLI, false));
+    assertThat(afterGrant.suspectsLeftoverAt(home)).isTrue();
+    assertThat(wait.next().suspectsLeftoverAt(home)).as("the lock was not granted").isFalse();
+    serve(config);
+    wait.handOffRefused(r);
+    assertThat(wait.suspectsLeftoverAt(home)).isFalse();
+    begin(wait, nodes, "other", 0, 1);
+    serve(config);
+    assertThat(wait.suspectsLeftoverAt(home)).as("the head left while it slept").isTrue();
+  }
+
+  @Test
+  void leftover_isNotSuspectedInFairMode() {
+    serve(LockConfig.of(TestNodes.options().fair(true).build()));
+    begin(wait, nodes, "id", 0, 1);
+    assertThat(wait.suspectsLeftoverAt(home)).isFalse();
+  }
+
+  @Test
+  void round_thatWon_recordsLateVotesUntilTheNextHeadAsks() {
+    AcquireRound won = begin(wait, nodes, "id", 0, 1);
+    Wait next = wait.nextAfterGrant();
+    assertThat(next.isNewest(won)).isTrue();
+    next.serve(new TestNodes.Caller(config, now, 5000 * MILLI, false));
+    assertThat(next.isNewest(won)).isFalse();
+    assertThat(wait.next().isNewest(won)).isFalse();
   }
 }
