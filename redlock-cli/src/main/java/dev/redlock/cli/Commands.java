@@ -57,7 +57,11 @@ final class Commands implements Runnable {
 
   /** Parses the arguments and runs the command; returns its exit code. */
   static int execute(List<String> args, List<String> rest) {
-    String[] words = args.toArray(String[]::new);
+    boolean help = !args.isEmpty() && args.get(0).equals("help");
+    String[] words =
+        help
+            ? args.size() > 1 ? new String[] {args.get(1), "--help"} : new String[] {"--help"}
+            : args.toArray(String[]::new);
     return commandLine(rest, words).execute(words);
   }
 
@@ -75,9 +79,21 @@ final class Commands implements Runnable {
           }
         });
     return main.setExpandAtFiles(false)
+        .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(Commands::wrongUsage)
         .setExecutionExceptionHandler(Commands::failed);
   }
+
+  /** What people type who know other tools. */
+  private static final Map<String, String> OTHER_WORDS =
+      Map.of(
+          "lock", "redlock run holds a lock while a command runs",
+          "exec", "redlock run runs a command under a lock",
+          "status", "redlock list shows the locks, inspect one of them, nodes the masters",
+          "ls", "redlock list shows the locks",
+          "show", "redlock inspect shows one lock",
+          "unlock", "a lock ends with its command; redlock break takes it by force",
+          "release", "a lock ends with its command; redlock break takes it by force");
 
   @Override
   public void run() {
@@ -89,10 +105,13 @@ final class Commands implements Runnable {
   private static int wrongUsage(ParameterException e, String[] args) {
     CommandLine command = e.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println("redlock: " + Printable.of(String.valueOf(e.getMessage())));
-    if (!CommandLine.UnmatchedArgumentException.printSuggestions(e, err)) {
-      err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+    if (args.length > 0 && !args[0].startsWith("-") && !COMMANDS.containsKey(args[0])) {
+      String hint = OTHER_WORDS.getOrDefault(args[0], "see redlock --help");
+      err.println("redlock: there is no command '" + Printable.of(args[0]) + "': " + hint);
+      return ExitCode.USAGE;
     }
+    err.println("redlock: " + Printable.of(String.valueOf(e.getMessage())));
+    err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
     return ExitCode.USAGE;
   }
 

@@ -16,6 +16,12 @@ public final class ExitCode {
   /** EX_SOFTWARE: a defect of this program. */
   public static final int DEFECT = 70;
 
+  /** EX_OSERR: the system refused something, as to listen on a port. */
+  public static final int SYSTEM = 71;
+
+  /** EX_IOERR: the output could not be written. */
+  public static final int OUTPUT = 74;
+
   /** EX_TEMPFAIL: another client holds the lock. */
   public static final int HELD = 75;
 

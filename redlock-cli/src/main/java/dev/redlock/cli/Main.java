@@ -17,6 +17,11 @@ public final class Main {
 
   /** Runs the command, and returns its exit code. */
   public static int run(String... args) {
+    try {
+      requireReadable(args);
+    } catch (Failure e) {
+      return failed(e);
+    }
     int dashes = args.length > 0 && args[0].equals("run") ? Arrays.asList(args).indexOf("--") : -1;
     if (dashes < 0) {
       return Commands.execute(List.of(args), List.of());
@@ -32,6 +37,22 @@ public final class Main {
       return plain.call();
     } catch (Exception e) {
       return failed(e);
+    }
+  }
+
+  /**
+   * The JVM puts this character in place of what it cannot read. Names that differ would be the
+   * same lock then, and a child would get other arguments than were given.
+   */
+  private static void requireReadable(String... args) {
+    for (String arg : args) {
+      if (arg.indexOf('\uFFFD') >= 0) {
+        throw Failure.usage(
+            "the argument '"
+                + arg
+                + "' cannot be read in this locale: set LC_ALL=C.UTF-8, or the locale in which it"
+                + " was written");
+      }
     }
   }
 

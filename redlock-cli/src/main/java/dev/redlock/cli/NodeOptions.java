@@ -12,6 +12,7 @@ import java.io.Console;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -81,7 +82,7 @@ public final class NodeOptions {
 
   @Option(
       names = {"-v", "--verbose"},
-      description = "Say more on standard error; twice for every detail.")
+      description = "Say more on standard error; twice for every detail of the client.")
   private boolean[] verbose = {};
 
   private Map<String, String> environment = System.getenv();
@@ -194,6 +195,11 @@ public final class NodeOptions {
     } else {
       uris = file.uris();
     }
+    for (String uri : uris) {
+      if (!uri.contains("://") && !uri.contains("@")) {
+        throw Failure.usage("'" + uri + "' is no URI: did you mean redis://" + uri + "?");
+      }
+    }
     if (uris.isEmpty()) {
       throw Failure.usage(
           "no nodes are given: use --nodes redis://host1:6379,redis://host2:6379,redis://host3:6379,"
@@ -266,8 +272,15 @@ public final class NodeOptions {
       }
       return lines.get(0);
     } catch (IOException e) {
-      throw Failure.usage("the password file " + path + " cannot be read: " + e.getMessage());
+      throw Failure.usage("the password file " + path + " cannot be read: " + why(e));
     }
+  }
+
+  /** The message of a missing file is its name alone. */
+  static String why(IOException e) {
+    return e instanceof NoSuchFileException
+        ? "there is no such file"
+        : String.valueOf(e.getMessage());
   }
 
   private @Nullable Duration maxLeaseTime(NodesFile file) {

@@ -49,7 +49,7 @@ record NodesFile(List<String> uris, Map<String, String> settings) {
     try {
       lines = Files.readAllLines(file, UTF_8);
     } catch (IOException e) {
-      throw Failure.usage("the file of nodes " + file + " cannot be read: " + e.getMessage());
+      throw Failure.usage("the file of nodes " + file + " cannot be read: " + NodeOptions.why(e));
     }
     List<String> uris = new ArrayList<>();
     Map<String, String> settings = new LinkedHashMap<>();

@@ -19,6 +19,14 @@ class UsageTest {
         "run a",
         "run -- true",
         "run a --",
+        "run a sleep 10",
+        "run -w 5 minutes a -- true",
+        "run --nodes redis://h:1 --cap 2s a -- true",
+        "run a\uFFFD -- true",
+        "status",
+        "unlock a",
+        "serve --nodes redis://127.0.0.1:1 --port 99999",
+        "watch --nodes redis://127.0.0.1:1 --until NEVER a",
         "run --nonsense a -- true",
         "run -w soon a -- true",
         "run -n -w 1s a -- true",
@@ -37,9 +45,14 @@ class UsageTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--help", "--version", "run --help", "completion"})
+  @ValueSource(strings = {"--help", "--version", "run --help", "completion", "help", "help run"})
   void help_isZero(String line) {
     assertThat(Main.run(line.split(" "))).isZero();
+  }
+
+  @Test
+  void nameThatIsEmpty_is64() {
+    assertThat(Main.run("inspect", "--nodes", "redis://127.0.0.1:1", "")).isEqualTo(ExitCode.USAGE);
   }
 
   @ParameterizedTest

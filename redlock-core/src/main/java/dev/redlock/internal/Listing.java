@@ -199,8 +199,9 @@ final class Listing implements LockListing {
   }
 
   private synchronized void onFailure(int node, Throwable failure) {
-    Throwable cause = failure.getCause();
-    errors[node] = String.valueOf(cause == null ? failure : cause);
+    Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+    String message = cause.getMessage();
+    errors[node] = message == null ? cause.toString() : message;
     scanned.remove((Integer) node);
     if (scanning == node) {
       scanning = -1;

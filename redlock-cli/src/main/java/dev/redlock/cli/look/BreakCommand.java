@@ -18,6 +18,7 @@ import picocli.CommandLine.Parameters;
     mixinStandardHelpOptions = true,
     description = {
       "Take a lock from its holder.",
+      "redlock run ends its command with KILL as soon as it learns it, without a grace.",
       "The holder learns it within a third of its lease time, and may go on with its work until"
           + " then: only a resource that checks the fencing token is safe from it.",
       "Exit code 0 if the lock was broken, 1 if it is free or you said no, 69 if too few nodes"
@@ -47,7 +48,7 @@ public final class BreakCommand extends Look {
     LockInspection broken = answer(operations.breakLock(name));
     Holding was = Holding.of(broken);
     if (json()) {
-      out.println(InspectCommand.json(broken, was, Map.of()));
+      out.println(InspectCommand.json(broken, was, Map.of()).put("broken", true));
     } else {
       out.println("broken; before: " + was.sentence(broken));
     }

@@ -1,5 +1,7 @@
 package dev.redlock.cli.look;
 
+import dev.redlock.AcquireReport;
+import dev.redlock.QuorumUnavailableException;
 import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.LockListing;
 import dev.redlock.operations.Operations;
@@ -7,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /** Reads the locks that are held. */
 public final class Locks {
@@ -22,7 +25,20 @@ public final class Locks {
         page.forEach(taker);
         page = Look.answer(listing.next());
       }
+    } catch (QuorumUnavailableException e) {
+      throw Look.tooFew("locks not listed: " + unread(e.report()));
     }
+  }
+
+  private static String unread(AcquireReport report) {
+    List<AcquireReport.NodeVote> errors =
+        report.votes().stream().filter(vote -> vote.error() != null).toList();
+    int nodes = report.votes().size();
+    return "%d of %d nodes can be read, %d are needed: "
+            .formatted(nodes - errors.size(), nodes, report.quorum())
+        + errors.stream()
+            .map(vote -> vote.node() + " (" + vote.error() + ")")
+            .collect(Collectors.joining(", "));
   }
 
   /** All locks whose names match, sorted by name. */

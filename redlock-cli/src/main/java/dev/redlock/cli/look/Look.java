@@ -7,6 +7,7 @@ import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
 import dev.redlock.cli.NodeOptions;
 import dev.redlock.cli.OutputOptions;
+import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
 import dev.redlock.spi.Printable;
@@ -39,8 +40,12 @@ public abstract class Look implements Callable<Integer> {
       Connections.settle(client.operations()); // To look at a node, its vote need not count yet.
       PrintWriter out = out();
       int code = look(client.operations(), out);
-      out.flush();
+      if (out.checkError() || System.out.checkError()) {
+        throw new Failure(ExitCode.OUTPUT, "the output cannot be written");
+      }
       return code;
+    } catch (IllegalArgumentException e) { // A name or a pattern.
+      throw Failure.usage(String.valueOf(e.getMessage()));
     }
   }
 
@@ -48,7 +53,7 @@ public abstract class Look implements Callable<Integer> {
     return command().commandLine().getOut();
   }
 
-  PrintWriter err() {
+  protected PrintWriter err() {
     return command().commandLine().getErr();
   }
 
@@ -73,6 +78,24 @@ public abstract class Look implements Callable<Integer> {
       }
       throw e;
     }
+  }
+
+  /** What the nodes say together about one lock, for people. */
+  public static String sentence(LockInspection inspection) {
+    return Holding.of(inspection).sentence(inspection);
+  }
+
+  /** Why a node does not vote, in the words of this command. */
+  public static String cause(NodeState node) {
+    String cause =
+        node.cause()
+            .replace(" (a node that is known to be new may vote at once with RestartGuard.OFF)", "")
+            .replace(
+                "before this client first saw it",
+                "before this client first saw it: it may have forgotten locks");
+    return cause.contains("NOAUTH")
+        ? cause + " - give --password-file, --ask-password or REDLOCK_PASSWORD"
+        : cause;
   }
 
   /** How many nodes are needed to decide anything. */

@@ -31,7 +31,7 @@ public final class NodesCommand extends Look {
             node.node(),
             node.state(),
             node.remaining().isZero() ? null : node.remaining(),
-            node.cause());
+            cause(node));
       }
       table.print(out);
     }

@@ -1,7 +1,7 @@
 package dev.redlock.cli.look;
 
-import dev.redlock.QuorumUnavailableException;
 import dev.redlock.cli.ExitCode;
+import dev.redlock.cli.Failure;
 import dev.redlock.cli.Terminal;
 import dev.redlock.cli.TimeConverter;
 import dev.redlock.operations.ListedLock;
@@ -59,7 +59,9 @@ public final class TopCommand extends Look {
         out.print(CLEAR);
       }
       draw(operations, out);
-      out.flush();
+      if (out.checkError() || System.out.checkError()) {
+        break;
+      }
     }
     return ExitCode.OK;
   }
@@ -68,7 +70,7 @@ public final class TopCommand extends Look {
     List<ListedLock> locks;
     try {
       locks = Locks.all(operations, pattern);
-    } catch (QuorumUnavailableException e) {
+    } catch (Failure e) {
       err().println("redlock: " + Printable.of(String.valueOf(e.getMessage())));
       err().flush();
       return; // The next look may find more nodes.

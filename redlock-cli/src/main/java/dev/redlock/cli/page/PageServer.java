@@ -73,6 +73,8 @@ final class PageServer implements AutoCloseable {
       if (!isExpected(exchange.getRequestHeaders().getFirst("Host"))) {
         answer(
             exchange, 403, "this host is not served: open the address that redlock serve printed");
+      } else if (exchange.getRequestMethod().equals("HEAD")) {
+        exchange.sendResponseHeaders(405, -1);
       } else if (!exchange.getRequestMethod().equals("GET")) {
         answer(exchange, 405, "read only");
       } else if (path.equals("/")) {

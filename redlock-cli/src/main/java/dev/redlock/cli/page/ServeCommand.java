@@ -2,6 +2,7 @@ package dev.redlock.cli.page;
 
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
+import dev.redlock.cli.Terminal;
 import dev.redlock.cli.TimeConverter;
 import dev.redlock.cli.look.Look;
 import dev.redlock.operations.Operations;
@@ -62,6 +63,9 @@ public final class ServeCommand extends Look {
   @Override
   protected int look(Operations operations, PrintWriter out) throws InterruptedException {
     requirePause(every, LEAST_PAUSE);
+    if (port < 0 || port > 65_535) {
+      throw Failure.usage("--port " + port + " must lie between 0 (a free port) and 65535");
+    }
     Board board = new Board();
     Observer observer = new Observer(operations, pattern);
     try (PageServer server =
@@ -73,6 +77,10 @@ public final class ServeCommand extends Look {
               + server.port()
               + "/");
       out.flush();
+      if (Terminal.console() != null) {
+        err().println("redlock: open this page in a browser; Ctrl-C ends");
+        err().flush();
+      }
       while (!Thread.currentThread().isInterrupted()) {
         board.show(observer.look(System.currentTimeMillis(), every));
         Thread.sleep(every.toMillis());
@@ -80,8 +88,7 @@ public final class ServeCommand extends Look {
       return ExitCode.OK;
     } catch (IOException e) {
       throw new Failure(
-          ExitCode.CANNOT_START,
-          "cannot listen on " + address + ":" + port + ": " + e.getMessage());
+          ExitCode.SYSTEM, "cannot listen on " + address + ":" + port + ": " + e.getMessage());
     }
   }
 

@@ -7,6 +7,7 @@ import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
+import dev.redlock.cli.look.Look;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.NodeState.State;
 import dev.redlock.spi.Printable;
@@ -29,20 +30,28 @@ final class Acquiring {
   /** Connect, handshake and probe have 500 ms each. */
   private static final Duration TO_CONNECT = Duration.ofSeconds(3);
 
+  /** So long a person waits without a word. */
+  private static final Duration SILENCE = Duration.ofSeconds(1);
+
+  /** Between two looks at nodes that have nothing to wait for. */
+  private static final Duration SECOND_LOOK = Duration.ofMillis(300);
+
   private static final Duration FOR_EVER = Duration.ofDays(3650);
 
   private final Redlock redlock;
   private final DistributedLock lock;
   private final Signals signals;
   private final int heldCode;
-  private final boolean verbose;
 
-  Acquiring(Redlock redlock, DistributedLock lock, Signals signals, int heldCode, boolean verbose) {
+  /** Whether a person reads what is printed. */
+  private final boolean talks;
+
+  Acquiring(Redlock redlock, DistributedLock lock, Signals signals, int heldCode, boolean talks) {
     this.redlock = redlock;
     this.lock = lock;
     this.signals = signals;
     this.heldCode = heldCode;
-    this.verbose = verbose;
+    this.talks = talks;
   }
 
   /** Tries without waiting for a holder; null if a signal came first. */
@@ -63,7 +72,31 @@ final class Acquiring {
     if (!awaitQuorum(TO_CONNECT, limit == null)) {
       return null;
     }
-    return result(lock.acquireAsync(limit == null ? FOR_EVER : limit));
+    CompletableFuture<Lease> asked = lock.acquireAsync(limit == null ? FOR_EVER : limit);
+    if (talks) {
+      sayHolderAfter(SILENCE, asked);
+    }
+    return result(asked);
+  }
+
+  /** Says once who holds the lock, unless it comes before. */
+  private void sayHolderAfter(Duration silence, CompletableFuture<Lease> asked) {
+    String name = lock.names().iterator().next();
+    CompletableFuture.delayedExecutor(silence.toMillis(), TimeUnit.MILLISECONDS)
+        .execute(
+            () -> {
+              if (!asked.isDone()) {
+                redlock
+                    .operations()
+                    .inspect(name)
+                    .thenAccept(
+                        found -> {
+                          if (!asked.isDone()) {
+                            System.err.println("redlock: waits: " + Look.sentence(found));
+                          }
+                        });
+              }
+            });
   }
 
   /** Null if a signal came first. Cancels the future of the lock itself, which then gives up. */
@@ -104,6 +137,7 @@ final class Acquiring {
     CompletableFuture<Void> ready = redlock.operations().ready().toCompletableFuture().copy();
     signals.onFirst(() -> ready.cancel(true));
     Duration next = limit;
+    boolean hopeless = false;
     while (true) {
       try {
         ready.get(next.toNanos(), TimeUnit.NANOSECONDS);
@@ -114,19 +148,24 @@ final class Acquiring {
         throw failure(e.getCause());
       } catch (TimeoutException e) {
         List<NodeState> states = redlock.operations().nodes();
-        long soon =
-            states.stream()
-                .filter(s -> s.state() == State.VOTING || s.state() == State.QUARANTINED)
-                .count();
-        if (!patient || soon <= states.size() / 2) {
+        long soon = states.stream().filter(Acquiring::votesSoon).count();
+        boolean before = hopeless;
+        hopeless = soon <= states.size() / 2;
+        if (!patient || (hopeless && before)) {
           throw new Failure(ExitCode.TOO_FEW_NODES, "too few nodes: " + described(states));
         }
-        if (verbose) {
+        if (talks && !hopeless) {
           System.err.println("redlock: waits for nodes: " + described(states));
         }
-        next = TO_CONNECT;
+        next = hopeless ? SECOND_LOOK : TO_CONNECT;
       }
     }
+  }
+
+  /** A quarantine that tells no end may never end: the node contradicts this client. */
+  private static boolean votesSoon(NodeState node) {
+    return node.state() == State.VOTING
+        || (node.state() == State.QUARANTINED && !node.remaining().isZero());
   }
 
   private static String described(List<NodeState> states) {
@@ -137,7 +176,7 @@ final class Acquiring {
                     + " "
                     + s.state()
                     + (s.remaining().isZero() ? "" : " for " + s.remaining().toMillis() + " ms")
-                    + (s.cause().isEmpty() ? "" : " (" + Printable.of(s.cause()) + ")"))
+                    + (s.cause().isEmpty() ? "" : " (" + Printable.of(Look.cause(s)) + ")"))
         .collect(Collectors.joining(", "));
   }
 }

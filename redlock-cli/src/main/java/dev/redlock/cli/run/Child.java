@@ -27,7 +27,7 @@ final class Child {
   static Child start(List<String> command, Map<String, String> variables) {
     ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
     builder.environment().putAll(variables);
-    builder.environment().remove("_JAVA_SR_SIGNUM"); // Of the start script, for this JVM alone.
+    restore(builder.environment());
     try {
       return new Child(builder.start());
     } catch (IOException e) {
@@ -36,6 +36,18 @@ final class Child {
       throw new Failure(
           absent ? ExitCode.NOT_FOUND : ExitCode.CANNOT_START,
           "cannot start " + command.get(0) + ": " + why.replaceFirst(".*error=\\d+, ", ""));
+    }
+  }
+
+  /** Takes back what the start script has set for this JVM alone. */
+  private static void restore(Map<String, String> environment) {
+    environment.remove("_JAVA_SR_SIGNUM");
+    String locale = environment.remove("_REDLOCK_LC_ALL");
+    if (locale != null) {
+      environment.remove("LC_ALL");
+      if (!locale.isEmpty()) {
+        environment.put("LC_ALL", locale);
+      }
     }
   }
 

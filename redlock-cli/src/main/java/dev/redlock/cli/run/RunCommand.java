@@ -5,9 +5,11 @@ import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
+import dev.redlock.RedlockBuilder;
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
 import dev.redlock.cli.NodeOptions;
+import dev.redlock.cli.Terminal;
 import dev.redlock.cli.TimeConverter;
 import dev.redlock.cli.TimeSpan;
 import dev.redlock.spi.Printable;
@@ -16,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -32,20 +35,23 @@ import picocli.CommandLine.Parameters;
     description = {
       "Run a command under a lock, without a shell. Its exit code is that of the command.",
       "The command is gone before another client can hold the lock: it gets TERM when the"
-          + " lease cannot be extended any more, and KILL before the lease ends."
+          + " lease cannot be extended any more, and KILL before the lease ends.",
+      "If redlock itself is killed (KILL) or stopped, the command goes on without the lock."
     },
     footer = {
       "",
       "Exit codes: 75 another client holds the lock, 69 too few nodes, 79 the lock was lost,",
       "64 wrong usage, 126 or 127 the command cannot start, else that of the command.",
-      "The command gets REDLOCK_TOKEN and REDLOCK_NAME in its environment.",
+      "The command gets REDLOCK_TOKEN and REDLOCK_NAME in its environment, beside all variables"
+          + " that redlock got, also REDLOCK_PASSWORD.",
+      "A time without a unit is in seconds.",
       "",
       "Example: redlock run -n backup -- pg_dump --file=/backup/shop.sql shop"
     })
 public final class RunCommand implements Callable<Integer> {
   @Parameters(
       paramLabel = "NAME",
-      arity = "1..*",
+      arity = "0..*",
       description = "The name of the lock. Several names: all of them are acquired, or none.")
   private List<String> names = List.of();
 
@@ -76,17 +82,33 @@ public final class RunCommand implements Callable<Integer> {
       names = "--grace",
       paramLabel = "TIME",
       converter = TimeConverter.class,
-      description = "The time from TERM to KILL. Default: a quarter of the lease, 10s at most.")
+      description =
+          "The time from TERM to KILL when the lock is lost."
+              + " Default: a quarter of the lease, 10s at most.")
   private @Nullable Duration grace;
 
   @Option(
       names = "--cap",
       paramLabel = "TIME",
       converter = TimeConverter.class,
-      description = "The longest time that the command may take. Default: no limit.")
+      description =
+          "The longest time that the command may take, at least the lease. It then ends as if the"
+              + " lock were lost, with 79. Default: no limit.")
   private @Nullable Duration cap;
 
+  @Option(
+      names = "--label",
+      paramLabel = "TEXT",
+      description = "What other users see of this holder. Default: host and process id of redlock.")
+  private @Nullable String label;
+
   @Mixin private NodeOptions nodes = new NodeOptions();
+
+  /** Who writes {@code -w 5 minutes NAME} wants one lock. */
+  private static final Set<String> UNITS =
+      Set.of(
+          "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "mins", "minute", "minutes",
+          "h", "hour", "hours");
 
   private final List<String> command;
 
@@ -120,6 +142,7 @@ public final class RunCommand implements Callable<Integer> {
       case "--lease" -> leaseTime = TimeSpan.parse(value);
       case "--grace" -> grace = TimeSpan.parse(value);
       case "--cap" -> cap = TimeSpan.parse(value);
+      case "--label" -> label = value;
       default -> {
         return nodes.setValue(option, value);
       }
@@ -136,7 +159,18 @@ public final class RunCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     if (command.isEmpty()) {
       throw Failure.usage(
-          "no command is given: write it after --, as in redlock run NAME -- COMMAND");
+          names.size() < 2
+              ? "no command is given: write it after --, as in redlock run NAME -- COMMAND"
+              : "write -- before the command: redlock run "
+                  + names.get(0)
+                  + " -- "
+                  + String.join(" ", names.subList(1, names.size())));
+    } else if (names.isEmpty()) {
+      throw Failure.usage(
+          "the lock has no name: write it before --, as in redlock run NAME -- COMMAND");
+    } else if (names.size() > 1 && UNITS.contains(names.get(0))) {
+      throw Failure.usage(
+          "'" + names.get(0) + "' would be the name of a lock: write a time as 5m or 30s");
     } else if (once && wait != null) {
       throw Failure.usage("-n and -w exclude each other");
     } else if (heldCode < 0 || heldCode > 255) {
@@ -144,10 +178,11 @@ public final class RunCommand implements Callable<Integer> {
     }
     Signals signals = new Signals();
     signals.install();
-    try (Redlock redlock = nodes.client()) {
+    try (Redlock redlock = nodes.client(this::label)) {
       DistributedLock lock = lock(redlock);
       Duration least = grace(lock.options());
-      Acquiring acquiring = new Acquiring(redlock, lock, signals, heldCode, nodes.verbose());
+      boolean talks = nodes.verbose() || Terminal.console() != null;
+      Acquiring acquiring = new Acquiring(redlock, lock, signals, heldCode, talks);
       Lease lease = once ? acquiring.once() : acquiring.within(wait);
       if (lease == null) {
         return ExitCode.ofSignal(signals.first());
@@ -158,12 +193,27 @@ public final class RunCommand implements Callable<Integer> {
     }
   }
 
+  private void label(RedlockBuilder builder) {
+    if (label != null) {
+      builder.label(label);
+    }
+  }
+
   private DistributedLock lock(Redlock redlock) {
     try {
       LockOptions.Builder options = redlock.defaultOptions().toBuilder();
       if (cap == null) {
         options.noHoldCap();
       } else {
+        Duration lease = leaseTime == null ? options.build().leaseTime() : leaseTime;
+        if (cap.compareTo(lease) < 0) {
+          throw Failure.usage(
+              "--cap "
+                  + Printable.of(cap)
+                  + " must not be shorter than the lease time "
+                  + Printable.of(lease)
+                  + ": set --lease too");
+        }
         options.holdCap(cap);
       }
       if (leaseTime != null) {
@@ -223,14 +273,15 @@ public final class RunCommand implements Callable<Integer> {
     boolean foreground = isForeground();
     // A terminal sends INT to this process and to the child.
     boolean passes = signals.passTo(signal -> pass(child, signal, foreground));
-    Guard guard = new Guard(lease, child, least, margin, () -> say(lossLine(lease, name)));
+    long began = System.nanoTime();
+    Guard guard = new Guard(lease, child, least, margin, () -> say(lossLine(lease, name, began)));
     guard.start();
     if (!passes) {
       child.signal("TERM"); // It came while the child was started.
     }
     int code = child.await();
     if (guard.stop()) {
-      say("the lock " + name + " was lost; the command was ended");
+      say("the lock " + name + " is gone; the command was ended");
       return ExitCode.LOST;
     }
     if (nodes.verbose()) {
@@ -245,16 +296,20 @@ public final class RunCommand implements Callable<Integer> {
     }
   }
 
-  private static String lossLine(Lease lease, String name) {
+  private String lossLine(Lease lease, String name, long beganNanos) {
     Duration left = lease.remainingValidity();
     LeaseEnd end = lease.whenEnded().toCompletableFuture().getNow(null);
+    long heldNanos = System.nanoTime() - beganNanos;
+    if (cap != null && heldNanos + left.toNanos() > cap.minus(cap.dividedBy(10)).toNanos()) {
+      return "the command has reached --cap " + Printable.of(cap) + ": TERM";
+    }
     return end == null
         ? "the lock "
             + name
             + " cannot be extended, valid for "
             + Printable.of(Duration.ofMillis(left.toMillis()))
             + ": TERM"
-        : "the lock " + name + " ended (" + end + "): KILL";
+        : "the lock " + name + " was broken or lost (" + end + "): KILL at once, without a grace";
   }
 
   /** Whether a terminal sends its signals to the group of this process. */

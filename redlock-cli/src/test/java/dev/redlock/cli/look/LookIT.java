@@ -126,7 +126,7 @@ class LookIT {
     nodes.get(1).kill();
     Captured seen = redlock("list");
     assertThat(seen.code()).isEqualTo(ExitCode.TOO_FEW_NODES);
-    assertThat(seen.err()).contains("1 of 3 could be asked, 2 are needed");
+    assertThat(seen.err()).contains("1 of 3 nodes can be read, 2 are needed");
   }
 
   @Test

@@ -63,6 +63,23 @@ class InstalledIT {
         .isEqualTo("axc");
   }
 
+  /**
+   * {@code "$n"} has letters that are not ASCII, written so that no program in between needs them.
+   */
+  @Test
+  void withoutALocale_namesAndArgumentsAreThoseThatWereGiven() throws Exception {
+    String name = "n=$(printf '\\303\\274n\\303\\257'); unset LANG LC_CTYPE; export LC_ALL=C;";
+    String print = "sh -c 'printf \"%s %s %s\" \"$REDLOCK_NAME\" \"$1\" \"$LC_ALL\"' x \"a$n\"";
+    assertThat(shell(name + "redlock run --restart-guard OFF \"$n\" -- " + print))
+        .isEqualTo("ünï aünï C");
+  }
+
+  @Test
+  void outputThatCannotBeWritten_isNoSuccess() throws Exception {
+    assertThat(shell("redlock nodes --restart-guard OFF 2>&1 >/dev/full; echo $?"))
+        .isEqualTo("redlock: the output cannot be written\n74\n");
+  }
+
   @Test
   void script_calledThroughALink_findsTheJar() throws Exception {
     assertThat(shell("ln -s " + installed + "/redlock here && ./here --version && rm here"))

@@ -156,7 +156,7 @@ class RunIT {
         List<String> all = Files.readAllLines(beats);
         long lastMillis = Long.parseLong(all.get(all.size() - 1)) / 1_000_000;
         assertThat(lastMillis).as("run %d: %s", i, wrapper.err()).isLessThan(expiresMillis);
-        assertThat(wrapper.err()).contains("TERM").contains("was lost");
+        assertThat(wrapper.err()).contains("TERM").contains("is gone");
       }
       nodes.endFaults();
     }

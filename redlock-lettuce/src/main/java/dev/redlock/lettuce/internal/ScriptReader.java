@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +76,15 @@ public final class ScriptReader implements LockReader {
                                     Script.LIST.text(), ScriptOutputType.MULTI, NO_KEYS, values),
                         made.channel().channel().eventLoop())
                     .thenCompose(sent -> inTime(sent.toCompletableFuture())))
-        .thenApply(ScriptReader::page);
+        .handle(
+            (reply, failure) -> {
+              if (failure != null) {
+                throw new CompletionException(
+                    new IOException(
+                        Failures.kind(failure) + ": " + Failures.message(failure), failure));
+              }
+              return page(reply);
+            });
   }
 
   /** Not by {@code orTimeout}: its thread would keep the class loader of its maker for ever. */
