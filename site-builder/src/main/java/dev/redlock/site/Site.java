@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -38,9 +39,11 @@ public final class Site {
             "docs/algorithm",
             "docs/glossary",
             "docs/comparison",
-            "docs/benchmarks",
-            "docs/rationale"));
+            "docs/benchmarks"));
   }
+
+  /** The pages of this folder are a group of the menu. */
+  private static final String DECISIONS = "docs/decisions";
 
   private final Path repository;
   private final Map<String, Page> pages;
@@ -67,10 +70,10 @@ public final class Site {
     System.exit(dead.isEmpty() ? 0 : 1);
   }
 
-  /** Reads the pages of the root folder and of docs. */
+  /** Reads the pages of the root folder, of docs, and of the decisions. */
   static Site read(Path repository) throws IOException {
     Map<String, Page> pages = new TreeMap<>();
-    for (String folder : List.of("", "docs")) {
+    for (String folder : List.of("", "docs", DECISIONS)) {
       try (Stream<Path> files = Files.list(repository.resolve(folder))) {
         for (Path file : files.filter(f -> f.toString().endsWith(SOURCE)).toList()) {
           String path = repository.relativize(file).toString().replace('\\', '/');
@@ -108,7 +111,7 @@ public final class Site {
   }
 
   private String html(Page page) {
-    String up = page.path().contains("/") ? "../" : "";
+    String up = "../".repeat(Path.of(page.path()).getNameCount() - 1);
     return resource("page.html")
         .replace("${title}", HtmlPage.escape(page.title()))
         .replace("${style}", resource("site.css"))
@@ -131,8 +134,13 @@ public final class Site {
             }
           }
         });
+    Predicate<Page> isDecision = page -> page.path().startsWith(DECISIONS + "/");
+    menu.append("<h2>Decisions</h2>\n");
+    rest.values().stream().filter(isDecision).forEach(page -> item(menu, page, current, up));
     menu.append("<h2>More</h2>\n");
-    rest.values().forEach(page -> item(menu, page, current, up));
+    rest.values().stream()
+        .filter(isDecision.negate())
+        .forEach(page -> item(menu, page, current, up));
     return menu.append("<a href=\"")
         .append(up)
         .append("javadoc/index.html\">Javadoc</a>\n")

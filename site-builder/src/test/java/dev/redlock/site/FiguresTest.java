@@ -56,7 +56,7 @@ class FiguresTest {
     List<String> without = new ArrayList<>();
     int figures = 0;
     for (Path file : Repository.pages()) {
-      String page = file.getFileName().toString();
+      String page = name(file);
       if (page.equals("CHANGELOG.md")) {
         continue; // The changelog has figures of earlier versions.
       }
@@ -105,6 +105,14 @@ class FiguresTest {
     }
 
     assertThat(unused).isEmpty();
+  }
+
+  /** The name of a page of the root folder, or the path in docs of another page. */
+  private static String name(Path file) {
+    Path docs = Repository.ROOT.resolve("docs");
+    return (file.startsWith(docs) ? docs.relativize(file) : file.getFileName())
+        .toString()
+        .replace('\\', '/');
   }
 
   private static List<String> without(

@@ -14,10 +14,10 @@ final class Repository {
 
   private Repository() {}
 
-  /** All pages: those of the root folder, and those of docs. */
+  /** All pages: those of the root folder, and those of docs and its folders. */
   static List<Path> pages() throws IOException {
     try (Stream<Path> root = Files.list(ROOT);
-        Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
+        Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
       return Stream.concat(root, docs)
           .filter(file -> file.toString().endsWith(".md"))
           .sorted()

@@ -84,6 +84,11 @@ class SiteTest {
             "<h2 id=\"a-lock-delay\">",
             "<table>",
             "href=\"../docs/recipes.html#a-pool-of-k-permits\"");
+    assertThat(Files.readString(out.resolve("docs/decisions/queue.html")))
+        .contains(
+            "<h2>Decisions</h2>",
+            "href=\"../../docs/decisions/wake-ups.html\"",
+            "href=\"../../index.html\"");
     assertThat(Files.readString(out.resolve("search-index.js")))
         .contains("[\"docs/refused.html#a-lock-delay\",");
   }
