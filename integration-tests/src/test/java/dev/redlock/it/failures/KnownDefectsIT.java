@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Defects of other libraries that this library does not have. Each test names its defect; {@code
- * docs/failures.md} lists all of them, including those that other classes test.
+ * docs/testing.md} lists all of them, including those that other classes test.
  */
 @RedisTest(nodes = 5, gated = true)
 @Tag("thorough")

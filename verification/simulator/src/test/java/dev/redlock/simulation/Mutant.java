@@ -6,9 +6,10 @@ import java.util.List;
 /**
  * One fault, put into a copy of the sources.
  *
- * @param name the fault
- * @param source where the fault is from: {@code M…} the hazards page, {@code I} the issue, {@code
- *     X} a defect that this project had
+ * @param name the fault, in a sentence: {@code bin/simulate --mutants --list} prints it
+ * @param source where the fault is from: {@code M…} the project's list of hazards, {@code I} the
+ *     plan of the simulator, {@code X} a defect that this project had or that a review found,
+ *     {@code S} a fault in the client around the protocol
  * @param edits what is replaced; each original must occur exactly once
  */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.

@@ -22,6 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.FileObject;
 import javax.tools.ForwardingJavaFileManager;
@@ -51,11 +52,7 @@ final class MutantHunt {
   /** Hunts all, or those whose name contains the text; prints a table; true if all were caught. */
   static boolean run(Path root, String only, int threads, PrintWriter out)
       throws InterruptedException, ExecutionException {
-    List<Mutant> mutants =
-        Stream.concat(Mutant.all().stream(), ShellMutants.all().stream())
-            .filter(m -> only == null || m.name().contains(only) || m.source().equals(only))
-            .toList();
-    List<Outcome> outcomes = hunt(root, mutants, SEEDS, true, threads);
+    List<Outcome> outcomes = hunt(root, selected(only), SEEDS, true, threads);
     out.println("| source | mutant | caught by seed | caught by history |");
     out.println("|---|---|---|---|");
     int caught = 0;
@@ -72,6 +69,29 @@ final class MutantHunt {
     out.println("simulate: mutants caught=" + caught + " of=" + outcomes.size());
     out.flush();
     return caught == outcomes.size();
+  }
+
+  /** Prints the faults and the classes that they change; runs nothing. */
+  static void list(String only, PrintWriter out) {
+    out.println("| source | class | mutant |");
+    out.println("|---|---|---|");
+    List<Mutant> mutants = selected(only);
+    for (Mutant m : mutants) {
+      String types =
+          m.edits().stream()
+              .map(edit -> edit.file().replaceAll(".*/|\\.java$", ""))
+              .distinct()
+              .collect(Collectors.joining(", "));
+      out.println("| " + m.source() + " | " + types + " | " + m.name() + " |");
+    }
+    out.println("simulate: mutants=" + mutants.size());
+    out.flush();
+  }
+
+  private static List<Mutant> selected(String only) {
+    return Stream.concat(Mutant.all().stream(), ShellMutants.all().stream())
+        .filter(m -> only == null || m.name().contains(only) || m.source().equals(only))
+        .toList();
   }
 
   private static String firstOf(List<String> names) {

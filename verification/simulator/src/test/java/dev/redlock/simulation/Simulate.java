@@ -113,6 +113,9 @@ final class Simulate implements Callable<Integer> {
       description = "only the mutants whose name contains NAME")
   private String only;
 
+  @Option(names = "--list", description = "with --mutants: print them, and run nothing")
+  private boolean list;
+
   public static void main(String[] args) {
     System.exit(new CommandLine(new Simulate()).execute(args));
   }
@@ -127,6 +130,9 @@ final class Simulate implements Callable<Integer> {
       return writeTraces(out);
     } else if (what.seed != null) {
       return replay(out, what.seed);
+    } else if (what.mutants && list) {
+      MutantHunt.list(only, out);
+      return 0;
     } else if (what.mutants) {
       return MutantHunt.run(sources, only, threads, out) ? 0 : 1;
     } else if (what.collisions) {

@@ -1,0 +1,44 @@
+package dev.redlock.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The list of all mutants, without a hunt: {@link MutantsTest} hunts them. */
+class MutantListTest {
+  private static final List<Mutant> ALL =
+      Stream.concat(Mutant.all().stream(), ShellMutants.all().stream()).toList();
+
+  @Test
+  void mutants_areExplainedByASentenceOfTheirOwn() {
+    assertThat(ALL).extracting(Mutant::name).doesNotHaveDuplicates();
+    assertThat(ALL)
+        .allSatisfy(mutant -> assertThat(mutant.name().split(" ")).hasSizeGreaterThan(2))
+        .allSatisfy(mutant -> assertThat(mutant.source()).matches("M\\d+|[IXS]"))
+        .allSatisfy(mutant -> assertThat(mutant.edits()).isNotEmpty());
+  }
+
+  @Test
+  void mutants_fitTheSources() throws Exception {
+    for (Mutant mutant : ALL) {
+      MutantHunt.requireFits(Path.of("..", ".."), mutant);
+    }
+  }
+
+  @Test
+  void list_hasARowForEachMutant() {
+    StringWriter out = new StringWriter();
+    MutantHunt.list(null, new PrintWriter(out));
+
+    assertThat(out.toString().lines())
+        .hasSize(ALL.size() + 3)
+        .contains("| M2 | Nodes | half of the nodes counts as a quorum |")
+        .last()
+        .isEqualTo("simulate: mutants=" + ALL.size());
+  }
+}
