@@ -21,6 +21,9 @@ import java.util.stream.Stream;
 public final class Site {
   private static final String SOURCE = ".md";
 
+  /** The pages of this folder are a group of the menu. */
+  private static final String DECISIONS = "docs/decisions";
+
   /** Groups of the menu; other pages follow under "More". */
   private static final Map<String, List<String>> MENU = new LinkedHashMap<>();
 
@@ -41,9 +44,6 @@ public final class Site {
             "docs/comparison",
             "docs/benchmarks"));
   }
-
-  /** The pages of this folder are a group of the menu. */
-  private static final String DECISIONS = "docs/decisions";
 
   private final Path repository;
   private final Map<String, Page> pages;
