@@ -28,21 +28,18 @@ public final class Site {
   private static final Map<String, List<String>> MENU = new LinkedHashMap<>();
 
   static {
-    MENU.put("Begin", List.of("README", "docs/tutorial", "docs/choosing", "docs/recipes"));
+    MENU.put(
+        "Begin",
+        List.of("docs/first-project", "README", "docs/choosing", "docs/tutorial", "docs/recipes"));
     MENU.put(
         "Use",
-        List.of("docs/spring", "docs/vertx", "docs/cluster", "docs/migrating", "docs/refused"));
+        List.of("docs/safety", "docs/spring", "docs/vertx", "docs/cluster", "docs/migrating"));
     MENU.put(
         "Operate",
-        List.of("docs/production", "docs/operations", "docs/observability", "docs/managed"));
+        List.of("docs/operations", "docs/command", "docs/observability", "docs/managed"));
     MENU.put(
         "Understand",
-        List.of(
-            "docs/safety",
-            "docs/algorithm",
-            "docs/glossary",
-            "docs/comparison",
-            "docs/benchmarks"));
+        List.of("docs/algorithm", "docs/architecture", "docs/glossary", "docs/benchmarks"));
   }
 
   private final Path repository;

@@ -79,9 +79,9 @@ class SiteTest {
     assertThat(broken).isEmpty();
     assertThat(outside).isEmpty();
     assertThat(sections).isGreaterThan(150);
-    assertThat(Files.readString(out.resolve("docs/refused.html")))
+    assertThat(Files.readString(out.resolve("docs/choosing.html")))
         .contains(
-            "<h2 id=\"a-lock-delay\">",
+            "<h3 id=\"a-lock-delay\">",
             "<table>",
             "href=\"../docs/recipes.html#a-pool-of-k-permits\"");
     assertThat(Files.readString(out.resolve("docs/decisions/queue.html")))
@@ -90,7 +90,7 @@ class SiteTest {
             "href=\"../../docs/decisions/wake-ups.html\"",
             "href=\"../../index.html\"");
     assertThat(Files.readString(out.resolve("search-index.js")))
-        .contains("[\"docs/refused.html#a-lock-delay\",");
+        .contains("[\"docs/choosing.html#a-lock-delay\",");
   }
 
   @Test

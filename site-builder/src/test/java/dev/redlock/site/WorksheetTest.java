@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The tables of docs/production.md say what the options and the alerts say. */
+/** The tables of docs/operations.md say what the options and the alerts say. */
 class WorksheetTest {
   private static final Duration LEAST_GUARD = Duration.ofSeconds(5);
   private static final Duration GUARD_MARGIN = Duration.ofSeconds(2);
@@ -23,15 +23,13 @@ class WorksheetTest {
     for (Duration leaseTime :
         List.of(
             Duration.ofMillis(300),
-            Duration.ofSeconds(1),
             Duration.ofSeconds(3),
             Duration.ofSeconds(10),
-            Duration.ofSeconds(30),
-            Duration.ofSeconds(60))) {
+            Duration.ofSeconds(30))) {
       rows.add(row(LockOptions.builder().leaseTime(leaseTime).build()));
     }
 
-    assertThat(production().lines()).containsSubsequence(rows);
+    assertThat(operations().lines()).containsSubsequence(rows);
   }
 
   private static String row(LockOptions options) {
@@ -68,14 +66,14 @@ class WorksheetTest {
             .filter(line -> line.startsWith("- alert: "))
             .map(line -> line.substring("- alert: ".length()))
             .toList();
-    String production = production();
+    String operations = operations();
 
     assertThat(alerts)
         .isNotEmpty()
-        .allSatisfy(alert -> assertThat(production).contains("| `" + alert + "` |"));
+        .allSatisfy(alert -> assertThat(operations).contains("| `" + alert + "` |"));
   }
 
-  private static String production() throws IOException {
-    return Files.readString(Repository.ROOT.resolve("docs/production.md"));
+  private static String operations() throws IOException {
+    return Files.readString(Repository.ROOT.resolve("docs/operations.md"));
   }
 }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * At most {@code k} holders at a time over all processes. Each permit is a lock with a name of its
  * own, {@code pool:0} to {@code pool:k-1}. So each permit is as sound as a lock; a count on a
- * majority of masters would admit too many ({@code docs/refused.md}).
+ * majority of masters would admit too many ({@code docs/choosing.md}).
  */
 final class PermitPool {
   private final List<DistributedLock> permits;

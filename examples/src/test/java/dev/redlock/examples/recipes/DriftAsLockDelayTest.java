@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What docs/refused.md says about a lock-delay. */
+/** What docs/choosing.md says about a lock-delay. */
 @Timeout(120)
 class DriftAsLockDelayTest {
   private static final Duration LEASE_TIME = Duration.ofSeconds(3);

@@ -8,6 +8,9 @@ import dev.redlock.cli.ExitCode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The looking commands, against real servers. */
 @RedisTest(nodes = 3)
@@ -162,6 +166,56 @@ class LookIT {
       assertThat(lease.isValid()).isTrue();
     }
     assertThat(redlock("top", "--every", "1ms").code()).isEqualTo(ExitCode.USAGE);
+  }
+
+  /** The user of docs/command.md. */
+  @Test
+  void userWhoMayOnlyLook_seesAll_andChangesNothing(@TempDir Path folder) throws IOException {
+    String[] setUser = lineOfThePage("ACL SETUSER look ");
+    nodes.forEach(node -> node.command(setUser));
+    Path password = Files.writeString(folder.resolve("password"), "secret");
+    String[] login = {"--user", "look", "--password-file", password.toString()};
+    try (Lease lease = holder.lock("stock").acquire(WAIT)) {
+      for (List<String> look :
+          List.of(
+              List.of("inspect", "stock"),
+              List.of("inspect", "stock", "--queue"),
+              List.of("list"),
+              List.of("watch", "stock", "--until", "HELD"))) {
+        Captured seen = redlock(with(look, login));
+        assertThat(seen.code()).as("%s: %s", look, seen).isEqualTo(ExitCode.OK);
+        assertThat(seen.out()).contains("orders/pod-3");
+      }
+      for (String look : List.of("nodes", "doctor")) {
+        Captured seen = redlock(with(List.of(look), login));
+        assertThat(seen.code()).as("%s: %s", look, seen).isEqualTo(ExitCode.OK);
+      }
+      Captured broken = redlock(with(List.of("break", "stock", "--yes"), login));
+      assertThat(broken.code()).isEqualTo(ExitCode.TOO_FEW_NODES);
+      assertThat(broken.err()).contains("NO_PERMISSION");
+      assertThat(lease.isValid()).isTrue();
+    } finally {
+      nodes.forEach(node -> node.command("ACL", "DELUSER", "look"));
+    }
+  }
+
+  private static String[] with(List<String> words, String... more) {
+    List<String> all = new ArrayList<>(words);
+    all.addAll(List.of(more));
+    return all.toArray(new String[0]);
+  }
+
+  private static String[] lineOfThePage(String start) throws IOException {
+    Path root = Path.of("").toAbsolutePath();
+    while (!Files.isDirectory(root.resolve("docs"))) {
+      root = root.getParent();
+    }
+    return Files.readString(root.resolve("docs/command.md"))
+        .lines()
+        .filter(line -> line.startsWith(start))
+        .findFirst()
+        .orElseThrow()
+        .split(" ", -1);
   }
 
   @Test
