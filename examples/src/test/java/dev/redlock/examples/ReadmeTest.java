@@ -49,7 +49,7 @@ class ReadmeTest {
     Set<String> named = new TreeSet<>();
     try (Stream<Path> files = Files.walk(ROOT.resolve("docs"))) {
       for (Path page : files.filter(file -> file.toString().endsWith(".md")).toList()) {
-        Pattern.compile("`(\\w+(?:IT|Test))`")
+        Pattern.compile("`([A-Z]\\w*[a-z](?:IT|Test))`")
             .matcher(Files.readString(page))
             .results()
             .forEach(match -> named.add(match.group(1)));
