@@ -20,7 +20,7 @@ class ArchitecturePageTest {
   private static final int WALK = 28;
 
   private static final Pattern TYPE = Pattern.compile("`([A-Z]\\w+)`");
-  private static final Pattern LABEL = Pattern.compile("<text class=\"m\"[^>]*>([A-Z]\\w+)");
+  private static final Pattern LABEL = Pattern.compile("<text class=\"m\"[^>]*>([A-Z]\\w+)[<:]");
 
   @Test
   void walkThroughOneAcquire_namesFewTypes() throws IOException {
