@@ -1,9 +1,16 @@
+import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.cp.lock.FencedLock;
 import dev.redlock.*;
 import dev.redlock.shedlock.RedlockLockProvider;
 import dev.redlock.spring.integration.RedlockLockRegistry;
 import dev.redlock.vertx.*;
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
+import io.grpc.stub.StreamObserver;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.*;
 import java.util.concurrent.*;
@@ -12,6 +19,8 @@ import java.util.function.*;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.redisson.RedissonRedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -27,16 +36,29 @@ class Scope {
   LockProvider oldProvider, newProvider;
   Vertx vertx;
   VertxRedlock vertxRedlock;
+  HazelcastInstance hazelcast;
+  CuratorFramework curator;
+  Client etcd;
+  StreamObserver<LeaseKeepAliveResponse> observer;
+
+  /** What the programs of the page did; ProgramsTest reads it. */
+  final BlockingQueue<String> done = new LinkedBlockingQueue<>();
 
   Future<Void> sell() {
+    done.add("sell");
     return Future.succeededFuture();
   }
 
   Future<Void> sell(FencingToken token) {
-    return Future.succeededFuture();
+    return sell();
+  }
+
+  void sell(long fence) {
+    sell();
   }
 
   Receipt update(FencingToken token) {
+    update();
     return new Receipt();
   }
 
@@ -45,12 +67,17 @@ class Scope {
   }
 
   CompletableFuture<Void> write(int left, FencingToken token) {
+    done.add("write");
     return CompletableFuture.completedFuture(null);
   }
 
-  void update() {}
+  void update() {
+    done.add("update");
+  }
 
-  void ship() {}
+  void ship() {
+    done.add("ship");
+  }
 
   void busy() {}
 }

@@ -39,7 +39,12 @@ public final class Site {
         List.of("docs/operations", "docs/command", "docs/observability", "docs/managed"));
     MENU.put(
         "Understand",
-        List.of("docs/algorithm", "docs/architecture", "docs/glossary", "docs/benchmarks"));
+        List.of(
+            "docs/critics",
+            "docs/algorithm",
+            "docs/architecture",
+            "docs/glossary",
+            "docs/benchmarks"));
   }
 
   private final Path repository;

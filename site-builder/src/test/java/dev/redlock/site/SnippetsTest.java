@@ -94,7 +94,7 @@ class SnippetsTest {
   }
 
   /** The imports and the {@code Scope} of a page; pages without their own share one. */
-  private static String scope(String page) throws IOException {
+  static String scope(String page) throws IOException {
     for (String name : List.of(page, "default")) {
       try (InputStream in = SnippetsTest.class.getResourceAsStream("/scopes/" + name + ".java")) {
         if (in != null) {
