@@ -35,7 +35,6 @@ import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -70,12 +69,18 @@ class ProgramsTest {
   private static final Map<String, Object> FIELDS = new HashMap<>();
   private static final Deque<AutoCloseable> OPEN = new ArrayDeque<>();
   private static RedisConnectionFactory redis;
+  private static ClassLoader classes;
   @TempDir private static Path folder;
 
   /** One block of the page, with the heading above it. */
   private record Program(String section, Block block) {
     String name() {
       return section + ", line " + block.line() + ": " + block.before();
+    }
+
+    /** The class that it is compiled to. */
+    String type() {
+      return "Program" + block.line();
     }
 
     boolean isBefore() {
@@ -93,6 +98,7 @@ class ProgramsTest {
 
   @BeforeAll
   static void start() throws Exception {
+    compile();
     RedisNodes nodes = open(RedisNodes.start(3));
     List<String> names = List.of("first", "second", "third");
     for (int i = 0; i < names.size(); i++) {
@@ -126,8 +132,7 @@ class ProgramsTest {
     TestingServer zooKeeper = open(new TestingServer());
     CuratorFramework curator =
         open(
-            CuratorFrameworkFactory.newClient(
-                zooKeeper.getConnectString(), new RetryOneTime(100)));
+            CuratorFrameworkFactory.newClient(zooKeeper.getConnectString(), new RetryOneTime(100)));
     curator.start();
     FIELDS.put("curator", curator);
   }
@@ -182,8 +187,7 @@ class ProgramsTest {
   }
 
   @Test
-  void sections_withAJavaProgramBefore_areThoseThatRunAndThoseThatOnlyCompile()
-      throws IOException {
+  void sections_withAJavaProgramBefore_areThoseThatRunAndThoseThatOnlyCompile() throws IOException {
     Set<String> sections =
         programs().stream()
             .filter(Program::isBefore)
@@ -238,8 +242,7 @@ class ProgramsTest {
       new DefaultLockingTaskExecutor(provider)
           .executeWithLock(
               (Runnable) () -> done.add("task"),
-              new LockConfiguration(
-                  Instant.now(), "task", Duration.ofSeconds(10), Duration.ZERO));
+              new LockConfiguration(Instant.now(), "task", Duration.ofSeconds(10), Duration.ZERO));
       assertThat(done).containsExactly("task");
     } else {
       assertThat(bean).isInstanceOf(LockRegistry.class);
@@ -265,34 +268,39 @@ class ProgramsTest {
     assertThat(done).isEmpty();
   }
 
-  private static Object instance(Program program) throws Exception {
-    String name = "Program" + program.block().line();
-    String source =
-        new Snippet("migrating", program.block().line(), program.block().code())
-            .source(name, SnippetsTest.scope("migrating"))
-            .replace("abstract class " + name, "class " + name);
-    Path file = Files.writeString(folder.resolve(name + ".java"), source);
-    JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+  /** Compiles all programs of the page into the folder. */
+  private static void compile() throws IOException {
+    List<String> arguments =
+        new ArrayList<>(
+            List.of(
+                "-proc:none",
+                "-nowarn",
+                "-d",
+                folder.toString(),
+                "-cp",
+                System.getProperty("java.class.path")));
+    for (Program program : programs()) {
+      String source =
+          new Snippet("migrating", program.block().line(), program.block().code())
+              .source(program.type(), SnippetsTest.scope("migrating"))
+              .replace("abstract class " + program.type(), "class " + program.type());
+      arguments.add(Files.writeString(folder.resolve(program.type() + ".java"), source).toString());
+    }
     int status =
-        compiler.run(
-            null,
-            null,
-            null,
-            "-proc:none",
-            "-nowarn",
-            "-d",
-            folder.toString(),
-            "-cp",
-            System.getProperty("java.class.path"),
-            file.toString());
+        ToolProvider.getSystemJavaCompiler()
+            .run(null, null, null, arguments.toArray(String[]::new));
     assertThat(status).isZero();
-
-    URLClassLoader loader =
+    classes =
         open(
             new URLClassLoader(
                 new URL[] {folder.toUri().toURL()}, ProgramsTest.class.getClassLoader()));
-    Class<?> type = loader.loadClass(name.toLowerCase(Locale.ROOT) + "." + name);
-    Constructor<?> constructor = type.getDeclaredConstructor();
+  }
+
+  private static Object instance(Program program) throws Exception {
+    Constructor<?> constructor =
+        classes
+            .loadClass(program.type().toLowerCase(Locale.ROOT) + "." + program.type())
+            .getDeclaredConstructor();
     constructor.setAccessible(true);
     Object instance = constructor.newInstance();
     for (Map.Entry<String, Object> entry : FIELDS.entrySet()) {
