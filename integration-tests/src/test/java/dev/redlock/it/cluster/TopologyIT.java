@@ -28,7 +28,7 @@ class TopologyIT {
   private static final LockOptions OPTIONS =
       LockOptions.builder().nodeTimeout(Duration.ofSeconds(1)).build();
 
-  /** Long enough for several refresh periods; the measurement of docs/cluster.md took 60 s. */
+  /** Long enough for several refresh periods. */
   private static final Duration REST =
       Duration.ofSeconds(Integer.getInteger("redlock.restSeconds", 8));
 
