@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Acquirer {
   private static final long MIN_ROUND_NANOS = 1_000_000;
+
   private final LockKeys keys;
   private final Nodes nodes;
   private final Randomness random;

@@ -8,6 +8,7 @@ import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -255,7 +256,7 @@ final class Waiters {
       case WON -> grant(now, wall);
       case HAND_OFF_REFUSED -> undo(newestRound(), now);
       case REFUSED -> {
-        Waiter w = head();
+        Waiter w = acquirer.currentWait().waiter();
         AcquireRound r = newestRound();
         remove(w);
         leaveQueues(now);
@@ -266,7 +267,7 @@ final class Waiters {
   }
 
   private void grant(long now, long wall) {
-    Waiter w = head();
+    Waiter w = acquirer.currentWait().waiter();
     AcquireRound r = newestRound();
     remove(w);
     acquirer.served();
@@ -276,23 +277,12 @@ final class Waiters {
     l.extender.begin(now, wall);
   }
 
-  private Waiter head() {
-    Waiter head = first();
-    if (head == null) {
-      throw new IllegalStateException("no waiter to serve on " + keys);
-    }
-    return head;
-  }
-
   private AcquireRound newestRound() {
-    AcquireRound newest = acquirer.currentWait().roundFor(head());
-    if (newest == null) {
-      throw new IllegalStateException("no round for the head on " + keys);
-    }
-    return newest;
+    Wait wait = acquirer.currentWait();
+    return Objects.requireNonNull(wait.roundFor(wait.waiter()), "no round for the head");
   }
 
-  /** A round is over, and so is the lease whose keys it would have taken over. */
+  /** The round is over, and so is the lease whose keys it would have taken over. */
   private void undo(AcquireRound r, long now) {
     if (r.predecessor != null) {
       leases.end(r.predecessor, LeaseEnd.RELEASED, null, now);
