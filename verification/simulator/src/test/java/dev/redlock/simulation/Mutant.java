@@ -606,7 +606,8 @@ record Mutant(String name, String source, List<Edit> edits) {
             "Wait",
             "nodes.blame(1L << request.node, true);\n    pause(now, home.roundTripNanos(),"
                 + " true);",
-            "nodes.blame(1L << request.node, true);\n    sleep(now + 1, WakeUp.PAUSE, true);"));
+            "nodes.blame(1L << request.node, true);\n    pauseNanos = 1;\n"
+                + "    sleep(now + (long) (0.5 + random.next()), WakeUp.PAUSE, true);"));
     mutant(
         "I",
         "a lease is extended twenty times as often",
@@ -650,7 +651,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         protocol(
             "Wait",
             "pause(now, waiter().config.nodeTimeoutNanos() / 2, true);",
-            "sleep(now + (long) (10_000 * (0.5 + random.next())), WakeUp.PAUSE, true);"));
+            "pauseNanos = 10_000;\n"
+                + "        sleep(now + (long) (10_000 * (0.5 + random.next())), WakeUp.PAUSE, true);"));
     mutant(
         "I",
         "the pause after failed releases does not double",
