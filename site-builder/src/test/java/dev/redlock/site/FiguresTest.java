@@ -65,7 +65,7 @@ class FiguresTest {
       without.addAll(without(page, text, defined.getOrDefault(page, Set.of()), tests));
     }
 
-    assertThat(figures).isGreaterThan(300);
+    assertThat(figures).isGreaterThan(250);
     assertThat(without).isEmpty();
   }
 
