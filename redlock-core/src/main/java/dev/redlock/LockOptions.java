@@ -166,6 +166,11 @@ public final class LockOptions {
     return given.fair;
   }
 
+  /** Whether an acquire asks a majority of the nodes first. */
+  public boolean majorityFirst() {
+    return given.majorityFirst;
+  }
+
   /** After how long without a release hint a waiter asks again, before jitter. */
   public Duration pollInterval() {
     return given.pollInterval;
@@ -181,7 +186,7 @@ public final class LockOptions {
     // %s, because %d writes the digits of the default locale.
     return ("LockOptions[leaseTime=%s, drift=%s, nodeTimeout=%s, autoExtend=%s, holdCap=%s,"
             + " minimumHold=%s, queueBound=%s, maxHandOffs=%s, fair=%s,"
-            + " pollInterval=%s, interruptOnLoss=%s]")
+            + " majorityFirst=%s, pollInterval=%s, interruptOnLoss=%s]")
         .formatted(
             Printable.of(leaseTime),
             Printable.of(drift),
@@ -192,6 +197,7 @@ public final class LockOptions {
             given.queueBound,
             given.maxHandOffs,
             given.fair,
+            given.majorityFirst,
             Printable.of(given.pollInterval),
             given.interruptOnLoss);
   }
@@ -207,6 +213,7 @@ public final class LockOptions {
     private int queueBound = 1000;
     private int maxHandOffs = 16;
     private boolean fair;
+    private boolean majorityFirst;
     private Duration pollInterval = Duration.ofSeconds(1);
     private boolean interruptOnLoss;
 
@@ -222,6 +229,7 @@ public final class LockOptions {
       queueBound = b.queueBound;
       maxHandOffs = b.maxHandOffs;
       fair = b.fair;
+      majorityFirst = b.majorityFirst;
       pollInterval = b.pollInterval;
       interruptOnLoss = b.interruptOnLoss;
     }
@@ -321,6 +329,21 @@ public final class LockOptions {
      */
     public Builder fair(boolean fair) {
       this.fair = fair;
+      return this;
+    }
+
+    /**
+     * Whether an acquire asks a majority of the nodes first, and the others only if one of those
+     * refuses or is slower than usual. Default false: it asks all nodes at once, as the Redis
+     * specification does. With five nodes, an acquire and its release then cost 6 commands instead
+     * of 10, if nobody else wants the lock.
+     *
+     * <p>A lease that is still held 10 ms after its grant is written to the other nodes too. Until
+     * then it is stored on no more nodes than a majority: if one of them restarts without its keys
+     * in this time, and no restart guard keeps it from voting, a second client can get the lock.
+     */
+    public Builder majorityFirst(boolean majorityFirst) {
+      this.majorityFirst = majorityFirst;
       return this;
     }
 

@@ -167,13 +167,14 @@ class LockOptionsTest {
             .maxHandOffs(3)
             .fair(true)
             .pollInterval(millis(432))
+            .majorityFirst(true)
             .interruptOnLoss(true)
             .build();
     assertThat(odd.toBuilder().build()).hasToString(odd.toString());
     assertThat(odd.toString())
         .contains("9.001 s", "77 ms", "55 ms", "1 min 39.001 s", "33 ms")
         .contains("queueBound=7", "maxHandOffs=3", "432 ms")
-        .contains("autoExtend=false", "fair=true", "interruptOnLoss=true");
+        .contains("autoExtend=false", "fair=true", "majorityFirst=true", "interruptOnLoss=true");
   }
 
   @Test

@@ -251,7 +251,7 @@ class LockActor {
     if (events != null) {
       events.onReply(to.request, reply, machine);
       requireNonNull(context.nodeRequests)
-          .add(to.request, to.node, reply, now - to.exchange.sentNanos());
+          .add(to.request, to.node, reply, now - to.exchange.sentNanos(to.node));
     }
   }
 

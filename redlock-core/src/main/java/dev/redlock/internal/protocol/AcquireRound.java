@@ -2,14 +2,15 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Asks all nodes for the lock at once, with one lease id and one token. These are steps 2 to 4 of
- * the Redis specification: a quorum of votes that were cast in time wins the lock.
+ * the Redis specification: a quorum of votes that were cast in time wins the lock. A round that
+ * keeps nodes back asks them only if the others do not suffice: one of them refuses, or is slower
+ * than usual. For safety this is the same: the requests to the others might as well have been lost.
  *
  * <p>The naive way waits for all replies or for the node timeout. Then one hung node delays each
  * acquire by the node timeout, and each collision as well: with N = 3, A has the vote of n1, B has
@@ -44,10 +45,12 @@ final class AcquireRound extends Exchange {
   /** Whether the first place in the queue is this process's: it was woken, or admitted. */
   final boolean atTurn;
 
+  /** The nodes that it was sent to. */
+  final Recipients recipients;
+
   private final Nodes nodes;
   private final boolean fair;
   private final long[] answeredNanos;
-  private final @Nullable NodeStatus[] notAsked;
 
   /** The home node, or −1. The queue of another node costs no more than the vote of that node. */
   private final int home;
@@ -64,9 +67,6 @@ final class AcquireRound extends Exchange {
   /** Whether the verdict counts each node that had not replied as silent. */
   private boolean timedOut;
 
-  private long sent; // Nodes that it was sent to, and that may have executed it.
-  private long sentBefore; // Nodes that earlier rounds of this lease id were sent to.
-  private long superseded; // Nodes that the next round of this lease id was sent to.
   private long invalidated; // Nodes that sent an invalidation of the key after their reply.
 
   /**
@@ -94,20 +94,38 @@ final class AcquireRound extends Exchange {
     timeoutNanos = config.nodeTimeoutNanos();
     validity = new Validity(nowNanos, nowWallMillis, config.ttlNanos(), config.driftNanos());
     answeredNanos = new long[nodes.count()];
-    notAsked = new NodeStatus[nodes.count()];
-    for (int i = 0; i < nodes.count(); i++) {
-      NodeStatus status = nodes.status(i);
-      if (status.votes()) {
-        sent |= 1L << i;
-      } else {
-        notAsked[i] = status;
-      }
-    }
-    asked(sent, nowNanos);
+    recipients = new Recipients(nodes);
+    asked(recipients.mask(), nowNanos);
   }
 
   void needHome() {
     needsHome = true;
+  }
+
+  /** Asks these nodes only if the others do not suffice; called before it is sent. */
+  void keepBack(long mask) {
+    for (long bits = recipients.keepBack(mask); bits != 0; bits &= bits - 1) {
+      answered(Long.numberOfTrailingZeros(bits));
+    }
+  }
+
+  /** The nodes to be asked now, because those that were asked do not suffice; or 0. */
+  long askRest(long nowNanos) {
+    if (recipients.keptBack() == 0) {
+      return 0;
+    }
+    boolean suffices = tally(false).granted + Long.bitCount(open()) >= nodes.quorum();
+    if (suffices && impatientNanos() - nowNanos > 0) {
+      return 0;
+    }
+    long rest = recipients.askRest(nowNanos);
+    askedToo(rest);
+    return rest;
+  }
+
+  @Override
+  public long sentNanos(int node) {
+    return recipients.isAskedLater(node) ? recipients.askedLaterNanos() : sentNanos();
   }
 
   /** Whether it would take over the keys of a lease that this client holds. */
@@ -128,50 +146,12 @@ final class AcquireRound extends Exchange {
     return overdueNanos;
   }
 
-  // What it has left on the nodes.
-
-  /** The nodes that it was sent to, and that may therefore store its key. */
-  long sentMask() {
-    return sent;
-  }
-
-  /** It was not sent to the node, or not executed there: there is nothing to undo. */
-  void notSent(int node) {
-    sent &= ~(1L << node);
-  }
-
   /** The verdict came before anything was sent: there are no replies, and nothing to roll back. */
   void neverSent() {
     for (int i = 0; i < nodes.count(); i++) {
       answered(i);
     }
-    sent = 0;
-  }
-
-  /** This round follows the other one under the same lease id. */
-  void follow(AcquireRound before) {
-    sentBefore = before.writtenMask();
-    before.superseded |= sent;
-  }
-
-  /** The nodes that this round, or one that it follows, was sent to. */
-  long writtenMask() {
-    return sent | sentBefore;
-  }
-
-  /** Whether the node was sent no other round of the same lease id. */
-  boolean isOnlyRoundAt(int node) {
-    return ((sentBefore | superseded) & 1L << node) == 0;
-  }
-
-  /** Whether its token is the second that was tried with its lease id. */
-  boolean isSecondOfItsLeaseId() {
-    return sentBefore != 0;
-  }
-
-  /** Whether a later round is responsible for what this one left on the node. */
-  boolean isSuperseded(int node) {
-    return (superseded & 1L << node) != 0;
+    recipients.none();
   }
 
   // Votes.
@@ -229,11 +209,12 @@ final class AcquireRound extends Exchange {
     QuorumTally tally = new QuorumTally(nodes, this);
     for (int i = 0; i < nodes.count(); i++) {
       NodeReply reply = reply(i);
+      boolean mayVote = isOpen(i) || recipients.isKeptBack(i);
       if (reply != null) {
         tally.count(i, reply);
-      } else if (isOpen(i) && !atTimeout) {
+      } else if (mayVote && !atTimeout) {
         tally.open++;
-      } else if (isOpen(i) || notAsked[i] != null) {
+      } else if (mayVote || recipients.notAsked(i) != null) {
         tally.silent++;
       }
     }
@@ -273,6 +254,9 @@ final class AcquireRound extends Exchange {
 
   /** When {@link #onTimer} is to be called, whether or not replies come. */
   long wakeNanos() {
+    if (recipients.keptBack() != 0) {
+      return impatientNanos();
+    }
     if (waitsForHomeOnly()) {
       return fair ? deadlineNanos() : impatientNanos();
     }
@@ -291,6 +275,9 @@ final class AcquireRound extends Exchange {
       return verdict;
     }
     nodes.blame(open(), deadlineNanos() - nowNanos <= 0);
+    if (recipients.keptBack() != 0) {
+      return verdict; // The others are asked now.
+    }
     if (waitsForHomeOnly()) {
       heedsHome = false;
       return decide(nowNanos, nowWallMillis, false);
@@ -306,10 +293,7 @@ final class AcquireRound extends Exchange {
   }
 
   private boolean isHeldBySome() {
-    int unknown = Long.bitCount(open());
-    for (NodeStatus status : notAsked) {
-      unknown += status == null ? 0 : 1;
-    }
+    int unknown = Long.bitCount(open()) + recipients.outside();
     return new QuorumTally(nodes, this).isHeldBySome(unknown);
   }
 
@@ -326,11 +310,6 @@ final class AcquireRound extends Exchange {
     return answeredNanos[node];
   }
 
-  /** The state in which the node was not asked, or null. */
-  @Nullable NodeStatus notAsked(int node) {
-    return notAsked[node];
-  }
-
   /** Whether any node stores another lease. */
   boolean sawHolder() {
     return maskOf(ReplyCode.HELD) != 0;
@@ -343,7 +322,7 @@ final class AcquireRound extends Exchange {
 
   /** Whether the node was asked and has not refused. */
   boolean mayBeGranted(int node) {
-    return (sent & 1L << node) != 0 && !isRefused(node);
+    return recipients.isSentTo(node) && !isRefused(node);
   }
 
   boolean isRefused(int node) {

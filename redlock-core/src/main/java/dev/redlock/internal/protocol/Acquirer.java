@@ -147,17 +147,21 @@ final class Acquirer {
     return place;
   }
 
-  /** Asks all nodes under a new lease id. */
+  /** Asks for the lock under a new lease id. */
   private Outcome begin(boolean atTurn, long now, long wall) {
     String leaseId = random.leaseId();
-    return acquire(leaseId, tokens.propose(now), null, atTurn, now, wall);
+    AcquireRound r = round(leaseId, tokens.propose(now), null, atTurn, now, wall);
+    if (wait.waiter().config.majorityFirst() && !atTurn && !turn.othersWant()) {
+      r.keepBack(~home.majority(now));
+    }
+    return start(r, now, wall);
   }
 
   /** Asks all nodes to give the keys of the predecessor to the head. */
   Outcome handOff(Waiter head, HeldLease predecessor, long now, long wall) {
     serve(head);
     long token = tokens.proposeAbove(now);
-    return acquire(random.leaseId(), token, predecessor, false, now, wall);
+    return start(round(random.leaseId(), token, predecessor, false, now, wall), now, wall);
   }
 
   private void enqueue(Waiter head, int node, long now) {
@@ -195,7 +199,7 @@ final class Acquirer {
     return q != null && q.next == w ? q : null;
   }
 
-  private Outcome acquire(
+  private AcquireRound round(
       String leaseId,
       long token,
       @Nullable HeldLease predecessor,
@@ -220,7 +224,7 @@ final class Acquirer {
     if (!w.singleTry && turn.needsHome(now)) { // A single try needs it only if a vote says so.
       r.needHome();
     }
-    return start(r, now, wall);
+    return r;
   }
 
   private Outcome start(AcquireRound r, long now, long wall) {
@@ -230,7 +234,7 @@ final class Acquirer {
       r.neverSent();
       return judged(r, now, wall);
     }
-    effects.add(new Effect.Send(r, r.request, r.sentMask()));
+    effects.add(new Effect.Send(r, r.request, r.recipients.mask()));
     return Outcome.WAITS;
   }
 
@@ -298,6 +302,10 @@ final class Acquirer {
   private Outcome judged(AcquireRound r, long now, long wall) {
     switch (r.verdict()) {
       case UNDECIDED -> {
+        long rest = r.askRest(now);
+        if (rest != 0) {
+          effects.add(new Effect.Send(r, r.request, rest));
+        }
         return Outcome.WAITS;
       }
       case WON -> {
@@ -306,10 +314,10 @@ final class Acquirer {
       }
       case STALE -> {
         // Only one more token is tried at once, or two clients leap-frog.
-        if (!r.isHandOff() && !r.isSecondOfItsLeaseId()) {
+        if (!r.isHandOff() && !r.recipients.isSecondOfItsLeaseId()) {
           end(r, now);
           long token = tokens.proposeAfter(r, now);
-          return acquire(r.request.leaseId(), token, null, r.atTurn, now, wall);
+          return start(round(r.request.leaseId(), token, null, r.atTurn, now, wall), now, wall);
         }
         if (!r.isHandOff()) {
           r.overtaken(tokens.acceptLater(r, now));

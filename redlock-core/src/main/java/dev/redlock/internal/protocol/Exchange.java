@@ -28,9 +28,19 @@ public abstract sealed class Exchange
     return sentNanos;
   }
 
+  /** When it was sent to this node. */
+  public long sentNanos(int node) {
+    return sentNanos;
+  }
+
   final void asked(long mask, long nowNanos) {
-    open |= mask;
+    askedToo(mask);
     sentNanos = nowNanos;
+  }
+
+  /** These nodes are asked later than the others. */
+  final void askedToo(long mask) {
+    open |= mask;
   }
 
   /** Notes that the node has replied; false if it was not asked or has already replied. */

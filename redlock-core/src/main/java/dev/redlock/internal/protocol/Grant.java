@@ -69,7 +69,7 @@ final class Grant {
    * failed the round before it wrote anything.
    */
   long written() {
-    return votes.writtenMask() | alsoSent;
+    return votes.recipients.written() | alsoSent;
   }
 
   /** It is sent to these nodes as well. */

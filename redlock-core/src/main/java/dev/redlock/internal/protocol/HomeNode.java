@@ -8,6 +8,9 @@ import dev.redlock.spi.LockKeys;
  * is passed over. Clients may disagree on that for a moment, which costs time and never safety.
  */
 final class HomeNode {
+  /** A node that nobody asks is asked again after this time. */
+  private static final long OLD_NANOS = 1_000_000_000;
+
   private final Nodes nodes;
 
   /** The nodes in the order in which they are the home node. */
@@ -59,12 +62,37 @@ final class HomeNode {
     return -1;
   }
 
+  /**
+   * The nodes that an acquire asks first, for one that does not ask all at once: the home node, and
+   * a quorum of nodes that are well and about as fast as the others, in the order of the home node.
+   * Clients of one name so ask the same nodes, and many names are spread over all. All nodes, if
+   * there is no such quorum, or if a node was not heard of for a while: what is known of it is old.
+   */
+  long majority(long nowNanos) {
+    int home = node();
+    long mask = home < 0 ? 0 : 1L << home;
+    int missing = nodes.quorum();
+    for (int node : order) {
+      NodeKnowledge known = nodes.knowledge(node);
+      if (nodes.status(node).votes() && nowNanos - known.heardNanos() > OLD_NANOS) {
+        return nodes.all();
+      }
+      if (missing > 0 && isNear(node) && nodes.status(node).votes() && !known.hung()) {
+        mask |= 1L << node;
+        missing--;
+      }
+    }
+    return missing > 0 ? nodes.all() : mask;
+  }
+
+  private boolean isNear(int node) {
+    return nodes.knowledge(node).latencyNanos() <= 2 * nodes.roundTripNanos();
+  }
+
   /** Whether the home node is about as fast as the others, and wakes the waiters of its queue. */
   boolean isNearAndWakes() {
     int node = node();
-    return node >= 0
-        && nodes.notifiesWaiters(node)
-        && nodes.knowledge(node).latencyNanos() <= 2 * nodes.roundTripNanos();
+    return node >= 0 && nodes.notifiesWaiters(node) && isNear(node);
   }
 
   /** When a node that is asked to queue this process counts as hung. */

@@ -35,6 +35,7 @@ final class LeaseExtender {
   private final LockConfig config;
   private final Nodes nodes;
   private final Randomness random;
+  private final RepairList repairs;
   private final ExtendSlot slot;
   private final List<Effect> effects;
   private final List<Effect.Ack> acks = new ArrayList<>(0);
@@ -52,15 +53,6 @@ final class LeaseExtender {
   private boolean checkDue;
   private boolean stopped;
 
-  /** Nodes that a repair was sent to, and that have not replied. */
-  private long repairing;
-
-  /** By node: the connection of the newest repair. */
-  private final long[] repairedOn;
-
-  /** Nodes found without the grant after the release was asked for: a hand-off repairs them. */
-  private long unrepaired;
-
   /** Nodes whose newest reply to an extension says that another lease has the key. */
   private long lostOn;
 
@@ -74,7 +66,7 @@ final class LeaseExtender {
     this.effects = effects;
     grant = lease.grant;
     config = grant.config;
-    repairedOn = new long[nodes.count()];
+    repairs = new RepairList(nodes);
     slot = new ExtendSlot(grant.keys, config.nodeTimeoutNanos());
     lastSentNanos = grant.votes.sentNanos();
     nextExtendNanos = lastSentNanos + random.atMost(config.ttlNanos() / 3);
@@ -89,20 +81,20 @@ final class LeaseExtender {
     AcquireRound votes = grant.votes;
     for (int i = 0; i < nodes.count(); i++) {
       // A node may have been freed after its refusal; its invalidation came before the lease.
-      if (votes.notAsked(i) != null || needsRepair(votes.reply(i)) || votes.mayBeFreeSince(i)) {
+      if (votes.recipients.notAsked(i) != null
+          || needsRepair(votes.reply(i))
+          || votes.mayBeFreeSince(i)) {
         toRepair |= 1L << i;
       }
     }
     repair(toRepair, nowNanos, nowWallMillis);
+    repairs.keptBack(votes.recipients.keptBack(), nowNanos);
   }
 
   /** The successor takes the grant over, and repairs what its predecessor could not. */
   void resume(HeldLease successor, long nowNanos, long nowWallMillis) {
     lease = successor;
-    long toRepair = unrepaired | repairing;
-    unrepaired = 0;
-    repairing = 0;
-    repair(toRepair, nowNanos, nowWallMillis);
+    repair(repairs.takeOver(), nowNanos, nowWallMillis);
   }
 
   /** No code can release the lease any more, so it is no longer extended and expires. */
@@ -136,21 +128,17 @@ final class LeaseExtender {
 
   private void repair(long toRepair, long nowNanos, long nowWallMillis) {
     if (lease.isReleaseAsked()) {
-      unrepaired |= toRepair;
+      repairs.postpone(toRepair);
       return;
     }
     if (toRepair == 0) {
       return;
     }
-    long candidates = toRepair & ~repairing;
+    long candidates = toRepair & ~repairs.underWay();
     ExtendRound r =
         new ExtendRound(
             nodes, lease, config.ttlMillis(), true, candidates, nowNanos, nowWallMillis);
-    for (long bits = r.open(); bits != 0; bits &= bits - 1) {
-      int node = Long.numberOfTrailingZeros(bits);
-      repairedOn[node] = nodes.status(node).connection();
-    }
-    repairing |= r.open();
+    repairs.sent(r.open());
     send(r);
   }
 
@@ -174,9 +162,7 @@ final class LeaseExtender {
    * many such events come at once, all for one connection.
    */
   void onWorks(int node, long nowNanos, long nowWallMillis) {
-    if (repairedOn[node] != nodes.status(node).connection()) {
-      repairing &= ~(1L << node); // The repair was lost with its connection.
-    }
+    repairs.onConnection(node);
     if (!queued) { // Else its extension writes the lease to this node as well.
       repair(1L << node, nowNanos, nowWallMillis);
     }
@@ -252,6 +238,7 @@ final class LeaseExtender {
       ttlMillis = Math.max(1, (deadlineNanos() + config.driftNanos() - nowNanos) / 1_000_000L);
     }
     checkDue = false;
+    repairs.filled(); // It asks all nodes.
     lastSentNanos = nowNanos;
     ExtendRound r =
         new ExtendRound(nodes, lease, ttlMillis, false, nodes.all(), nowNanos, nowWallMillis);
@@ -280,7 +267,7 @@ final class LeaseExtender {
       checksInVain = lostOn == 0 ? 0 : checksInVain;
     }
     if (r.repairs()) {
-      repairing &= ~(1L << node);
+      repairs.answered(node);
     }
     return settle(r, r.onReply(node, reply, nowNanos, nowWallMillis), nowNanos, nowWallMillis);
   }
@@ -339,7 +326,7 @@ final class LeaseExtender {
     boolean ownCommand =
         (grant.awaited() & 1L << node) != 0
             || (e != null && e.isOpen(node))
-            || (repairing & 1L << node) != 0;
+            || repairs.isUnderWay(node);
     if (ownCommand) {
       return; // The node executes the command after the change, and its reply reports the key.
     }
@@ -379,6 +366,11 @@ final class LeaseExtender {
     if (isRoundDue() && nextExtendNanos - nowNanos <= 0) {
       wantRound(nowNanos, nowWallMillis);
     }
+    long toFill = repairs.toFill(nowNanos);
+    if (toFill != 0) {
+      repairs.filled();
+      repair(toFill, nowNanos, nowWallMillis);
+    }
     return null;
   }
 
@@ -396,5 +388,6 @@ final class LeaseExtender {
     } else if (isRoundDue()) {
       wake.at(nextExtendNanos);
     }
+    repairs.deadlines(wake);
   }
 }

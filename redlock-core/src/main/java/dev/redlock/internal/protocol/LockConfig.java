@@ -14,6 +14,7 @@ public record LockConfig(
     int queueBound,
     int maxHandOffs,
     boolean fair,
+    boolean majorityFirst,
     long pollNanos) {
 
   /** About 73 years: as good as no cap, and sums do not overflow. */
@@ -31,6 +32,7 @@ public record LockConfig(
         options.queueBound(),
         options.maxHandOffs(),
         options.fair(),
+        options.majorityFirst(),
         options.pollInterval().toNanos());
   }
 

@@ -226,7 +226,7 @@ public final class LockMachine {
     }
     leases.endIfOverdue(now, wall);
     if (reply.code().definite()) {
-      nodes.heard(node, exchange.sentNanos(), now, reply.nodeMicros());
+      nodes.heard(node, exchange.sentNanos(node), now, reply.nodeMicros());
       acquirer.tokens().seen(reply.fence(), now);
     }
     if (exchange instanceof AcquireRound r) {
@@ -248,7 +248,7 @@ public final class LockMachine {
     NodeError error = reply.error();
     boolean notExecuted = error != null && error.notExecuted();
     if (notExecuted) {
-      r.notSent(node);
+      r.recipients.notSent(node);
     }
     if (r == acquirer.round()) {
       waiters.conclude(acquirer.onReply(r, node, reply, now, wall), now, wall);
@@ -257,7 +257,7 @@ public final class LockMachine {
     if (acquirer.currentWait().isNewest(r)) {
       r.record(node, reply, now);
     }
-    if (notExecuted && r.verdict() != AcquireVerdict.WON && r.isOnlyRoundAt(node)) {
+    if (notExecuted && r.verdict() != AcquireVerdict.WON && r.recipients.isOnlyRoundAt(node)) {
       // Nothing to roll back on the node, but its roll-back was sent before this reply came.
       pendingReleases.onNotExecuted(r.request.leaseId(), node);
     }
@@ -283,7 +283,7 @@ public final class LockMachine {
     HeldLease l = leases.lease();
     if (l != null && l.grant.awaits(r)) {
       l.extender.onLateVote(node, reply, now, wall);
-    } else if (granted && !r.isSuperseded(node) && !isInUse(r)) {
+    } else if (granted && !r.recipients.isSuperseded(node) && !isInUse(r)) {
       pendingReleases.onLateGrant(r.request, won, node, now);
     }
   }

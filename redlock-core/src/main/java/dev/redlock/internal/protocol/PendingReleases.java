@@ -114,7 +114,7 @@ final class PendingReleases {
     // A single node that was asked once, and has refused, stores nothing. Rolling it back would
     // raise its fence above the next token of the holder, and spoil the holder's hand-off.
     boolean refused = nodes.count() == 1 && r.isRefused(0);
-    long mask = refused ? 0 : r.writtenMask();
+    long mask = refused ? 0 : r.recipients.written();
     LockRequest.Acquire q = r.request;
     LockRequest.Release undo = LockRequest.Release.rollBack(q.keys(), q.leaseId(), q.token());
     add(undo, mask, q.ttlMillis() * 1_010_000L + 1_000_000_000L, now);

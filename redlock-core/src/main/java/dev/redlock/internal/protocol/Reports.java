@@ -114,9 +114,9 @@ final class Reports {
 
   private static NodeVote vote(Nodes nodes, AcquireRound round, int i, long now) {
     NodeReply reply = round.reply(i);
-    NodeStatus notAsked = round.notAsked(i);
+    NodeStatus notAsked = round.recipients.notAsked(i);
     if (reply != null) {
-      Duration took = since(round.sentNanos(), round.answeredNanos(i));
+      Duration took = since(round.sentNanos(i), round.answeredNanos(i));
       boolean late = took.toNanos() > round.timeoutNanos;
       return late && reply.code().definite() && round.verdict() != AcquireVerdict.HELD
           ? late(nodes, i, round, reply, took)
@@ -126,7 +126,8 @@ final class Reports {
       return unanswered(nodes, i, notAsked, Duration.ZERO, now);
     }
     if (!round.isOpen(i)) {
-      String why = "too few other nodes could have voted";
+      boolean keptBack = (round.recipients.keptBack() & 1L << i) != 0;
+      String why = keptBack ? "a majority was asked first" : "too few other nodes could have voted";
       return vote(nodes, i, Vote.NOT_ASKED, Duration.ZERO, why);
     }
     String why = NodeError.Kind.TIMEOUT + ": no answer yet";

@@ -150,7 +150,7 @@ final class Wait {
   void begin(AcquireRound round) {
     AcquireRound before = newest;
     if (before != null && before.request.leaseId().equals(round.request.leaseId())) {
-      round.follow(before);
+      round.recipients.follow(before.recipients);
     }
     newest = round;
     lastVotes = round;

@@ -26,34 +26,34 @@ class AcquireRoundVotesTest {
   @Test
   void question_thatFollowsAnother_sharesTheNodesOfBoth() {
     AcquireRound first = round();
-    first.notSent(2);
+    first.recipients.notSent(2);
     AcquireRound second = round();
-    second.notSent(0);
-    assertThat(first.isOnlyRoundAt(1)).isTrue();
-    second.follow(first);
-    assertThat(second.writtenMask()).isEqualTo(0b111);
-    assertThat(first.isSuperseded(0)).isFalse();
-    assertThat(first.isSuperseded(1)).isTrue();
-    assertThat(first.isOnlyRoundAt(0)).as("the second was not sent to n0").isTrue();
-    assertThat(first.isOnlyRoundAt(1)).isFalse();
-    assertThat(second.isOnlyRoundAt(1)).isFalse();
-    assertThat(second.isOnlyRoundAt(2)).as("the first was not sent to n2").isTrue();
+    second.recipients.notSent(0);
+    assertThat(first.recipients.isOnlyRoundAt(1)).isTrue();
+    second.recipients.follow(first.recipients);
+    assertThat(second.recipients.written()).isEqualTo(0b111);
+    assertThat(first.recipients.isSuperseded(0)).isFalse();
+    assertThat(first.recipients.isSuperseded(1)).isTrue();
+    assertThat(first.recipients.isOnlyRoundAt(0)).as("the second was not sent to n0").isTrue();
+    assertThat(first.recipients.isOnlyRoundAt(1)).isFalse();
+    assertThat(second.recipients.isOnlyRoundAt(1)).isFalse();
+    assertThat(second.recipients.isOnlyRoundAt(2)).as("the first was not sent to n2").isTrue();
   }
 
   @Test
   void questions_afterThree_addUpWhatReplacedThem() {
     AcquireRound first = round();
     AcquireRound second = round();
-    second.notSent(0);
-    second.notSent(1);
+    second.recipients.notSent(0);
+    second.recipients.notSent(1);
     AcquireRound third = round();
-    third.notSent(1);
-    third.notSent(2);
-    second.follow(first);
-    third.follow(first);
-    assertThat(first.isSuperseded(0)).isTrue();
-    assertThat(first.isSuperseded(1)).isFalse();
-    assertThat(first.isSuperseded(2)).isTrue();
+    third.recipients.notSent(1);
+    third.recipients.notSent(2);
+    second.recipients.follow(first.recipients);
+    third.recipients.follow(first.recipients);
+    assertThat(first.recipients.isSuperseded(0)).isTrue();
+    assertThat(first.recipients.isSuperseded(1)).isFalse();
+    assertThat(first.recipients.isSuperseded(2)).isTrue();
   }
 
   @Test
@@ -74,7 +74,7 @@ class AcquireRoundVotesTest {
   @Test
   void node_mayBeGranted_ifItWasAskedAndHasNotRefused() {
     AcquireRound r = round();
-    r.notSent(0);
+    r.recipients.notSent(0);
     record(r, 1, TestNodes.held(1), start);
     record(r, 2, NodeReply.failed(1, NodeError.Kind.TIMEOUT, ""), start);
     assertThat(r.mayBeGranted(0)).as("not asked").isFalse();
@@ -132,7 +132,7 @@ class AcquireRoundVotesTest {
     AcquireRound r = round();
     r.neverSent();
     assertThat(r.open()).isZero();
-    assertThat(r.writtenMask()).isZero();
+    assertThat(r.recipients.written()).isZero();
   }
 
   @Test

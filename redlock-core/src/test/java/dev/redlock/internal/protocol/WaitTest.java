@@ -391,11 +391,11 @@ class WaitTest {
   void secondRound_ofALeaseId_isResponsibleForWhatTheFirstLeft() {
     AcquireRound first = begin(wait, nodes, "id");
     AcquireRound second = begin(wait, nodes, "id");
-    assertThat(first.isSuperseded(0)).isTrue();
-    assertThat(second.isOnlyRoundAt(0)).isFalse();
+    assertThat(first.recipients.isSuperseded(0)).isTrue();
+    assertThat(second.recipients.isOnlyRoundAt(0)).isFalse();
     AcquireRound other = begin(wait, nodes, "other");
-    assertThat(second.isSuperseded(0)).as("another lease id").isFalse();
-    assertThat(other.isOnlyRoundAt(0)).isTrue();
+    assertThat(second.recipients.isSuperseded(0)).as("another lease id").isFalse();
+    assertThat(other.recipients.isOnlyRoundAt(0)).isTrue();
   }
 
   @Test

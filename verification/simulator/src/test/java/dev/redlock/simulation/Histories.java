@@ -24,7 +24,8 @@ final class Histories {
           LocalHandOffHistoriesTest.class,
           ErringHistoriesTest.class,
           BoundsHistoriesTest.class,
-          LoadHistoriesTest.class);
+          LoadHistoriesTest.class,
+          MajorityHistoriesTest.class);
 
   private Histories() {}
 

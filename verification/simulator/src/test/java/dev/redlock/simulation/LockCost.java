@@ -92,6 +92,7 @@ final class LockCost {
 
   // The newest round, and the newest request to be queued.
   private String leaseId = "";
+  private long token;
   private boolean secondToken;
   private boolean answered = true;
   private boolean asksHome;
@@ -194,6 +195,10 @@ final class LockCost {
     Exchange exchange = send.exchange();
     if (send.request() instanceof LockRequest.Acquire r) {
       boolean again = r.leaseId().equals(leaseId);
+      if (again && r.token() == token) {
+        return; // The nodes that the round kept back.
+      }
+      token = r.token();
       if (again && secondToken) {
         throw new Violation("cost", leaseId + " asks with a third token");
       }

@@ -73,11 +73,11 @@ record Mutant(String name, String source, List<Edit> edits) {
         protocol(
             "AcquireRound",
             "    if (tally.isWon()) {",
-            "    if (tally.granted >= Math.max(1, Long.bitCount(sent)) / 2 + 1) {"),
+            "    if (tally.granted >= Math.max(1, Long.bitCount(recipients.mask())) / 2 + 1) {"),
         protocol(
             "AcquireRound",
             "return tally.mayBeWon() ?",
-            "return tally.granted + tally.open >= Math.max(1, Long.bitCount(sent)) / 2 + 1 ?"));
+            "return tally.granted + tally.open >= Math.max(1, Long.bitCount(recipients.mask())) / 2 + 1 ?"));
     mutant(
         "M4",
         "the validity starts at the answers",
@@ -102,7 +102,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         "only nodes that granted are rolled back",
         protocol(
             "PendingReleases",
-            "long mask = refused ? 0 : r.writtenMask();",
+            "long mask = refused ? 0 : r.recipients.written();",
             "long mask = refused ? 0 : r.grantedMask();"));
     mutant(
         "M7",
@@ -179,8 +179,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "the turn counts as a vote of the home node",
         protocol(
             "Acquirer",
-            "    effects.add(new Effect.Send(r, r.request, r.sentMask()));\n    return Outcome.WAITS;",
-            "    effects.add(new Effect.Send(r, r.request, r.sentMask()));\n    return r.atTurn &&"
+            "    effects.add(new Effect.Send(r, r.request, r.recipients.mask()));\n    return Outcome.WAITS;",
+            "    effects.add(new Effect.Send(r, r.request, r.recipients.mask()));\n    return r.atTurn &&"
                 + " nodes.status(home.node()).votes() ? onReply(r, home.node(),"
                 + " NodeReply.of(dev.redlock.spi.ReplyCode.GRANTED,"
                 + " nodes.status(home.node()).connection(), 0, 0), now, wall) : Outcome.WAITS;"));
@@ -229,8 +229,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "a silent node is not rolled back",
         protocol(
             "PendingReleases",
-            "long mask = refused ? 0 : r.writtenMask();",
-            "long mask = refused ? 0 : r.writtenMask() & ~r.open();"));
+            "long mask = refused ? 0 : r.recipients.written();",
+            "long mask = refused ? 0 : r.recipients.written() & ~r.open();"));
     mutant(
         "M21",
         "a tie of an even number of nodes is not decided",
@@ -296,9 +296,9 @@ record Mutant(String name, String source, List<Edit> edits) {
         "I",
         "quarantined nodes vote",
         protocol(
-            "AcquireRound",
-            "      if (status.votes()) {\n        sent",
-            "      if (status.usable()) {\n        sent"),
+            "Recipients",
+            "      if (status.votes()) {\n        voting",
+            "      if (status.usable()) {\n        voting"),
         protocol(
             "Nodes",
             "return status.connection() == reply.connection() && status.state() =="
@@ -481,7 +481,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "a repair that was due when the lease ended is forgotten",
-        protocol("LeaseExtender", "      unrepaired |= toRepair;\n", ""));
+        protocol("LeaseExtender", "      repairs.postpone(toRepair);\n", ""));
     mutant(
         "X",
         "the release after a local hand-off carries the last token, not that of the grant",
@@ -655,6 +655,32 @@ record Mutant(String name, String source, List<Edit> edits) {
                 + "        sleep(now + (long) (10_000 * (0.5 + random.next())), WakeUp.PAUSE, true);"));
     mutant(
         "I",
+        "majority first: the others are never asked",
+        protocol("Acquirer", "        if (rest != 0) {", "        if (rest < 0) {"));
+    mutant(
+        "I",
+        "majority first: the others are asked under another lease id",
+        protocol(
+            "Acquirer",
+            "effects.add(new Effect.Send(r, r.request, rest));",
+            "effects.add(new Effect.Send(r, LockRequest.Acquire.of(keys, random.leaseId(),"
+                + " r.request.token(), r.request.ttlMillis()), rest));"));
+    mutant(
+        "I",
+        "majority first: a lease that is held is not written to the others",
+        protocol(
+            "LeaseExtender",
+            "long toFill = repairs.toFill(nowNanos);",
+            "long toFill = 0 & repairs.toFill(nowNanos);"));
+    mutant(
+        "I",
+        "majority first: the release goes to those that were asked first only",
+        protocol(
+            "Recipients",
+            "    askedLater = ask(keptBack);\n",
+            "    long first = sent;\n    askedLater = ask(keptBack);\n    sent = first;\n"));
+    mutant(
+        "I",
         "the pause after failed releases does not double",
         protocol(
             "FailedReleases",
@@ -672,13 +698,16 @@ record Mutant(String name, String source, List<Edit> edits) {
         "a repair that failed is repeated at once",
         protocol(
             "LeaseExtender",
-            "      repairing &= ~(1L << node);\n    }",
-            "      repairing &= ~(1L << node);\n      if (needsRepair(reply)) repair(1L << node, nowNanos,"
+            "      repairs.answered(node);\n    }",
+            "      repairs.answered(node);\n      if (needsRepair(reply)) repair(1L << node, nowNanos,"
                 + " nowWallMillis);\n    }"));
     mutant(
         "I",
         "a round whose token is refused takes a new one as often as it likes",
-        protocol("Acquirer", "!r.isHandOff() && !r.isSecondOfItsLeaseId()", "!r.isHandOff()"));
+        protocol(
+            "Acquirer",
+            "!r.isHandOff() && !r.recipients.isSecondOfItsLeaseId()",
+            "!r.isHandOff()"));
     mutant(
         "I",
         "a waiter that is queued asks the home node again after each round trip",

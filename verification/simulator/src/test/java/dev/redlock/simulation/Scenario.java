@@ -32,7 +32,11 @@ final class Scenario {
     /** As WIDE, with the client as it ships around the protocol. */
     SHELL,
     /** The small worlds of NORMAL, with the client as it ships around the protocol. */
-    SHELL_NORMAL
+    SHELL_NORMAL,
+    /** As NORMAL; an acquire asks a majority of the nodes first. */
+    MAJORITY,
+    /** As SHELL_NORMAL; an acquire asks a majority of the nodes first. */
+    SHELL_MAJORITY
   }
 
   private static final LockKeys A = LockKeys.of("redlock", List.of("a"));
@@ -177,6 +181,7 @@ final class Scenario {
             .maxHandOffs(
                 (int) (rush ? 200 : wide ? rng.oneOf(1, 3, 16, 200) : rng.oneOf(0, 1, 3, 16)))
             .fair(rng.chance(0.2))
+            .majorityFirst(setting == Setting.MAJORITY || setting == Setting.SHELL_MAJORITY)
             .pollInterval(Duration.ofMillis(rng.between(Math.max(10, ttl / 30), 1000)))
             .build();
     config = LockConfig.of(options);
@@ -394,9 +399,14 @@ final class Scenario {
     return keySets.size() == 1 && variants.size() == 1;
   }
 
+  /** Whether the worlds are small, and the clients are the ones that ship. */
+  boolean isSmallShell() {
+    return setting == Setting.SHELL_NORMAL || setting == Setting.SHELL_MAJORITY;
+  }
+
   /** Whether the clients are the ones that ship. */
   boolean isShell() {
-    return setting == Setting.SHELL || setting == Setting.SHELL_NORMAL;
+    return setting == Setting.SHELL || isSmallShell();
   }
 
   int quorum() {

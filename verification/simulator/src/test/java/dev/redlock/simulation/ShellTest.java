@@ -76,6 +76,20 @@ class ShellTest {
   }
 
   @Test
+  void smallWorldsThatAskAMajorityFirst_keepEveryPromise() throws InterruptedException {
+    Simulator.Tally tally = Simulator.runAll(1, 300, Scenario.Setting.SHELL_MAJORITY, THREADS, 1);
+    Simulator.Result first = tally.first();
+    assertThat(first)
+        .as(
+            () ->
+                "bin/simulate --setting SHELL_MAJORITY --seed "
+                    + first.seed()
+                    + ": "
+                    + first.violation())
+        .isNull();
+  }
+
+  @Test
   void seed_runTwice_givesTheSameHistory() {
     boolean threads = false;
     for (long seed = 1; seed <= 10; seed++) {

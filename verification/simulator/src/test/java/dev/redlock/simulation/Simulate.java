@@ -66,7 +66,7 @@ final class Simulate implements Callable<Integer> {
       paramLabel = "NAME",
       description = {
         "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})",
-        "SHELL and SHELL_NORMAL run the client as it ships, the others the protocol alone.",
+        "SHELL… run the client as it ships, the others the protocol alone.",
         "All rules hold in all but GUARD_OFF, FAST_CLOCKS, FORGETFUL."
       })
   private Scenario.Setting setting = Scenario.Setting.SHELL_NORMAL;

@@ -19,6 +19,11 @@ class SmokeTest {
     hold(Scenario.Setting.NORMAL, SEEDS);
   }
 
+  @Test
+  void randomHistories_thatAskAMajorityFirst_keepEveryPromise() throws InterruptedException {
+    hold(Scenario.Setting.MAJORITY, SEEDS / 4);
+  }
+
   @Tag("thorough")
   @Test
   void randomHistories_withLongRounds_keepEveryPromise() throws InterruptedException {

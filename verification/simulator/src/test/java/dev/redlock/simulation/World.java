@@ -205,7 +205,7 @@ final class World {
    * links to sick nodes, so a small world ends earlier: when this has held for some time.
    */
   private void await(long time, BooleanSupplier holds) {
-    if (scenario.setting == Scenario.Setting.SHELL_NORMAL) {
+    if (scenario.isSmallShell()) {
       for (long since = now; now < time && now - since < STABLE_NANOS; ) {
         runUntil(Math.min(time, now + STEP_NANOS));
         since = holds.getAsBoolean() ? since : now;
@@ -666,7 +666,7 @@ final class World {
             ? 2L * died * scenario.options.pollInterval().toNanos()
             : 0;
     int sets = scenario.keySets.size();
-    boolean one = scenario.setting == Scenario.Setting.SHELL_NORMAL; // The worlds are many.
+    boolean one = scenario.isSmallShell(); // The worlds are many.
     int first = one ? rng.below(sets) : 0;
     for (int set = first; set < (one ? first + 1 : sets); set++) {
       int keySet = set;

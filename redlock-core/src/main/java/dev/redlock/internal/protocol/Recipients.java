@@ -1,0 +1,139 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.spi.NodeStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The nodes that a round was sent to, and that may store what it wrote. Rounds of one lease id,
+ * with a first and a second token, follow each other; what they left on a node is undone once.
+ */
+final class Recipients {
+  private final Nodes nodes;
+  private final @Nullable NodeStatus[] notAsked;
+
+  private long sent; // Nodes that it was sent to, and that may have executed it.
+  private long keptBack; // Nodes that vote, and are asked only if the others do not suffice.
+  private long askedLater;
+  private long askedLaterNanos;
+  private long sentBefore; // Nodes that earlier rounds of this lease id were sent to.
+  private long superseded; // Nodes that the next round of this lease id was sent to.
+
+  /** All nodes that vote. The others are recorded with the state that they have now. */
+  Recipients(Nodes nodes) {
+    this.nodes = nodes;
+    notAsked = new NodeStatus[nodes.count()];
+    ask(nodes.all());
+  }
+
+  /** Those of these nodes that vote; returns them. */
+  private long ask(long mask) {
+    long voting = 0;
+    for (long bits = mask; bits != 0; bits &= bits - 1) {
+      int node = Long.numberOfTrailingZeros(bits);
+      NodeStatus status = nodes.status(node);
+      if (status.votes()) {
+        voting |= 1L << node;
+      } else {
+        notAsked[node] = status;
+      }
+    }
+    sent |= voting;
+    return voting;
+  }
+
+  /** The nodes that it was sent to, and that may therefore store its key. */
+  long mask() {
+    return sent;
+  }
+
+  boolean isSentTo(int node) {
+    return (sent & 1L << node) != 0;
+  }
+
+  /** The state in which the node was not asked, or null. */
+  @Nullable NodeStatus notAsked(int node) {
+    return notAsked[node];
+  }
+
+  /** How many nodes it was not sent to, because they do not vote or are kept back. */
+  int outside() {
+    int outside = Long.bitCount(keptBack);
+    for (NodeStatus status : notAsked) {
+      outside += status == null ? 0 : 1;
+    }
+    return outside;
+  }
+
+  /** It was not sent to the node, or not executed there: there is nothing to undo. */
+  void notSent(int node) {
+    sent &= ~(1L << node);
+  }
+
+  /** It was sent to no node. */
+  void none() {
+    sent = 0;
+    keptBack = 0;
+  }
+
+  // Nodes that are asked later, or not at all.
+
+  /** Does not ask these nodes for now; returns those that would have been asked. */
+  long keepBack(long mask) {
+    keptBack = sent & mask;
+    sent &= ~keptBack;
+    return keptBack;
+  }
+
+  /** The nodes that it was not sent to although they vote. */
+  long keptBack() {
+    return keptBack;
+  }
+
+  boolean isKeptBack(int node) {
+    return (keptBack & 1L << node) != 0;
+  }
+
+  /** Asks those that were kept back, and vote now; returns them. */
+  long askRest(long nowNanos) {
+    askedLater = ask(keptBack);
+    askedLaterNanos = nowNanos;
+    keptBack = 0;
+    return askedLater;
+  }
+
+  boolean isAskedLater(int node) {
+    return (askedLater & 1L << node) != 0;
+  }
+
+  long askedLaterNanos() {
+    return askedLaterNanos;
+  }
+
+  // Several rounds of one lease id.
+
+  /** This round follows the other one under the same lease id. */
+  void follow(Recipients before) {
+    sentBefore = before.written();
+    before.superseded |= sent;
+  }
+
+  /** The nodes that this round, or one that it follows, was sent to. */
+  long written() {
+    return sent | sentBefore;
+  }
+
+  /** Whether the node was sent no other round of the same lease id. */
+  boolean isOnlyRoundAt(int node) {
+    return ((sentBefore | superseded) & 1L << node) == 0;
+  }
+
+  /** Whether the token of this round is the second that was tried with its lease id. */
+  boolean isSecondOfItsLeaseId() {
+    return sentBefore != 0;
+  }
+
+  /** Whether a later round is responsible for what this one left on the node. */
+  boolean isSuperseded(int node) {
+    return (superseded & 1L << node) != 0;
+  }
+}
