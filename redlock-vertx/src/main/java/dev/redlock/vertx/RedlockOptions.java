@@ -48,6 +48,7 @@ public final class RedlockOptions {
   private int queueBound = 1000;
   private int maxHandOffs = 16;
   private boolean fair;
+  private boolean majorityFirst;
   private long pollIntervalMillis = 1_000;
   private long closeGraceMillis = 10_000;
   private String releaseHints = "auto";
@@ -82,6 +83,7 @@ public final class RedlockOptions {
     queueBound = other.queueBound;
     maxHandOffs = other.maxHandOffs;
     fair = other.fair;
+    majorityFirst = other.majorityFirst;
     pollIntervalMillis = other.pollIntervalMillis;
     closeGraceMillis = other.closeGraceMillis;
     releaseHints = other.releaseHints;
@@ -125,6 +127,7 @@ public final class RedlockOptions {
     queueBound = fields.small("queueBound", queueBound);
     maxHandOffs = fields.small("maxHandOffs", maxHandOffs);
     fair = fields.flag("fair", fair);
+    majorityFirst = fields.flag("majorityFirst", majorityFirst);
     pollIntervalMillis = fields.whole("pollIntervalMillis", pollIntervalMillis);
     setCloseGraceMillis(fields.whole("closeGraceMillis", closeGraceMillis));
     setReleaseHints(fields.string("releaseHints", releaseHints));
@@ -160,6 +163,7 @@ public final class RedlockOptions {
         .put("queueBound", queueBound)
         .put("maxHandOffs", maxHandOffs)
         .put("fair", fair)
+        .put("majorityFirst", majorityFirst)
         .put("pollIntervalMillis", pollIntervalMillis)
         .put("closeGraceMillis", closeGraceMillis)
         .put("releaseHints", releaseHints)
@@ -179,6 +183,7 @@ public final class RedlockOptions {
             .queueBound(queueBound)
             .maxHandOffs(maxHandOffs)
             .fair(fair)
+            .majorityFirst(majorityFirst)
             .pollInterval(Duration.ofMillis(pollIntervalMillis));
     Long holdCap = holdCapMillis;
     if (holdCap != null) {
@@ -473,6 +478,17 @@ public final class RedlockOptions {
   /** Sets {@link #isFair()}. */
   public RedlockOptions setFair(boolean fair) {
     this.fair = fair;
+    return this;
+  }
+
+  /** See {@link LockOptions.Builder#majorityFirst}. */
+  public boolean isMajorityFirst() {
+    return majorityFirst;
+  }
+
+  /** Sets {@link #isMajorityFirst()}. */
+  public RedlockOptions setMajorityFirst(boolean majorityFirst) {
+    this.majorityFirst = majorityFirst;
     return this;
   }
 

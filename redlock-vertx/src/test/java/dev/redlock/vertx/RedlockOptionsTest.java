@@ -44,6 +44,7 @@ class RedlockOptionsTest {
             .setQueueBound(7)
             .setMaxHandOffs(3)
             .setFair(true)
+            .setMajorityFirst(true)
             .setPollIntervalMillis(500)
             .setCloseGraceMillis(700)
             .setCluster(true)

@@ -211,6 +211,9 @@ public class RedlockProperties {
      */
     private @Nullable Boolean fair;
 
+    /** Whether an acquire asks a majority of the nodes first. Default: false. */
+    private @Nullable Boolean majorityFirst;
+
     /** Time after which a waiter asks again if no wake-up arrives: 10ms to 1m. Default: 1s. */
     private @Nullable Duration pollInterval;
 
@@ -229,6 +232,7 @@ public class RedlockProperties {
       set(builder, LockOptions.Builder::queueBound, queueBound);
       set(builder, LockOptions.Builder::maxHandOffs, maxHandOffs);
       set(builder, LockOptions.Builder::fair, fair);
+      set(builder, LockOptions.Builder::majorityFirst, majorityFirst);
       set(builder, LockOptions.Builder::pollInterval, pollInterval);
       set(builder, LockOptions.Builder::interruptOnLoss, interruptOnLoss);
       return builder.build();
@@ -311,6 +315,14 @@ public class RedlockProperties {
 
     public void setFair(@Nullable Boolean fair) {
       this.fair = fair;
+    }
+
+    public @Nullable Boolean getMajorityFirst() {
+      return majorityFirst;
+    }
+
+    public void setMajorityFirst(@Nullable Boolean majorityFirst) {
+      this.majorityFirst = majorityFirst;
     }
 
     public @Nullable Duration getPollInterval() {
