@@ -34,7 +34,7 @@ final class Svg {
   private static final int RIGHT = 90;
   private static final String[] COLOURS = {
     "#1b6ca8", "#5b5b5b", "#c0392b", "#d68910", "#7d3c98", "#1e8449", "#117a8b", "#8a5a44",
-    "#9a9a9a", "#4fa3d1"
+    "#9a9a9a", "#4fa3d1", "#145a32", "#34495e"
   };
   private static final double[] PERCENTILES = {
     1, 5, 10, 25, 50, 75, 90, 95, 97.5, 99, 99.5, 99.9, 99.95, 99.99
@@ -300,7 +300,9 @@ final class Svg {
             "node-redlock",
             "redlock-fair",
             "bare",
-            "redlock-metered");
+            "redlock-metered",
+            "redlock-majority",
+            "floor-majority");
     int at = known.indexOf(system);
     return COLOURS[(at >= 0 ? at : index) % COLOURS.length];
   }

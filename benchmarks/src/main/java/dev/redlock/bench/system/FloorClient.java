@@ -94,11 +94,13 @@ public final class FloorClient implements LockClient {
   private final List<StatefulRedisConnection<byte[], byte[]>> connections = new ArrayList<>();
   private final AtomicLong lastToken = new AtomicLong();
   private final Step step;
+  private final int quorum;
   private byte[] compareAndDelete = {};
   private byte[] setAndCount = {};
 
-  private FloorClient(Step step) {
+  private FloorClient(Step step, int quorum) {
     this.step = step;
+    this.quorum = quorum;
     resources =
         ClientResources.builder()
             .commandLatencyRecorder(CommandLatencyRecorder.disabled())
@@ -124,7 +126,17 @@ public final class FloorClient implements LockClient {
 
   /** Connects to each of these nodes. */
   public static FloorClient connect(List<String> uris, Step step) {
-    FloorClient floor = new FloorClient(step);
+    return connect(uris, step, uris.size() / 2 + 1);
+  }
+
+  /** Connects to the first nodes that are a majority of these. */
+  static FloorClient connectToMajority(List<String> uris, Step step) {
+    int quorum = uris.size() / 2 + 1;
+    return connect(uris.subList(0, quorum), step, quorum);
+  }
+
+  private static FloorClient connect(List<String> uris, Step step, int quorum) {
+    FloorClient floor = new FloorClient(step, quorum);
     for (String uri : uris) {
       StatefulRedisConnection<byte[], byte[]> connection =
           floor.client.connect(ByteArrayCodec.INSTANCE, RedisURI.create(uri));
@@ -165,7 +177,7 @@ public final class FloorClient implements LockClient {
         Long.toString(lastToken.updateAndGet(last -> Math.max(last + 1, now))).getBytes(US_ASCII);
     byte[] id = id();
     HeldLock held = new HeldLock(this, name, id, token);
-    Round<Held> round = new Round<>(connections.size(), held, step != Step.PING);
+    Round<Held> round = new Round<>(connections.size(), quorum, held, step != Step.PING);
     switch (step) {
       case OUR_SCRIPTS -> {
         CommandArgs<byte[], byte[]> args =
@@ -193,7 +205,7 @@ public final class FloorClient implements LockClient {
   }
 
   private CompletionStage<Held> release(HeldLock held) {
-    Round<Held> round = new Round<>(connections.size(), held, false);
+    Round<Held> round = new Round<>(connections.size(), quorum, held, false);
     switch (step) {
       case OUR_SCRIPTS ->
           evaluate(
@@ -335,9 +347,9 @@ public final class FloorClient implements LockClient {
     private final AtomicInteger good = new AtomicInteger();
     private final AtomicInteger bad = new AtomicInteger();
 
-    Round(int nodes, T result, boolean grantsOnly) {
+    Round(int nodes, int quorum, T result, boolean grantsOnly) {
       this.nodes = nodes;
-      this.quorum = nodes / 2 + 1;
+      this.quorum = quorum;
       this.result = result;
       this.grantsOnly = grantsOnly;
     }

@@ -11,7 +11,11 @@ public enum Peer {
   REDLOCK,
   REDLOCK_FAIR,
   REDLOCK_METERED,
+  /** Asks a majority of the nodes first. */
+  REDLOCK_MAJORITY,
   FLOOR,
+  /** Asks a majority of the nodes only. */
+  FLOOR_MAJORITY,
   BARE,
   REDISSON_REDLOCK,
   REDISSON_MULTILOCK,
@@ -36,7 +40,12 @@ public enum Peer {
 
   /** Whether its callers wait for a lock that another client holds. */
   public boolean waits() {
-    return this != FLOOR && this != BARE;
+    return this != FLOOR && this != FLOOR_MAJORITY && this != BARE;
+  }
+
+  /** Whether it asks a majority first; measured where nobody else wants the lock. */
+  public boolean asksMajority() {
+    return this == REDLOCK_MAJORITY || this == FLOOR_MAJORITY;
   }
 
   /** The number of nodes that it uses. */
@@ -65,7 +74,10 @@ public enum Peer {
       case REDLOCK -> RedlockClient.connect(uris, false);
       case REDLOCK_FAIR -> RedlockClient.connect(uris, true);
       case REDLOCK_METERED -> RedlockClient.metered(uris);
+      case REDLOCK_MAJORITY ->
+          RedlockClient.connect(uris, LockOptions.builder().majorityFirst(true).build());
       case FLOOR -> FloorClient.connect(uris, FloorClient.Step.OUR_SCRIPTS);
+      case FLOOR_MAJORITY -> FloorClient.connectToMajority(uris, FloorClient.Step.OUR_SCRIPTS);
       case BARE -> FloorClient.connect(uris, FloorClient.Step.BARE);
       case REDISSON_REDLOCK, REDISSON_MULTILOCK, REDISSON_RLOCK ->
           RedissonLocks.connect(this, uris);
@@ -77,13 +89,18 @@ public enum Peer {
   /** Connects this number of clients, each with connections of its own. */
   public Crowd crowd(List<String> uris, int count) {
     return switch (this) {
-      case REDLOCK, REDLOCK_FAIR ->
+      case REDLOCK, REDLOCK_FAIR, REDLOCK_MAJORITY ->
           RedlockClient.crowd(
-              uris, LockOptions.builder().fair(this == REDLOCK_FAIR).build(), count);
+              uris,
+              LockOptions.builder()
+                  .fair(this == REDLOCK_FAIR)
+                  .majorityFirst(this == REDLOCK_MAJORITY)
+                  .build(),
+              count);
       case REDISSON_REDLOCK, REDISSON_MULTILOCK, REDISSON_RLOCK ->
           RedissonLocks.crowd(this, uris, count);
       case NODE_REDLOCK -> NodeCrowd.start(uris, count);
-      case REDLOCK_METERED, FLOOR, BARE, SPRING_LOCKREGISTRY ->
+      case REDLOCK_METERED, FLOOR, FLOOR_MAJORITY, BARE, SPRING_LOCKREGISTRY ->
           JvmCrowd.of(count, () -> connect(uris), null, () -> {});
     };
   }
