@@ -1,6 +1,6 @@
 package dev.redlock.cli.page;
 
-import dev.redlock.QuorumUnavailableException;
+import dev.redlock.cli.Failure;
 import dev.redlock.cli.look.Json;
 import dev.redlock.cli.look.Locks;
 import dev.redlock.cli.look.Look;
@@ -42,7 +42,7 @@ final class Observer {
     List<ListedLock> locks = List.of();
     try {
       locks = Locks.all(operations, pattern);
-    } catch (QuorumUnavailableException e) {
+    } catch (Failure e) {
       problem = e.getMessage();
     }
     List<NodeState> states = operations.nodes();
