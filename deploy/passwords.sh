@@ -15,6 +15,13 @@
 # Exits with 1 if FOLDER has secrets already.
 set -eu
 
+case ${1-} in
+  --help)
+    sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
+    exit 0
+    ;;
+esac
+
 folder=${1:-$(dirname "$0")}
 folder=$(cd "$folder" && pwd)
 secrets=$folder/secrets

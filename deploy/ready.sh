@@ -20,6 +20,13 @@
 # 1; with 64 if it was called in a wrong way.
 set -u
 
+case ${1-} in
+  --help)
+    sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
+    exit 0
+    ;;
+esac
+
 host=127.0.0.1 port=6379 user='' file='' guard=35 full=90 patience=3 wait=0 alive=''
 
 wrong() {

@@ -17,7 +17,7 @@ final class QuickStart {
   static void sell(SqlStock stock) throws SQLException {
     // readme: quick-start
     Redlock redlock =
-        Redlock.builder() // one per application; it connects in the background
+        Redlock.builder() // one per application, closed at its end
             .nodes("redis://10.0.0.1:6379", "redis://10.0.0.2:6379", "redis://10.0.0.3:6379")
             .build();
     DistributedLock lock = redlock.lock("coupons");

@@ -108,6 +108,9 @@ final class Doctor {
       complaints.add("does not vote: " + state.cause());
     } else if (!answered) {
       complaints.add("did not answer in time, or this user has no permission for INFO");
+    } else if (!context.nodes.knowledge(node).clockKnown()) {
+      complaints.add(
+          "its marker was not read: this user has no permission for the keys of this prefix");
     }
     if (state.state() == NodeState.State.VOTING && isPolled(node)) {
       complaints.add(

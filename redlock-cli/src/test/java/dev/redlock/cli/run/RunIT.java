@@ -1,6 +1,7 @@
 package dev.redlock.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.redlock.testkit.RedisKey;
@@ -22,6 +23,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** {@code redlock run} as a process, on real servers. */
 @RedisTest(nodes = 3, gated = true, locksMayRemain = true)
 class RunIT {
+  private static final Map<String, Integer> NUMBERS =
+      Map.of("TERM", 15, "INT", 2, "HUP", 1, "USR1", 10, "USR2", 12);
+
   private static final Duration DEADLINE = Duration.ofSeconds(30);
 
   /** How many leases are lost; 50 when a release is checked. */
@@ -98,6 +102,7 @@ class RunIT {
   @ParameterizedTest
   @ValueSource(strings = {"TERM", "INT", "HUP", "USR1", "USR2"})
   void signal_whileTheChildRuns_arrivesThere(String signal, RedisNodes nodes) throws Exception {
+    assumeNotIgnored(signal);
     String script = "trap 'echo got; exit 3' " + signal + "; echo up; while :; do sleep 0.05; done";
     try (Wrapper wrapper = Wrapper.run(folder, nodes, "a", "--", "sh", "-c", script)) {
       await().atMost(DEADLINE).until(() -> wrapper.out().contains("up"));
@@ -112,7 +117,8 @@ class RunIT {
   @ParameterizedTest
   @ValueSource(strings = {"TERM", "INT", "HUP", "USR1", "USR2"})
   void signal_whileWaiting_givesUp(String signal, RedisNodes nodes) throws Exception {
-    int number = Map.of("TERM", 15, "INT", 2, "HUP", 1, "USR1", 10, "USR2", 12).get(signal);
+    assumeNotIgnored(signal);
+    int number = NUMBERS.get(signal);
     try (Wrapper holder = holding(nodes, "a");
         Wrapper waiter = Wrapper.run(folder, nodes, "a", "--", "echo", "ran")) {
       await().atMost(DEADLINE).until(() -> isQueued(nodes));
@@ -121,6 +127,18 @@ class RunIT {
       assertThat(waiter.out()).isEmpty();
       assertThat(holder.isAlive()).isTrue();
     }
+  }
+
+  /** A shell without a terminal starts what runs in its background with INT ignored. */
+  private static void assumeNotIgnored(String signal) throws IOException {
+    String mask =
+        Files.readAllLines(Path.of("/proc/self/status")).stream()
+            .filter(line -> line.startsWith("SigIgn:"))
+            .map(line -> line.substring(line.indexOf('\t') + 1))
+            .findFirst()
+            .orElse("0");
+    long ignored = Long.parseUnsignedLong(mask, 16) >> (NUMBERS.get(signal) - 1) & 1;
+    assumeThat(ignored).as("%s is ignored by the tests and their children", signal).isZero();
   }
 
   @Test
