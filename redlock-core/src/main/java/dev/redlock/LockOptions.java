@@ -341,6 +341,12 @@ public final class LockOptions {
      * <p>A lease that is still held 10 ms after its grant is written to the other nodes too. Until
      * then it is stored on no more nodes than a majority: if one of them restarts without its keys
      * in this time, and no restart guard keeps it from voting, a second client can get the lock.
+     * The tokens of shorter leases stay on a majority: if one of its nodes forgets them, and no
+     * restart guard is on, a later token can be lower.
+     *
+     * <p>All nodes are asked if others want the lock, if a node was not heard of for a second, with
+     * a {@link #minimumHold}, and if the usual round trip is longer than a sixth of the node
+     * timeout.
      */
     public Builder majorityFirst(boolean majorityFirst) {
       this.majorityFirst = majorityFirst;

@@ -12,7 +12,10 @@ public enum Vote {
    * No definite reply: no connection, no reply in time, or an error. What the node did is unknown.
    */
   SILENT,
-  /** The client did not ask the node: its vote could not have changed the result. */
+  /**
+   * The client did not ask the node: its vote could not have changed the result, or a majority was
+   * asked first.
+   */
   NOT_ASKED,
   /** The node may have forgotten leases; its vote counts only after they have expired. */
   QUARANTINED

@@ -111,12 +111,13 @@ final class AcquireRound extends Exchange {
 
   /** The nodes to be asked now, because those that were asked do not suffice; or 0. */
   long askRest(long nowNanos) {
-    if (recipients.keptBack() == 0) {
-      return 0;
+    if (recipients.keptBack() == 0 || deadlineNanos() - nowNanos <= 0) {
+      return 0; // Their votes would come too late.
     }
-    boolean suffices = tally(false).granted + Long.bitCount(open()) >= nodes.quorum();
-    if (suffices && impatientNanos() - nowNanos > 0) {
-      return 0;
+    int granted = tally(false).granted;
+    boolean mayWin = granted + Long.bitCount(open()) >= nodes.quorum();
+    if (granted >= nodes.quorum() || (mayWin && impatientNanos() - nowNanos > 0)) {
+      return 0; // Only the vote of the home node is missing; or those that are open come in time.
     }
     long rest = recipients.askRest(nowNanos);
     askedToo(rest);
@@ -254,11 +255,11 @@ final class AcquireRound extends Exchange {
 
   /** When {@link #onTimer} is to be called, whether or not replies come. */
   long wakeNanos() {
-    if (recipients.keptBack() != 0) {
-      return impatientNanos();
-    }
     if (waitsForHomeOnly()) {
       return fair ? deadlineNanos() : impatientNanos();
+    }
+    if (recipients.keptBack() != 0) {
+      return impatientNanos();
     }
     return sawHolder() && (!isHeldBySome() || isOpenAtSilentNodesOnly())
         ? impatientNanos()
@@ -268,16 +269,17 @@ final class AcquireRound extends Exchange {
   /** Gives up where waiting longer is useless; returns the verdict. */
   AcquireVerdict onTimer(long nowNanos, long nowWallMillis) {
     boolean impatient = impatientNanos() - nowNanos <= 0;
+    if (mayAskRest(nowNanos)) {
+      nodes.blame(impatient ? open() : 0, false); // The others are asked now.
+      return verdict;
+    }
     if (impatient && sawHolder() && !isHeldBySome()) {
       return latch(AcquireVerdict.COLLIDED);
     }
     if (wakeNanos() - nowNanos > 0) {
       return verdict;
     }
-    nodes.blame(open(), deadlineNanos() - nowNanos <= 0);
-    if (recipients.keptBack() != 0) {
-      return verdict; // The others are asked now.
-    }
+    blameOpen(deadlineNanos() - nowNanos <= 0);
     if (waitsForHomeOnly()) {
       heedsHome = false;
       return decide(nowNanos, nowWallMillis, false);
@@ -286,6 +288,16 @@ final class AcquireRound extends Exchange {
     return inVain || deadlineNanos() - nowNanos <= 0
         ? decide(nowNanos, nowWallMillis, true)
         : verdict;
+  }
+
+  /** A node that was asked later has had less time. */
+  private void blameOpen(boolean overdue) {
+    nodes.blame(overdue ? open() & ~recipients.askedLater() : open(), overdue);
+  }
+
+  /** Whether nodes were kept back that may still vote in time, and would matter. */
+  private boolean mayAskRest(long nowNanos) {
+    return recipients.keptBack() != 0 && deadlineNanos() - nowNanos > 0 && !waitsForHomeOnly();
   }
 
   private boolean isOpenAtSilentNodesOnly() {

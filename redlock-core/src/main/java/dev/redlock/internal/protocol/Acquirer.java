@@ -151,7 +151,9 @@ final class Acquirer {
   private Outcome begin(boolean atTurn, long now, long wall) {
     String leaseId = random.leaseId();
     AcquireRound r = round(leaseId, tokens.propose(now), null, atTurn, now, wall);
-    if (wait.waiter().config.majorityFirst() && !atTurn && !turn.othersWant()) {
+    LockConfig config = wait.waiter().config;
+    // A minimum hold may keep the keys for long after the release, and nothing fills them then.
+    if (config.majorityFirst() && config.minimumHoldNanos() == 0 && !atTurn && !turn.othersWant()) {
       r.keepBack(~home.majority(now));
     }
     return start(r, now, wall);
@@ -302,11 +304,7 @@ final class Acquirer {
   private Outcome judged(AcquireRound r, long now, long wall) {
     switch (r.verdict()) {
       case UNDECIDED -> {
-        long rest = r.askRest(now);
-        if (rest != 0) {
-          effects.add(new Effect.Send(r, r.request, rest));
-        }
-        return Outcome.WAITS;
+        return askRest(r, now, wall);
       }
       case WON -> {
         end(r, now);
@@ -326,6 +324,19 @@ final class Acquirer {
       default -> {}
     }
     return refused(r, now);
+  }
+
+  /** Asks the nodes that were kept back, if the others do not suffice. */
+  private Outcome askRest(AcquireRound r, long now, long wall) {
+    boolean keptBack = r.recipients.keptBack() != 0;
+    long rest = r.askRest(now);
+    if (rest != 0) {
+      effects.add(new Effect.Send(r, r.request, rest));
+    } else if (keptBack && r.recipients.keptBack() == 0) {
+      r.decide(now, wall, false); // None of them votes any more.
+      return judged(r, now, wall);
+    }
+    return Outcome.WAITS;
   }
 
   /** The round is over. */

@@ -72,6 +72,11 @@ final class Grant {
     return votes.recipients.written() | alsoSent;
   }
 
+  /** The nodes that were kept back from its round, and were not sent it later. */
+  long untouched() {
+    return votes.recipients.keptBack() & ~alsoSent;
+  }
+
   /** It is sent to these nodes as well. */
   void noteSent(long mask) {
     alsoSent |= mask;

@@ -66,7 +66,8 @@ final class HomeNode {
    * The nodes that an acquire asks first, for one that does not ask all at once: the home node, and
    * a quorum of nodes that are well and about as fast as the others, in the order of the home node.
    * Clients of one name so ask the same nodes, and many names are spread over all. All nodes, if
-   * there is no such quorum, or if a node was not heard of for a while: what is known of it is old.
+   * there is no such quorum, if the others could not be asked in time, or if a node was not heard
+   * of for a while: what is known of it is old.
    */
   long majority(long nowNanos) {
     int home = node();
@@ -82,7 +83,10 @@ final class HomeNode {
         missing--;
       }
     }
-    return missing > 0 ? nodes.all() : mask;
+    // One of them may hang: the patience and the round trip to the others must fit into the
+    // timeout.
+    boolean late = 2 * nodes.patience(mask) > timeoutNanos;
+    return missing > 0 || late ? nodes.all() : mask;
   }
 
   private boolean isNear(int node) {

@@ -353,7 +353,7 @@ final class LeaseExtender {
   @Nullable LeaseEnd onTimer(long nowNanos, long nowWallMillis) {
     AcquireRound votes = grant.votes;
     if (grant.awaited() != 0 && votes.deadlineNanos() - nowNanos <= 0) {
-      nodes.blame(votes.open(), true);
+      nodes.blame(votes.open() & ~votes.recipients.askedLater(), true);
       grant.close();
     }
     ExtendRound r = round;

@@ -19,6 +19,9 @@ final class PendingRelease extends Exchange {
   /** Nodes that have not confirmed. */
   long todo;
 
+  /** Nodes that were kept back from the round, and never got the lease: there it is released. */
+  long untouched;
+
   /** Nodes that may take this lease over: their reply to the hand-off round is still to come. */
   long handingOff;
 
@@ -30,7 +33,7 @@ final class PendingRelease extends Exchange {
   }
 
   int confirmed() {
-    int confirmed = 0;
+    int confirmed = Long.bitCount(untouched);
     for (NodeReply reply : replies()) {
       confirmed += reply != null && reply.code().definite() ? 1 : 0;
     }

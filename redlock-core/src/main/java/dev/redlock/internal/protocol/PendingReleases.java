@@ -71,6 +71,7 @@ final class PendingReleases {
   void release(HeldLease l, long keepMillis, Effect.@Nullable Ack ack, long nowNanos) {
     LockRequest.Release request = l.grant.release(keepMillis);
     PendingRelease e = entry(request, l.grant.written(), nowNanos + l.grant.lifeNanos());
+    e.untouched = l.grant.untouched();
     send(e, l.grant.written(), nowNanos);
     if (ack != null) {
       e.ack = ack;
@@ -289,8 +290,7 @@ final class PendingReleases {
     if (ack != null && e.ackDeadlineNanos - nowNanos <= 0) {
       e.ack = null;
       effects.add(
-          new Effect.Settle(
-              ack, Effect.Result.failed(Reports.ofReplies(nodes, e.request.keys(), e, nowNanos))));
+          new Effect.Settle(ack, Effect.Result.failed(Reports.ofRelease(nodes, e, nowNanos))));
     }
     if (e.handingOff != 0 && e.handingOffUntilNanos - nowNanos <= 0) {
       e.handingOff = 0;

@@ -101,6 +101,10 @@ final class Recipients {
     return askedLater;
   }
 
+  long askedLater() {
+    return askedLater;
+  }
+
   boolean isAskedLater(int node) {
     return (askedLater & 1L << node) != 0;
   }

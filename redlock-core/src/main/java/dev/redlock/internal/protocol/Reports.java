@@ -92,11 +92,24 @@ final class Reports {
         && (queuedBefore(queued) > 0) != (queuedBefore(round) > 0);
   }
 
-  /** The replies to an extension or a release: a node that did as asked voted GRANTED. */
+  /** The replies to a release: a node that has nothing to release needs not be asked. */
+  static AcquireReport ofRelease(Nodes nodes, PendingRelease release, long now) {
+    return ofReplies(nodes, release.request.keys(), release, release.untouched, now);
+  }
+
+  /** The replies to an extension: a node that did as asked voted GRANTED. */
   static AcquireReport ofReplies(Nodes nodes, LockKeys keys, Exchange exchange, long now) {
+    return ofReplies(nodes, keys, exchange, 0, now);
+  }
+
+  private static AcquireReport ofReplies(
+      Nodes nodes, LockKeys keys, Exchange exchange, long untouched, long now) {
     List<NodeVote> votes = new ArrayList<>();
     for (int i = 0; i < nodes.count(); i++) {
-      votes.add(replied(nodes, exchange, i, now));
+      votes.add(
+          (untouched & 1L << i) == 0
+              ? replied(nodes, exchange, i, now)
+              : vote(nodes, i, Vote.NOT_ASKED, Duration.ZERO, "it does not store the lease"));
     }
     Duration waited = since(exchange.sentNanos(), now);
     return new AcquireReport(
@@ -117,7 +130,7 @@ final class Reports {
     NodeStatus notAsked = round.recipients.notAsked(i);
     if (reply != null) {
       Duration took = since(round.sentNanos(i), round.answeredNanos(i));
-      boolean late = took.toNanos() > round.timeoutNanos;
+      boolean late = round.answeredNanos(i) - round.deadlineNanos() > 0;
       return late && reply.code().definite() && round.verdict() != AcquireVerdict.HELD
           ? late(nodes, i, round, reply, took)
           : vote(nodes, i, reply, took);
@@ -131,7 +144,7 @@ final class Reports {
       return vote(nodes, i, Vote.NOT_ASKED, Duration.ZERO, why);
     }
     String why = NodeError.Kind.TIMEOUT + ": no answer yet";
-    return vote(nodes, i, Vote.SILENT, since(round.sentNanos(), now), why);
+    return vote(nodes, i, Vote.SILENT, since(round.sentNanos(i), now), why);
   }
 
   private static NodeVote late(

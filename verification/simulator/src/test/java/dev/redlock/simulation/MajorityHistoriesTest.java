@@ -3,6 +3,7 @@ package dev.redlock.simulation;
 import static dev.redlock.simulation.Play.options;
 import static dev.redlock.simulation.Play.require;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -24,7 +25,7 @@ class MajorityHistoriesTest {
 
   private static List<Integer> owners(Play p, Play.Person holder) {
     List<Integer> owners = new ArrayList<>();
-    for (int node = 1; node <= NODES; node++) {
+    for (int node = 1; node <= p.world.nodes.length; node++) {
       if (holder.lease.id().equals(p.owner(node))) {
         owners.add(node);
       }
@@ -94,6 +95,53 @@ class MajorityHistoriesTest {
     p.link(a, hung).letGo();
     p.run(30);
     require(!id.equals(p.owner(hung)), "the late request leaves nothing");
+  }
+
+  @Test
+  void release_whileANodeOfTheMajorityHangs_isConfirmed() {
+    Play p = start(1);
+    Play.Person a = p.asks(0, 100).mustHold("all is well");
+    p.link(a, owners(p, a).get(0)).holdReplies();
+    a.releases();
+    p.run(2);
+    require(
+        a.released != null && a.released.failure() == null,
+        "two confirm, and two never had the lease");
+  }
+
+  @Test
+  void slowNodes_areAllAskedAtOnce() {
+    Play p = new Play(NODES, 1, options().nodeTimeout(Duration.ofMillis(10)).majorityFirst(true));
+    p.start();
+    Play.Person a = p.asks(0, 100).mustHold("all is well");
+    require(owners(p, a).size() == NODES, "the others could not be asked in time");
+  }
+
+  @Test
+  void minimumHold_isStoredOnAllNodes() {
+    Play p = new Play(NODES, 1, options().minimumHold(Duration.ofMillis(500)).majorityFirst(true));
+    p.start();
+    Play.Person a = p.asks(0, 100).mustHold("all is well");
+    a.releases();
+    p.run(20);
+    require(owners(p, a).size() == NODES, "for as long as it lasts");
+  }
+
+  @Test
+  void nodesThatWereKeptBack_andDoNotVoteAnyMore_endTheRound() {
+    Play p = new Play(3, 1, options().majorityFirst(true)).start();
+    Play.Person a = p.asks(0, 100).mustHold("all is well");
+    List<Integer> asked = owners(p, a);
+    a.releases();
+    p.run(30);
+    int hung = asked.get(0);
+    p.link(a, hung).holdRequests();
+    Play.Person b = p.person(0).tries();
+    p.run(2);
+    p.link(a, 1 + 2 + 3 - asked.get(0) - asked.get(1)).cut();
+    p.link(a, hung).cut();
+    p.run(5);
+    require(b.refusal != null, "no quorum is left, and that is known at once");
   }
 
   @Test

@@ -656,7 +656,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "I",
         "majority first: the others are never asked",
-        protocol("Acquirer", "        if (rest != 0) {", "        if (rest < 0) {"));
+        protocol("Acquirer", "    if (rest != 0) {", "    if (rest < 0) {"));
     mutant(
         "I",
         "majority first: the others are asked under another lease id",
@@ -672,6 +672,13 @@ record Mutant(String name, String source, List<Edit> edits) {
             "LeaseExtender",
             "long toFill = repairs.toFill(nowNanos);",
             "long toFill = 0 & repairs.toFill(nowNanos);"));
+    mutant(
+        "I",
+        "majority first: a release waits for nodes that never had the lease",
+        protocol(
+            "PendingRelease",
+            "int confirmed = Long.bitCount(untouched);",
+            "int confirmed = 0;"));
     mutant(
         "I",
         "majority first: the release goes to those that were asked first only",
