@@ -7,6 +7,7 @@ import dev.redlock.operations.LockInspection.NodeView;
 import dev.redlock.operations.Operations;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +38,7 @@ public final class InspectCommand extends Look {
   protected int look(Operations operations, PrintWriter out) {
     LockInspection inspection = answer(operations.inspect(name));
     Holding holding = Holding.of(inspection);
-    Map<String, Integer> waiting = queue ? waiting(operations) : Map.of();
+    Map<String, Integer> waiting = queue ? waiting(operations, inspection) : Map.of();
     if (json()) {
       out.println(json(inspection, holding, waiting));
     } else {
@@ -51,11 +52,17 @@ public final class InspectCommand extends Look {
     };
   }
 
-  private Map<String, Integer> waiting(Operations operations) {
-    return Locks.all(operations, Locks.quoted(name)).stream()
-        .findFirst()
-        .map(ListedLock::waiting)
-        .orElse(Map.of());
+  private Map<String, Integer> waiting(Operations operations, LockInspection inspection) {
+    Map<String, Integer> waiting = new HashMap<>();
+    for (ListedLock listed : Locks.all(operations, Locks.quoted(name))) {
+      for (NodeView view : inspection.nodes()) {
+        if (view.error() == null) {
+          waiting.put(view.node(), 0);
+        }
+      }
+      waiting.putAll(listed.waiting());
+    }
+    return waiting;
   }
 
   private Table table(LockInspection inspection, Map<String, Integer> waiting) {
