@@ -60,6 +60,9 @@ final class Failures implements Callable<Integer> {
   @Option(names = "--lease", paramLabel = "MS", description = "lease time in ms (default: 3000)")
   private int leaseMillis = 3000;
 
+  @Option(names = "--majority-first", description = "an acquire asks a majority first")
+  private boolean majorityFirst;
+
   @Option(names = "--seed", paramLabel = "N", description = "seed of faults and durations")
   private long seed = ThreadLocalRandom.current().nextInt(1_000_000);
 
@@ -134,7 +137,8 @@ final class Failures implements Callable<Integer> {
     if (shards != null) {
       return ofShards();
     }
-    Settings settings = new Settings(Duration.ofMillis(leaseMillis), !guard.equals("off"));
+    Settings settings =
+        new Settings(Duration.ofMillis(leaseMillis), !guard.equals("off"), majorityFirst);
     List<Nemesis> chosen = chosen(nemeses);
     List<Event> history =
         check != null

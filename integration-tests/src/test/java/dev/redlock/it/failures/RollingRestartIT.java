@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 @RedisTest(nodes = 5)
 @Tag("thorough")
 class RollingRestartIT {
-  private static final Settings SETTINGS = new Settings(Duration.ofSeconds(3), true);
+  private static final Settings SETTINGS = new Settings(Duration.ofSeconds(3), true, false);
 
   /** The reply of a quarantined node to an extension counts after 3 s of connection. */
   private static final Duration PACE = Duration.ofMillis(3500);

@@ -13,8 +13,9 @@ import java.util.List;
  *
  * @param leaseTime the lease time of every lock, and the maxLeaseTime
  * @param guard whether the restart guard is on
+ * @param majorityFirst whether an acquire asks a majority of the masters first
  */
-record Settings(Duration leaseTime, boolean guard) {
+record Settings(Duration leaseTime, boolean guard, boolean majorityFirst) {
   static final int MASTERS = 5;
   static final int QUORUM = 3;
 
@@ -24,7 +25,7 @@ record Settings(Duration leaseTime, boolean guard) {
   Redlock client(List<String> masters, RedlockListener listener) {
     return Redlock.builder()
         .nodes(masters.toArray(String[]::new))
-        .defaults(LockOptions.builder().leaseTime(leaseTime).build())
+        .defaults(LockOptions.builder().leaseTime(leaseTime).majorityFirst(majorityFirst).build())
         .maxLeaseTime(leaseTime)
         .restartGuard(guard ? RestartGuard.UPTIME : RestartGuard.OFF)
         .listener(listener)

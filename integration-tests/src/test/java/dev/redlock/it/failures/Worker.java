@@ -54,7 +54,9 @@ public final class Worker implements RedlockListener {
     who = orders.who();
     settings =
         new Settings(
-            Duration.ofMillis(orders.number("lease")), orders.text("guard").equals("true"));
+            Duration.ofMillis(orders.number("lease")),
+            orders.text("guard").equals("true"),
+            orders.text("majority").equals("true"));
     seed = orders.number("seed");
     register = new Register(orders.text("register"));
     redlock = settings.client(orders.list("masters"), this);
@@ -75,6 +77,8 @@ public final class Worker implements RedlockListener {
             settings.leaseTime().toMillis(),
             "guard",
             settings.guard(),
+            "majority",
+            settings.majorityFirst(),
             "masters",
             String.join(",", masters),
             "register",
