@@ -100,7 +100,8 @@ public interface VertxRedlock {
 
   /**
    * Completes when a quorum of nodes votes, so that a free lock can be acquired; see {@link
-   * Redlock#ready()}. Fails if the client cannot be built or is closed before.
+   * dev.redlock.operations.Operations#ready()}. Fails if the client cannot be built or is closed
+   * before.
    */
   Future<Void> ready();
 
