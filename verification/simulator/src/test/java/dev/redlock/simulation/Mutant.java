@@ -676,9 +676,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         "I",
         "majority first: a release waits for nodes that never had the lease",
         protocol(
-            "PendingRelease",
-            "int confirmed = Long.bitCount(untouched);",
-            "int confirmed = 0;"));
+            "PendingRelease", "int confirmed = Long.bitCount(untouched);", "int confirmed = 0;"));
     mutant(
         "I",
         "majority first: the release goes to those that were asked first only",
