@@ -336,7 +336,7 @@ public final class LockOptions {
      * Whether an acquire asks a majority of the nodes first, and the others only if one of those
      * refuses or is slower than usual. Default false: it asks all nodes at once, as the Redis
      * specification does. With five nodes, an acquire and its release then cost 6 commands instead
-     * of 10, if nobody else wants the lock.
+     * of 10, if no other client wants the lock.
      *
      * <p>A lease that is still held 10 ms after its grant is written to the other nodes too. Until
      * then it is stored on no more nodes than a majority: if one of them restarts without its keys

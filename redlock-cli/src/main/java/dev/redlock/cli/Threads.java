@@ -12,9 +12,9 @@ final class Threads {
   private Threads() {}
 
   /**
-   * As few as Lettuce accepts. Nobody shuts them down: they are daemons, and the process ends. Each
+   * As few as Lettuce accepts. No command shuts them down: they are daemons, and the process ends. Each
    * part that a command does not need would cost it a start: the resolver that reads {@code
-   * /etc/resolv.conf} in place of the JDK, and events that nobody reads.
+   * /etc/resolv.conf} in place of the JDK, and events that no command reads.
    */
   static ClientResources few() {
     return ClientResources.builder()

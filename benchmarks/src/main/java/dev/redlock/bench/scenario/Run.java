@@ -74,7 +74,7 @@ public final class Run {
     return presentUncontended().stream().filter(peer -> !peer.asksMajority()).toList();
   }
 
-  /** The same, with those that ask a majority first, which matters if nobody else asks. */
+  /** The same, with those that ask a majority first, which matters if no other client asks. */
   List<Peer> presentUncontended() {
     return present(
         Stream.of(Peer.values()).filter(peer -> peer != Peer.REDLOCK_FAIR).toArray(Peer[]::new));

@@ -43,7 +43,7 @@ public enum Peer {
     return this != FLOOR && this != FLOOR_MAJORITY && this != BARE;
   }
 
-  /** Whether it asks a majority first; measured where nobody else wants the lock. */
+  /** Whether it asks a majority first; measured where no other client wants the lock. */
   public boolean asksMajority() {
     return this == REDLOCK_MAJORITY || this == FLOOR_MAJORITY;
   }

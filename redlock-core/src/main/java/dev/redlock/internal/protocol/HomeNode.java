@@ -8,7 +8,7 @@ import dev.redlock.spi.LockKeys;
  * is passed over. Clients may disagree on that for a moment, which costs time and never safety.
  */
 final class HomeNode {
-  /** A node that nobody asks is asked again after this time. */
+  /** A node that this client does not ask otherwise is asked again after this time. */
   private static final long OLD_NANOS = 1_000_000_000;
 
   private final Nodes nodes;

@@ -65,7 +65,7 @@ class MajorityHistoriesTest {
     Play.Person a = p.asks(0, 100).mustHold("all is well");
     List<Integer> asked = owners(p, a);
     a.releases();
-    p.run(200); // Until nobody remembers that others wanted the lock.
+    p.run(200); // Until the clients have forgotten that others wanted the lock.
     Play.Person b = p.asks(1, 100).mustHold("all is well");
     require(
         owners(p, b).equals(asked) || owners(p, b).size() == NODES,
