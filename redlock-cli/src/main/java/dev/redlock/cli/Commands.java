@@ -51,6 +51,17 @@ final class Commands implements Runnable {
     COMMANDS.put("completion", rest -> new CompletionCommand());
   }
 
+  /** What people type who know other tools. */
+  private static final Map<String, String> OTHER_WORDS =
+      Map.of(
+          "lock", "redlock run holds a lock while a command runs",
+          "exec", "redlock run runs a command under a lock",
+          "status", "redlock list shows the locks, inspect one of them, nodes the masters",
+          "ls", "redlock list shows the locks",
+          "show", "redlock inspect shows one lock",
+          "unlock", "a lock ends with its command; redlock break takes it by force",
+          "release", "a lock ends with its command; redlock break takes it by force");
+
   @Spec private @Nullable CommandSpec spec;
 
   private Commands() {}
@@ -83,17 +94,6 @@ final class Commands implements Runnable {
         .setParameterExceptionHandler(Commands::wrongUsage)
         .setExecutionExceptionHandler(Commands::failed);
   }
-
-  /** What people type who know other tools. */
-  private static final Map<String, String> OTHER_WORDS =
-      Map.of(
-          "lock", "redlock run holds a lock while a command runs",
-          "exec", "redlock run runs a command under a lock",
-          "status", "redlock list shows the locks, inspect one of them, nodes the masters",
-          "ls", "redlock list shows the locks",
-          "show", "redlock inspect shows one lock",
-          "unlock", "a lock ends with its command; redlock break takes it by force",
-          "release", "a lock ends with its command; redlock break takes it by force");
 
   @Override
   public void run() {

@@ -4,7 +4,6 @@ import dev.redlock.QuorumUnavailableException;
 import dev.redlock.cli.run.PlainArguments;
 import dev.redlock.cli.run.RunCommand;
 import dev.redlock.spi.Printable;
-import java.util.Arrays;
 import java.util.List;
 
 /** The command {@code redlock}. */
@@ -19,25 +18,23 @@ public final class Main {
   public static int run(String... args) {
     try {
       requireReadable(args);
-    } catch (Failure e) {
-      return failed(e);
-    }
-    int dashes = args.length > 0 && args[0].equals("run") ? Arrays.asList(args).indexOf("--") : -1;
-    if (dashes < 0) {
-      return Commands.execute(List.of(args), List.of());
-    }
-    // picocli would mix what follows the two dashes with the names before them.
-    List<String> words = List.of(args).subList(0, dashes);
-    List<String> rest = List.of(args).subList(dashes + 1, args.length);
-    RunCommand plain = PlainArguments.parse(words.subList(1, dashes), rest);
-    if (plain == null) {
-      return Commands.execute(words, rest);
-    }
-    try {
-      return plain.call();
+      return runReadable(args);
     } catch (Exception e) {
       return failed(e);
     }
+  }
+
+  private static int runReadable(String... args) throws InterruptedException {
+    List<String> all = List.of(args);
+    int dashes = args.length > 0 && args[0].equals("run") ? all.indexOf("--") : -1;
+    if (dashes < 0) {
+      return Commands.execute(all, List.of());
+    }
+    // picocli would mix what follows the two dashes with the names before them.
+    List<String> words = all.subList(0, dashes);
+    List<String> rest = all.subList(dashes + 1, args.length);
+    RunCommand plain = PlainArguments.parse(words.subList(1, dashes), rest);
+    return plain == null ? Commands.execute(words, rest) : plain.call();
   }
 
   /**

@@ -12,8 +12,8 @@ final class Threads {
   private Threads() {}
 
   /**
-   * As few as Lettuce accepts. No command shuts them down: they are daemons, and the process ends. Each
-   * part that a command does not need would cost it a start: the resolver that reads {@code
+   * As few as Lettuce accepts. No command shuts them down: they are daemons, and the process ends.
+   * Each part that a command does not need would cost it a start: the resolver that reads {@code
    * /etc/resolv.conf} in place of the JDK, and events that no command reads.
    */
   static ClientResources few() {

@@ -81,20 +81,22 @@ final class Acquiring {
 
   /** Says once who holds the lock, unless it comes before. */
   private void sayHolderAfter(Duration silence, CompletableFuture<Lease> asked) {
-    String name = lock.names().iterator().next();
     CompletableFuture.delayedExecutor(silence.toMillis(), TimeUnit.MILLISECONDS)
-        .execute(
-            () -> {
+        .execute(() -> sayHolder(asked));
+  }
+
+  private void sayHolder(CompletableFuture<Lease> asked) {
+    if (asked.isDone()) {
+      return;
+    }
+    String name = lock.names().iterator().next();
+    redlock
+        .operations()
+        .inspect(name)
+        .thenAccept(
+            found -> {
               if (!asked.isDone()) {
-                redlock
-                    .operations()
-                    .inspect(name)
-                    .thenAccept(
-                        found -> {
-                          if (!asked.isDone()) {
-                            System.err.println("redlock: waits: " + Look.sentence(found));
-                          }
-                        });
+                RunCommand.say("waits: " + Look.sentence(found));
               }
             });
   }
@@ -155,7 +157,7 @@ final class Acquiring {
           throw new Failure(ExitCode.TOO_FEW_NODES, "too few nodes: " + described(states));
         }
         if (talks && !hopeless) {
-          System.err.println("redlock: waits for nodes: " + described(states));
+          RunCommand.say("waits for nodes: " + described(states));
         }
         next = hopeless ? SECOND_LOOK : TO_CONNECT;
       }

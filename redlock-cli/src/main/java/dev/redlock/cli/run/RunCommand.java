@@ -323,7 +323,7 @@ public final class RunCommand implements Callable<Integer> {
     }
   }
 
-  private static void say(String line) {
+  static void say(String line) {
     System.err.println("redlock: " + Printable.of(line));
   }
 }
