@@ -74,11 +74,14 @@ final class HomeNode {
     long mask = home < 0 ? 0 : 1L << home;
     int missing = nodes.quorum();
     for (int node : order) {
+      if (!nodes.status(node).votes()) {
+        continue;
+      }
       NodeKnowledge known = nodes.knowledge(node);
-      if (nodes.status(node).votes() && nowNanos - known.heardNanos() > OLD_NANOS) {
+      if (nowNanos - known.heardNanos() > OLD_NANOS) {
         return nodes.all();
       }
-      if (missing > 0 && isNear(node) && nodes.status(node).votes() && !known.hung()) {
+      if (missing > 0 && isNear(node) && !known.hung()) {
         mask |= 1L << node;
         missing--;
       }
