@@ -62,31 +62,30 @@ class ShellTest {
   /** The digest is the same on JDK 17 and 25. A change that changes no behaviour keeps it. */
   @Test
   void smallWorlds_keepEveryPromiseAndTheDigest() throws InterruptedException {
-    Simulator.Tally tally = Simulator.runAll(1, 300, Scenario.Setting.SHELL_NORMAL, THREADS, 1);
-    Simulator.Result first = tally.first();
-    assertThat(first)
-        .as(
-            () ->
-                "bin/simulate --setting SHELL_NORMAL --seed "
-                    + first.seed()
-                    + ": "
-                    + first.violation())
-        .isNull();
+    Simulator.Tally tally = holdInSmallWorlds(Scenario.Setting.SHELL_NORMAL);
     assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("28b5c7938e44a940");
   }
 
   @Test
   void smallWorldsThatAskAMajorityFirst_keepEveryPromise() throws InterruptedException {
-    Simulator.Tally tally = Simulator.runAll(1, 300, Scenario.Setting.SHELL_MAJORITY, THREADS, 1);
+    holdInSmallWorlds(Scenario.Setting.SHELL_MAJORITY);
+  }
+
+  private static Simulator.Tally holdInSmallWorlds(Scenario.Setting setting)
+      throws InterruptedException {
+    Simulator.Tally tally = Simulator.runAll(1, 300, setting, THREADS, 1);
     Simulator.Result first = tally.first();
     assertThat(first)
         .as(
             () ->
-                "bin/simulate --setting SHELL_MAJORITY --seed "
+                "bin/simulate --setting "
+                    + setting
+                    + " --seed "
                     + first.seed()
                     + ": "
                     + first.violation())
         .isNull();
+    return tally;
   }
 
   @Test
