@@ -41,7 +41,12 @@ public final class Hung implements Scenario {
   @Override
   public void measure(Run run) throws Exception {
     List<Peer> peers =
-        run.present(Peer.REDLOCK, Peer.REDLOCK_MAJORITY, Peer.FLOOR, Peer.NODE_REDLOCK, Peer.REDISSON_REDLOCK);
+        run.present(
+            Peer.REDLOCK,
+            Peer.REDLOCK_MAJORITY,
+            Peer.FLOOR,
+            Peer.NODE_REDLOCK,
+            Peer.REDISSON_REDLOCK);
     if (run.quick() && peers.contains(Peer.REDISSON_REDLOCK)) {
       run.results()
           .remark(
