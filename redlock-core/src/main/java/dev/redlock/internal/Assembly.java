@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Checks what a builder collected, and starts a client. */
 public final class Assembly {
-  private static final int MAX_NODES = 63;
   private static final Duration DEFAULT_MAX_LEASE_TIME = Duration.ofSeconds(30);
 
   /** The longest lease time that {@link LockOptions} accepts. */
@@ -110,9 +109,9 @@ public final class Assembly {
 
   private static void check(Parts parts) {
     int n = parts.nodes().size();
-    if (n == 0 || n > MAX_NODES) {
+    if (n == 0 || n > NodeSet.MAX) {
       throw new IllegalArgumentException(
-          "a lock needs 1 to " + MAX_NODES + " nodes, " + n + " are configured");
+          "a lock needs 1 to " + NodeSet.MAX + " nodes, " + n + " are configured");
     }
     Set<String> names = new HashSet<>();
     for (LockNode node : parts.nodes()) {

@@ -34,15 +34,15 @@ final class Doctor {
     this.context = context;
     this.locks = locks;
     this.guard = guard;
-    warned = new boolean[context.nodes.count()];
+    warned = new boolean[NodeSet.MAX];
   }
 
   /** Probes every connected node, and waits for one node timeout at most. */
   CompletableFuture<Diagnosis> examine() {
     CompletableFuture<Diagnosis> result = new CompletableFuture<>();
-    int n = context.nodes.count();
-    AtomicInteger open = new AtomicInteger(n);
-    boolean[] answered = new boolean[n]; // Written before the counter, read after it.
+    int[] asked = context.nodes.memberIndexes().toArray();
+    AtomicInteger open = new AtomicInteger(asked.length);
+    boolean[] answered = new boolean[NodeSet.MAX]; // Written before the counter, read after it.
     Runnable report = () -> context.callbacks.execute(() -> result.complete(diagnosis(answered)));
     examinations.add(report);
     result.thenRun(() -> examinations.remove(report));
@@ -51,11 +51,10 @@ final class Doctor {
       return result;
     }
     var late = context.time.schedule(report, context.nodeTimeoutNanos);
-    for (int i = 0; i < n; i++) {
-      int node = i;
+    for (int node : asked) {
       context
           .nodes
-          .probe(i)
+          .probe(node)
           .whenComplete(
               (identity, failure) -> {
                 answered[node] = identity != null && identity.isPresent();
@@ -93,9 +92,7 @@ final class Doctor {
 
   private Diagnosis diagnosis(boolean[] answered) {
     List<NodeFindings> all = new ArrayList<>();
-    for (int i = 0; i < context.nodes.count(); i++) {
-      all.add(findings(i, answered[i]));
-    }
+    context.nodes.memberIndexes().forEach(i -> all.add(findings(i, answered[i])));
     return new Diagnosis(guard, all);
   }
 
@@ -214,7 +211,7 @@ final class Doctor {
     NodeSet nodes = context.nodes;
     long[] clocks = new long[nodes.count()];
     int known = 0;
-    for (int i = 0; i < nodes.count(); i++) {
+    for (int i : nodes.memberIndexes().toArray()) {
       if (nodes.knowledge(i).clockKnown()) {
         clocks[known++] = nodes.knowledge(i).estimateMicros(0);
       }

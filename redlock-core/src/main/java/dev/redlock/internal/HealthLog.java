@@ -5,7 +5,6 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeStatus;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /**
  * Logs that too few nodes vote, and that they vote again; and of each node, once, a fault that does
@@ -40,10 +39,9 @@ final class HealthLog {
 
   HealthLog(ClientContext context) {
     this.context = context;
-    int n = context.nodes.count();
-    faulty = new boolean[n];
-    faultyNanos = new long[n];
-    faultTold = new boolean[n];
+    faulty = new boolean[NodeSet.MAX];
+    faultyNanos = new long[NodeSet.MAX];
+    faultTold = new boolean[NodeSet.MAX];
   }
 
   void review() {
@@ -52,9 +50,7 @@ final class HealthLog {
     }
     long now = context.time.nanos();
     reviewQuorum(now);
-    for (int i = 0; i < faulty.length; i++) {
-      reviewNode(i, now);
-    }
+    context.nodes.memberIndexes().forEach(i -> reviewNode(i, now));
   }
 
   private void reviewQuorum(long now) {
@@ -78,8 +74,10 @@ final class HealthLog {
       context.log.error(
           "{} vote, and {} must: this client gets no new locks. {}",
           context.nodes.voting(),
-          context.nodes.quorum(),
-          IntStream.range(0, faulty.length)
+          context.nodes.members().quorum(),
+          context
+              .nodes
+              .memberIndexes()
               .mapToObj(context::nodeState)
               .filter(node -> node.state() != NodeState.State.VOTING)
               .map(node -> node.node() + " is " + node.state() + ": " + node.cause())

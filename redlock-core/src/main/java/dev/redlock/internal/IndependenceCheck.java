@@ -20,7 +20,7 @@ final class IndependenceCheck {
 
   IndependenceCheck(NodeSet nodes) {
     this.nodes = nodes;
-    known = new @Nullable Server[nodes.count()];
+    known = new @Nullable Server[NodeSet.MAX];
   }
 
   /**

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.redlock.RedlockClosedException;
 import dev.redlock.Vote;
+import dev.redlock.internal.protocol.Members;
 import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.LockListing;
 import dev.redlock.spi.LockKeys;
@@ -45,6 +46,9 @@ final class Listing implements LockListing {
   private final String keyPrefix;
   private final int quorum;
 
+  /** How many nodes have to be scanned. */
+  private final int scans;
+
   /** At the index of the node; null if it cannot be read. Closed readers stay. */
   private final @Nullable LockReader[] readers;
 
@@ -76,11 +80,17 @@ final class Listing implements LockListing {
     this.keyPrefix = keyPrefix;
     this.pattern = new NamePattern(pattern);
     int n = context.nodes.count();
-    quorum = context.nodes.quorum();
+    Members members = context.nodes.members();
+    quorum = members.quorum();
+    scans = members.count() - quorum + 1;
     readers = new LockReader[n];
     errors = new String[n];
     notBeforeNanos = context.time.nanos();
     for (int i = 0; i < n; i++) {
+      if (!members.contains(i)) {
+        errors[i] = "is no member";
+        continue;
+      }
       try {
         readers[i] = context.nodes.node(i).reader();
       } catch (RuntimeException e) {
@@ -133,7 +143,7 @@ final class Listing implements LockListing {
   }
 
   private boolean isDone() {
-    return scanned.size() >= readers.length - quorum + 1;
+    return scanned.size() >= scans;
   }
 
   private int readable() {
@@ -218,7 +228,7 @@ final class Listing implements LockListing {
       }
     }
     List<CompletableFuture<LockReader.@Nullable Page>> others = new ArrayList<>();
-    PageMerge merge = new PageMerge(context.nodes, keyPrefix, quorum);
+    PageMerge merge = new PageMerge(context.nodes, keyPrefix, quorum, scans + quorum - 1);
     merge.add(node, matching);
     for (int i = 0; i < readers.length; i++) {
       int other = i;

@@ -3,6 +3,7 @@ package dev.redlock.internal;
 import dev.redlock.Vote;
 import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.LockMachine;
+import dev.redlock.internal.protocol.Members;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockInspection.NodeView;
 import dev.redlock.operations.NodeState;
@@ -135,10 +136,9 @@ final class LockInspector {
 
   private LockInspection inspection(LockKeys keys, Broadcast broadcast) {
     List<NodeView> views = new ArrayList<>();
-    for (int i = 0; i < context.nodes.count(); i++) {
-      views.add(view(i, broadcast.reply(i)));
-    }
-    return new LockInspection(keys.names().get(0), context.nodes.quorum(), views);
+    Members members = context.nodes.members();
+    context.nodes.memberIndexes().forEach(i -> views.add(view(i, broadcast.reply(i))));
+    return new LockInspection(keys.names().get(0), members.quorum(), views);
   }
 
   private NodeView view(int node, @Nullable NodeReply reply) {

@@ -29,7 +29,7 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
     this.doctor = doctor;
     this.readiness = readiness;
     this.keyPrefix = keyPrefix;
-    untold = new AtomicIntegerArray(context.nodes.count());
+    untold = new AtomicIntegerArray(NodeSet.MAX);
     independence = new IndependenceCheck(context.nodes);
   }
 

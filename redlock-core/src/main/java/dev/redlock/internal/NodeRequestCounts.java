@@ -37,7 +37,7 @@ final class NodeRequestCounts {
 
   NodeRequestCounts(ClientContext context) {
     this.context = context;
-    toldPending = new int[context.nodes.count()];
+    toldPending = new int[NodeSet.MAX];
   }
 
   void add(LockRequest request, int node, NodeReply reply, long tookNanos) {

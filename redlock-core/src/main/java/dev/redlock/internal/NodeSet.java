@@ -7,6 +7,7 @@ import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Vote;
 import dev.redlock.internal.protocol.ExtendQueue;
+import dev.redlock.internal.protocol.Members;
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
 import dev.redlock.internal.protocol.RoundLimiter;
@@ -16,7 +17,6 @@ import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -33,7 +33,10 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** The configured nodes, numbered, and what all locks of the client know of them. */
+/**
+ * The nodes of a client, numbered, and what all locks of the client know of them. Nodes are added
+ * when the set of members changes; a number is never given to another node.
+ */
 final class NodeSet implements Nodes {
   /**
    * How many releases may be pending over all nodes. One dead node at 28 releases per second
@@ -41,17 +44,25 @@ final class NodeSet implements Nodes {
    */
   static final int PENDING_LIMIT = 100_000;
 
+  /** The highest number of nodes that a client can have in its life; the bits of a mask. */
+  static final int MAX = 63;
+
   private static final NodeStatus UNKNOWN =
       new NodeStatus(NodeStatus.State.CONNECTING, 0, 0, 0, "status() failed with an exception");
 
-  private final LockNode[] nodes;
-  private final String[] names;
-  private final AtomicReferenceArray<NodeKnowledge> knowledge;
+  private final AtomicReferenceArray<LockNode> nodes = new AtomicReferenceArray<>(MAX);
+  private final AtomicReferenceArray<String> names = new AtomicReferenceArray<>(MAX);
+  private final AtomicReferenceArray<NodeKnowledge> knowledge = new AtomicReferenceArray<>(MAX);
+
+  /** Written after the node, read before it. */
+  private volatile int count;
+
+  private volatile Members members;
   private final FailureLog failures;
   private final Logger log;
 
   /** By node: the releases of all names that it has not confirmed. */
-  private final AtomicIntegerArray pending;
+  private final AtomicIntegerArray pending = new AtomicIntegerArray(MAX);
 
   private final AtomicInteger allPending = new AtomicInteger();
   private final AtomicBoolean warnedOfPending = new AtomicBoolean();
@@ -59,23 +70,45 @@ final class NodeSet implements Nodes {
   private final ExtendQueue extensions = new SharedExtendQueue();
 
   NodeSet(List<LockNode> nodes, FailureLog failures, Logger log) {
-    this.nodes = nodes.toArray(LockNode[]::new);
     this.failures = failures;
     this.log = log;
-    pending = new AtomicIntegerArray(nodes.size());
-    names = nodes.stream().map(LockNode::name).toArray(String[]::new);
-    NodeKnowledge[] first = new NodeKnowledge[this.nodes.length];
-    Arrays.fill(first, NodeKnowledge.NONE);
-    knowledge = new AtomicReferenceArray<>(first);
+    nodes.forEach(this::add);
+    members = Members.all(count);
+  }
+
+  /** Numbers a node. Not safe from several threads at once. */
+  int add(LockNode node) {
+    int index = count;
+    nodes.set(index, node);
+    names.set(index, node.name());
+    knowledge.set(index, NodeKnowledge.NONE);
+    count = index + 1;
+    return index;
   }
 
   LockNode node(int index) {
-    return nodes[index];
+    return nodes.get(index);
+  }
+
+  @Override
+  public Members members() {
+    return members;
+  }
+
+  /** From now on rounds ask these. */
+  void members(Members next) {
+    members = next;
+  }
+
+  /** The numbers of the members, in ascending order. */
+  IntStream memberIndexes() {
+    Members now = members;
+    return IntStream.range(0, MAX).filter(now::contains);
   }
 
   int indexOf(LockNode node) {
-    for (int i = 0; i < nodes.length; i++) {
-      if (nodes[i] == node) {
+    for (int i = 0; i < count; i++) {
+      if (nodes.get(i) == node) {
         return i;
       }
     }
@@ -85,24 +118,24 @@ final class NodeSet implements Nodes {
   /** What the node replies to the question; the other value if it throws, or replies null. */
   private <T> T ask(int node, String what, Function<LockNode, @Nullable T> question, T otherwise) {
     try {
-      return requireNonNull(question.apply(nodes[node]));
+      return requireNonNull(question.apply(nodes.get(node)));
     } catch (Throwable e) { // A node must not throw; nodes are foreign code too.
-      failures.report(what + " of node " + names[node], e);
+      failures.report(what + " of node " + names.get(node), e);
       return otherwise;
     }
   }
 
   /** A caller of this client begins to wait for these names, or the last caller has stopped. */
   void waiting(LockKeys keys, boolean waits) {
-    for (int i = 0; i < nodes.length; i++) {
+    for (int i = 0; i < count; i++) {
       try {
         if (waits) {
-          nodes[i].waiting(keys);
+          nodes.get(i).waiting(keys);
         } else {
-          nodes[i].idle(keys);
+          nodes.get(i).idle(keys);
         }
       } catch (Throwable e) {
-        failures.report("waiting or idle of node " + names[i], e);
+        failures.report("waiting or idle of node " + names.get(i), e);
       }
     }
   }
@@ -114,8 +147,8 @@ final class NodeSet implements Nodes {
 
   /** How many nodes vote now, for people. */
   String voting() {
-    long voting = IntStream.range(0, nodes.length).filter(node -> status(node).votes()).count();
-    return voting + " of " + nodes.length + " nodes";
+    long voting = memberIndexes().filter(node -> status(node).votes()).count();
+    return voting + " of " + members.count() + " nodes";
   }
 
   /** Whether a quorum of nodes notifies waiters of a release now. */
@@ -124,7 +157,7 @@ final class NodeSet implements Nodes {
   }
 
   private boolean isQuorum(IntPredicate which) {
-    return IntStream.range(0, nodes.length).filter(which).count() >= quorum();
+    return memberIndexes().filter(which).count() >= members.quorum();
   }
 
   @Override
@@ -134,20 +167,20 @@ final class NodeSet implements Nodes {
 
   @Override
   public int count() {
-    return nodes.length;
+    return count;
   }
 
   @Override
   public String name(int node) {
-    return names[node];
+    return names.get(node);
   }
 
   @Override
   public NodeStatus status(int node) {
     try { // Not by ask(): each event asks for it many times.
-      return requireNonNull(nodes[node].status());
+      return requireNonNull(nodes.get(node).status());
     } catch (Throwable e) {
-      failures.report("status of node " + names[node], e);
+      failures.report("status of node " + names.get(node), e);
       return UNKNOWN;
     }
   }
@@ -160,16 +193,17 @@ final class NodeSet implements Nodes {
   QuorumUnavailableException unavailable(
       String what, List<String> of, Vote otherwise, IntFunction<@Nullable String> error) {
     List<NodeVote> votes = new ArrayList<>();
-    for (int i = 0; i < nodes.length; i++) {
+    for (int i : memberIndexes().toArray()) {
       String why = error.apply(i);
       Vote vote = why == null ? otherwise : Vote.SILENT;
-      votes.add(new NodeVote(names[i], vote, Duration.ZERO, why, null, null));
+      votes.add(new NodeVote(names.get(i), vote, Duration.ZERO, why, null, null));
     }
     var verdict = AcquireReport.Verdict.UNAVAILABLE;
     return Results.untraced(
         new QuorumUnavailableException(
             what,
-            new AcquireReport(of, verdict, quorum(), votes, Duration.ZERO, 1, Duration.ZERO)));
+            new AcquireReport(
+                of, verdict, members.quorum(), votes, Duration.ZERO, 1, Duration.ZERO)));
   }
 
   CompletionStage<Optional<NodeIdentity>> probe(int node) {

@@ -20,10 +20,14 @@ final class PageMerge {
   private final String keyPrefix;
   private final int quorum;
 
+  /** How many nodes there are, readable or not. */
+  private final int count;
+
   /** By lock key, then by node. Guarded by this: replies come on several threads. */
   private final Map<String, Map<Integer, StoredLock>> stored = new HashMap<>();
 
-  PageMerge(NodeSet nodes, String keyPrefix, int quorum) {
+  PageMerge(NodeSet nodes, String keyPrefix, int quorum, int count) {
+    this.count = count;
     this.nodes = nodes;
     this.keyPrefix = keyPrefix;
     this.quorum = quorum;
@@ -43,7 +47,7 @@ final class PageMerge {
    */
   synchronized List<ListedLock> locks(List<StoredLock> found, List<Integer> scanned, int readable) {
     List<ListedLock> locks = new ArrayList<>();
-    int unknown = nodes.count() - readable;
+    int unknown = count - readable;
     for (StoredLock lock : found) {
       Map<Integer, StoredLock> byNode = stored.get(lock.lockKey());
       if (byNode == null || scanned.stream().anyMatch(byNode::containsKey)) {

@@ -42,6 +42,30 @@ public interface LockNode extends AutoCloseable {
   }
 
   /**
+   * Changes what the server stores about the set of nodes, if it keeps a {@linkplain
+   * NodeStatus#record record}. The node publishes the new record with a new connection number
+   * before the stage completes.
+   *
+   * @return the record that the server has then, whether or not the change was made; exceptionally
+   *     if the server did not reply, or there is no connection
+   */
+  default CompletionStage<NodeRecord> change(RecordChange change) {
+    return CompletableFuture.failedStage(
+        new UnsupportedOperationException("node " + name() + " keeps no record"));
+  }
+
+  /**
+   * Makes a node for another server of this name, with the credentials and options of this one. It
+   * is not started.
+   *
+   * @return empty if this kind of node cannot: the client then does not follow a change of the set
+   *     to servers that it was not given
+   */
+  default Optional<LockNode> sibling(String name) {
+    return Optional.empty();
+  }
+
+  /**
    * Sends a request. Replies {@link ReplyCode#FAILED} if there is no probed connection or too many
    * requests have no reply yet. A quarantined node receives requests like any other: the protocol
    * decides which votes count.

@@ -2,6 +2,8 @@ package dev.redlock.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A snapshot of one node's connection.
  *
@@ -17,13 +19,32 @@ import static java.util.Objects.requireNonNull;
  * @param erring whether the server replies with errors instead of executing requests. Until a trial
  *     of the adapter succeeds, the client asks the server for no new lease and repeats no request.
  *     It still sends extensions, and sends each release once. The replies of the node still count
+ * @param record what the server stores about the set of nodes, as the replies of this connection
+ *     number know it; {@link NodeRecord#NONE} if it has no record; null if the node keeps none
  */
 public record NodeStatus(
-    State state, long connection, long sinceNanos, long untilNanos, String cause, boolean erring) {
+    State state,
+    long connection,
+    long sinceNanos,
+    long untilNanos,
+    String cause,
+    boolean erring,
+    @Nullable NodeRecord record) {
 
-  /** The status of a connection to a server that is not erring. */
+  /** The status of a connection to a server that is not erring, and keeps no record. */
   public NodeStatus(State state, long connection, long sinceNanos, long untilNanos, String cause) {
     this(state, connection, sinceNanos, untilNanos, cause, false);
+  }
+
+  /** The status of a connection to a server that keeps no record. */
+  public NodeStatus(
+      State state,
+      long connection,
+      long sinceNanos,
+      long untilNanos,
+      String cause,
+      boolean erring) {
+    this(state, connection, sinceNanos, untilNanos, cause, erring, null);
   }
 
   public NodeStatus {

@@ -82,7 +82,7 @@ final class AcquireRound extends Exchange {
       int home,
       long nowNanos,
       long nowWallMillis) {
-    super(nodes.count());
+    super(nodes);
     this.nodes = nodes;
     this.request = request;
     this.predecessor = predecessor;
@@ -94,7 +94,7 @@ final class AcquireRound extends Exchange {
     timeoutNanos = config.nodeTimeoutNanos();
     validity = new Validity(nowNanos, nowWallMillis, config.ttlNanos(), config.driftNanos());
     answeredNanos = new long[nodes.count()];
-    recipients = new Recipients(nodes);
+    recipients = new Recipients(nodes, members);
     asked(recipients.mask(), nowNanos);
   }
 
@@ -115,8 +115,8 @@ final class AcquireRound extends Exchange {
       return 0; // Their votes would come too late.
     }
     int granted = tally(false).granted;
-    boolean mayWin = granted + Long.bitCount(open()) >= nodes.quorum();
-    if (granted >= nodes.quorum() || (mayWin && impatientNanos() - nowNanos > 0)) {
+    boolean mayWin = granted + Long.bitCount(open()) >= members.quorum();
+    if (granted >= members.quorum() || (mayWin && impatientNanos() - nowNanos > 0)) {
       return 0; // Only the vote of the home node is missing; or those that are open come in time.
     }
     long rest = recipients.askRest(nowNanos);
@@ -149,9 +149,7 @@ final class AcquireRound extends Exchange {
 
   /** The verdict came before anything was sent: there are no replies, and nothing to roll back. */
   void neverSent() {
-    for (int i = 0; i < nodes.count(); i++) {
-      answered(i);
-    }
+    noneAsked();
     recipients.none();
   }
 
@@ -208,7 +206,8 @@ final class AcquireRound extends Exchange {
 
   private QuorumTally tally(boolean atTimeout) {
     QuorumTally tally = new QuorumTally(nodes, this);
-    for (int i = 0; i < nodes.count(); i++) {
+    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
+      int i = Long.numberOfTrailingZeros(bits);
       NodeReply reply = reply(i);
       boolean mayVote = isOpen(i) || recipients.isKeptBack(i);
       if (reply != null) {
@@ -234,7 +233,7 @@ final class AcquireRound extends Exchange {
    */
   void overtaken(int acceptLater) {
     QuorumTally tally = tally(timedOut);
-    if (acceptLater + tally.held + tally.open >= nodes.quorum()) {
+    if (acceptLater + tally.held + tally.open >= members.quorum()) {
       latch(AcquireVerdict.COLLIDED);
     }
   }
@@ -250,7 +249,7 @@ final class AcquireRound extends Exchange {
   private boolean waitsForHomeOnly() {
     return awaitsHome()
         && verdict == AcquireVerdict.UNDECIDED
-        && Long.bitCount(grantedMask()) >= nodes.quorum();
+        && Long.bitCount(grantedMask()) >= members.quorum();
   }
 
   /** When {@link #onTimer} is to be called, whether or not replies come. */
@@ -337,6 +336,15 @@ final class AcquireRound extends Exchange {
     return recipients.isSentTo(node) && !isRefused(node);
   }
 
+  /** Whether each node has refused: none of them stores the lease. */
+  boolean isRefused() {
+    long bits = members.mask();
+    while (bits != 0 && isRefused(Long.numberOfTrailingZeros(bits))) {
+      bits &= bits - 1;
+    }
+    return bits == 0;
+  }
+
   boolean isRefused(int node) {
     NodeReply reply = reply(node);
     return reply != null && reply.code().definite() && reply.code() != ReplyCode.GRANTED;
@@ -376,11 +384,13 @@ final class AcquireRound extends Exchange {
    * the times of the nodes.
    */
   long quorumFreeNanos(long nowNanos) {
-    long[] left = new long[nodes.count()];
-    for (int i = 0; i < left.length; i++) {
-      left[i] = freeNanos(i, nowNanos) - nowNanos; // Differences: the clock's origin is arbitrary.
+    long[] left = new long[members.count()];
+    int n = 0;
+    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
+      // Differences: the clock's origin is arbitrary.
+      left[n++] = freeNanos(Long.numberOfTrailingZeros(bits), nowNanos) - nowNanos;
     }
     Arrays.sort(left);
-    return nowNanos + Math.max(0, left[nodes.quorum() - 1]);
+    return nowNanos + Math.max(0, left[members.quorum() - 1]);
   }
 }

@@ -12,7 +12,7 @@ public final class Broadcast extends Exchange implements Effect.Ack {
   private final long deadlineNanos;
 
   private Broadcast(Nodes nodes, boolean breaks, long deadlineNanos) {
-    super(nodes.count());
+    super(nodes);
     this.nodes = nodes;
     this.breaks = breaks;
     this.deadlineNanos = deadlineNanos;
@@ -37,7 +37,7 @@ public final class Broadcast extends Exchange implements Effect.Ack {
   /** Whether so many nodes have confirmed it that no lease has a quorum left. */
   public boolean isBroken() {
     long confirmed = maskOf(ReplyCode.RELEASED) | maskOf(ReplyCode.NOT_OWNER);
-    return Long.bitCount(confirmed) >= nodes.quorum();
+    return Long.bitCount(confirmed) >= members.quorum();
   }
 
   /**
@@ -45,11 +45,12 @@ public final class Broadcast extends Exchange implements Effect.Ack {
    */
   boolean hasEnded(long token) {
     int ended = 0;
-    for (int i = 0; i < nodes.count(); i++) {
-      NodeReply reply = reply(i);
-      ended += reply != null && isBroken(i) && reply.fence() >= token ? 1 : 0;
+    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
+      int node = Long.numberOfTrailingZeros(bits);
+      NodeReply reply = reply(node);
+      ended += reply != null && isBroken(node) && reply.fence() >= token ? 1 : 0;
     }
-    return ended >= nodes.quorum();
+    return ended >= members.quorum();
   }
 
   /** Whether it takes the lock from its holder. */

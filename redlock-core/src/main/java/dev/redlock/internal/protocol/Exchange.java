@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,16 +12,20 @@ import org.jspecify.annotations.Nullable;
 public abstract sealed class Exchange
     permits AcquireRound, ExtendRound, PendingRelease, Broadcast, QueueRequest {
 
-  /** By node: its newest reply that was recorded. */
-  private final @Nullable NodeReply[] replies;
+  /** Those of which a quorum decides: the members when it was first sent. */
+  final Members members;
+
+  /** By node: its newest reply that was recorded. It grows when a new node is asked later. */
+  private @Nullable NodeReply[] replies;
 
   /** Nodes that were asked and have not replied. */
   private long open;
 
   private long sentNanos;
 
-  Exchange(int nodes) {
-    replies = new NodeReply[nodes];
+  Exchange(Nodes nodes) {
+    members = nodes.members();
+    replies = new NodeReply[nodes.count()];
   }
 
   /** When it was sent; for one that is repeated, when it was last sent. */
@@ -51,6 +56,11 @@ public abstract sealed class Exchange
     return first;
   }
 
+  /** Nothing was sent. */
+  final void noneAsked() {
+    open = 0;
+  }
+
   final long open() {
     return open;
   }
@@ -60,12 +70,15 @@ public abstract sealed class Exchange
   }
 
   final void record(int node, NodeReply reply) {
+    if (node >= replies.length) {
+      replies = Arrays.copyOf(replies, node + 1);
+    }
     replies[node] = reply;
   }
 
   /** The node's reply; null if none was recorded. */
   public final @Nullable NodeReply reply(int node) {
-    return replies[node];
+    return node < replies.length ? replies[node] : null;
   }
 
   final @Nullable NodeReply[] replies() {
@@ -73,7 +86,7 @@ public abstract sealed class Exchange
   }
 
   final boolean is(int node, ReplyCode code) {
-    NodeReply reply = replies[node];
+    NodeReply reply = reply(node);
     return reply != null && reply.code() == code;
   }
 

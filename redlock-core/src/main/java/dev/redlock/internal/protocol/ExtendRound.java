@@ -44,7 +44,7 @@ final class ExtendRound extends Exchange {
       long candidates,
       long nowNanos,
       long nowWallMillis) {
-    super(nodes.count());
+    super(nodes);
     this.nodes = nodes;
     this.lease = lease;
     request = lease.grant.extend(ttlMillis);
@@ -53,9 +53,10 @@ final class ExtendRound extends Exchange {
     validity =
         new Validity(nowNanos, nowWallMillis, ttlMillis * 1_000_000L, lease.config().driftNanos());
     long mask = 0;
-    for (int i = 0; i < nodes.count(); i++) {
+    for (long bits = candidates & members.mask(); bits != 0; bits &= bits - 1) {
+      int i = Long.numberOfTrailingZeros(bits);
       NodeStatus status = nodes.status(i);
-      if ((candidates & 1L << i) != 0 && (repair ? status.works() : status.usable())) {
+      if (repair ? status.works() : status.usable()) {
         mask |= 1L << i;
       }
     }
@@ -110,12 +111,13 @@ final class ExtendRound extends Exchange {
 
   private QuorumTally tally(boolean atTimeout, long nowNanos) {
     QuorumTally tally = new QuorumTally(nodes, this);
-    for (int i = 0; i < nodes.count(); i++) {
+    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
+      int i = Long.numberOfTrailingZeros(bits);
       NodeReply reply = reply(i);
       if (reply == null) {
         tally.open += isOpen(i) && !atTimeout ? 1 : 0;
       } else if (reply.code() == ReplyCode.LOST) {
-        tally.held += nodes.votes(i, reply) ? 1 : 0;
+        tally.held += nodes.votes(i, reply, members) ? 1 : 0;
       } else if (reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED) {
         tally.granted += counts(i, reply, nowNanos) ? 1 : 0;
       }
@@ -125,7 +127,7 @@ final class ExtendRound extends Exchange {
 
   private boolean counts(int node, NodeReply reply, long nowNanos) {
     NodeStatus status = nodes.status(node);
-    if (status.connection() != reply.connection()) {
+    if (status.connection() != reply.connection() || !members.admittedBy(status.record())) {
       return false;
     }
     return switch (status.state()) {

@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -34,7 +35,7 @@ final class FailedReleases {
   private final PendingReleases pendingReleases;
 
   /** By node; null where nothing has failed. */
-  private final @Nullable Failed[] failed;
+  private @Nullable Failed[] failed;
 
   FailedReleases(Nodes nodes, PendingReleases pendingReleases) {
     this.nodes = nodes;
@@ -44,6 +45,9 @@ final class FailedReleases {
 
   /** The node failed to execute the release. */
   void add(PendingRelease release, int node, long nowNanos) {
+    if (node >= failed.length) {
+      failed = Arrays.copyOf(failed, nodes.count()); // A member since the lock was made.
+    }
     Failed f = failed[node];
     if (f == null) {
       f = new Failed();
@@ -59,7 +63,7 @@ final class FailedReleases {
 
   /** The node has confirmed a release: it may execute now what it failed to do before. */
   void onConfirmed(int node, long nowNanos) {
-    Failed f = failed[node];
+    Failed f = node < failed.length ? failed[node] : null;
     if (f != null) {
       f.inARow = 0;
       repeat(f, node, MORE, nowNanos);
@@ -92,7 +96,9 @@ final class FailedReleases {
 
   /** The caller sends again all that the node has not confirmed. */
   void forgetNode(int node) {
-    failed[node] = null;
+    if (node < failed.length) {
+      failed[node] = null;
+    }
   }
 
   void onTimer(long nowNanos) {

@@ -1,6 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.LockKeys;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The one node of a name that keeps the queue of waiting processes. The rendezvous hash of name and
@@ -13,8 +14,13 @@ final class HomeNode {
 
   private final Nodes nodes;
 
-  /** The nodes in the order in which they are the home node. */
-  private final int[] order;
+  private final String name;
+
+  /** The members in the order in which they are the home node. */
+  private int[] order = {};
+
+  /** Those that are in order; none at first. */
+  private @Nullable Members ordered;
 
   /** Limits guesses from slow replies: no waiter sleeps for longer than a reply may take. */
   private long timeoutNanos = 100_000_000;
@@ -24,17 +30,29 @@ final class HomeNode {
 
   HomeNode(Nodes nodes, LockKeys keys) {
     this.nodes = nodes;
-    String name = keys.lockKey(0);
-    order = new int[nodes.count()];
-    long[] hashes = new long[order.length];
-    for (int node = 0; node < order.length; node++) {
-      hashes[node] = hash(name, nodes.name(node));
-      int at = node; // Insertion sort: a stream would cost more than the hashes.
-      for (; at > 0 && hashes[order[at - 1]] < hashes[node]; at--) {
-        order[at] = order[at - 1];
+    name = keys.lockKey(0);
+  }
+
+  private int[] order() {
+    Members members = nodes.members();
+    if (members != ordered) {
+      order = new int[members.count()];
+      long[] hashes = new long[order.length];
+      int n = 0;
+      for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
+        int node = Long.numberOfTrailingZeros(bits);
+        long hash = hash(name, nodes.name(node));
+        int at = n++; // Insertion sort: a stream would cost more than the hashes.
+        for (; at > 0 && hashes[at - 1] < hash; at--) {
+          order[at] = order[at - 1];
+          hashes[at] = hashes[at - 1];
+        }
+        order[at] = node;
+        hashes[at] = hash;
       }
-      order[at] = node;
+      ordered = members;
     }
+    return order;
   }
 
   /** The head of the local queue asks now, with this config. */
@@ -53,7 +71,7 @@ final class HomeNode {
    * overtakes that queue: in fair mode a whole node timeout has to pass before that.
    */
   int pick(boolean fair) {
-    for (int node : order) {
+    for (int node : order()) {
       NodeKnowledge known = nodes.knowledge(node);
       if (nodes.status(node).votes() && !(fair ? known.silent() : known.hung())) {
         return node;
@@ -72,14 +90,15 @@ final class HomeNode {
   long majority(long nowNanos) {
     int home = node();
     long mask = home < 0 ? 0 : 1L << home;
-    int missing = nodes.quorum();
-    for (int node : order) {
+    Members members = nodes.members();
+    int missing = members.quorum();
+    for (int node : order()) {
       if (!nodes.status(node).votes()) {
         continue;
       }
       NodeKnowledge known = nodes.knowledge(node);
       if (nowNanos - known.heardNanos() > OLD_NANOS) {
-        return nodes.all();
+        return members.mask();
       }
       if (missing > 0 && isNear(node) && !known.hung()) {
         mask |= 1L << node;
@@ -89,7 +108,7 @@ final class HomeNode {
     // One of them may hang: the patience and the round trip to the others must fit into the
     // timeout.
     boolean late = 2 * nodes.patience(mask) > timeoutNanos;
-    return missing > 0 || late ? nodes.all() : mask;
+    return missing > 0 || late ? members.mask() : mask;
   }
 
   private boolean isNear(int node) {

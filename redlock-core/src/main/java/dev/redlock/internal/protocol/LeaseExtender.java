@@ -79,7 +79,8 @@ final class LeaseExtender {
   void begin(long nowNanos, long nowWallMillis) {
     long toRepair = 0;
     AcquireRound votes = grant.votes;
-    for (int i = 0; i < nodes.count(); i++) {
+    for (long bits = nodes.members().mask(); bits != 0; bits &= bits - 1) {
+      int i = Long.numberOfTrailingZeros(bits);
       // A node may have been freed after its refusal; its invalidation came before the lease.
       if (votes.recipients.notAsked(i) != null
           || needsRepair(votes.reply(i))
@@ -241,7 +242,8 @@ final class LeaseExtender {
     repairs.filled(); // It asks all nodes.
     lastSentNanos = nowNanos;
     ExtendRound r =
-        new ExtendRound(nodes, lease, ttlMillis, false, nodes.all(), nowNanos, nowWallMillis);
+        new ExtendRound(
+            nodes, lease, ttlMillis, false, nodes.members().mask(), nowNanos, nowWallMillis);
     round = r;
     send(r);
   }

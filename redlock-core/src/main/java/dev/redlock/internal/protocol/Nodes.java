@@ -5,31 +5,25 @@ import dev.redlock.spi.NodeStatus;
 import java.util.Arrays;
 import java.util.function.UnaryOperator;
 
-/** The configured nodes as the protocol sees them. Their number never changes. */
+/**
+ * The nodes as the protocol sees them, numbered. A number is never given to another node. Their
+ * count rises when the set of members changes.
+ */
 public interface Nodes {
-  /** How many are configured: 1 to 63. */
+  /** How many have a number, members or not: 1 to 63. */
   int count();
 
-  /** ⌊n/2⌋ + 1 of the <em>configured</em> nodes, reachable or not: two quorums share a node. */
-  default int quorum() {
-    return count() / 2 + 1;
+  /** Those that decide now. */
+  default Members members() {
+    return Members.all(count());
   }
 
-  /** How many nodes must not grant before a quorum is out of reach; for even n a tie suffices. */
-  default int blocking() {
-    return count() - quorum() + 1;
-  }
-
-  /** A bit mask with one bit for each node. */
-  default long all() {
-    return (1L << count()) - 1;
-  }
-
-  /** The nodes with a probed connection. */
+  /** The members with a probed connection. */
   default long usable() {
     long mask = 0;
-    for (int i = 0; i < count(); i++) {
-      mask |= status(i).usable() ? 1L << i : 0;
+    for (long bits = members().mask(); bits != 0; bits &= bits - 1) {
+      int node = Long.numberOfTrailingZeros(bits);
+      mask |= status(node).usable() ? 1L << node : 0;
     }
     return mask;
   }
@@ -40,17 +34,23 @@ public interface Nodes {
   /** The newest known state of its connection. */
   NodeStatus status(int node);
 
-  /** Whether the reply counts: it is of the current connection, and the state is VOTING. */
-  default boolean votes(int node, NodeReply reply) {
+  /**
+   * Whether the reply counts in a round of these members: it is of the current connection, the
+   * state is VOTING, and the node's record admits their epoch.
+   */
+  default boolean votes(int node, NodeReply reply, Members members) {
     NodeStatus status = status(node);
-    return status.connection() == reply.connection() && status.state() == NodeStatus.State.VOTING;
+    return status.connection() == reply.connection()
+        && status.state() == NodeStatus.State.VOTING
+        && members.admittedBy(status.record());
   }
 
-  /** The next node after this one that votes and does not hang; −1 if there is none. */
+  /** The next member after this one that votes and does not hang; −1 if there is none. */
   default int healthyBeside(int node) {
+    Members members = members();
     for (int i = 1; i < count(); i++) {
       int other = (node + i) % count();
-      if (status(other).votes() && !knowledge(other).hung()) {
+      if (members.contains(other) && status(other).votes() && !knowledge(other).hung()) {
         return other;
       }
     }
@@ -116,11 +116,13 @@ public interface Nodes {
 
   /** The usual time of a round: the slowest node of the fastest quorum determines it. */
   default long roundTripNanos() {
-    long[] latency = new long[count()];
-    for (int i = 0; i < latency.length; i++) {
-      latency[i] = knowledge(i).latencyNanos();
+    Members members = members();
+    long[] latency = new long[members.count()];
+    int n = 0;
+    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
+      latency[n++] = knowledge(Long.numberOfTrailingZeros(bits)).latencyNanos();
     }
     Arrays.sort(latency);
-    return latency[quorum() - 1];
+    return latency[members.quorum() - 1];
   }
 }

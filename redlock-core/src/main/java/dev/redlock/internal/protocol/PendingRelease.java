@@ -27,7 +27,7 @@ final class PendingRelease extends Exchange {
 
   long handingOffUntilNanos;
 
-  PendingRelease(LockRequest.Release request, int nodes) {
+  PendingRelease(LockRequest.Release request, Nodes nodes) {
     super(nodes);
     this.request = request;
   }

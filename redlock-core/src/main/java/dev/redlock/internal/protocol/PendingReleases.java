@@ -114,7 +114,7 @@ final class PendingReleases {
   void rollBack(AcquireRound r, long now) {
     // A single node that was asked once, and has refused, stores nothing. Rolling it back would
     // raise its fence above the next token of the holder, and spoil the holder's hand-off.
-    boolean refused = nodes.count() == 1 && r.isRefused(0);
+    boolean refused = r.members.count() == 1 && r.isRefused();
     long mask = refused ? 0 : r.recipients.written();
     LockRequest.Acquire q = r.request;
     LockRequest.Release undo = LockRequest.Release.rollBack(q.keys(), q.leaseId(), q.token());
@@ -126,7 +126,7 @@ final class PendingReleases {
     PendingRelease e = entries.get(request.leaseId());
     if (e == null) {
       giveUpIfTooMany();
-      e = new PendingRelease(request, nodes.count());
+      e = new PendingRelease(request, nodes);
       entries.put(request.leaseId(), e);
     }
     e.untilNanos = untilNanos;
@@ -163,8 +163,9 @@ final class PendingReleases {
   /** Sends it to those of these nodes that have a probed connection, unless it is on its way. */
   void send(PendingRelease e, long mask, long nowNanos) {
     long now = 0;
-    for (int i = 0; i < nodes.count(); i++) {
-      if ((mask & 1L << i) != 0 && !e.isOpen(i) && nodes.status(i).usable()) {
+    for (long bits = mask; bits != 0; bits &= bits - 1) {
+      int i = Long.numberOfTrailingZeros(bits);
+      if (!e.isOpen(i) && nodes.status(i).usable()) {
         now |= 1L << i;
       }
     }
@@ -221,7 +222,7 @@ final class PendingReleases {
 
   private void settleIfConfirmed(PendingRelease e) {
     Effect.Ack ack = e.ack;
-    if (ack != null && e.confirmed() >= nodes.quorum()) {
+    if (ack != null && e.confirmed() >= e.members.quorum()) {
       e.ack = null;
       effects.add(new Effect.Settle(ack, Effect.Result.DONE));
     }

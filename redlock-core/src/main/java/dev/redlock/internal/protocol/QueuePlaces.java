@@ -126,6 +126,11 @@ final class QueuePlaces {
     }
   }
 
+  /** No waiter of this process needs a queue any more. */
+  void leaveAll(long nowNanos) {
+    leave(queuedMask, nowNanos);
+  }
+
   /** No waiter of this process needs the queues of these nodes any more. */
   void leave(long mask, long nowNanos) {
     long left = queuedMask & mask;

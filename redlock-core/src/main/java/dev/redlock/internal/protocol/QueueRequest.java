@@ -18,7 +18,7 @@ final class QueueRequest extends Exchange {
   final @Nullable Waiter next;
 
   QueueRequest(Nodes nodes, int node, long nowNanos, long deadlineNanos, @Nullable Waiter next) {
-    super(nodes.count());
+    super(nodes);
     this.node = node;
     this.deadlineNanos = deadlineNanos;
     this.next = next;

@@ -29,16 +29,16 @@ final class QuorumTally {
   }
 
   boolean isWon() {
-    return granted >= nodes.quorum();
+    return granted >= round.members.quorum();
   }
 
   boolean mayBeWon() {
-    return granted + open >= nodes.quorum();
+    return granted + open >= round.members.quorum();
   }
 
   /** Whether this many votes suffice to put a quorum out of reach. */
   boolean isBlockedBy(int votes) {
-    return votes >= nodes.blocking();
+    return votes >= round.members.blocking();
   }
 
   // An acquire.
@@ -46,7 +46,7 @@ final class QuorumTally {
   void count(int node, NodeReply vote) {
     switch (vote.code()) {
       case GRANTED -> {
-        if (nodes.votes(node, vote)) {
+        if (nodes.votes(node, vote, round.members)) {
           granted++;
         } else {
           silent++;
@@ -78,7 +78,7 @@ final class QuorumTally {
       if (reply != null
           && (reply.code() == ReplyCode.QUEUED
               || (reply.code() == ReplyCode.HELD
-                  && markCount(reply) + unknown >= nodes.quorum()))) {
+                  && markCount(reply) + unknown >= round.members.quorum()))) {
         return true;
       }
     }
@@ -88,9 +88,9 @@ final class QuorumTally {
   private int markCount(NodeReply holder) {
     String mark = holder.mark();
     int count = 0;
-    for (int i = 0; mark != null && i < nodes.count(); i++) {
-      NodeReply reply = round.reply(i);
-      count += reply != null && round.is(i, ReplyCode.HELD) && mark.equals(reply.mark()) ? 1 : 0;
+    for (NodeReply reply : round.replies()) {
+      boolean holds = reply != null && reply.code() == ReplyCode.HELD;
+      count += holds && mark != null && mark.equals(reply.mark()) ? 1 : 0;
     }
     return count;
   }

@@ -18,11 +18,11 @@ final class Recipients {
   private long sentBefore; // Nodes that earlier rounds of this lease id were sent to.
   private long superseded; // Nodes that the next round of this lease id was sent to.
 
-  /** All nodes that vote. The others are recorded with the state that they have now. */
-  Recipients(Nodes nodes) {
+  /** All members that vote. The others are recorded with the state that they have now. */
+  Recipients(Nodes nodes, Members members) {
     this.nodes = nodes;
     notAsked = new NodeStatus[nodes.count()];
-    ask(nodes.all());
+    ask(members.mask());
   }
 
   /** Those of these nodes that vote; returns them. */

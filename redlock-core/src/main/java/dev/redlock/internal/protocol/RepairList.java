@@ -1,5 +1,7 @@
 package dev.redlock.internal.protocol;
 
+import java.util.Arrays;
+
 /**
  * The nodes that do not store a grant although it is held. A repair writes it to them: at once, or
  * later if the round kept them back, or by the next lease that takes the grant over.
@@ -14,7 +16,7 @@ final class RepairList {
   private long underWay;
 
   /** By node: the connection of the newest repair. */
-  private final long[] sentOn;
+  private long[] sentOn;
 
   /** Nodes found without the grant after the release was asked for: a hand-off repairs them. */
   private long postponed;
@@ -44,6 +46,9 @@ final class RepairList {
   void sent(long mask) {
     for (long bits = mask; bits != 0; bits &= bits - 1) {
       int node = Long.numberOfTrailingZeros(bits);
+      if (node >= sentOn.length) {
+        sentOn = Arrays.copyOf(sentOn, nodes.count()); // A member since the lease began.
+      }
       sentOn[node] = nodes.status(node).connection();
     }
     underWay |= mask;
@@ -63,7 +68,7 @@ final class RepairList {
 
   /** The node has another connection, perhaps: a repair is lost with its connection. */
   void onConnection(int node) {
-    if (sentOn[node] != nodes.status(node).connection()) {
+    if (node < sentOn.length && sentOn[node] != nodes.status(node).connection()) {
       answered(node);
     }
   }

@@ -29,15 +29,16 @@ final class Reports {
       long now) {
     List<NodeVote> votes = new ArrayList<>();
     if (round != null) {
-      for (int i = 0; i < nodes.count(); i++) {
-        votes.add(vote(nodes, round, i, now));
+      for (long bits = round.members.mask(); bits != 0; bits &= bits - 1) {
+        votes.add(vote(nodes, round, Long.numberOfTrailingZeros(bits), now));
       }
     }
     Duration overdue = Duration.ofNanos(round == null ? 0 : round.overdueNanos());
     Duration waited = since(w.submittedNanos, now);
     int before = round == null || verdict != Verdict.HELD ? 0 : queuedBefore(round);
+    int quorum = (round == null ? nodes.members() : round.members).quorum();
     return new AcquireReport(
-        keys.names(), verdict, nodes.quorum(), votes, waited, w.rounds, overdue, before);
+        keys.names(), verdict, quorum, votes, waited, w.rounds, overdue, before);
   }
 
   /**
@@ -72,7 +73,8 @@ final class Reports {
   static AcquireReport ofQueued(
       Nodes nodes, LockKeys keys, QueueRequest queued, Waiter w, long now) {
     List<NodeVote> votes = new ArrayList<>();
-    for (int i = 0; i < nodes.count(); i++) {
+    for (long bits = queued.members.mask(); bits != 0; bits &= bits - 1) {
+      int i = Long.numberOfTrailingZeros(bits);
       votes.add(
           i == queued.node
               ? replied(nodes, queued, i, now)
@@ -82,7 +84,14 @@ final class Reports {
     Duration waited = since(w.submittedNanos, now);
     int before = queuedBefore(queued);
     return new AcquireReport(
-        keys.names(), verdict, nodes.quorum(), votes, waited, w.rounds, Duration.ZERO, before);
+        keys.names(),
+        verdict,
+        queued.members.quorum(),
+        votes,
+        waited,
+        w.rounds,
+        Duration.ZERO,
+        before);
   }
 
   /** Whether the home node has said since the round that the lock is free, or that it is not. */
@@ -105,7 +114,8 @@ final class Reports {
   private static AcquireReport ofReplies(
       Nodes nodes, LockKeys keys, Exchange exchange, long untouched, long now) {
     List<NodeVote> votes = new ArrayList<>();
-    for (int i = 0; i < nodes.count(); i++) {
+    for (long bits = exchange.members.mask(); bits != 0; bits &= bits - 1) {
+      int i = Long.numberOfTrailingZeros(bits);
       votes.add(
           (untouched & 1L << i) == 0
               ? replied(nodes, exchange, i, now)
@@ -113,7 +123,13 @@ final class Reports {
     }
     Duration waited = since(exchange.sentNanos(), now);
     return new AcquireReport(
-        keys.names(), Verdict.UNAVAILABLE, nodes.quorum(), votes, waited, 1, Duration.ZERO);
+        keys.names(),
+        Verdict.UNAVAILABLE,
+        exchange.members.quorum(),
+        votes,
+        waited,
+        1,
+        Duration.ZERO);
   }
 
   private static Duration since(long thenNanos, long nowNanos) {

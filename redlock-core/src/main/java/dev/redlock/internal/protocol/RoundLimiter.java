@@ -130,9 +130,11 @@ public class RoundLimiter {
 
   static boolean quorumHeardSince(long sinceNanos, Nodes nodes) {
     int heard = 0;
-    for (int i = 0; i < nodes.count(); i++) {
-      heard += nodes.knowledge(i).heardNanos() - sinceNanos >= 0 ? 1 : 0;
+    Members members = nodes.members();
+    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
+      int node = Long.numberOfTrailingZeros(bits);
+      heard += nodes.knowledge(node).heardNanos() - sinceNanos >= 0 ? 1 : 0;
     }
-    return heard >= nodes.quorum();
+    return heard >= members.quorum();
   }
 }

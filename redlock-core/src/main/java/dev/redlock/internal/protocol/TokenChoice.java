@@ -76,11 +76,11 @@ final class TokenChoice {
   private record Choice(long token, int accepted) {}
 
   private Choice choose(AcquireRound r, long nowNanos) {
-    int n = nodes.count();
-    long[] above = new long[n];
-    long[] upTo = new long[n];
+    long[] above = new long[r.members.count()];
+    long[] upTo = new long[above.length];
     int free = 0;
-    for (int i = 0; i < n; i++) {
+    for (long bits = r.members.mask(); bits != 0; bits &= bits - 1) {
+      int i = Long.numberOfTrailingZeros(bits);
       NodeReply reply = r.reply(i);
       if (reply == null || reply.nodeMicros() == 0 || !isFree(reply)) {
         continue;
@@ -141,10 +141,11 @@ final class TokenChoice {
   }
 
   private long medianMicros(long nowNanos) {
-    long[] clocks = new long[nodes.count()];
+    Members members = nodes.members();
+    long[] clocks = new long[members.count()];
     int known = 0;
-    for (int i = 0; i < clocks.length; i++) {
-      NodeKnowledge k = nodes.knowledge(i);
+    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
+      NodeKnowledge k = nodes.knowledge(Long.numberOfTrailingZeros(bits));
       if (k.clockKnown()) {
         clocks[known++] = k.estimateMicros(nowNanos);
       }

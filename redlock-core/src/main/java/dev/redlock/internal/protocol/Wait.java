@@ -306,7 +306,7 @@ final class Wait {
   /** Whether a quorum was free beside the home node: its key may be a leftover. True once. */
   boolean suspectsLeftoverAt(int node) {
     AcquireRound r = lastVotes;
-    if (r == null || r.freeBeside(node) < nodes.quorum() || waiter().config.fair()) {
+    if (r == null || r.freeBeside(node) < r.members.quorum() || waiter().config.fair()) {
       return false;
     }
     lastVotes = null;

@@ -272,7 +272,7 @@ final class Waiters {
     remove(w);
     acquirer.served();
     HeldLease l = leases.grant(w, r, now);
-    places.served(r, nodes.all());
+    places.served(r, r.grantedMask());
     places.leave(~r.open(), now);
     l.extender.begin(now, wall);
   }
@@ -306,7 +306,7 @@ final class Waiters {
 
   private void leaveQueues(long now) {
     if (isEmpty()) {
-      places.leave(nodes.all(), now);
+      places.leaveAll(now);
     }
   }
 

@@ -1,0 +1,45 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.spi.NodeRecord;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The nodes among which a round needs a majority: one epoch of the node set. A round keeps the
+ * members with which it began, and majorities of two adjacent epochs share a node.
+ *
+ * @param epoch the number of the set; 0 if the nodes keep no record of it
+ * @param names the names of the members, sorted; empty if the nodes keep no record
+ * @param mask a bit for each member, by the number that this client has given to the node
+ */
+public record Members(long epoch, List<String> names, long mask) {
+
+  /** All of this many nodes, which keep no record. */
+  public static Members all(int nodes) {
+    return new Members(0, List.of(), (1L << nodes) - 1);
+  }
+
+  /** How many they are, reachable or not. */
+  public int count() {
+    return Long.bitCount(mask);
+  }
+
+  /** ⌊n/2⌋ + 1: two quorums share a node. */
+  public int quorum() {
+    return count() / 2 + 1;
+  }
+
+  /** How many must not grant before a quorum is out of reach; for even n a tie suffices. */
+  public int blocking() {
+    return count() - quorum() + 1;
+  }
+
+  public boolean contains(int node) {
+    return (mask & 1L << node) != 0;
+  }
+
+  /** Whether a vote of the node that has this record counts in a round of these members. */
+  boolean admittedBy(@Nullable NodeRecord record) {
+    return record == null || record.admits(epoch, names);
+  }
+}

@@ -1,0 +1,138 @@
+package dev.redlock.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.List;
+
+/**
+ * What a node stores about the set of nodes that it belongs to. A change of the set is an epoch of
+ * its own, and adjacent sets differ by one member at most, so that their majorities share a node.
+ * Epoch and floor of a node never fall while it keeps its keys.
+ *
+ * @param name the name of the node in the set; empty if it was not told
+ * @param epoch the number of the newest set that the node knows; 0 in {@link #NONE}
+ * @param members the names of the members of that set, sorted
+ * @param before the members of the set before it; empty for the first
+ * @param floor the lowest epoch whose votes count here: {@code epoch − 1} while a change is open,
+ *     {@code epoch} once it is sealed
+ * @param ballot of the operator that wrote this set; 0 if another node's word was copied
+ * @param promised the highest ballot of an operator that asked the node: earlier ones are refused
+ * @param maxLeaseMillis the longest lease time of the deployment, in ms
+ */
+public record NodeRecord(
+    String name,
+    long epoch,
+    List<String> members,
+    List<String> before,
+    long floor,
+    long ballot,
+    long promised,
+    long maxLeaseMillis) {
+
+  /** That of a node that keeps records, and has none: it is new, or has lost its keys. */
+  public static final NodeRecord NONE = new NodeRecord("", 0, List.of(), List.of(), 0, 0, 0, 0);
+
+  public NodeRecord {
+    requireNonNull(name, "name");
+    members = members.stream().sorted().toList();
+    before = before.stream().sorted().toList();
+  }
+
+  /** The first record of a deployment. */
+  public static NodeRecord first(List<String> members, long maxLeaseMillis) {
+    return new NodeRecord("", 1, members, List.of(), 1, 0, 0, maxLeaseMillis);
+  }
+
+  /** Whether there is one. */
+  public boolean exists() {
+    return epoch > 0;
+  }
+
+  /** Whether votes of earlier epochs no longer count here. */
+  public boolean isSealed() {
+    return floor == epoch;
+  }
+
+  /** Whether the other record has the same epoch and set. */
+  public boolean isOfSameSet(NodeRecord other) {
+    return epoch == other.epoch && members.equals(other.members);
+  }
+
+  /** Whether a vote of the node counts in a round that asks these members, of this epoch. */
+  public boolean admits(long round, List<String> asked) {
+    return floor <= round
+        && (round < epoch || (round == epoch && (asked == members || members.equals(asked))));
+  }
+
+  /** The same record on the node of this name. */
+  public NodeRecord of(String node) {
+    return new NodeRecord(node, epoch, members, before, floor, ballot, promised, maxLeaseMillis);
+  }
+
+  /**
+   * What a node that stores {@code stored} stores after the change. The executable specification of
+   * {@code record.lua}.
+   */
+  public static NodeRecord after(NodeRecord stored, RecordChange change) {
+    NodeRecord given = change.record();
+    return switch (change.kind()) {
+      case TELL -> told(stored, given);
+      case PROMISE ->
+          stored.exists() && stored.promised < given.promised
+              ? stored.promising(given.promised)
+              : stored;
+      case OPEN -> opened(stored, given);
+      case SEAL -> stored.isOfSameSet(given) ? stored.raised(given.epoch) : stored;
+    };
+  }
+
+  private static NodeRecord told(NodeRecord stored, NodeRecord given) {
+    boolean newer = given.epoch > stored.epoch;
+    boolean chosen =
+        given.epoch == stored.epoch
+            && given.isSealed()
+            && !stored.isSealed()
+            && !given.members.equals(stored.members);
+    if (newer || chosen) {
+      return given.written(stored, Math.max(stored.floor, given.floor), 0, stored.promised);
+    }
+    return stored.isOfSameSet(given) ? stored.raised(given.floor) : stored;
+  }
+
+  private static NodeRecord opened(NodeRecord stored, NodeRecord given) {
+    if (!stored.exists()) {
+      // A member that has lost its record gets it by the word of another member first.
+      return given.before.contains(given.name)
+          ? stored
+          : given.written(stored, given.epoch - 1, given.ballot, given.ballot);
+    }
+    boolean next = stored.epoch < given.epoch;
+    boolean again =
+        stored.epoch == given.epoch && stored.ballot < given.ballot && !stored.isSealed();
+    return stored.promised <= given.ballot && (next || again)
+        ? given.written(stored, Math.max(stored.floor, given.epoch - 1), given.ballot, given.ballot)
+        : stored;
+  }
+
+  private NodeRecord written(NodeRecord over, long newFloor, long newBallot, long newPromise) {
+    String own = over.name.isEmpty() ? name : over.name;
+    return new NodeRecord(
+        own, epoch, members, before, newFloor, newBallot, newPromise, maxLeaseMillis);
+  }
+
+  private NodeRecord raised(long to) {
+    return to <= floor
+        ? this
+        : new NodeRecord(name, epoch, members, before, to, ballot, promised, maxLeaseMillis);
+  }
+
+  private NodeRecord promising(long to) {
+    return new NodeRecord(name, epoch, members, before, floor, ballot, to, maxLeaseMillis);
+  }
+
+  /** For people: {@code epoch 3: a:6379, b:6379, c:6379}. */
+  @Override
+  public String toString() {
+    return exists() ? "epoch " + epoch + ": " + String.join(", ", members) : "no record";
+  }
+}
