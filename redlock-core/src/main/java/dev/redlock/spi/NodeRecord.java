@@ -18,6 +18,9 @@ import java.util.List;
  * @param ballot of the operator that wrote this set; 0 if another node's word was copied
  * @param promised the highest ballot of an operator that asked the node: earlier ones are refused
  * @param maxLeaseMillis the longest lease time of the deployment, in ms
+ * @param sinceMicros when the floor last rose, or the record was written where there was none, in
+ *     microseconds of node time. A change is complete only when each member has kept it for a guard
+ *     time
  */
 public record NodeRecord(
     String name,
@@ -27,10 +30,11 @@ public record NodeRecord(
     long floor,
     long ballot,
     long promised,
-    long maxLeaseMillis) {
+    long maxLeaseMillis,
+    long sinceMicros) {
 
   /** That of a node that keeps records, and has none: it is new, or has lost its keys. */
-  public static final NodeRecord NONE = new NodeRecord("", 0, List.of(), List.of(), 0, 0, 0, 0);
+  public static final NodeRecord NONE = new NodeRecord("", 0, List.of(), List.of(), 0, 0, 0, 0, 0);
 
   public NodeRecord {
     requireNonNull(name, "name");
@@ -40,7 +44,7 @@ public record NodeRecord(
 
   /** The first record of a deployment. */
   public static NodeRecord first(List<String> members, long maxLeaseMillis) {
-    return new NodeRecord("", 1, members, List.of(), 1, 0, 0, maxLeaseMillis);
+    return new NodeRecord("", 1, members, List.of(), 1, 0, 0, maxLeaseMillis, 0);
   }
 
   /** Whether there is one. */
@@ -66,27 +70,36 @@ public record NodeRecord(
 
   /** The same record on the node of this name. */
   public NodeRecord of(String node) {
-    return new NodeRecord(node, epoch, members, before, floor, ballot, promised, maxLeaseMillis);
+    return new NodeRecord(
+        node, epoch, members, before, floor, ballot, promised, maxLeaseMillis, sinceMicros);
+  }
+
+  /** As an operator writes it: with this ballot. */
+  public NodeRecord by(long operator) {
+    return new NodeRecord(
+        name, epoch, members, before, floor, operator, operator, maxLeaseMillis, sinceMicros);
   }
 
   /**
    * What a node that stores {@code stored} stores after the change. The executable specification of
    * {@code record.lua}.
+   *
+   * @param nowMicros node time
    */
-  public static NodeRecord after(NodeRecord stored, RecordChange change) {
+  public static NodeRecord after(NodeRecord stored, RecordChange change, long nowMicros) {
     NodeRecord given = change.record();
     return switch (change.kind()) {
-      case TELL -> told(stored, given);
+      case TELL -> told(stored, given, nowMicros);
       case PROMISE ->
           stored.exists() && stored.promised < given.promised
-              ? stored.promising(given.promised)
+              ? stored.with(stored.floor, given.promised, stored.sinceMicros)
               : stored;
-      case OPEN -> opened(stored, given);
-      case SEAL -> stored.isOfSameSet(given) ? stored.raised(given.epoch) : stored;
+      case OPEN -> opened(stored, given, nowMicros);
+      case SEAL -> stored.isOfSameSet(given) ? stored.raised(given.epoch, nowMicros) : stored;
     };
   }
 
-  private static NodeRecord told(NodeRecord stored, NodeRecord given) {
+  private static NodeRecord told(NodeRecord stored, NodeRecord given, long now) {
     boolean newer = given.epoch > stored.epoch;
     boolean chosen =
         given.epoch == stored.epoch
@@ -94,40 +107,43 @@ public record NodeRecord(
             && !stored.isSealed()
             && !given.members.equals(stored.members);
     if (newer || chosen) {
-      return given.written(stored, Math.max(stored.floor, given.floor), 0, stored.promised);
+      return given.written(stored, given.floor, 0, stored.promised, now);
     }
-    return stored.isOfSameSet(given) ? stored.raised(given.floor) : stored;
+    return stored.isOfSameSet(given) ? stored.raised(given.floor, now) : stored;
   }
 
-  private static NodeRecord opened(NodeRecord stored, NodeRecord given) {
+  private static NodeRecord opened(NodeRecord stored, NodeRecord given, long now) {
     if (!stored.exists()) {
       // A member that has lost its record gets it by the word of another member first.
       return given.before.contains(given.name)
           ? stored
-          : given.written(stored, given.epoch - 1, given.ballot, given.ballot);
+          : given.written(stored, given.epoch - 1, given.ballot, given.ballot, now);
     }
     boolean next = stored.epoch < given.epoch;
     boolean again =
         stored.epoch == given.epoch && stored.ballot < given.ballot && !stored.isSealed();
     return stored.promised <= given.ballot && (next || again)
-        ? given.written(stored, Math.max(stored.floor, given.epoch - 1), given.ballot, given.ballot)
+        ? given.written(stored, given.epoch - 1, given.ballot, given.ballot, now)
         : stored;
   }
 
-  private NodeRecord written(NodeRecord over, long newFloor, long newBallot, long newPromise) {
+  /** This set, over what is stored; the floor does not fall. */
+  private NodeRecord written(
+      NodeRecord over, long atLeast, long newBallot, long newPromise, long now) {
     String own = over.name.isEmpty() ? name : over.name;
+    long newFloor = Math.max(over.floor, atLeast);
+    long since = newFloor > over.floor ? now : over.sinceMicros;
     return new NodeRecord(
-        own, epoch, members, before, newFloor, newBallot, newPromise, maxLeaseMillis);
+        own, epoch, members, before, newFloor, newBallot, newPromise, maxLeaseMillis, since);
   }
 
-  private NodeRecord raised(long to) {
-    return to <= floor
-        ? this
-        : new NodeRecord(name, epoch, members, before, to, ballot, promised, maxLeaseMillis);
+  private NodeRecord raised(long to, long now) {
+    return to <= floor ? this : with(to, promised, now);
   }
 
-  private NodeRecord promising(long to) {
-    return new NodeRecord(name, epoch, members, before, floor, ballot, to, maxLeaseMillis);
+  private NodeRecord with(long newFloor, long newPromise, long since) {
+    return new NodeRecord(
+        name, epoch, members, before, newFloor, ballot, newPromise, maxLeaseMillis, since);
   }
 
   /** For people: {@code epoch 3: a:6379, b:6379, c:6379}. */

@@ -7,13 +7,11 @@ import java.util.List;
 
 /** One request to all nodes, of which every reply is wanted: inspect, or break. */
 public final class Broadcast extends Exchange implements Effect.Ack {
-  private final Nodes nodes;
   private final boolean breaks;
   private final long deadlineNanos;
 
   private Broadcast(Nodes nodes, boolean breaks, long deadlineNanos) {
     super(nodes);
-    this.nodes = nodes;
     this.breaks = breaks;
     this.deadlineNanos = deadlineNanos;
   }

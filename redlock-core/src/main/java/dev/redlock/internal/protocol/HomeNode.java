@@ -35,7 +35,7 @@ final class HomeNode {
 
   private int[] order() {
     Members members = nodes.members();
-    if (members != ordered) {
+    if (!members.equals(ordered)) {
       order = new int[members.count()];
       long[] hashes = new long[order.length];
       int n = 0;
