@@ -210,7 +210,7 @@ class BallotsTest {
               nodes,
               new TestNodes.Middle(),
               List.of());
-      round = new ExtendRound(nodes, lease, 30_000, false, nodes.all(), NOW, 0);
+      round = new ExtendRound(nodes, lease, 30_000, false, nodes.members().mask(), NOW, 0);
     }
 
     @Override

@@ -225,7 +225,7 @@ class ReportsTest {
   @Test
   void release_withoutAQuorum_saysWhatEachNodeDid() {
     LockRequest.Release request = LockRequest.Release.of(TestNodes.KEYS, "id", 64);
-    PendingRelease release = new PendingRelease(request, 3);
+    PendingRelease release = new PendingRelease(request, nodes);
     release.asked(0b111, start);
     release.record(0, TestNodes.reply(ReplyCode.RELEASED));
     release.record(2, TestNodes.reply(ReplyCode.LOST));
