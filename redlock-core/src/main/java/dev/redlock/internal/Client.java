@@ -58,6 +58,9 @@ final class Client implements Redlock, ElectionClient {
 
   private final OwnThreads threads;
 
+  /** Set once, before the first heartbeat. */
+  private @Nullable NodeEvents nodeEvents;
+
   // Confined to the heartbeat.
   private long clockGapMillis;
 
@@ -83,6 +86,8 @@ final class Client implements Redlock, ElectionClient {
     NodeContext nodeContext =
         new NodeContext(
             maxLeaseTime, parts.restartGuard(), keyPrefix, parts.label(), context.time, events);
+    context.set(new SetKeeper(context, nodeContext));
+    nodeEvents = events;
     for (LockNode node : parts.nodes()) {
       node.start(nodeContext);
     }
@@ -111,6 +116,7 @@ final class Client implements Redlock, ElectionClient {
       reentrantHolds.releaseOrphans(context.log);
       resumeAfterSuspension();
       reportNodes();
+      requireNonNull(nodeEvents).reviewSet();
       health.review();
       context.bursts.review(false);
     } catch (Throwable e) {
@@ -332,6 +338,7 @@ final class Client implements Redlock, ElectionClient {
     attempt("the drain", () -> new Drain(context, locks).await());
     heartbeat.cancel();
     context.hints.close();
+    context.set().close();
     for (int i = 0; i < context.nodes.count(); i++) {
       attempt("closing node " + context.nodes.name(i), context.nodes.node(i)::close);
     }

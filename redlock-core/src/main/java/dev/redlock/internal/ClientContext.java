@@ -1,5 +1,7 @@
 package dev.redlock.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.redlock.Redlock;
 import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.Randomness;
@@ -38,6 +40,10 @@ final class ClientContext {
   final Time time;
   final Blocking blocking;
   final NodeSet nodes;
+
+  /** Set once, when the client starts its nodes. */
+  private @Nullable SetKeeper set;
+
   final long nodeTimeoutNanos;
   final CallbackThreads callbackThreads;
   final Executor callbacks;
@@ -73,6 +79,15 @@ final class ClientContext {
     bursts = new BurstLog(log, time);
     graceUntilNanos = time.nanos();
     leaks = new LeakDetector(parts.traceLeaks(), log);
+  }
+
+  void set(SetKeeper keeper) {
+    set = keeper;
+  }
+
+  /** Keeps the set of nodes. Not before the client has started. */
+  SetKeeper set() {
+    return requireNonNull(set);
   }
 
   NodeState nodeState(int index) {

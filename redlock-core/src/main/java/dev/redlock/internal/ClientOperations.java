@@ -13,7 +13,6 @@ import dev.redlock.spi.LockKeys;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
-import java.util.stream.IntStream;
 
 /** The operators' side of a client: checks that it is open, and passes calls on to its parts. */
 final class ClientOperations implements Operations {
@@ -99,7 +98,7 @@ final class ClientOperations implements Operations {
 
   @Override
   public List<NodeState> nodes() {
-    return IntStream.range(0, context.nodes.count()).mapToObj(context::nodeState).toList();
+    return context.nodes.openIndexes().mapToObj(context::nodeState).toList();
   }
 
   @Override

@@ -34,7 +34,7 @@ final class IndependenceCheck {
     known[node] = null;
     for (int other = 0; other < known.length; other++) {
       Server theirs = known[other];
-      if (theirs != null) {
+      if (theirs != null && !nodes.isClosed(other)) {
         String objection = relation(server, theirs);
         if (objection != null) {
           return objection.formatted(nodes.name(other));

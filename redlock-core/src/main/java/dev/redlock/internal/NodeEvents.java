@@ -6,6 +6,7 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.ReleaseHints;
+import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
@@ -36,10 +37,26 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
   @Override
   public void onStatus(LockNode node) {
     int index = context.nodes.indexOf(node);
-    tellState(index);
+    BitSet changed = context.set().review();
+    changed.set(index);
+    tell(changed);
+  }
+
+  /** Reviews the set of nodes although no node has changed. */
+  void reviewSet() {
+    tell(context.set().review());
+  }
+
+  private void tell(BitSet changed) {
+    if (changed.isEmpty()) {
+      return;
+    }
+    changed.stream().forEach(this::tellState);
     readiness.review();
     for (LockActor actor : locks.all()) {
-      actor.post((machine, now, wall) -> machine.onNodeStatus(index, now, wall));
+      changed.stream()
+          .forEach(
+              index -> actor.post((machine, now, wall) -> machine.onNodeStatus(index, now, wall)));
     }
   }
 

@@ -14,10 +14,13 @@ import dev.redlock.internal.protocol.RoundLimiter;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.RecordChange;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -58,6 +61,13 @@ final class NodeSet implements Nodes {
   private volatile int count;
 
   private volatile Members members;
+
+  /** Nodes that were members, and were closed. Written by one thread at a time. */
+  private volatile long closed;
+
+  /** By node: why it must not vote although its connection is well; null if it may. */
+  private final AtomicReferenceArray<@Nullable String> objections = new AtomicReferenceArray<>(MAX);
+
   private final FailureLog failures;
   private final Logger log;
 
@@ -72,15 +82,15 @@ final class NodeSet implements Nodes {
   NodeSet(List<LockNode> nodes, FailureLog failures, Logger log) {
     this.failures = failures;
     this.log = log;
-    nodes.forEach(this::add);
+    nodes.forEach(node -> add(node, node.name()));
     members = Members.all(count);
   }
 
   /** Numbers a node. Not safe from several threads at once. */
-  int add(LockNode node) {
+  int add(LockNode node, String name) {
     int index = count;
     nodes.set(index, node);
-    names.set(index, node.name());
+    names.set(index, name);
     knowledge.set(index, NodeKnowledge.NONE);
     count = index + 1;
     return index;
@@ -104,6 +114,16 @@ final class NodeSet implements Nodes {
   IntStream memberIndexes() {
     Members now = members;
     return IntStream.range(0, MAX).filter(now::contains);
+  }
+
+  /** Those that are not closed: the members, and nodes that were or will be members. */
+  IntStream openIndexes() {
+    long without = closed;
+    return IntStream.range(0, count).filter(node -> (without & 1L << node) == 0);
+  }
+
+  boolean isClosed(int node) {
+    return (closed & 1L << node) != 0;
   }
 
   int indexOf(LockNode node) {
@@ -175,8 +195,30 @@ final class NodeSet implements Nodes {
     return names.get(node);
   }
 
+  /** The state of the node, which does not vote while there is an objection to it. */
   @Override
   public NodeStatus status(int node) {
+    NodeStatus status = ownStatus(node);
+    String objection = objections.get(node);
+    return objection == null || !status.usable()
+        ? status
+        : new NodeStatus(
+            NodeStatus.State.QUARANTINED,
+            status.connection(),
+            status.sinceNanos(),
+            0,
+            objection,
+            status.erring(),
+            status.record());
+  }
+
+  /** Why the node must not vote, or null; returns whether that is news. */
+  boolean object(int node, @Nullable String objection) {
+    return !Objects.equals(objections.getAndSet(node, objection), objection);
+  }
+
+  /** What the node says of its connection. */
+  NodeStatus ownStatus(int node) {
     try { // Not by ask(): each event asks for it many times.
       return requireNonNull(nodes.get(node).status());
     } catch (Throwable e) {
@@ -204,6 +246,35 @@ final class NodeSet implements Nodes {
             what,
             new AcquireReport(
                 of, verdict, members.quorum(), votes, Duration.ZERO, 1, Duration.ZERO)));
+  }
+
+  /** Changes the record of the node. */
+  CompletionStage<NodeRecord> change(int node, RecordChange change) {
+    return ask(
+        node,
+        "change",
+        n -> n.change(change),
+        CompletableFuture.failedStage(new IllegalStateException("change() failed")));
+  }
+
+  /** A node for this member; one that is absent if no other node can make it. */
+  LockNode sibling(String name) {
+    for (int i = 0; i < count; i++) {
+      Optional<LockNode> made = ask(i, "sibling", n -> n.sibling(name), Optional.empty());
+      if (made.isPresent()) {
+        return made.get();
+      }
+    }
+    return new AbsentNode(name);
+  }
+
+  void closeNode(int node) {
+    closed |= 1L << node;
+    try {
+      nodes.get(node).close();
+    } catch (RuntimeException e) {
+      failures.report("close of node " + names.get(node), e);
+    }
   }
 
   CompletionStage<Optional<NodeIdentity>> probe(int node) {

@@ -1,5 +1,7 @@
 package dev.redlock.spi;
 
+import java.time.Duration;
+
 /**
  * The rule that keeps a node that may have forgotten leases from voting. See {@code
  * docs/safety.md}, "Nodes that forget".
@@ -18,5 +20,15 @@ public enum RestartGuard {
    * Stricter: a node does not vote before its marker key is as old as the guard time. This also
    * detects a flush that happened while no client was connected.
    */
-  MARKER
+  MARKER;
+
+  private static final Duration SHORTEST = Duration.ofSeconds(5);
+
+  /** Servers report whole seconds of their age; this covers the rounding at both ends. */
+  private static final Duration ROUNDING = Duration.ofSeconds(2);
+
+  /** After this time each lease that was granted before has ended, or was extended since. */
+  public static Duration guardTime(Duration maxLeaseTime) {
+    return (maxLeaseTime.compareTo(SHORTEST) < 0 ? SHORTEST : maxLeaseTime).plus(ROUNDING);
+  }
 }

@@ -132,7 +132,9 @@ final class ExtendRound extends Exchange {
     }
     return switch (status.state()) {
       case VOTING -> true;
-      case QUARANTINED -> nowNanos - status.sinceNanos() >= QUARANTINE_COUNTS_NANOS;
+      case QUARANTINED ->
+          status.untilNanos() != 0 // Else it is kept out for another reason than its age.
+              && nowNanos - status.sinceNanos() >= QUARANTINE_COUNTS_NANOS;
       default -> false;
     };
   }

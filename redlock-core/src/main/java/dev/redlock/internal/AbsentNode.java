@@ -1,0 +1,46 @@
+package dev.redlock.internal;
+
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.ReplyHandler;
+
+/** A member to which this client cannot connect, because it was given nodes and no URIs. */
+final class AbsentNode implements LockNode {
+  private static final String CAUSE =
+      "it is a member of the set, and this client was not given this node";
+
+  private static final NodeStatus STATUS =
+      new NodeStatus(NodeStatus.State.CONNECTING, 1, 0, 0, CAUSE);
+
+  private final String name;
+
+  AbsentNode(String name) {
+    this.name = name;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public void start(NodeContext context) {}
+
+  @Override
+  public NodeStatus status() {
+    return STATUS;
+  }
+
+  @Override
+  public void send(LockRequest request, ReplyHandler handler) {
+    NodeError error = new NodeError(NodeError.Kind.DISCONNECTED, CAUSE, true);
+    handler.onReply(NodeReply.failed(STATUS.connection(), error));
+  }
+
+  @Override
+  public void close() {}
+}

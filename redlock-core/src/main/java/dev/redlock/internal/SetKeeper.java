@@ -1,0 +1,197 @@
+package dev.redlock.internal;
+
+import dev.redlock.internal.protocol.Members;
+import dev.redlock.internal.protocol.Membership;
+import dev.redlock.internal.protocol.Membership.Decision;
+import dev.redlock.internal.protocol.Membership.Seen;
+import dev.redlock.internal.protocol.Membership.Tell;
+import dev.redlock.spi.LockNode;
+import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.RestartGuard;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Keeps this client at the present set of nodes: asks {@link Membership} what the records of the
+ * nodes mean, tells nodes what they lack, and connects to new members. Called after each change of
+ * a node's status, and twice a second.
+ */
+final class SetKeeper {
+  private final ClientContext context;
+  private final long guardNanos;
+  private final int seeds;
+
+  // Guarded by this.
+  private final Membership membership;
+  private final NodeContext nodeContext;
+  private final BitSet telling = new BitSet();
+  private final long[] outsideNanos = new long[NodeSet.MAX];
+  private final BitSet outside = new BitSet();
+  private boolean compared;
+  private boolean full;
+  private boolean ended;
+
+  SetKeeper(ClientContext context, NodeContext nodeContext) {
+    this.context = context;
+    this.nodeContext = nodeContext;
+    seeds = context.nodes.count();
+    guardNanos = RestartGuard.guardTime(nodeContext.maxLeaseTime()).toNanos();
+    membership =
+        new Membership(
+            seeds, nodeContext.maxLeaseTime().toMillis(), guardNanos, context.time.nanos());
+  }
+
+  /** The record of the set that this client works with; {@link NodeRecord#NONE} at first. */
+  synchronized NodeRecord current() {
+    return membership.current();
+  }
+
+  /**
+   * Decides anew what the records mean.
+   *
+   * @return the nodes that may vote now and might not before, or the other way round
+   */
+  BitSet review() {
+    BitSet changed = new BitSet();
+    List<Tell> tells = new ArrayList<>();
+    List<LockNode> found = new ArrayList<>();
+    String line = null;
+    synchronized (this) {
+      if (ended) {
+        return changed;
+      }
+      Members before = context.nodes.members();
+      Decision decision = membership.review(seen(), context.time.nanos());
+      Members now = decision.members();
+      if (!now.equals(before)) {
+        context.nodes.members(now);
+        line = compared && now.epoch() != before.epoch() ? "now works with " + current() : null;
+        for (long bits = now.mask() ^ before.mask(); bits != 0; bits &= bits - 1) {
+          changed.set(Long.numberOfTrailingZeros(bits));
+        }
+        if (now.epoch() != before.epoch()) {
+          changed.set(0, context.nodes.count());
+        }
+      }
+      for (int i = 0; i < decision.objections().size(); i++) {
+        if (context.nodes.object(i, decision.objections().get(i))) {
+          changed.set(i);
+        }
+      }
+      for (Tell tell : decision.tells()) {
+        if (!telling.get(tell.node())) {
+          telling.set(tell.node());
+          tells.add(tell);
+        }
+      }
+      connect(decision.missing(), found);
+      closeOthers(now);
+    }
+    if (line != null) {
+      context.log.info("this client {}", line);
+    }
+    compare();
+    tells.forEach(this::send);
+    for (LockNode node : found) {
+      start(node);
+    }
+    return changed;
+  }
+
+  private List<Seen> seen() {
+    List<Seen> seen = new ArrayList<>();
+    for (int i = 0; i < context.nodes.count(); i++) {
+      seen.add(new Seen(context.nodes.name(i), context.nodes.ownStatus(i)));
+    }
+    return seen;
+  }
+
+  /** Says once that the configured list is not the set with which this client works. */
+  private void compare() {
+    NodeRecord record;
+    List<String> list;
+    synchronized (this) {
+      record = membership.current();
+      if (compared || !record.exists() || context.nodes.members().epoch() == 0) {
+        return;
+      }
+      compared = true;
+      list = membership.seeds();
+    }
+    Set<String> configured = new TreeSet<>(list);
+    if (!configured.equals(new TreeSet<>(record.members()))) {
+      context.log.warn(
+          "this client is configured with the nodes {}, and the nodes say {}: it works with the"
+              + " latter. Change its configuration",
+          String.join(", ", configured),
+          record);
+    }
+  }
+
+  private void send(Tell tell) {
+    context
+        .nodes
+        .change(tell.node(), tell.change())
+        .whenComplete(
+            (record, failure) -> {
+              synchronized (this) {
+                telling.clear(tell.node());
+              }
+            });
+  }
+
+  // New members, and those that are no members any more.
+
+  private void connect(List<String> missing, List<LockNode> found) {
+    for (String name : missing) {
+      if (context.nodes.count() == NodeSet.MAX) {
+        if (!full) {
+          full = true;
+          context.log.error(
+              "this client has known {} nodes and can follow no further change of the set ({}):"
+                  + " restart it",
+              NodeSet.MAX,
+              membership.current());
+        }
+        return;
+      }
+      LockNode node = context.nodes.sibling(name);
+      context.nodes.add(node, name);
+      found.add(node);
+    }
+  }
+
+  private void start(LockNode node) {
+    try {
+      node.start(nodeContext);
+    } catch (RuntimeException e) {
+      context.failures.report("start of node " + node.name(), e);
+    }
+  }
+
+  /** A node that is no member is closed once no lease can have a key there. */
+  private void closeOthers(Members now) {
+    for (int i = 0; i < context.nodes.count(); i++) {
+      boolean out = now.epoch() > 0 && !now.contains(i) && !membership.isWanted(i);
+      if (out && !outside.get(i)) {
+        outsideNanos[i] = context.time.nanos();
+      }
+      outside.set(i, out);
+      if (out
+          && !context.nodes.isClosed(i)
+          && context.time.nanos() - outsideNanos[i] > guardNanos) {
+        membership.forget(i);
+        context.nodes.closeNode(i);
+      }
+    }
+  }
+
+  /** No node is added any more. */
+  synchronized void close() {
+    ended = true;
+  }
+}

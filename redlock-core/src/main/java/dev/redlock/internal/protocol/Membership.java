@@ -1,0 +1,382 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.RecordChange;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which set of nodes a client works with, and which records it completes. Pure: what the nodes say
+ * is the argument, the decision is the result. Nothing here makes a lease safe: a vote counts only
+ * if the record of the node that cast it admits the epoch of the round.
+ *
+ * <p>The configured nodes are seeds. If a node has a record, the client works with the set that it
+ * names. The first client of a deployment writes the record from its seeds.
+ *
+ * <p>A node that has lost its keys has lost its record. The naive way lets each client write what
+ * it knows. That fails in this history: an operator replaces a member and seals the change. One of
+ * the members restarts empty. A client that was cut off all the time reaches only this member and
+ * another that was not told, writes the old record, and has a majority of the old set. So a client
+ * copies the record of another member that it reaches now. It writes its own knowledge only if no
+ * node that it reaches has a record, and it reaches all of its set; or a majority, if it has seen
+ * the set on a majority within the last guard time: the set cannot have changed twice since. {@code
+ * docs/decisions/changes.md} says what a model found out about these rules.
+ *
+ * <p>A client that starts with a list of which some nodes are down writes the first record after
+ * {@link #FIRST_RECORD_NANOS}: a new deployment must not depend on each node.
+ */
+public final class Membership {
+  /**
+   * One node, as this client sees it.
+   *
+   * @param name the name with which this client was configured, or that a record gave it
+   * @param status its own status
+   */
+  public record Seen(String name, NodeStatus status) {
+    private boolean keepsRecord() {
+      return status.record() != null;
+    }
+
+    private NodeRecord record() {
+      NodeRecord record = status.record();
+      return record == null ? NodeRecord.NONE : record;
+    }
+
+    private boolean says() {
+      return status.usable() && record().exists();
+    }
+
+    private boolean isEmpty() {
+      return status.usable() && keepsRecord() && !record().exists();
+    }
+
+    /** Its name in the set: its own record decides. */
+    private String alias() {
+      return record().name().isEmpty() ? name : record().name();
+    }
+  }
+
+  /** A change to send to a node. */
+  public record Tell(int node, RecordChange change) {}
+
+  /**
+   * What to do now.
+   *
+   * @param members those that rounds ask from now on
+   * @param missing names of members to which this client has no connection yet
+   * @param tells what to write to which node
+   * @param objections by node: why it must not vote; null if it may
+   */
+  public record Decision(
+      Members members, List<String> missing, List<Tell> tells, List<@Nullable String> objections) {}
+
+  /** How long a seed may take to connect before its name counts as that of another node. */
+  static final long CONNECT_NANOS = 500_000_000;
+
+  /**
+   * How long a client waits for all of its seeds before it writes the first record without some.
+   */
+  static final long FIRST_RECORD_NANOS = 5_000_000_000L;
+
+  private final int seeds;
+  private final long maxLeaseMillis;
+  private final long guardNanos;
+  private final long startNanos;
+
+  /** The set that this client works with. */
+  private NodeRecord current = NodeRecord.NONE;
+
+  private Members members;
+
+  /** The members of the current set, and of a newer one that is open. */
+  private Set<String> wanted = Set.of();
+
+  /** When a majority of its members had the current set; 0 if none had. */
+  private long confirmedNanos;
+
+  private boolean confirmed;
+
+  /**
+   * Whether this client has written the first record, and not all nodes that it reaches have it.
+   */
+  private boolean starting;
+
+  /** By number: the last name that the node had in a record, or that with which it was added. */
+  private final List<String> aliases = new ArrayList<>();
+
+  /**
+   * @param seeds how many nodes were configured; they have the first numbers
+   * @param maxLeaseMillis the longest lease time, for the first record
+   * @param guardNanos after this time all leases that were granted before have ended
+   */
+  public Membership(int seeds, long maxLeaseMillis, long guardNanos, long nowNanos) {
+    this.seeds = seeds;
+    this.maxLeaseMillis = maxLeaseMillis;
+    this.guardNanos = guardNanos;
+    startNanos = nowNanos;
+    members = Members.all(seeds);
+  }
+
+  /** The record of the set that this client works with; {@link NodeRecord#NONE} at first. */
+  public NodeRecord current() {
+    return current;
+  }
+
+  /** The names of the configured nodes in the set, as far as they are known. */
+  public List<String> seeds() {
+    return List.copyOf(aliases.subList(0, seeds));
+  }
+
+  /** Whether the node is a member of a set that is open, though not of that of the rounds. */
+  public boolean isWanted(int node) {
+    return wanted.contains(aliases.get(node));
+  }
+
+  /** The node is closed. If its name becomes a member again, it gets another number. */
+  public void forget(int node) {
+    aliases.set(node, "");
+  }
+
+  /**
+   * Decides anew.
+   *
+   * @param nodes all nodes that have a number
+   */
+  public Decision review(List<Seen> nodes, long nowNanos) {
+    if (nodes.stream().noneMatch(Seen::keepsRecord)) {
+      return new Decision(members, List.of(), List.of(), nulls(nodes.size()));
+    }
+    rename(nodes);
+    boolean allReached = nodes.stream().limit(seeds).allMatch(n -> n.status().usable());
+    boolean settled = allReached || nowNanos - startNanos >= CONNECT_NANOS;
+    List<Tell> tells = new ArrayList<>();
+    NodeRecord newest = newest(nodes);
+    String contradiction = newest.exists() ? contradiction(nodes, newest) : null;
+    List<String> missing = List.of();
+    if (contradiction == null && newest.exists()) {
+      adopt(nodes, newest);
+      tellOthers(nodes, newest, tells);
+      if (isStoredByMajority(nodes, current)) {
+        confirmed = true;
+        confirmedNanos = nowNanos;
+      }
+      starting &= nodes.stream().anyMatch(Seen::isEmpty);
+    } else if (contradiction == null) {
+      startOver(nodes, nowNanos, tells);
+    }
+    if (current.exists()) {
+      if (aliases.containsAll(current.members())) {
+        members = new Members(current.epoch(), current.members(), mask(nodes));
+      }
+      wanted = new HashSet<>(current.members());
+      wanted.addAll(newest.members());
+      Set<String> without = new HashSet<>(wanted);
+      aliases.forEach(without::remove);
+      missing = settled ? without.stream().sorted().toList() : List.of();
+    }
+    return new Decision(members, missing, tells, objections(nodes, contradiction));
+  }
+
+  private static List<@Nullable String> nulls(int count) {
+    List<@Nullable String> none = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      none.add(null);
+    }
+    return none;
+  }
+
+  /** A node that has restarted empty keeps the name that its record had. */
+  private void rename(List<Seen> nodes) {
+    for (int i = 0; i < nodes.size(); i++) {
+      if (i == aliases.size()) {
+        aliases.add(nodes.get(i).alias());
+      } else if (nodes.get(i).says()) {
+        aliases.set(i, nodes.get(i).alias());
+      }
+    }
+  }
+
+  /** The newest record that a node has now; of one epoch that which is sealed. */
+  private static NodeRecord newest(List<Seen> nodes) {
+    return nodes.stream()
+        .filter(Seen::says)
+        .map(Seen::record)
+        .max(
+            Comparator.comparingLong(NodeRecord::epoch)
+                .thenComparingLong(NodeRecord::floor)
+                .thenComparingLong(NodeRecord::ballot))
+        .orElse(NodeRecord.NONE);
+  }
+
+  /** Two sealed sets of one epoch: two deployments, of which neither knew the other. */
+  private @Nullable String contradiction(List<Seen> nodes, NodeRecord newest) {
+    NodeRecord known = current.exists() && current.isSealed() ? current : NodeRecord.NONE;
+    if (isContrary(known, newest)) {
+      return "contradiction: this client works with "
+          + known
+          + ", and a node says "
+          + newest
+          + REMEDY;
+    }
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeRecord other = nodes.get(i).record();
+      if (nodes.get(i).says() && isContrary(other, newest)) {
+        int first = 0;
+        while (!nodes.get(first).says() || !nodes.get(first).record().isOfSameSet(newest)) {
+          first++;
+        }
+        return "contradiction: "
+            + aliases.get(first)
+            + " says "
+            + newest
+            + ", and "
+            + aliases.get(i)
+            + " says "
+            + other
+            + REMEDY;
+      }
+    }
+    return null;
+  }
+
+  private static final String REMEDY =
+      "; two lists of masters were used for one deployment. Stop the clients with the wrong list,"
+          + " and restart empty the masters that have its record";
+
+  private static boolean isContrary(NodeRecord one, NodeRecord other) {
+    return one.epoch() == other.epoch()
+        && one.isSealed()
+        && other.isSealed()
+        && !one.members().equals(other.members());
+  }
+
+  /**
+   * Works with the newest set, once a majority of its members has it; or at once, if it is sealed:
+   * then no vote of an earlier epoch decides any more.
+   */
+  private void adopt(List<Seen> nodes, NodeRecord newest) {
+    boolean same = newest.isOfSameSet(current);
+    if (!current.exists() || same || newest.isSealed() || isStoredByMajority(nodes, newest)) {
+      boolean newer = newest.epoch() >= current.epoch();
+      current = newer ? newest : current;
+    }
+  }
+
+  private static boolean isStoredByMajority(List<Seen> nodes, NodeRecord set) {
+    Set<String> stored = new HashSet<>();
+    for (Seen node : nodes) {
+      if (node.says() && node.record().isOfSameSet(set)) {
+        stored.add(node.alias());
+      }
+    }
+    stored.retainAll(set.members());
+    return stored.size() >= set.members().size() / 2 + 1;
+  }
+
+  /** Completes the records of nodes that know less. */
+  private void tellOthers(List<Seen> nodes, NodeRecord newest, List<Tell> tells) {
+    for (int i = 0; i < nodes.size(); i++) {
+      Seen node = nodes.get(i);
+      if (node.isEmpty()) {
+        NodeRecord word = wordFor(aliases.get(i), nodes);
+        if (word != null) {
+          tells.add(tell(i, word));
+        }
+      } else if (node.says() && newest.isSealed() && isBehind(node.record(), newest)) {
+        tells.add(tell(i, newest));
+      }
+    }
+  }
+
+  private static boolean isBehind(NodeRecord stored, NodeRecord newest) {
+    return stored.epoch() < newest.epoch()
+        || (stored.epoch() == newest.epoch() && !stored.isSealed());
+  }
+
+  /** The newest record of another member that names both of them; null if there is none. */
+  private static @Nullable NodeRecord wordFor(String name, List<Seen> nodes) {
+    NodeRecord best = null;
+    for (Seen node : nodes) {
+      NodeRecord record = node.record();
+      boolean vouches =
+          node.says()
+              && !node.alias().equals(name)
+              && record.members().contains(name)
+              && record.members().contains(node.alias());
+      if (vouches && (best == null || record.epoch() > best.epoch())) {
+        best = record;
+      }
+    }
+    return best;
+  }
+
+  /** No node has a record: the deployment is new, or all of its nodes have restarted. */
+  private void startOver(List<Seen> nodes, long nowNanos, List<Tell> tells) {
+    List<String> names = current.exists() ? current.members() : aliases.subList(0, seeds);
+    NodeRecord record =
+        current.exists() ? current : NodeRecord.first(List.copyOf(names), maxLeaseMillis);
+    List<Integer> reached = new ArrayList<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      if (names.contains(aliases.get(i)) && nodes.get(i).status().usable()) {
+        reached.add(i);
+      }
+    }
+    boolean fresh =
+        current.exists()
+            ? confirmed && nowNanos - confirmedNanos <= guardNanos
+            : nowNanos - startNanos >= FIRST_RECORD_NANOS;
+    if (reached.size() >= (fresh ? names.size() / 2 + 1 : names.size())) {
+      starting |= !current.exists();
+      reached.stream().filter(i -> nodes.get(i).isEmpty()).forEach(i -> tells.add(tell(i, record)));
+    }
+  }
+
+  private Tell tell(int node, NodeRecord record) {
+    return new Tell(
+        node, new RecordChange(RecordChange.Kind.TELL, record.by(0).of(aliases.get(node))));
+  }
+
+  /** For each member the node that has shown its name, or was made for it. */
+  private long mask(List<Seen> nodes) {
+    long mask = 0;
+    for (String name : current.members()) {
+      int best = -1;
+      for (int i = 0; i < nodes.size(); i++) {
+        if (aliases.get(i).equals(name)
+            && (best < 0 || rank(nodes.get(i)) > rank(nodes.get(best)))) {
+          best = i;
+        }
+      }
+      mask |= 1L << best;
+    }
+    return mask;
+  }
+
+  private static int rank(Seen node) {
+    return node.status().usable() ? 1 : 0;
+  }
+
+  private List<@Nullable String> objections(List<Seen> nodes, @Nullable String contradiction) {
+    List<@Nullable String> objections = new ArrayList<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      objections.add(
+          contradiction != null ? contradiction : objection(nodes.get(i), members.contains(i)));
+    }
+    return objections;
+  }
+
+  private @Nullable String objection(Seen node, boolean member) {
+    if (!current.exists() || starting) {
+      return node.keepsRecord() ? "waits for the other nodes: none has a record of the set" : null;
+    }
+    if (!member) {
+      return "is no member of the set: " + current;
+    }
+    return node.isEmpty() ? "has no record of the set yet: " + current : null;
+  }
+}
