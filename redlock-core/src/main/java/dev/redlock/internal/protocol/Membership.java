@@ -42,12 +42,12 @@ public final class Membership {
       return status.record() != null;
     }
 
-    private NodeRecord record() {
+    NodeRecord record() {
       NodeRecord record = status.record();
       return record == null ? NodeRecord.NONE : record;
     }
 
-    private boolean says() {
+    boolean says() {
       return status.usable() && record().exists();
     }
 
@@ -56,7 +56,7 @@ public final class Membership {
     }
 
     /** Its name in the set: its own record decides. */
-    private String alias() {
+    String alias() {
       return record().name().isEmpty() ? name : record().name();
     }
   }

@@ -1,0 +1,293 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.internal.protocol.Membership.Seen;
+import dev.redlock.internal.protocol.Membership.Tell;
+import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.RecordChange;
+import dev.redlock.spi.RecordChange.Kind;
+import dev.redlock.spi.RestartGuard;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Changes the set of nodes by one step: a member more, a member less, or another longest lease
+ * time. Pure: what the nodes say is the argument, what to send them is the result. It remembers
+ * nothing that another operator could not read from the nodes, so anyone can continue the change of
+ * one that died.
+ *
+ * <p>The naive way writes the new list to all nodes and begins to use it. It fails when a client
+ * still counts votes by the old list while another counts by the list after the next: their
+ * majorities need not share a node. So at most two adjacent epochs are alive:
+ *
+ * <ol>
+ *   <li><b>Promise.</b> A majority of the present set refuses earlier operators from now on, and
+ *       says what they may have written. That is adopted: this is one round of Paxos for each
+ *       epoch.
+ *   <li><b>Open.</b> The next set is written to a majority of both sets. Votes of both epochs
+ *       count.
+ *   <li><b>Seal.</b> The floor is raised. Once a majority of the old set has raised it, no lease is
+ *       granted or extended by the old set any more.
+ *   <li><b>Wait</b> until <em>each</em> member of the new set has kept the raised floor for one
+ *       guard time. A majority is not enough: a member that restarts empty copies the word of
+ *       another, and that one may not have raised its floor.
+ * </ol>
+ */
+public final class SetOperator {
+  /**
+   * What to do next.
+   *
+   * @param tells what to send
+   * @param progress what it waits for, for people
+   * @param done whether the change is complete
+   * @param refusal why it cannot be done; null if it can
+   */
+  public record Step(List<Tell> tells, String progress, boolean done, @Nullable String refusal) {}
+
+  private enum Phase {
+    PROMISE,
+    OPEN,
+    SEAL
+  }
+
+  private final @Nullable String add;
+  private final @Nullable String remove;
+  private final long maxLeaseMillis;
+  private final long ballot;
+
+  private @Nullable NodeRecord next; // The set that is being written; its epoch does not change.
+  private Phase phase = Phase.PROMISE;
+
+  /** By member: since when it keeps the raised floor, on its own clock. */
+  private Map<String, Long> kept = Map.of();
+
+  private long keptNanos;
+
+  /**
+   * @param add the new member, or null
+   * @param remove the member to remove, or null
+   * @param maxLeaseMillis the new longest lease time, or 0 to keep it
+   * @param ballot higher than that of each operator before
+   */
+  public SetOperator(
+      @Nullable String add, @Nullable String remove, long maxLeaseMillis, long ballot) {
+    this.add = add;
+    this.remove = remove;
+    this.maxLeaseMillis = maxLeaseMillis;
+    this.ballot = ballot;
+  }
+
+  /**
+   * Decides what to do next.
+   *
+   * @param nodes all nodes that have a number
+   * @param current the record of the set that this client works with
+   */
+  public Step next(List<Seen> nodes, NodeRecord current, long nowNanos) {
+    if (!current.exists()) {
+      return waits("no node has a record of the set yet");
+    }
+    NodeRecord writing = next;
+    if (writing == null || current.epoch() > writing.epoch()) {
+      phase = Phase.PROMISE;
+      kept = Map.of();
+      writing = current.isSealed() ? successor(current) : current.by(ballot);
+      next = writing;
+    }
+    if (writing.epoch() == current.epoch() && current.isSealed()) {
+      return keep(nodes, current, nowNanos); // The last change, perhaps of another operator.
+    }
+    return switch (phase) {
+      case PROMISE -> promise(nodes, writing);
+      case OPEN -> open(nodes, writing);
+      case SEAL -> seal(nodes, writing);
+    };
+  }
+
+  /** The next set; the present one if it is as wanted. */
+  private NodeRecord successor(NodeRecord current) {
+    Set<String> members = new TreeSet<>(current.members());
+    if (add != null) {
+      members.add(add);
+    }
+    if (remove != null) {
+      members.remove(remove);
+    }
+    long longest = maxLeaseMillis == 0 ? current.maxLeaseMillis() : maxLeaseMillis;
+    List<String> after = List.copyOf(members);
+    return after.equals(current.members()) && longest == current.maxLeaseMillis()
+        ? current
+        : new NodeRecord(
+            "",
+            current.epoch() + 1,
+            after,
+            current.members(),
+            current.epoch(),
+            ballot,
+            ballot,
+            longest,
+            0);
+  }
+
+  private Step promise(List<Seen> nodes, NodeRecord writing) {
+    Set<String> promised = new HashSet<>();
+    List<Tell> tells = new ArrayList<>();
+    NodeRecord adopted = null;
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeRecord record = said(nodes.get(i));
+      if (record == null || !writing.before().contains(record.name())) {
+        continue;
+      }
+      if (record.promised() > ballot) {
+        return refused("another operator changes the set now: its ballot is higher");
+      }
+      if (record.promised() == ballot) {
+        promised.add(record.name());
+        boolean opened = record.epoch() == writing.epoch();
+        if (opened && (adopted == null || record.ballot() > adopted.ballot())) {
+          adopted = record;
+        }
+      } else {
+        tells.add(tell(i, Kind.PROMISE, writing));
+      }
+    }
+    if (promised.size() < majority(writing.before())) {
+      return new Step(tells, "asks " + writing.before() + " for a promise", false, null);
+    }
+    next = adopted == null ? writing : adopted.by(ballot);
+    phase = Phase.OPEN;
+    return new Step(List.of(), "opens " + next, false, null);
+  }
+
+  private Step open(List<Seen> nodes, NodeRecord writing) {
+    List<Tell> tells = new ArrayList<>();
+    Set<String> opened = spread(nodes, writing, tells);
+    if (overtaken(nodes)) {
+      return refused("another operator changes the set now: its ballot is higher");
+    }
+    if (count(opened, writing.before()) >= majority(writing.before())
+        && count(opened, writing.members()) >= majority(writing.members())) {
+      phase = Phase.SEAL;
+    }
+    return new Step(tells, "opens " + writing, false, null);
+  }
+
+  /** Sends the set to those that lack it; returns the names of those that have it. */
+  private Set<String> spread(List<Seen> nodes, NodeRecord writing, List<Tell> tells) {
+    Set<String> opened = new HashSet<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeRecord record = nodes.get(i).record();
+      String name = nodes.get(i).alias();
+      boolean concerned = writing.members().contains(name) || writing.before().contains(name);
+      if (!concerned || !nodes.get(i).status().usable()) {
+        continue;
+      }
+      if (record.isOfSameSet(writing)) {
+        opened.add(name);
+      } else if (record.epoch() <= writing.epoch()) {
+        tells.add(tell(i, Kind.OPEN, writing));
+      }
+    }
+    return opened;
+  }
+
+  private Step seal(List<Seen> nodes, NodeRecord writing) {
+    List<Tell> tells = new ArrayList<>();
+    spread(nodes, writing, tells);
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeRecord record = said(nodes.get(i));
+      if (record != null && record.isOfSameSet(writing) && !record.isSealed()) {
+        tells.add(tell(i, Kind.SEAL, writing));
+      }
+    }
+    return new Step(tells, "seals " + writing, false, null);
+  }
+
+  /** The floor is raised somewhere: each member must keep it for a guard time. */
+  private Step keep(List<Seen> nodes, NodeRecord set, long nowNanos) {
+    Map<String, Long> now = new HashMap<>();
+    List<Tell> tells = new ArrayList<>();
+    String untold = null;
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeRecord record = said(nodes.get(i));
+      if (record == null) {
+        continue;
+      }
+      boolean member = set.members().contains(record.name());
+      if (record.isOfSameSet(set) && record.isSealed() && member) {
+        now.put(record.name(), record.sinceMicros());
+      } else if (set.before().contains(record.name()) && record.epoch() < set.epoch()) {
+        untold = record.name();
+      }
+      if (record.isOfSameSet(set) && !record.isSealed()) {
+        tells.add(tell(i, Kind.SEAL, set));
+      }
+    }
+    if (!now.equals(kept)) {
+      kept = now;
+      keptNanos = nowNanos;
+    }
+    Set<String> missing = new TreeSet<>(set.members());
+    missing.removeAll(now.keySet());
+    if (!missing.isEmpty()) {
+      return new Step(tells, "waits for " + missing + " to store " + set, false, null);
+    }
+    if (untold != null) {
+      return new Step(tells, "tells " + untold + " of " + set, false, null);
+    }
+    long guard = guardNanos(set);
+    long left = keptNanos + guard - nowNanos;
+    if (left > 0) {
+      long seconds = (left + 999_999_999) / 1_000_000_000;
+      return new Step(
+          tells, "waits for leases of the set before to end: " + seconds + " s", false, null);
+    }
+    next = successor(set);
+    boolean done = next.epoch() == set.epoch();
+    return new Step(tells, done ? "complete: " + set : "begins", done, null);
+  }
+
+  private static long guardNanos(NodeRecord set) {
+    return RestartGuard.guardTime(Duration.ofMillis(set.maxLeaseMillis())).toNanos();
+  }
+
+  private boolean overtaken(List<Seen> nodes) {
+    for (Seen node : nodes) {
+      NodeRecord record = said(node);
+      if (record != null && record.promised() > ballot) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static @Nullable NodeRecord said(Seen node) {
+    return node.says() ? node.record() : null;
+  }
+
+  private Tell tell(int node, Kind kind, NodeRecord record) {
+    return new Tell(node, new RecordChange(kind, record.by(ballot)));
+  }
+
+  private static int count(Set<String> some, List<String> of) {
+    return (int) of.stream().filter(some::contains).count();
+  }
+
+  private static int majority(List<String> set) {
+    return set.size() / 2 + 1;
+  }
+
+  private static Step waits(String why) {
+    return new Step(List.of(), why, false, null);
+  }
+
+  private static Step refused(String why) {
+    return new Step(List.of(), why, false, why);
+  }
+}
