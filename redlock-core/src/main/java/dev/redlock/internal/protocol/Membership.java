@@ -56,7 +56,7 @@ public final class Membership {
     }
 
     /** Its name in the set: its own record decides. */
-    String alias() {
+    public String alias() {
       return record().name().isEmpty() ? name : record().name();
     }
   }
@@ -130,6 +130,11 @@ public final class Membership {
   /** The names of the configured nodes in the set, as far as they are known. */
   public List<String> seeds() {
     return List.copyOf(aliases.subList(0, seeds));
+  }
+
+  /** The number of the node that has this name, or last had it; −1 if there is none. */
+  public int numberOf(String name) {
+    return aliases.indexOf(name);
   }
 
   /** Whether the node is a member of a set that is open, though not of that of the rounds. */
