@@ -90,7 +90,8 @@ final class ConnectionLoop {
     operator = new OperatorLog(uri, clustered);
     status =
         new PublishedStatus(
-            new ConnectionStates(context.restartGuard(), context.maxLeaseTime(), time.nanos()),
+            new ConnectionStates(
+                context.restartGuard(), context.maxLeaseTime(), !clustered, time.nanos()),
             time,
             listener,
             operator);

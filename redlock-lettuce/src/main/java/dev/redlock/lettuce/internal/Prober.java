@@ -6,6 +6,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.redlock.lettuce.internal.scripts.Script;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeRecord;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ArrayOutput;
@@ -256,7 +257,9 @@ final class Prober {
                             (Long) numbers.get(2),
                             (Long) numbers.get(3),
                             (Long) numbers.get(4) == 1,
-                            new String((byte[]) numbers.get(6), UTF_8))));
+                            new String((byte[]) numbers.get(6), UTF_8),
+                            Probe.Marker.WIRE,
+                            NodeRecord.NONE)));
   }
 
   private CompletionStage<Reply<List<Object>>> evalMarker(
