@@ -31,6 +31,12 @@ public record Probe(
     return new Probe(identity, infoRefused, marker, nowMicros, clustered, micros);
   }
 
+  /** The same, with the record as it was read later. */
+  Probe withRecord(NodeRecord record) {
+    Marker known = marker == null ? null : marker.with(record);
+    return new Probe(identity, infoRefused, known, nowMicros, clustered, masterForMicros);
+  }
+
   /** Why the client cannot know whether the server has restarted. */
   String unknownRun() {
     return infoRefused
@@ -74,6 +80,10 @@ public record Probe(
     /** The first marker of its server, with a record. */
     public Marker(long maxLeaseMillis, long sinceMicros, long nowMicros, NodeRecord record) {
       this(maxLeaseMillis, sinceMicros, nowMicros, false, "", WIRE, record);
+    }
+
+    Marker with(NodeRecord other) {
+      return new Marker(maxLeaseMillis, sinceMicros, nowMicros, renewed, id, wire, other);
     }
   }
 }
