@@ -200,57 +200,70 @@ public final class SetOperator {
   private Step seal(List<Seen> nodes, NodeRecord writing) {
     List<Tell> tells = new ArrayList<>();
     spread(nodes, writing, tells);
-    for (int i = 0; i < nodes.size(); i++) {
-      NodeRecord record = said(nodes.get(i));
-      if (record != null && record.isOfSameSet(writing) && !record.isSealed()) {
-        tells.add(tell(i, Kind.SEAL, writing));
-      }
-    }
+    sealOpen(nodes, writing, tells);
     return new Step(tells, "seals " + writing, false, null);
   }
 
   /** The floor is raised somewhere: each member must keep it for a guard time. */
   private Step keep(List<Seen> nodes, NodeRecord set, long nowNanos) {
-    Map<String, Long> now = new HashMap<>();
     List<Tell> tells = new ArrayList<>();
-    String untold = null;
-    for (int i = 0; i < nodes.size(); i++) {
-      NodeRecord record = said(nodes.get(i));
-      if (record == null) {
-        continue;
-      }
-      boolean member = set.members().contains(record.name());
-      if (record.isOfSameSet(set) && record.isSealed() && member) {
-        now.put(record.name(), record.sinceMicros());
-      } else if (set.before().contains(record.name()) && record.epoch() < set.epoch()) {
-        untold = record.name();
-      }
-      if (record.isOfSameSet(set) && !record.isSealed()) {
-        tells.add(tell(i, Kind.SEAL, set));
-      }
-    }
+    sealOpen(nodes, set, tells);
+    Map<String, Long> now = keepers(nodes, set);
     if (!now.equals(kept)) {
       kept = now;
       keptNanos = nowNanos;
     }
     Set<String> missing = new TreeSet<>(set.members());
     missing.removeAll(now.keySet());
-    if (!missing.isEmpty()) {
-      return new Step(tells, "waits for " + missing + " to store " + set, false, null);
+    String waiting = missing.isEmpty() ? untold(nodes, set) : missing.toString();
+    if (waiting != null) {
+      return new Step(tells, "waits for " + waiting + " to store " + set, false, null);
     }
-    if (untold != null) {
-      return new Step(tells, "tells " + untold + " of " + set, false, null);
-    }
-    long guard = guardNanos(set);
-    long left = keptNanos + guard - nowNanos;
+    long left = keptNanos + guardNanos(set) - nowNanos;
     if (left > 0) {
       long seconds = (left + 999_999_999) / 1_000_000_000;
-      return new Step(
-          tells, "waits for leases of the set before to end: " + seconds + " s", false, null);
+      String why = "waits for leases of the set before to end: " + seconds + " s";
+      return new Step(tells, why, false, null);
     }
     next = successor(set);
     boolean done = next.epoch() == set.epoch();
     return new Step(tells, done ? "complete: " + set : "begins", done, null);
+  }
+
+  private void sealOpen(List<Seen> nodes, NodeRecord set, List<Tell> tells) {
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeRecord record = said(nodes.get(i));
+      if (record != null && record.isOfSameSet(set) && !record.isSealed()) {
+        tells.add(tell(i, Kind.SEAL, set));
+      }
+    }
+  }
+
+  /** The members that keep the raised floor, and since when. */
+  private static Map<String, Long> keepers(List<Seen> nodes, NodeRecord set) {
+    Map<String, Long> keepers = new HashMap<>();
+    for (Seen node : nodes) {
+      NodeRecord record = said(node);
+      if (record != null
+          && set.members().contains(record.name())
+          && record.isOfSameSet(set)
+          && record.isSealed()) {
+        keepers.put(record.name(), record.sinceMicros());
+      }
+    }
+    return keepers;
+  }
+
+  /** A removed member that can be reached, and does not know it yet; null if there is none. */
+  private static @Nullable String untold(List<Seen> nodes, NodeRecord set) {
+    for (Seen node : nodes) {
+      if (node.status().usable()
+          && set.before().contains(node.alias())
+          && node.record().epoch() < set.epoch()) {
+        return node.alias();
+      }
+    }
+    return null;
   }
 
   private static long guardNanos(NodeRecord set) {
