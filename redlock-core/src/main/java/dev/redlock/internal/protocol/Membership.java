@@ -132,9 +132,12 @@ public final class Membership {
     return List.copyOf(aliases.subList(0, seeds));
   }
 
-  /** Whether the node is a member of a set that is open, though not of that of the rounds. */
+  /**
+   * Whether the node is a member of a set that is open, though not of that of the rounds; or was
+   * numbered since the last review.
+   */
   public boolean isWanted(int node) {
-    return wanted.contains(aliases.get(node));
+    return node >= aliases.size() || wanted.contains(aliases.get(node));
   }
 
   /** The node is closed. If its name becomes a member again, it gets another number. */
@@ -175,6 +178,9 @@ public final class Membership {
       }
       wanted = new HashSet<>(current.members());
       wanted.addAll(newest.members());
+      if (!current.isSealed()) {
+        wanted.addAll(current.before()); // An operator that continues needs their promises.
+      }
       Set<String> without = new HashSet<>(wanted);
       aliases.forEach(without::remove);
       missing = settled ? without.stream().sorted().toList() : List.of();
@@ -338,7 +344,9 @@ public final class Membership {
 
   private Tell tell(int node, NodeRecord record) {
     return new Tell(
-        node, new RecordChange(RecordChange.Kind.TELL, record.by(0).of(aliases.get(node))));
+        node,
+        new RecordChange(
+            RecordChange.Kind.TELL, record.by(record.ballot()).of(aliases.get(node))));
   }
 
   /** For each member the node that has shown its name, or was made for it. */

@@ -50,6 +50,9 @@ public final class SetOperator {
    */
   public record Step(List<Tell> tells, String progress, boolean done, @Nullable String refusal) {}
 
+  private static final String OVERTAKEN =
+      "another operator changes the set, or a node has restarted: a new ballot is necessary";
+
   private enum Phase {
     PROMISE,
     OPEN,
@@ -95,10 +98,7 @@ public final class SetOperator {
     }
     NodeRecord writing = next;
     if (writing == null || current.epoch() > writing.epoch()) {
-      phase = Phase.PROMISE;
-      kept = Map.of();
-      writing = current.isSealed() ? successor(current) : current.by(ballot);
-      next = writing;
+      writing = begin(current.isSealed() ? successor(current) : current.by(ballot));
     }
     if (writing.epoch() == current.epoch() && current.isSealed()) {
       return keep(nodes, current, nowNanos); // The last change, perhaps of another operator.
@@ -108,6 +108,14 @@ public final class SetOperator {
       case OPEN -> open(nodes, writing);
       case SEAL -> seal(nodes, writing);
     };
+  }
+
+  /** Each set needs promises of its own. */
+  private NodeRecord begin(NodeRecord writing) {
+    phase = Phase.PROMISE;
+    kept = Map.of();
+    next = writing;
+    return writing;
   }
 
   /** The next set; the present one if it is as wanted. */
@@ -145,7 +153,7 @@ public final class SetOperator {
         continue;
       }
       if (record.promised() > ballot) {
-        return refused("another operator changes the set now: its ballot is higher");
+        return refused(OVERTAKEN);
       }
       if (record.promised() == ballot) {
         promised.add(record.name());
@@ -168,8 +176,8 @@ public final class SetOperator {
   private Step open(List<Seen> nodes, NodeRecord writing) {
     List<Tell> tells = new ArrayList<>();
     Set<String> opened = spread(nodes, writing, tells);
-    if (overtaken(nodes)) {
-      return refused("another operator changes the set now: its ballot is higher");
+    if (overtaken(nodes, writing)) {
+      return refused(OVERTAKEN);
     }
     if (count(opened, writing.before()) >= majority(writing.before())
         && count(opened, writing.members()) >= majority(writing.members())) {
@@ -188,7 +196,9 @@ public final class SetOperator {
       if (!concerned || !nodes.get(i).status().usable()) {
         continue;
       }
-      if (record.isOfSameSet(writing)) {
+      // With the ballot of an earlier operator it may lose to a set with a ballot between them.
+      boolean counts = record.ballot() == ballot || record.isSealed();
+      if (record.isOfSameSet(writing) && counts) {
         opened.add(name);
       } else if (record.epoch() <= writing.epoch()) {
         tells.add(tell(i, Kind.OPEN, writing));
@@ -206,6 +216,9 @@ public final class SetOperator {
         tells.add(tell(i, Kind.SEAL, writing));
       }
     }
+    if (overtaken(nodes, writing)) {
+      return refused(OVERTAKEN);
+    }
     return new Step(tells, "seals " + writing, false, null);
   }
 
@@ -217,13 +230,18 @@ public final class SetOperator {
     for (int i = 0; i < nodes.size(); i++) {
       NodeRecord record = said(nodes.get(i));
       if (record == null) {
+        if (isToTell(nodes.get(i).alias(), nodes.get(i), set)) {
+          untold = nodes.get(i).alias();
+          tells.add(tell(i, Kind.TELL, set.of(untold)));
+        }
         continue;
       }
       boolean member = set.members().contains(record.name());
       if (record.isOfSameSet(set) && record.isSealed() && member) {
         now.put(record.name(), record.sinceMicros());
-      } else if (set.before().contains(record.name()) && record.epoch() < set.epoch()) {
+      } else if (isToTell(record.name(), nodes.get(i), set)) {
         untold = record.name();
+        tells.add(tell(i, Kind.TELL, set));
       }
       if (record.isOfSameSet(set) && !record.isSealed()) {
         tells.add(tell(i, Kind.SEAL, set));
@@ -248,19 +266,31 @@ public final class SetOperator {
       return new Step(
           tells, "waits for leases of the set before to end: " + seconds + " s", false, null);
     }
-    next = successor(set);
-    boolean done = next.epoch() == set.epoch();
+    boolean done = begin(successor(set)).epoch() == set.epoch();
     return new Step(tells, done ? "complete: " + set : "begins", done, null);
+  }
+
+  /**
+   * A removed member that was not told would vouch for the set before, also if it is empty now: a
+   * client that was paused may write an old word into it.
+   */
+  private static boolean isToTell(String name, Seen node, NodeRecord set) {
+    return node.status().usable()
+        && set.before().contains(name)
+        && !set.members().contains(name)
+        && node.record().epoch() < set.epoch();
   }
 
   private static long guardNanos(NodeRecord set) {
     return RestartGuard.guardTime(Duration.ofMillis(set.maxLeaseMillis())).toNanos();
   }
 
-  private boolean overtaken(List<Seen> nodes) {
+  private boolean overtaken(List<Seen> nodes, NodeRecord writing) {
     for (Seen node : nodes) {
       NodeRecord record = said(node);
-      if (record != null && record.promised() > ballot) {
+      if (record != null
+          && record.promised() > ballot
+          && writing.before().contains(record.name())) {
         return true;
       }
     }
