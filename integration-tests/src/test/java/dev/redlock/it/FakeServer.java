@@ -136,6 +136,10 @@ final class FakeServer implements AutoCloseable {
     return line.toString();
   }
 
+  /** The end of the reply of the marker script: its wire version, and no record. */
+  static final String VERSION_AND_NO_RECORD =
+      ":1\r\n" + bulk("") + bulk("0") + bulk("") + bulk("") + bulk("0").repeat(5);
+
   /** Whether it is the script that reads and sets the node's marker. */
   static boolean isMarker(List<String> command) {
     return command.get(0).equals("EVAL") && command.get(3).endsWith("%node");
@@ -163,12 +167,13 @@ final class FakeServer implements AutoCloseable {
       case "SCRIPT" -> bulk("0".repeat(40));
       case "EVAL", "EVALSHA" ->
           isMarker(command)
-              ? "*7\r\n:0\r\n:"
+              ? "*17\r\n:0\r\n:"
                   + command.get(4)
                   + "\r\n:1000\r\n:"
                   + now
                   + "\r\n:0\r\n:0\r\n"
                   + bulk("id" + runId)
+                  + VERSION_AND_NO_RECORD
               : "*3\r\n:" + (isTrial(command) ? 6 : 9) + "\r\n:" + now + "\r\n:0\r\n";
       case "PING" -> "+PONG\r\n";
       default -> "+OK\r\n";

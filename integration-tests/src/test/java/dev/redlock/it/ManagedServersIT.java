@@ -249,11 +249,12 @@ class ManagedServersIT {
               return "-NOSCRIPT No matching script. Please use EVAL.\r\n";
             }
             if (FakeServer.isMarker(command)) { // Written anew.
-              return "*7\r\n:1\r\n:3000\r\n:"
+              return "*17\r\n:1\r\n:3000\r\n:"
                   + anew
                   + "\r\n:"
                   + anew
-                  + "\r\n:1\r\n:0\r\n$2\r\nid\r\n";
+                  + "\r\n:1\r\n:0\r\n$2\r\nid\r\n"
+                  + FakeServer.VERSION_AND_NO_RECORD;
             }
             if (command.get(0).equals("INFO")) {
               return info(

@@ -7,6 +7,7 @@ import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.HolderMark;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.Time;
 import java.time.Duration;
@@ -94,6 +95,7 @@ final class ClientContext {
     NodeStatus status = nodes.status(index);
     long left =
         status.state() == NodeStatus.State.QUARANTINED ? status.untilNanos() - time.nanos() : 0;
+    NodeRecord record = status.record();
     return new NodeState(
         nodes.name(index),
         status.state() == NodeStatus.State.VOTING && status.erring()
@@ -101,6 +103,7 @@ final class ClientContext {
             : NodeState.State.valueOf(status.state().name()),
         Duration.ofNanos(Math.max(0, left)),
         status.cause(),
-        nodes.releasesPending(index));
+        nodes.releasesPending(index),
+        record == null || !record.exists() ? null : record);
   }
 }

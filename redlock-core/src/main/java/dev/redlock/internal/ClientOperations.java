@@ -3,6 +3,7 @@ package dev.redlock.internal;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.RedlockClosedException;
+import dev.redlock.internal.SetChange.Goal;
 import dev.redlock.operations.Diagnosis;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockListing;
@@ -13,6 +14,7 @@ import dev.redlock.spi.LockKeys;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
+import java.util.function.Consumer;
 
 /** The operators' side of a client: checks that it is open, and passes calls on to its parts. */
 final class ClientOperations implements Operations {
@@ -83,6 +85,38 @@ final class ClientOperations implements Operations {
         watch.clientClosed();
       }
     };
+  }
+
+  @Override
+  public CompletionStage<List<String>> addNode(String node, Consumer<String> progress) {
+    return change(List.of(new Goal(nameOf(node), null, 0)), progress);
+  }
+
+  @Override
+  public CompletionStage<List<String>> removeNode(String name, Consumer<String> progress) {
+    return change(List.of(new Goal(null, requireNonNull(name, "name"), 0)), progress);
+  }
+
+  @Override
+  public CompletionStage<List<String>> replaceNode(
+      String name, String node, Consumer<String> progress) {
+    Goal add = new Goal(nameOf(node), null, 0);
+    Goal remove = new Goal(null, requireNonNull(name, "name"), 0);
+    boolean alive =
+        context.set().seen().stream()
+            .anyMatch(seen -> seen.alias().equals(name) && seen.status().usable());
+    return change(alive ? List.of(add, remove) : List.of(remove, add), progress);
+  }
+
+  private String nameOf(String node) {
+    requireOpen();
+    return context.nodes.sibling(requireNonNull(node, "node")).name();
+  }
+
+  private CompletionStage<List<String>> change(List<Goal> goals, Consumer<String> progress) {
+    requireNonNull(progress, "progress");
+    requireOpen();
+    return new SetChange(context, goals, progress).start(client);
   }
 
   private void requireOpen() {

@@ -5,15 +5,18 @@ import dev.redlock.internal.protocol.Membership;
 import dev.redlock.internal.protocol.Membership.Decision;
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.Membership.Tell;
+import dev.redlock.internal.protocol.SetOperator;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.RestartGuard;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps this client at the present set of nodes: asks {@link Membership} what the records of the
@@ -31,6 +34,7 @@ final class SetKeeper {
   private final BitSet telling = new BitSet();
   private final long[] outsideNanos = new long[NodeSet.MAX];
   private final BitSet outside = new BitSet();
+  private final Set<String> reserved = new HashSet<>();
   private boolean compared;
   private boolean full;
   private boolean ended;
@@ -82,12 +86,7 @@ final class SetKeeper {
           changed.set(i);
         }
       }
-      for (Tell tell : decision.tells()) {
-        if (!telling.get(tell.node())) {
-          telling.set(tell.node());
-          tells.add(tell);
-        }
-      }
+      take(decision.tells(), tells);
       connect(decision.missing(), found);
       closeOthers(now);
     }
@@ -102,7 +101,62 @@ final class SetKeeper {
     return changed;
   }
 
-  private List<Seen> seen() {
+  /** Lets an operator of this client take its next step. */
+  SetOperator.Step advance(SetOperator operator) {
+    SetOperator.Step step;
+    List<Tell> tells = new ArrayList<>();
+    synchronized (this) {
+      step = operator.next(seen(), membership.current(), context.time.nanos());
+      take(step.tells(), tells);
+    }
+    tells.forEach(this::send);
+    return step;
+  }
+
+  /** Those to nodes that have answered the change before; they do so one after another. */
+  private void take(List<Tell> wanted, List<Tell> tells) {
+    for (Tell tell : wanted) {
+      if (!telling.get(tell.node())) {
+        telling.set(tell.node());
+        tells.add(tell);
+      }
+    }
+  }
+
+  /**
+   * Connects to a node that may become a member, and stays connected; or no longer.
+   *
+   * @param name null for none
+   * @return its number; −1 if this client cannot connect to it
+   */
+  int reserve(@Nullable String name, boolean needed) {
+    if (name == null) {
+      return -1;
+    }
+    LockNode found;
+    int index;
+    synchronized (this) {
+      if (!needed) {
+        reserved.remove(name);
+        return -1;
+      }
+      reserved.add(name);
+      index = membership.numberOf(name);
+      if (index >= 0) {
+        return index;
+      }
+      found = context.nodes.sibling(name);
+      if (ended || found instanceof AbsentNode || context.nodes.count() == NodeSet.MAX) {
+        return -1;
+      }
+      index = context.nodes.add(found, name);
+    }
+    start(found);
+    review();
+    return index;
+  }
+
+  synchronized List<Seen> seen() {
     List<Seen> seen = new ArrayList<>();
     for (int i = 0; i < context.nodes.count(); i++) {
       seen.add(new Seen(context.nodes.name(i), context.nodes.ownStatus(i)));
@@ -176,7 +230,11 @@ final class SetKeeper {
   /** A node that is no member is closed once no lease can have a key there. */
   private void closeOthers(Members now) {
     for (int i = 0; i < context.nodes.count(); i++) {
-      boolean out = now.epoch() > 0 && !now.contains(i) && !membership.isWanted(i);
+      boolean out =
+          now.epoch() > 0
+              && !now.contains(i)
+              && !membership.isWanted(i)
+              && !reserved.contains(context.nodes.name(i));
       if (out && !outside.get(i)) {
         outsideNanos[i] = context.time.nanos();
       }

@@ -1,5 +1,6 @@
 package dev.redlock.operations;
 
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.List;
@@ -99,8 +100,21 @@ public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
         + ", guard "
         + restartGuard
         + (n.clockSkew() == null ? "" : ", clock " + n.clockSkew().toMillis() + " ms")
+        + set(n.node().record())
         + (pending == 0 ? "" : ", " + pending + " releases pending")
         + (n.complaints().isEmpty() ? ": well" : ": " + n.complaints());
+  }
+
+  private static String set(@Nullable NodeRecord record) {
+    if (record == null) {
+      return "";
+    }
+    return ", epoch "
+        + record.epoch()
+        + (record.isSealed() ? "" : " (floor " + record.floor() + ")")
+        + " of "
+        + record.members().size()
+        + (record.members().size() == 1 ? " node" : " nodes");
   }
 
   private static String remaining(Duration quarantine) {

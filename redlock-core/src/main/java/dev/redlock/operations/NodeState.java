@@ -1,6 +1,8 @@
 package dev.redlock.operations;
 
+import dev.redlock.spi.NodeRecord;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The state of one node.
@@ -12,9 +14,22 @@ import java.time.Duration;
  * @param pendingReleases how many releases and roll-backs of this client the node has not
  *     confirmed. The client sends them again until the node confirms them or the keys have expired.
  *     Near zero unless the node is down; 100,000 at most over all nodes
+ * @param record what the node stores about the set of nodes: epoch, members and floor; null if it
+ *     keeps none, or was not reached yet
  */
 public record NodeState(
-    String node, State state, Duration remaining, String cause, int pendingReleases) {
+    String node,
+    State state,
+    Duration remaining,
+    String cause,
+    int pendingReleases,
+    @Nullable NodeRecord record) {
+
+  /** The state of a node that keeps no record. */
+  public NodeState(
+      String node, State state, Duration remaining, String cause, int pendingReleases) {
+    this(node, state, remaining, cause, pendingReleases, null);
+  }
 
   /** The state of a connection: {@code CONNECTING → PROBING → (QUARANTINED →) VOTING}. */
   public enum State {

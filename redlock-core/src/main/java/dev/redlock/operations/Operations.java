@@ -3,6 +3,7 @@ package dev.redlock.operations;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
+import java.util.function.Consumer;
 
 /**
  * The methods of a client for operators, and for programs that show or check the state of locks and
@@ -83,6 +84,47 @@ public interface Operations {
    * restart guard is off. Completes on the callback executor.
    */
   CompletionStage<Void> ready();
+
+  /**
+   * Adds a master to the set of nodes while all clients run. They follow within a second; leases,
+   * elections and waiting callers are not disturbed. The new master has to be reachable, old enough
+   * to vote, no replica and none of the other servers; each member has to be reachable, because
+   * each must store the new set. Takes one guard time, {@code max(maxLeaseTime, 5 s) + 2 s}:
+   * afterwards no lease of the set before is left, and the next change may begin.
+   *
+   * <p>If this process dies, the same call in another one continues. Operators exclude each other
+   * by the lock {@code %set}. See {@code docs/operations.md} for when to change the set, and {@code
+   * docs/safety.md} for what a node may forget meanwhile.
+   *
+   * @param node the address {@code host:port}, or a URI of which only that counts: user, password
+   *     and TLS are those of the other nodes
+   * @param progress receives a sentence for each step, on the callback executor
+   * @return the names of the members afterwards; fails with {@link IllegalStateException} and a
+   *     reason if the change was refused. A master that is a member already changes nothing
+   */
+  default CompletionStage<List<String>> addNode(String node, Consumer<String> progress) {
+    throw new UnsupportedOperationException("this client cannot change its set of nodes");
+  }
+
+  /**
+   * Removes a master, as {@link #addNode} adds one. It may be dead. If it is only cut off, it still
+   * has the record of the set in which it was a member: while that is so, no other member may lose
+   * its keys. Keep it switched off, or let it be reached once.
+   *
+   * @param name its name, as {@link #nodes()} shows it
+   */
+  default CompletionStage<List<String>> removeNode(String name, Consumer<String> progress) {
+    throw new UnsupportedOperationException("this client cannot change its set of nodes");
+  }
+
+  /**
+   * Replaces a master by another: two changes, and two guard times. A member that can be reached is
+   * removed after the new one was added; one that is dead is removed before.
+   */
+  default CompletionStage<List<String>> replaceNode(
+      String name, String node, Consumer<String> progress) {
+    throw new UnsupportedOperationException("this client cannot change its set of nodes");
+  }
 
   /** The state of each node's connection, in the order of configuration. Sends nothing. */
   List<NodeState> nodes();

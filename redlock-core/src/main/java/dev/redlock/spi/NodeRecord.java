@@ -120,7 +120,7 @@ public record NodeRecord(
   private static long promise(NodeRecord stored, NodeRecord given, long now) {
     boolean joins =
         !given.isSealed() && !given.before.isEmpty() && !given.before.contains(given.name);
-    return stored.exists() || joins ? stored.promised : now;
+    return stored.exists() || joins ? Math.max(stored.promised, given.ballot) : now;
   }
 
   private static NodeRecord opened(NodeRecord stored, NodeRecord given, long now) {

@@ -8,7 +8,9 @@ import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyHandler;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -18,9 +20,15 @@ import java.util.concurrent.CompletionStage;
  * use and connects again after a loss. Safe from any thread.
  */
 public final class LettuceLockNode implements LockNode {
+  private final NodeUri uri;
+  private final LettuceOptions options;
+  private final SharedResources resources;
   private final NodeConnection connection;
 
   LettuceLockNode(NodeUri uri, LettuceOptions options, SharedResources resources) {
+    this.uri = uri;
+    this.options = options;
+    this.resources = resources;
     connection = new NodeConnection(this, uri, options, resources);
   }
 
@@ -82,6 +90,24 @@ public final class LettuceLockNode implements LockNode {
   @Override
   public CompletionStage<Optional<NodeIdentity>> probe() {
     return connection.probe().thenApply(done -> identity());
+  }
+
+  @Override
+  public CompletionStage<NodeRecord> change(RecordChange change) {
+    return connection.change(change);
+  }
+
+  /**
+   * Makes a node for another server, with the user, the password, TLS, the database, the options
+   * and the threads of this one.
+   *
+   * @param name host and port as {@link #name()} returns them, {@code host:port/db} for another
+   *     database, or a URI of which only address and database count
+   * @throws IllegalArgumentException if the name is no address
+   */
+  @Override
+  public Optional<LockNode> sibling(String name) {
+    return Optional.of(new LettuceLockNode(uri.sibling(name), options, resources));
   }
 
   @Override

@@ -76,7 +76,8 @@ final class MemoryConnection {
       }
       context = given;
       states =
-          new ConnectionStates(given.restartGuard(), given.maxLeaseTime(), given.time().nanos());
+          new ConnectionStates(
+              given.restartGuard(), given.maxLeaseTime(), false, given.time().nanos());
     }
     connect(given);
   }

@@ -56,7 +56,7 @@ public final class Membership {
     }
 
     /** Its name in the set: its own record decides. */
-    String alias() {
+    public String alias() {
       return record().name().isEmpty() ? name : record().name();
     }
   }
@@ -130,6 +130,11 @@ public final class Membership {
   /** The names of the configured nodes in the set, as far as they are known. */
   public List<String> seeds() {
     return List.copyOf(aliases.subList(0, seeds));
+  }
+
+  /** The number of the node that has this name, or last had it; −1 if there is none. */
+  public int numberOf(String name) {
+    return aliases.indexOf(name);
   }
 
   /**
@@ -304,7 +309,11 @@ public final class Membership {
         || (stored.epoch() == newest.epoch() && !stored.isSealed());
   }
 
-  /** The newest record of another member that names both of them; null if there is none. */
+  /**
+   * The newest record of another member that names both of them; null if there is none. While a
+   * change is open, a member that is being removed counts as well: an operator that continues may
+   * need its promise.
+   */
   private static @Nullable NodeRecord wordFor(String name, List<Seen> nodes) {
     NodeRecord best = null;
     for (Seen node : nodes) {
@@ -312,13 +321,18 @@ public final class Membership {
       boolean vouches =
           node.says()
               && !node.alias().equals(name)
-              && record.members().contains(name)
-              && record.members().contains(node.alias());
+              && names(record, name)
+              && names(record, node.alias());
       if (vouches && (best == null || record.epoch() > best.epoch())) {
         best = record;
       }
     }
     return best;
+  }
+
+  private static boolean names(NodeRecord record, String name) {
+    return record.members().contains(name)
+        || (!record.isSealed() && record.before().contains(name));
   }
 
   /** No node has a record: the deployment is new, or all of its nodes have restarted. */

@@ -98,7 +98,11 @@ public final class SetOperator {
     }
     NodeRecord writing = next;
     if (writing == null || current.epoch() > writing.epoch()) {
-      writing = begin(current.isSealed() ? successor(current) : current.by(ballot));
+      writing = begin(current);
+    }
+    NodeRecord open = writing.epoch() == current.epoch() ? openedAfter(current, nodes) : null;
+    if (open != null) {
+      writing = begin(open); // Its operator has found the current set complete.
     }
     if (writing.epoch() == current.epoch() && current.isSealed()) {
       return keep(nodes, current, nowNanos); // The last change, perhaps of another operator.
@@ -113,9 +117,19 @@ public final class SetOperator {
   /** Each set needs promises of its own. */
   private NodeRecord begin(NodeRecord writing) {
     phase = Phase.PROMISE;
-    kept = Map.of();
     next = writing;
     return writing;
+  }
+
+  /** The set after this one, if a node says that an operator has begun to open it. */
+  private static @Nullable NodeRecord openedAfter(NodeRecord current, List<Seen> nodes) {
+    for (Seen node : nodes) {
+      NodeRecord record = said(node);
+      if (record != null && record.epoch() == current.epoch() + 1) {
+        return record;
+      }
+    }
+    return null;
   }
 
   /** The next set; the present one if it is as wanted. */
@@ -201,7 +215,7 @@ public final class SetOperator {
       if (record.isOfSameSet(writing) && counts) {
         opened.add(name);
       } else if (record.epoch() <= writing.epoch()) {
-        tells.add(tell(i, Kind.OPEN, writing));
+        tells.add(tell(i, Kind.OPEN, writing.of(name)));
       }
     }
     return opened;
@@ -210,12 +224,7 @@ public final class SetOperator {
   private Step seal(List<Seen> nodes, NodeRecord writing) {
     List<Tell> tells = new ArrayList<>();
     spread(nodes, writing, tells);
-    for (int i = 0; i < nodes.size(); i++) {
-      NodeRecord record = said(nodes.get(i));
-      if (record != null && record.isOfSameSet(writing) && !record.isSealed()) {
-        tells.add(tell(i, Kind.SEAL, writing));
-      }
-    }
+    sealOpen(nodes, writing, tells);
     if (overtaken(nodes, writing)) {
       return refused(OVERTAKEN);
     }
@@ -224,61 +233,75 @@ public final class SetOperator {
 
   /** The floor is raised somewhere: each member must keep it for a guard time. */
   private Step keep(List<Seen> nodes, NodeRecord set, long nowNanos) {
-    Map<String, Long> now = new HashMap<>();
     List<Tell> tells = new ArrayList<>();
-    String untold = null;
-    for (int i = 0; i < nodes.size(); i++) {
-      NodeRecord record = said(nodes.get(i));
-      if (record == null) {
-        if (isToTell(nodes.get(i).alias(), nodes.get(i), set)) {
-          untold = nodes.get(i).alias();
-          tells.add(tell(i, Kind.TELL, set.of(untold)));
-        }
-        continue;
-      }
-      boolean member = set.members().contains(record.name());
-      if (record.isOfSameSet(set) && record.isSealed() && member) {
-        now.put(record.name(), record.sinceMicros());
-      } else if (isToTell(record.name(), nodes.get(i), set)) {
-        untold = record.name();
-        tells.add(tell(i, Kind.TELL, set));
-      }
-      if (record.isOfSameSet(set) && !record.isSealed()) {
-        tells.add(tell(i, Kind.SEAL, set));
-      }
-    }
+    sealOpen(nodes, set, tells);
+    Map<String, Long> now = keepers(nodes, set);
     if (!now.equals(kept)) {
       kept = now;
       keptNanos = nowNanos;
     }
     Set<String> missing = new TreeSet<>(set.members());
     missing.removeAll(now.keySet());
-    if (!missing.isEmpty()) {
-      return new Step(tells, "waits for " + missing + " to store " + set, false, null);
+    String untold = tellRemoved(nodes, set, tells);
+    String waiting = missing.isEmpty() ? untold : missing.toString();
+    if (waiting != null) {
+      return new Step(tells, "waits for " + waiting + " to store " + set, false, null);
     }
-    if (untold != null) {
-      return new Step(tells, "tells " + untold + " of " + set, false, null);
-    }
-    long guard = guardNanos(set);
-    long left = keptNanos + guard - nowNanos;
+    long left = keptNanos + guardNanos(set) - nowNanos;
     if (left > 0) {
       long seconds = (left + 999_999_999) / 1_000_000_000;
-      return new Step(
-          tells, "waits for leases of the set before to end: " + seconds + " s", false, null);
+      String why = "waits for leases of the set before to end: " + seconds + " s";
+      return new Step(tells, why, false, null);
     }
-    boolean done = begin(successor(set)).epoch() == set.epoch();
+    NodeRecord after = successor(set);
+    if (after.members().isEmpty()) {
+      return refused(remove + " is the only member");
+    }
+    boolean done = begin(after).epoch() == set.epoch();
     return new Step(tells, done ? "complete: " + set : "begins", done, null);
   }
 
+  private void sealOpen(List<Seen> nodes, NodeRecord set, List<Tell> tells) {
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeRecord record = said(nodes.get(i));
+      if (record != null && record.isOfSameSet(set) && !record.isSealed()) {
+        tells.add(tell(i, Kind.SEAL, set));
+      }
+    }
+  }
+
+  /** The members that keep the raised floor, and since when. */
+  private static Map<String, Long> keepers(List<Seen> nodes, NodeRecord set) {
+    Map<String, Long> keepers = new HashMap<>();
+    for (Seen node : nodes) {
+      NodeRecord record = said(node);
+      if (record != null
+          && set.members().contains(record.name())
+          && record.isOfSameSet(set)
+          && record.isSealed()) {
+        keepers.put(record.name(), record.sinceMicros());
+      }
+    }
+    return keepers;
+  }
+
   /**
-   * A removed member that was not told would vouch for the set before, also if it is empty now: a
+   * Tells removed members of the set, and returns one that can be reached and does not know it yet;
+   * null if there is none. It would vouch for the set before; also if it is empty now, because a
    * client that was paused may write an old word into it.
    */
-  private static boolean isToTell(String name, Seen node, NodeRecord set) {
-    return node.status().usable()
-        && set.before().contains(name)
-        && !set.members().contains(name)
-        && node.record().epoch() < set.epoch();
+  private @Nullable String tellRemoved(List<Seen> nodes, NodeRecord set, List<Tell> tells) {
+    String untold = null;
+    for (int i = 0; i < nodes.size(); i++) {
+      Seen node = nodes.get(i);
+      boolean removed =
+          set.before().contains(node.alias()) && !set.members().contains(node.alias());
+      if (removed && node.status().usable() && node.record().epoch() < set.epoch()) {
+        untold = node.alias();
+        tells.add(tell(i, Kind.TELL, set.of(untold)));
+      }
+    }
+    return untold;
   }
 
   private static long guardNanos(NodeRecord set) {
@@ -302,7 +325,8 @@ public final class SetOperator {
   }
 
   private Tell tell(int node, Kind kind, NodeRecord record) {
-    return new Tell(node, new RecordChange(kind, record.by(ballot)));
+    long by = kind == Kind.TELL ? record.ballot() : ballot;
+    return new Tell(node, new RecordChange(kind, record.by(by)));
   }
 
   private static int count(Set<String> some, List<String> of) {

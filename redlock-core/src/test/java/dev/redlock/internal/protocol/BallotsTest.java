@@ -392,7 +392,8 @@ class BallotsTest {
   }
 
   private static NodeStatus status(State state, long since) {
-    return new NodeStatus(state, CONNECTION, since, 0, "");
+    long until = state == State.QUARANTINED ? NOW + 1 : 0;
+    return new NodeStatus(state, CONNECTION, since, until, "");
   }
 
   private static Nodes nodes(Kind[] votes) {

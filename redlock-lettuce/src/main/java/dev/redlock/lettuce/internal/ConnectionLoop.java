@@ -6,12 +6,16 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.Printable;
+import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.Time;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -90,7 +94,8 @@ final class ConnectionLoop {
     operator = new OperatorLog(uri, clustered);
     status =
         new PublishedStatus(
-            new ConnectionStates(context.restartGuard(), context.maxLeaseTime(), time.nanos()),
+            new ConnectionStates(
+                context.restartGuard(), context.maxLeaseTime(), !clustered, time.nanos()),
             time,
             listener,
             operator);
@@ -321,6 +326,32 @@ final class ConnectionLoop {
   /** When the known marker was written, in microseconds of node time; 0 if none is known. */
   long markerSince() {
     return status.markerSince();
+  }
+
+  /**
+   * Changes the record of the server. Before the stage completes, the new record is published.
+   *
+   * @return the record that the server has then; exceptionally if the session has ended, or the
+   *     server did not reply with a record
+   */
+  CompletionStage<NodeRecord> change(RecordChange change) {
+    NodeSession session = open;
+    if (session == null) {
+      return CompletableFuture.failedStage(new IOException(whyNot.toString()));
+    } else if (clustered) {
+      return CompletableFuture.failedStage(
+          new UnsupportedOperationException("node " + uri + " keeps no record"));
+    }
+    return prober
+        .change(session, change)
+        .thenApply(
+            stored -> {
+              if (!apply(session, states -> states.onRecord(stored))) {
+                throw new CompletionException(
+                    new IOException("the connection ended when the server had replied"));
+              }
+              return stored;
+            });
   }
 
   /** Probes the session again, unless that was done a moment ago. */

@@ -1,6 +1,7 @@
 package dev.redlock.lettuce.internal;
 
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.RestartGuard;
@@ -34,6 +35,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The knowledge survives reconnects: the quarantine of one run of the server does not begin
  * again with a new connection.
+ *
+ * <p>The marker also holds the {@linkplain NodeRecord record} of the set of nodes. A vote counts
+ * only with the record that the node had when it voted. The client learns of a change before it
+ * gets the reply to any later request: by the reply to its own change, or by the invalidation of
+ * the marker. At that moment the connection number rises, so no earlier reply counts with the new
+ * record. From the invalidation until the marker is read the node does not vote.
  */
 public final class ConnectionStates {
   private static final Duration SHORTEST_GUARD = Duration.ofSeconds(5);
@@ -47,6 +54,7 @@ public final class ConnectionStates {
       "replied like a replica (READONLY): only masters may vote";
 
   private final RestartGuard guard;
+  private final boolean keepsRecords;
   private final long maxLeaseMillis;
   private final long guardNanos;
 
@@ -65,6 +73,12 @@ public final class ConnectionStates {
 
   /** When the last seen marker was written, in microseconds of node time; 0 if none was seen. */
   private long markerSince;
+
+  /** What the server stores about the set of nodes, as this connection number knows it. */
+  private NodeRecord record = NodeRecord.NONE;
+
+  /** Whether the last try to read the marker failed. */
+  private boolean markerUnread;
 
   /** The current quarantine, possibly over. */
   private Hold hold = new Hold(0, 0, "");
@@ -88,8 +102,15 @@ public final class ConnectionStates {
     }
   }
 
-  public ConnectionStates(RestartGuard guard, Duration maxLeaseTime, long nowNanos) {
+  /**
+   * The states of a connection that is not there yet.
+   *
+   * @param keepsRecords whether the server keeps a record of the set of nodes
+   */
+  public ConnectionStates(
+      RestartGuard guard, Duration maxLeaseTime, boolean keepsRecords, long nowNanos) {
     this.guard = guard;
+    this.keepsRecords = keepsRecords;
     this.maxLeaseMillis = maxLeaseTime.toMillis();
     Duration time = maxLeaseTime.compareTo(SHORTEST_GUARD) < 0 ? SHORTEST_GUARD : maxLeaseTime;
     this.guardNanos = time.plus(ROUNDING).toNanos();
@@ -106,19 +127,39 @@ public final class ConnectionStates {
               hold.sinceNanos,
               refusal == null ? hold.untilNanos : 0,
               refusal == null ? hold.why : refusal,
-              erring != null);
-      case CONNECTING, PROBING -> new NodeStatus(state, connection, stateSince, 0, cause);
+              erring != null,
+              known());
+      case CONNECTING, PROBING ->
+          new NodeStatus(state, connection, stateSince, 0, cause, false, known());
       case VOTING -> {
         String error = erring;
         yield new NodeStatus(
-            state, connection, stateSince, 0, error == null ? cause : error, error != null);
+            state,
+            connection,
+            stateSince,
+            0,
+            error == null ? cause : error,
+            error != null,
+            known());
       }
     };
   }
 
-  /** Whether the node is kept out for a reason that does not end by itself; a probe may end it. */
+  private @Nullable NodeRecord known() {
+    return keepsRecords ? record : null;
+  }
+
+  /**
+   * Whether the node is kept out for a reason that does not end by itself, or its marker could not
+   * be read; a probe may end it.
+   */
   public boolean refused() {
-    return state == State.QUARANTINED && refusal != null;
+    return (state == State.QUARANTINED && refusal != null)
+        || (keepsRecords && markerUnread && isUsable());
+  }
+
+  private boolean isUsable() {
+    return state == State.QUARANTINED || state == State.VOTING;
   }
 
   /** A connection was established. */
@@ -133,6 +174,8 @@ public final class ConnectionStates {
       uncheckedFlushes = 0;
       refusal = null;
       erring = null;
+      record = NodeRecord.NONE;
+      markerUnread = false;
       enter(State.CONNECTING, why, now);
     } else {
       cause = why;
@@ -200,9 +243,7 @@ public final class ConnectionStates {
       wasReplica = identity.replica();
       replicationId = identity.replicationId();
     }
-    if (marker != null) {
-      markerSince = marker.sinceMicros();
-    }
+    onRead(marker);
     refusal = objection != null ? objection : refusalOf(identity, marker);
     settle(now);
   }
@@ -264,10 +305,45 @@ public final class ConnectionStates {
     }
   }
 
+  /** The marker was read, or could not be read. */
+  private void onRead(Probe.@Nullable Marker marker) {
+    if (marker != null) {
+      markerSince = marker.sinceMicros();
+    }
+    markerUnread = marker == null;
+    onRecord(marker == null ? NodeRecord.NONE : marker.record());
+  }
+
+  /**
+   * The server replied to a change of its record.
+   *
+   * @param stored the record that it has now
+   */
+  public void onRecord(NodeRecord stored) {
+    if (keepsRecords) {
+      if (isUsable() && !countsVotesLike(stored)) {
+        connection++;
+      }
+      record = stored;
+    }
+  }
+
+  /** The promises to operators have no effect on votes. */
+  private boolean countsVotesLike(NodeRecord other) {
+    return record.isOfSameSet(other)
+        && record.floor() == other.floor()
+        && record.before().equals(other.before())
+        && record.name().equals(other.name())
+        && record.sinceMicros() == other.sinceMicros();
+  }
+
   private @Nullable String refusalOf(
       @Nullable NodeIdentity identity, Probe.@Nullable Marker marker) {
     if (identity != null && identity.replica()) {
       return "is a replica (role:" + identity.role() + "): only masters may vote";
+    }
+    if (marker != null && marker.wire() != Probe.Marker.WIRE) {
+      return wireRefusal(marker);
     }
     if (marker != null && marker.maxLeaseMillis() != maxLeaseMillis) {
       return "its marker holds maxLeaseTime "
@@ -283,12 +359,20 @@ public final class ConnectionStates {
     return null;
   }
 
+  private static String wireRefusal(Probe.Marker marker) {
+    return "its marker says wire version "
+        + marker.wire()
+        + ", and this client speaks version "
+        + Probe.Marker.WIRE
+        + ": update this client";
+  }
+
   /**
    * The node replied to a write as only a replica does. It must not vote until the caller has
    * probed it again. Returns whether this changed the state.
    */
   public boolean onReadOnly(long now) {
-    if (refusal != null || (state != State.QUARANTINED && state != State.VOTING)) {
+    if (refusal != null || !isUsable()) {
       return false;
     }
     refusal = READ_ONLY;
@@ -301,23 +385,35 @@ public final class ConnectionStates {
    * reads the marker, which shows whether the data base of the locks was flushed.
    */
   public void onFlush(long now) {
-    if (state != State.QUARANTINED && state != State.VOTING) {
+    readAgain("a flush was seen", now);
+  }
+
+  /**
+   * The node reported that its marker was written or deleted. Handled as a flush is: earlier
+   * replies no longer count, and the caller reads the marker.
+   */
+  public void onMarkerInvalidated(long now) {
+    readAgain("its marker changed and is read again", now);
+  }
+
+  private void readAgain(String why, long now) {
+    if (!isUsable()) {
       return;
     }
     connection++;
-    if (guard == RestartGuard.OFF) {
+    if (guard == RestartGuard.OFF && !keepsRecords) {
       return;
     }
     if (uncheckedFlushes++ == 0) {
       holdBeforeFlush = hold;
     }
-    hold = new Hold(now, now + guardNanos, "a flush was seen");
+    hold = new Hold(now, now + guardNanos, why);
     settle(now);
   }
 
   /**
-   * The marker was read after a flush. Another client may have written a new one already, so the
-   * flush is that of another data base only if the marker is still the same.
+   * The marker was read after a flush, or after it changed. Another client may have written a new
+   * one already, so the keys are still there only if the marker is still the same.
    *
    * @param marker null if it could not be read, which counts as deleted
    */
@@ -326,11 +422,12 @@ public final class ConnectionStates {
       return;
     }
     boolean same = marker != null && markerSince != 0 && marker.sinceMicros() == markerSince;
-    if (!same) {
+    if (!same && guard != RestartGuard.OFF) {
       holdBeforeFlush = new Hold(hold.sinceNanos, hold.untilNanos, FLUSHED);
     }
-    if (marker != null) {
-      markerSince = marker.sinceMicros();
+    onRead(marker);
+    if (marker != null && marker.wire() != Probe.Marker.WIRE) {
+      refusal = wireRefusal(marker);
     }
     if (--uncheckedFlushes == 0) {
       hold = holdBeforeFlush;
@@ -343,7 +440,7 @@ public final class ConnectionStates {
    * keeps its keys in both cases, so earlier replies still count.
    */
   public void onTrial(@Nullable String error) {
-    if (state == State.VOTING || state == State.QUARANTINED) {
+    if (isUsable()) {
       erring = error;
     }
   }

@@ -9,12 +9,15 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
+import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyHandler;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
+import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -27,8 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class NodeConnection {
   private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
-  private static final NodeStatus NOT_STARTED =
-      new NodeStatus(State.CONNECTING, 1, 0, 0, "not started");
+  private static final String NOT_STARTED = "not started";
 
   private final LockNode self;
   private final NodeUri uri;
@@ -73,7 +75,10 @@ public final class NodeConnection {
 
   public NodeStatus status() {
     ConnectionLoop started = loop;
-    return started == null ? NOT_STARTED : started.status();
+    NodeRecord none = clustered ? null : NodeRecord.NONE;
+    return started == null
+        ? new NodeStatus(State.CONNECTING, 1, 0, 0, NOT_STARTED, false, none)
+        : started.status();
   }
 
   /** What the last probe found out; null if unknown. */
@@ -152,6 +157,14 @@ public final class NodeConnection {
     } catch (RuntimeException e) {
       return null; // The connection ended at this moment.
     }
+  }
+
+  /** Changes the record of the server; {@link LockNode#change} says how. */
+  public CompletionStage<NodeRecord> change(RecordChange change) {
+    ConnectionLoop started = loop;
+    return started == null
+        ? CompletableFuture.failedStage(new IOException(NOT_STARTED))
+        : started.change(change);
   }
 
   /**

@@ -23,6 +23,13 @@ public final class NodeUri {
   /** An address without credentials. Other text without an @ may be a part of a password. */
   private static final Pattern PLAIN = Pattern.compile("[\\p{L}\\p{N}._-]+(:\\d{1,5})?(/\\d*)?");
 
+  /** A database that is named, and is not the one without a name. */
+  private static final Pattern DATABASE_ZERO =
+      Pattern.compile("[^/]/0+(?:\\?|$)|[?&](?:database|db)=0+(?:&|$)");
+
+  private static final String PLAIN_SCHEME = "redis://";
+  private static final String SOCKET = "redis-socket://";
+
   private static final Pattern PARAMETER = Pattern.compile("(\\w+)=(.+)");
   private static final String KNOWN =
       "known are database, clientName, libraryName, libraryVersion and verifyPeer";
@@ -122,6 +129,41 @@ public final class NodeUri {
   /** How to write a password, if the text may contain one. */
   private static String escapes(String text) {
     return mask(text).equals(text) ? "" : ESCAPES;
+  }
+
+  /**
+   * The address of another server, with the credentials, TLS, database and parameters of this one.
+   *
+   * @param other host and port or the path of a socket, as {@link #name()} returns them; {@code
+   *     host:port/db} for another database; or a URI of which only address and database count
+   * @throws IllegalArgumentException if it is no address; the message contains no password
+   */
+  public NodeUri sibling(String other) {
+    boolean whole = other.contains("://");
+    RedisURI read;
+    try {
+      if (!whole && other.indexOf('@') >= 0) {
+        throw rejected(other, "contains credentials: " + FORM);
+      }
+      read = parse(whole ? other : (other.startsWith("/") ? SOCKET : PLAIN_SCHEME) + other).uri;
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "node name '" + mask(other) + "' is no address: " + e.getMessage(), e);
+    }
+    RedisURI made = toRedisUri();
+    String socket = read.getSocket();
+    boolean local = socket != null && !socket.isEmpty();
+    if (local) {
+      made.setSocket(socket);
+    } else {
+      made.setSocket(null);
+      made.setHost(read.getHost());
+      made.setPort(read.getPort());
+    }
+    if (read.getDatabase() != 0 || DATABASE_ZERO.matcher(other).find()) {
+      made.setDatabase(read.getDatabase());
+    }
+    return new NodeUri(made, local ? socket : name(made));
   }
 
   /** The address of a node that a cluster reported. */

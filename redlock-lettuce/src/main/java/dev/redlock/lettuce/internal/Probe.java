@@ -1,6 +1,7 @@
 package dev.redlock.lettuce.internal;
 
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,12 @@ public record Probe(
     return new Probe(identity, infoRefused, marker, nowMicros, clustered, micros);
   }
 
+  /** The same, with the record as it was read later. */
+  Probe withRecord(NodeRecord record) {
+    Marker known = marker == null ? null : marker.with(record);
+    return new Probe(identity, infoRefused, known, nowMicros, clustered, masterForMicros);
+  }
+
   /** Why the client cannot know whether the server has restarted. */
   String unknownRun() {
     return infoRefused
@@ -51,13 +58,32 @@ public record Probe(
    * @param renewed whether a client that knew an earlier marker of this server found it missing.
    *     The server then lost its keys shortly before this marker was written
    * @param id random, chosen when it was written; empty if unknown
+   * @param wire the version of keys and scripts that the server's clients use
+   * @param record what the server stores about the set of nodes; {@link NodeRecord#NONE} if nothing
    */
   public record Marker(
-      long maxLeaseMillis, long sinceMicros, long nowMicros, boolean renewed, String id) {
+      long maxLeaseMillis,
+      long sinceMicros,
+      long nowMicros,
+      boolean renewed,
+      String id,
+      long wire,
+      NodeRecord record) {
+    /** The version of keys and scripts that this client uses. */
+    public static final long WIRE = 1;
 
     /** The first marker of its server. */
     public Marker(long maxLeaseMillis, long sinceMicros, long nowMicros) {
-      this(maxLeaseMillis, sinceMicros, nowMicros, false, "");
+      this(maxLeaseMillis, sinceMicros, nowMicros, NodeRecord.NONE);
+    }
+
+    /** The first marker of its server, with a record. */
+    public Marker(long maxLeaseMillis, long sinceMicros, long nowMicros, NodeRecord record) {
+      this(maxLeaseMillis, sinceMicros, nowMicros, false, "", WIRE, record);
+    }
+
+    Marker with(NodeRecord other) {
+      return new Marker(maxLeaseMillis, sinceMicros, nowMicros, renewed, id, wire, other);
     }
   }
 }

@@ -3,9 +3,12 @@ package dev.redlock.lettuce.internal;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.redlock.lettuce.internal.scripts.RecordFields;
 import dev.redlock.lettuce.internal.scripts.Script;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.RecordChange;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ArrayOutput;
@@ -17,10 +20,13 @@ import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
@@ -56,6 +62,7 @@ final class Prober {
   }
 
   private static final String MARKER_SCRIPT = "EVAL of the marker script";
+  private static final String RECORD_SCRIPT = "EVAL of the record script";
 
   /** Errors that pass; they say nothing about the permissions of the user. */
   private static final Set<NodeError.Kind> PASSING =
@@ -159,14 +166,23 @@ final class Prober {
     if (clustered || identity == null || !identity.promoted()) {
       return CompletableFuture.completedStage(result);
     }
+    // The record of the last reply counts. Before the probe is through, invalidations are ignored.
     return evalMarker(session, 0, identity.replicationId())
-        .thenApply(reply -> read(MARKER_SCRIPT, reply, numbers -> (Long) numbers.get(5)))
         .thenApply(
-            micros ->
-                new Result(
-                    result.probe().withMasterFor(micros.value() == null ? 0 : micros.value()),
-                    result.tracking(),
-                    result.refused()));
+            reply ->
+                read(
+                    MARKER_SCRIPT,
+                    reply,
+                    values ->
+                        result
+                            .probe()
+                            .withMasterFor((Long) values.get(5))
+                            .withRecord(marker(values).record())))
+        .thenApply(
+            proved ->
+                proved.value() == null
+                    ? result
+                    : new Result(proved.value(), result.tracking(), result.refused()));
   }
 
   /** The node's clock, as a marker of which only that value counts: a cluster has no markers. */
@@ -245,18 +261,45 @@ final class Prober {
       return CompletableFuture.completedStage(new Reply<>(null, null));
     }
     return evalMarker(session, knownSince, "")
+        .thenApply(reply -> read(MARKER_SCRIPT, reply, Prober::marker));
+  }
+
+  private static Probe.Marker marker(List<Object> values) {
+    return new Probe.Marker(
+        (Long) values.get(1),
+        (Long) values.get(2),
+        (Long) values.get(3),
+        (Long) values.get(4) == 1,
+        new String((byte[]) values.get(6), UTF_8),
+        (Long) values.get(7),
+        RecordFields.record(values, 8));
+  }
+
+  /**
+   * Changes the record in the marker, or leaves it.
+   *
+   * @return the record that the marker holds then; exceptionally without a reply that says so
+   */
+  CompletionStage<NodeRecord> change(NodeSession session, RecordChange change) {
+    CommandArgs<byte[], byte[]> args =
+        new CommandArgs<>(ByteArrayCodec.INSTANCE)
+            .add(Script.RECORD.text())
+            .add(1)
+            .addKey(markerKey);
+    RecordFields.arguments(change).forEach(word -> args.add(word.getBytes(UTF_8)));
+    return send(session, CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), args)
         .thenApply(
-            reply ->
-                read(
-                    MARKER_SCRIPT,
-                    reply,
-                    numbers ->
-                        new Probe.Marker(
-                            (Long) numbers.get(1),
-                            (Long) numbers.get(2),
-                            (Long) numbers.get(3),
-                            (Long) numbers.get(4) == 1,
-                            new String((byte[]) numbers.get(6), UTF_8))));
+            reply -> {
+              Reply<NodeRecord> stored =
+                  read(RECORD_SCRIPT, reply, values -> RecordFields.record(values, 0));
+              Throwable failure = stored.failure();
+              if (failure != null) {
+                throw new CompletionException(
+                    new IOException(
+                        Failures.kind(failure) + ": " + Failures.message(failure), failure));
+              }
+              return Objects.requireNonNull(stored.value());
+            });
   }
 
   private CompletionStage<Reply<List<Object>>> evalMarker(

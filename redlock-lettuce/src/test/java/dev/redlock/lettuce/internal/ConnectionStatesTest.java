@@ -3,10 +3,12 @@ package dev.redlock.lettuce.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -22,7 +24,7 @@ class ConnectionStatesTest {
   private ConnectionStates states = machine(RestartGuard.UPTIME);
 
   private ConnectionStates machine(RestartGuard guard) {
-    return new ConnectionStates(guard, MAX_LEASE, now);
+    return new ConnectionStates(guard, MAX_LEASE, true, now);
   }
 
   private static NodeIdentity identity(String runId, long uptime, String role) {
@@ -99,7 +101,7 @@ class ConnectionStatesTest {
 
   @Test
   void guard_isAtLeastSevenSeconds() {
-    states = new ConnectionStates(RestartGuard.UPTIME, Duration.ofMillis(100), now);
+    states = new ConnectionStates(RestartGuard.UPTIME, Duration.ofMillis(100), true, now);
     connect(new Probe(identity("a", 0, "master"), new Probe.Marker(100, 1_000_000, 2_000_000)));
     assertQuarantined(now, now + seconds(7));
   }
@@ -330,7 +332,7 @@ class ConnectionStatesTest {
 
   @Test
   void guardOff_neverHolds_butAFlushStillVoidsAnswers() {
-    states = machine(RestartGuard.OFF);
+    states = new ConnectionStates(RestartGuard.OFF, MAX_LEASE, false, now);
     long number = connect(probe("a", 0)).connection();
     assertVoting();
     states.onFlush(now);
@@ -340,6 +342,17 @@ class ConnectionStatesTest {
     states.onLost("broke", now);
     connect(new Probe(identity("b", 0, "master"), marker(99)));
     assertVoting();
+  }
+
+  @Test
+  void guardOff_whereRecordsAreKept_holdsAfterAFlushUntilTheMarkerIsRead() {
+    states = machine(RestartGuard.OFF);
+    connect(oldServer(holding(FIRST)));
+    states.onFlush(now);
+    assertThat(states.status().state()).isEqualTo(State.QUARANTINED);
+    states.onMarker(marker(50), now);
+    assertVoting();
+    assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
   }
 
   @Test
@@ -458,7 +471,8 @@ class ConnectionStatesTest {
   }
 
   private static Probe.Marker renewed(long age) {
-    return new Probe.Marker(MAX_LEASE.toMillis(), 100_000_000, (100 + age) * 1_000_000, true, "m");
+    return new Probe.Marker(
+        MAX_LEASE.toMillis(), 100_000_000, (100 + age) * 1_000_000, true, "m", 1, NodeRecord.NONE);
   }
 
   @Test
@@ -512,5 +526,157 @@ class ConnectionStatesTest {
     states.onReadOnly(now);
     states.onProbed(new Probe(null, marker(1)), now);
     assertQuarantined(now, now + GUARD);
+  }
+
+  private static final NodeRecord FIRST =
+      new NodeRecord("a:1", 3, List.of("a:1", "b:1"), List.of("a:1"), 2, 0, 0, 30_000, 50);
+
+  private static Probe.Marker holding(NodeRecord record) {
+    return new Probe.Marker(MAX_LEASE.toMillis(), 1_000_000, 100_000_000_000L, record);
+  }
+
+  private static NodeRecord promising(NodeRecord r, long promised, long ballot) {
+    return new NodeRecord(
+        r.name(),
+        r.epoch(),
+        r.members(),
+        r.before(),
+        r.floor(),
+        ballot,
+        promised,
+        r.maxLeaseMillis(),
+        r.sinceMicros());
+  }
+
+  @Test
+  void record_comesWithTheMarker_andGoesWithTheConnection() {
+    assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
+    connect(oldServer(holding(FIRST)));
+    assertThat(states.status().record()).isEqualTo(FIRST);
+    states.onLost("broke", now);
+    assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
+    connect(oldServer(null));
+    assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
+  }
+
+  @Test
+  void serverThatKeepsNoRecord_hasNone() {
+    states = new ConnectionStates(RestartGuard.UPTIME, MAX_LEASE, false, now);
+    long number = connect(oldServer(holding(FIRST))).connection();
+    states.onProbed(oldServer(marker(1)), now);
+    assertThat(states.status().record()).isNull();
+    assertThat(states.status().connection()).isEqualTo(number);
+  }
+
+  @Test
+  void eachPartOfTheRecordThatDecidesOnVotes_raisesTheConnectionNumber() {
+    List<NodeRecord> others =
+        List.of(
+            FIRST.of("b:1"),
+            new NodeRecord("a:1", 4, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 50),
+            new NodeRecord("a:1", 3, List.of("a:1", "c:1"), FIRST.before(), 2, 0, 0, 30_000, 50),
+            new NodeRecord("a:1", 3, FIRST.members(), List.of("b:1"), 2, 0, 0, 30_000, 50),
+            new NodeRecord("a:1", 3, FIRST.members(), FIRST.before(), 3, 0, 0, 30_000, 50),
+            new NodeRecord("a:1", 3, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 51),
+            NodeRecord.NONE);
+    connect(oldServer(holding(FIRST)));
+    for (NodeRecord other : others) {
+      long number = states.status().connection();
+      states.onRecord(other);
+      assertThat(states.status().record()).isEqualTo(other);
+      assertThat(states.status().connection()).as("%s", other).isEqualTo(number + 1);
+      states.onProbed(oldServer(holding(FIRST)), now);
+      assertThat(states.status().record()).isEqualTo(FIRST);
+      assertThat(states.status().connection()).as("%s", other).isEqualTo(number + 2);
+      assertVoting();
+    }
+  }
+
+  @Test
+  void promises_areStored_butDoNotRaiseTheConnectionNumber() {
+    long number = connect(oldServer(holding(FIRST))).connection();
+    NodeRecord promised = promising(FIRST, 9, 8);
+    states.onRecord(promised);
+    assertThat(states.status().record()).isEqualTo(promised);
+    assertThat(states.status().connection()).isEqualTo(number);
+  }
+
+  @Test
+  void markerThatIsInvalidated_stopsTheVoteUntilItIsRead_underEachGuard() {
+    for (RestartGuard guard : RestartGuard.values()) {
+      states = machine(guard);
+      long number = connect(oldServer(holding(FIRST))).connection();
+      assertVoting();
+
+      states.onMarkerInvalidated(now);
+      assertThat(states.status().state()).as("%s", guard).isEqualTo(State.QUARANTINED);
+      assertThat(states.status().cause()).isEqualTo("its marker changed and is read again");
+      assertThat(states.status().connection()).isEqualTo(number + 1);
+
+      states.onMarker(holding(FIRST.of("b:1")), now);
+      assertVoting();
+      assertThat(states.status().record()).isEqualTo(FIRST.of("b:1"));
+      assertThat(states.status().connection())
+          .as("replies before the marker was read do not count with its record")
+          .isEqualTo(number + 2);
+    }
+  }
+
+  @Test
+  void markerThatIsInvalidatedTwice_isReadTwice() {
+    connect(oldServer(holding(FIRST)));
+    states.onMarkerInvalidated(now);
+    states.onMarkerInvalidated(now);
+    states.onMarker(holding(FIRST), now);
+    assertThat(states.status().state()).isEqualTo(State.QUARANTINED);
+    states.onMarker(holding(FIRST.of("b:1")), now);
+    assertVoting();
+  }
+
+  @Test
+  void markerThatIsGone_orAnotherOne_isAFlush_andTakesTheRecord() {
+    connect(oldServer(holding(FIRST)));
+    states.onMarkerInvalidated(now);
+    states.onMarker(marker(50), now);
+    assertQuarantined(now, now + GUARD);
+    assertThat(states.status().cause()).contains("flushed");
+    assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
+
+    states = machine(RestartGuard.UPTIME);
+    connect(oldServer(holding(FIRST)));
+    states.onMarkerInvalidated(now);
+    states.onMarker(null, now);
+    assertQuarantined(now, now + GUARD);
+    assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
+  }
+
+  @Test
+  void markerThatCannotBeRead_isTriedAgain_whereRecordsAreKept() {
+    connect(oldServer(null));
+    assertThat(states.refused()).isTrue();
+    states.onProbed(oldServer(holding(FIRST)), now);
+    assertThat(states.refused()).isFalse();
+    states = new ConnectionStates(RestartGuard.UPTIME, MAX_LEASE, false, now);
+    connect(oldServer(null));
+    assertThat(states.refused()).isFalse();
+  }
+
+  @Test
+  void markerOfAnotherWireVersion_isRefused_untilItSaysThisOne() {
+    Probe.Marker second =
+        new Probe.Marker(
+            MAX_LEASE.toMillis(), 1_000_000, 100_000_000_000L, false, "", 2, NodeRecord.NONE);
+    connect(oldServer(second));
+    assertQuarantined(now, 0);
+    assertThat(states.status().cause())
+        .isEqualTo(
+            "its marker says wire version 2, and this client speaks version 1: update this client");
+    assertThat(states.refused()).isTrue();
+    states.onProbed(oldServer(marker(1)), now);
+    assertVoting();
+
+    states.onMarkerInvalidated(now);
+    states.onMarker(second, now);
+    assertQuarantined(now, 0);
   }
 }

@@ -41,8 +41,8 @@ final class ConnectionMutants {
         "votes from before a flush still count",
         layer(
             "ConnectionStates",
-            "    connection++;\n    if (guard == RestartGuard.OFF) {",
-            "    if (guard == RestartGuard.OFF) {"));
+            "    connection++;\n    if (guard == RestartGuard.OFF && !keepsRecords) {",
+            "    if (guard == RestartGuard.OFF && !keepsRecords) {"));
     mutant(
         "a server that lost its keys votes at once",
         layer(

@@ -213,7 +213,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         "the client ignores a reported flush",
         new Edit(
             "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
-            "    connection++;\n    if (guard == RestartGuard.OFF) {",
+            "    connection++;\n    if (guard == RestartGuard.OFF && !keepsRecords) {",
             "    if (connection > 0) {"));
     mutant(
         "M19",

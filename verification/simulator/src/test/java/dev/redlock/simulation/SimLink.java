@@ -79,7 +79,10 @@ final class SimLink {
     world = client.world;
     states =
         new ConnectionStates(
-            world.scenario.guard, Duration.ofNanos(world.scenario.maxLeaseNanos), client.mono());
+            world.scenario.guard,
+            Duration.ofNanos(world.scenario.maxLeaseNanos),
+            false,
+            client.mono());
     status = states.status();
   }
 

@@ -28,7 +28,9 @@ public enum Script {
   /** One step on the lock key of one name, while its slot of a cluster moves; sent as text. */
   LOCK_KEY(256),
   /** One step on the fence key of one name, while its slot of a cluster moves; sent as text. */
-  FENCE_KEY(512);
+  FENCE_KEY(512),
+  /** Changes the record in the node's marker; always sent as text. */
+  RECORD(1024);
 
   /** The scripts that a probe loads. */
   public static final List<Script> LOADED =

@@ -297,7 +297,7 @@ final class ScriptedServer {
     hasKeys |= set == 0;
     long known = Long.parseLong(arguments.get(1));
     renewed |= known != 0 && known != markerSince;
-    return ("*7\r\n:"
+    return ("*17\r\n:"
             + set
             + "\r\n:"
             + arguments.get(0)
@@ -308,7 +308,13 @@ final class ScriptedServer {
             + "\r\n:"
             + (renewed ? 1 : 0)
             + "\r\n:0\r\n"
-            + bulk(markerId))
+            + bulk(markerId)
+            + ":1\r\n"
+            + bulk("")
+            + bulk("0")
+            + bulk("")
+            + bulk("")
+            + bulk("0").repeat(5))
         .getBytes(UTF_8);
   }
 }

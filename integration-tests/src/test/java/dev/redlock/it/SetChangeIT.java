@@ -1,0 +1,234 @@
+package dev.redlock.it;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.redlock.Lease;
+import dev.redlock.LeaseEnd;
+import dev.redlock.Redlock;
+import dev.redlock.operations.NodeState;
+import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.RedisNodes;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The set of nodes changes while clients run. The guard time is 7 s here. */
+class SetChangeIT {
+  private static final Duration LONGEST = Duration.ofSeconds(2);
+
+  private RedisNodes nodes;
+  private final List<Redlock> clients = new ArrayList<>();
+
+  @BeforeEach
+  void start() {
+    nodes = RedisNodes.start(5);
+  }
+
+  @AfterEach
+  void close() {
+    clients.forEach(Redlock::close);
+    nodes.close();
+  }
+
+  private Redlock client(int... which) {
+    return client(IntStream.of(which).mapToObj(i -> nodes.get(i).uri()).toArray(String[]::new));
+  }
+
+  private Redlock client(String... uris) {
+    Redlock client =
+        Redlock.builder()
+            .nodes(uris)
+            .maxLeaseTime(LONGEST)
+            .restartGuard(RestartGuard.OFF)
+            .build();
+    clients.add(client);
+    return client;
+  }
+
+  private String name(int node) {
+    return nodes.get(node).uri().replace("redis://", "");
+  }
+
+  private static List<String> members(Redlock client) {
+    return client.operations().nodes().stream()
+        .filter(node -> node.state() == NodeState.State.VOTING && node.record() != null)
+        .map(NodeState::record)
+        .findFirst()
+        .map(NodeRecord::members)
+        .orElse(List.of());
+  }
+
+  private List<String> names(int... which) {
+    return IntStream.of(which).mapToObj(this::name).sorted().toList();
+  }
+
+  private void awaitMembers(Redlock client, int... which) {
+    Eventually.holds(
+        () ->
+            members(client).equals(names(which))
+                && client.operations().nodes().stream()
+                        .filter(node -> node.state() == NodeState.State.VOTING)
+                        .count()
+                    >= which.length,
+        Duration.ofSeconds(20),
+        () -> client.operations().nodes() + "\n" + nodes.describe());
+  }
+
+  /** Acquires and releases for as long as it is not told to stop; measures the longest gap. */
+  private static final class Busy implements AutoCloseable {
+    private final AtomicBoolean stop = new AtomicBoolean();
+    private final CompletableFuture<Duration> longestGap = new CompletableFuture<>();
+
+    Busy(Redlock client, String name) {
+      Thread thread =
+          new Thread(
+              () -> {
+                long last = System.nanoTime();
+                long longest = 0;
+                while (!stop.get()) {
+                  try (Lease lease = client.lock(name).acquire(Duration.ofSeconds(20))) {
+                    longest = Math.max(longest, System.nanoTime() - last);
+                    last = System.nanoTime();
+                  } catch (RuntimeException e) {
+                    // A single attempt may fail; the gap counts.
+                  }
+                }
+                longestGap.complete(Duration.ofNanos(longest));
+              });
+      thread.setDaemon(true);
+      thread.start();
+    }
+
+    Duration longestGap() throws Exception {
+      stop.set(true);
+      return longestGap.get(30, SECONDS);
+    }
+
+    @Override
+    public void close() {
+      stop.set(true);
+    }
+  }
+
+  @Test
+  void deadMaster_isReplacedByOneCall_whileOthersAcquire() throws Exception {
+    Redlock operator = client(0, 1, 2);
+    Redlock other = client(0, 1, 2);
+    awaitMembers(operator, 0, 1, 2);
+    awaitMembers(other, 0, 1, 2);
+    Lease held = other.lock("held").acquire(Duration.ofSeconds(5));
+    CompletableFuture<LeaseEnd> ended = held.whenEnded().toCompletableFuture();
+    try (Busy busy = new Busy(other, "busy")) {
+      nodes.get(2).kill();
+      List<String> steps = new CopyOnWriteArrayList<>();
+      long begun = System.nanoTime();
+      List<String> after =
+          operator
+              .operations()
+              .replaceNode(name(2), nodes.get(3).uri(), steps::add)
+              .toCompletableFuture()
+              .get(60, SECONDS);
+      System.out.println(
+          "replaced in " + Duration.ofNanos(System.nanoTime() - begun) + ": " + steps);
+      assertThat(after).isEqualTo(names(0, 1, 3));
+      awaitMembers(other, 0, 1, 3);
+      System.out.println("longest gap " + busy.longestGap());
+    }
+    assertThat(ended).isNotDone();
+    held.release();
+  }
+
+  @Test
+  void oneMaster_becomesThree_andOneAgain() throws Exception {
+    Redlock operator = client(0);
+    Redlock other = client(0);
+    awaitMembers(other, 0);
+    for (int node : new int[] {1, 2}) {
+      operator
+          .operations()
+          .addNode(nodes.get(node).uri(), step -> {})
+          .toCompletableFuture()
+          .get(60, SECONDS);
+    }
+    awaitMembers(other, 0, 1, 2);
+    try (Lease lease = other.lock("x").acquire(Duration.ofSeconds(5))) {
+      assertThat(operator.lock("x").tryAcquire()).isEmpty();
+    }
+  }
+
+  @Test
+  void listThatDiffersByOne_isReplacedByThatOfTheNodes() {
+    Redlock first = client(0, 1, 2);
+    awaitMembers(first, 0, 1, 2);
+    Redlock second = client(0, 1, 3);
+    awaitMembers(second, 0, 1, 2);
+    try (Lease lease = first.lock("x").acquire(Duration.ofSeconds(5))) {
+      assertThat(second.lock("x").tryAcquire()).isEmpty();
+    }
+  }
+
+  @Test
+  void listThatSharesOneMaster_isReplacedByThatOfTheNodes() {
+    Redlock first = client(0, 1, 2);
+    awaitMembers(first, 0, 1, 2);
+    Redlock second = client(0, 3, 4);
+    awaitMembers(second, 0, 1, 2);
+    try (Lease lease = first.lock("x").acquire(Duration.ofSeconds(5))) {
+      assertThat(second.lock("x").tryAcquire()).isEmpty();
+    }
+  }
+
+  @Test
+  void addressesSpelledDifferently_areTheSameSet() {
+    Redlock first = client(0, 1, 2);
+    awaitMembers(first, 0, 1, 2);
+    Redlock second =
+        client(
+            IntStream.range(0, 3)
+                .mapToObj(i -> nodes.get(i).uri().replace("127.0.0.1", "localhost"))
+                .toArray(String[]::new));
+    Eventually.holds(
+        () ->
+            second.operations().nodes().stream()
+                    .filter(node -> node.state() == NodeState.State.VOTING)
+                    .count()
+                == 3,
+        nodes);
+    try (Lease lease = first.lock("x").acquire(Duration.ofSeconds(5))) {
+      assertThat(second.lock("x").tryAcquire()).isEmpty();
+    }
+  }
+
+  @Test
+  @Tag("thorough")
+  void unreachableMember_isARefusalInWords() {
+    Redlock operator = client(0, 1, 2);
+    awaitMembers(operator, 0, 1, 2);
+    nodes.get(2).kill();
+    assertThatThrownBy(
+            () ->
+                operator
+                    .operations()
+                    .addNode(nodes.get(3).uri(), step -> {})
+                    .toCompletableFuture()
+                    .get(40, SECONDS))
+        .rootCause()
+        .hasMessage(
+            "each member must store the new set ["
+                + String.join(", ", names(0, 1, 2, 3))
+                + "], and this client cannot reach "
+                + name(2)
+                + "; a member that is gone for good has to be removed or replaced first");
+  }
+}

@@ -1,0 +1,285 @@
+package dev.redlock.internal;
+
+import dev.redlock.Lease;
+import dev.redlock.internal.protocol.Membership.Seen;
+import dev.redlock.internal.protocol.SetOperator;
+import dev.redlock.internal.protocol.SetOperator.Step;
+import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeStatus;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A change of the set of nodes that this client makes for an operator, under a lock of its own. The
+ * token of its lease is the ballot, so that a later operator is the one that counts. If this client
+ * dies, another one continues by the same call: what was done stands on the nodes.
+ */
+final class SetChange {
+  /** The name of the lock: a listing shows who changes the set. */
+  static final String LOCK = "%set";
+
+  private static final Duration WAIT_FOR_OTHERS = Duration.ofSeconds(30);
+  private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final long SKEW_MICROS = 1_000_000;
+
+  /**
+   * One step of the change.
+   *
+   * @param add the new member, or null
+   * @param remove the member to remove, or null
+   * @param maxLeaseMillis the new longest lease time, or 0 to keep it
+   */
+  record Goal(@Nullable String add, @Nullable String remove, long maxLeaseMillis) {}
+
+  private final ClientContext context;
+  private final SetKeeper set;
+  private final Queue<Goal> goals;
+  private final Consumer<String> progress;
+  private final CompletableFuture<List<String>> result = new CompletableFuture<>();
+
+  // Confined to the chain of ticks.
+  private @Nullable SetOperator operator;
+  private long begunNanos;
+  private String told = "";
+
+  SetChange(ClientContext context, List<Goal> goals, Consumer<String> progress) {
+    this.context = context;
+    set = context.set();
+    this.goals = new ArrayDeque<>(goals);
+    this.progress = progress;
+  }
+
+  CompletableFuture<List<String>> start(Client client) {
+    client
+        .lock(LOCK)
+        .acquireAsync(WAIT_FOR_OTHERS)
+        .whenComplete(
+            (lease, failure) -> {
+              if (failure == null) {
+                hold(lease);
+              } else {
+                result.completeExceptionally(failure);
+              }
+            });
+    CompletableFuture<List<String>> users = new CompletableFuture<>();
+    Results.relay(result, users, context.callbacks);
+    return users;
+  }
+
+  private void hold(Lease lease) {
+    result.whenComplete(
+        (done, failure) -> {
+          for (Goal goal : goals) {
+            set.reserve(goal.add(), false);
+          }
+          var unused = lease.releaseAsync();
+        });
+    lease
+        .whenEnded()
+        .thenAccept(
+            end ->
+                fail(
+                    "this client lost the lock "
+                        + LOCK
+                        + " ("
+                        + end
+                        + "); the same call continues what it began"));
+    begunNanos = context.time.nanos();
+    tick(lease);
+  }
+
+  private void tick(Lease lease) {
+    if (result.isDone()) {
+      return;
+    }
+    try {
+      Goal goal = goals.element();
+      String obstacle = operator == null ? prepare(goal) : null;
+      if (obstacle != null) {
+        tell(obstacle);
+      } else if (!result.isDone() && advance(goal, lease.fencingToken().value())) {
+        return;
+      }
+    } catch (RuntimeException e) {
+      context.failures.report("a change of the set of nodes", e);
+      result.completeExceptionally(e);
+      return;
+    }
+    context.time.schedule(() -> tick(lease), TICK_NANOS);
+  }
+
+  /** Makes what can be made now; returns whether all is done. */
+  private boolean advance(Goal goal, long ballot) {
+    SetOperator now = operator;
+    if (now == null) {
+      now = new SetOperator(goal.add(), goal.remove(), goal.maxLeaseMillis(), ballot);
+      operator = now;
+    }
+    Step step = set.advance(now);
+    if (step.refusal() != null) {
+      fail(step.refusal());
+      return true;
+    }
+    tell(step.progress());
+    if (!step.done()) {
+      return false;
+    }
+    set.reserve(goal.add(), false);
+    goals.remove();
+    operator = null;
+    begunNanos = context.time.nanos();
+    if (goals.isEmpty()) {
+      result.complete(set.current().members());
+      return true;
+    }
+    return false;
+  }
+
+  private void tell(String text) {
+    if (!text.equals(told)) {
+      told = text;
+      context.callbacks.execute(
+          () -> {
+            try {
+              progress.accept(text);
+            } catch (RuntimeException e) {
+              context.failures.report("the progress of a change of the set of nodes", e);
+            }
+          });
+    }
+  }
+
+  private void fail(String why) {
+    result.completeExceptionally(Results.untraced(new IllegalStateException(why)));
+  }
+
+  // What must be so before anything is written.
+
+  /** What to wait for before the change begins; null if it can begin. Fails what is hopeless. */
+  private @Nullable String prepare(Goal goal) {
+    NodeRecord current = set.current();
+    if (!current.exists()) {
+      return hopelessAfter(CONNECT_NANOS, "the nodes have no record of their set");
+    }
+    String add = goal.add();
+    if (add != null && !current.members().contains(add)) {
+      if (current.members().size() == NodeSet.MAX) {
+        fail("a set has at most " + NodeSet.MAX + " members");
+        return null;
+      }
+      String obstacle = obstacleOf(add, current);
+      if (obstacle != null || result.isDone()) {
+        return obstacle;
+      }
+    }
+    String remove = goal.remove();
+    if (remove != null && current.members().equals(List.of(remove))) {
+      fail(remove + " is the only member");
+      return null;
+    }
+    Set<String> target = new TreeSet<>(current.members());
+    if (add != null) {
+      target.add(add);
+    }
+    if (remove != null) {
+      target.remove(remove);
+    }
+    String unreachable = firstUnreachable(target);
+    return unreachable == null
+        ? null
+        : hopelessAfter(
+            CONNECT_NANOS,
+            "each member must store the new set ["
+                + String.join(", ", target)
+                + "], and this client cannot reach "
+                + unreachable
+                + "; a member that is gone for good has to be removed or replaced first");
+  }
+
+  private @Nullable String firstUnreachable(Set<String> target) {
+    Set<String> reached = new HashSet<>();
+    for (Seen node : set.seen()) {
+      if (node.status().usable()) {
+        reached.add(node.alias());
+      }
+    }
+    return target.stream().filter(name -> !reached.contains(name)).findFirst().orElse(null);
+  }
+
+  /** Why the new node cannot be a member yet; null if it can. */
+  private @Nullable String obstacleOf(String name, NodeRecord current) {
+    int node = set.reserve(name, true);
+    if (node < 0) {
+      fail("this client was given nodes, and cannot connect to " + name + " itself");
+      return null;
+    }
+    NodeStatus status = context.nodes.ownStatus(node);
+    NodeRecord record = status.record();
+    if (!status.usable()) {
+      return hopelessAfter(CONNECT_NANOS, "cannot connect to " + name + ": " + status.cause());
+    }
+    if (record == null) {
+      fail(name + " keeps no record of the set");
+    } else if (record.epoch() > current.epoch() || isAlien(record, current)) {
+      fail(
+          name
+              + " belongs to another set ("
+              + record
+              + "), and this is "
+              + current
+              + "; if that set is given up, restart it empty");
+    } else if (status.state() == NodeStatus.State.QUARANTINED) {
+      return status.untilNanos() == 0
+          ? hopelessAfter(0, name + " cannot vote: " + status.cause())
+          : name + " may not vote yet: " + status.cause();
+    } else if (status.erring()) {
+      return hopelessAfter(CONNECT_NANOS, name + " replies with errors: " + status.cause());
+    } else if (Math.abs(skewMicros(node)) > SKEW_MICROS) {
+      fail(
+          "the clock of "
+              + name
+              + " is off by "
+              + skewMicros(node) / 1_000
+              + " ms from the other nodes");
+    }
+    return null;
+  }
+
+  /** Whether it has the record of a set that never led to this one. */
+  private static boolean isAlien(NodeRecord record, NodeRecord current) {
+    return record.exists() && record.epoch() == current.epoch() && !record.isOfSameSet(current);
+  }
+
+  private long skewMicros(int node) {
+    long[] clocks =
+        context
+            .nodes
+            .memberIndexes()
+            .filter(i -> context.nodes.knowledge(i).clockKnown())
+            .mapToLong(i -> context.nodes.knowledge(i).estimateMicros(0))
+            .sorted()
+            .toArray();
+    boolean known = clocks.length > 0 && context.nodes.knowledge(node).clockKnown();
+    return known
+        ? context.nodes.knowledge(node).estimateMicros(0) - clocks[(clocks.length - 1) / 2]
+        : 0;
+  }
+
+  private @Nullable String hopelessAfter(long nanos, String why) {
+    if (context.time.nanos() - begunNanos < nanos) {
+      return why;
+    }
+    fail(why);
+    return null;
+  }
+}

@@ -1,0 +1,72 @@
+-- Changes the record of the node set in the marker, in one step or not at all. Writes nothing if nothing changes: each
+-- write invalidates the marker at all other clients. NodeRecord.after specifies it.
+--
+-- KEYS  the marker
+-- ARGV  'TELL', 'PROMISE', 'OPEN' or 'SEAL', then the given record without its time; see record_fields
+--
+-- Replies the record that the marker holds now. A server without a marker has lost its keys since it was probed: it
+-- stores nothing, because the next probe must find that.
+local time = redis.call('TIME')
+local now = string.format('%.0f', time[1] * 1000000 + time[2])
+-- include record_fields.lua
+local kind, given = ARGV[1], {unpack(ARGV, 2, 9)}
+local epoch, floor, ballot, promised =
+  tonumber(record[2]), tonumber(record[5]), tonumber(record[6]), tonumber(record[7])
+local newEpoch, newFloor, newBallot, newPromised =
+  tonumber(given[2]), tonumber(given[5]), tonumber(given[6]), tonumber(given[7])
+local sameSet = epoch == newEpoch and record[3] == given[3]
+local changed = false
+
+-- The floor never falls.
+local function raise(to, text)
+  if to > floor then
+    record[5], record[9], changed = text, now, true
+  end
+end
+
+local function write(to, text, asBallot, asPromised)
+  local own = record[1] ~= '' and record[1] or given[1]
+  raise(to, text)
+  record = {own, given[2], given[3], given[4], record[5], asBallot, asPromised, given[8], record[9]}
+  changed = true
+end
+
+if not redis.call('HMGET', KEYS[1], 'id')[1] then
+  return record
+elseif kind == 'TELL' then
+  local chosen = epoch == newEpoch and newFloor == newEpoch and floor ~= epoch and record[3] ~= given[3]
+  if newEpoch > epoch or chosen then
+    write(newFloor, given[5], '0', record[7])
+  elseif sameSet then
+    raise(newFloor, given[5])
+  end
+elseif kind == 'PROMISE' then
+  if epoch > 0 and promised < newPromised then
+    record[7], changed = given[7], true
+  end
+elseif kind == 'OPEN' then
+  local opens
+  if epoch == 0 then
+    -- A member that has lost its record gets it by the word of another member first.
+    opens = given[4] == '' or not string.find('\n' .. given[4] .. '\n', '\n' .. given[1] .. '\n', 1, true)
+  else
+    local again = epoch == newEpoch and ballot < newBallot and floor ~= epoch
+    opens = promised <= newBallot and (epoch < newEpoch or again)
+  end
+  if opens then
+    write(newEpoch - 1, string.format('%.0f', newEpoch - 1), given[6], given[6])
+  end
+elseif kind == 'SEAL' and sameSet then
+  raise(newEpoch, given[2])
+end
+
+if changed then
+  local values = {}
+  for i = 1, 9 do
+    values[2 * i - 1], values[2 * i] = fields[i], record[i]
+  end
+  redis.call('HSET', KEYS[1], unpack(values))
+  -- The write has made the server forget that this client has read the marker.
+  redis.call('HMGET', KEYS[1], 'id')
+end
+return record
