@@ -17,8 +17,10 @@ import org.jspecify.annotations.Nullable;
  * @param before the members of the set before it; empty for the first
  * @param floor the lowest epoch whose votes count here: {@code epoch − 1} while a change is open,
  *     {@code epoch} once it is sealed
- * @param ballot of the operator that wrote this set; 0 if another node's word was copied
- * @param promised the highest ballot of an operator that asked the node: earlier ones are refused
+ * @param ballot of the operator that wrote this set, also if another node's word was copied; 0 for
+ *     the first set. A ballot is a time in microseconds
+ * @param promised the highest ballot of an operator that asked the node: earlier ones are refused.
+ *     The time when the record was written if the node had none and may have forgotten a promise
  * @param maxLeaseMillis the longest lease time of the deployment, in ms
  * @param sinceMicros when the floor last rose, or the record was written where there was none, in
  *     microseconds of node time. A change is complete only when each member has kept it for a guard
@@ -102,16 +104,25 @@ public record NodeRecord(
   }
 
   private static NodeRecord told(NodeRecord stored, NodeRecord given, long now) {
-    boolean newer = given.epoch > stored.epoch;
+    // An open set counts as written by its operator, which the node may have promised to refuse.
+    boolean refused = !given.isSealed() && given.ballot < stored.promised;
+    boolean newer = given.epoch > stored.epoch && !refused;
     boolean chosen =
         given.epoch == stored.epoch
             && given.isSealed()
             && !stored.isSealed()
             && !given.members.equals(stored.members);
     if (newer || chosen) {
-      return given.written(stored, given.floor, 0, stored.promised, now);
+      return given.written(stored, given.floor, given.ballot, promise(stored, given, now), now);
     }
     return stored.isOfSameSet(given) ? stored.raised(given.floor, now) : stored;
+  }
+
+  /** A member that has lost its record has forgotten whom it has promised to refuse. */
+  private static long promise(NodeRecord stored, NodeRecord given, long now) {
+    boolean joins =
+        !given.isSealed() && !given.before.isEmpty() && !given.before.contains(given.name);
+    return stored.exists() || joins ? Math.max(stored.promised, given.ballot) : now;
   }
 
   private static NodeRecord opened(NodeRecord stored, NodeRecord given, long now) {

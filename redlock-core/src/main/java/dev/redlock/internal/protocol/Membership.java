@@ -137,9 +137,12 @@ public final class Membership {
     return aliases.indexOf(name);
   }
 
-  /** Whether the node is a member of a set that is open, though not of that of the rounds. */
+  /**
+   * Whether the node is a member of a set that is open, though not of that of the rounds; or was
+   * numbered since the last review.
+   */
   public boolean isWanted(int node) {
-    return wanted.contains(aliases.get(node));
+    return node >= aliases.size() || wanted.contains(aliases.get(node));
   }
 
   /** The node is closed. If its name becomes a member again, it gets another number. */
@@ -180,6 +183,9 @@ public final class Membership {
       }
       wanted = new HashSet<>(current.members());
       wanted.addAll(newest.members());
+      if (!current.isSealed()) {
+        wanted.addAll(current.before()); // An operator that continues needs their promises.
+      }
       Set<String> without = new HashSet<>(wanted);
       aliases.forEach(without::remove);
       missing = settled ? without.stream().sorted().toList() : List.of();
@@ -303,7 +309,11 @@ public final class Membership {
         || (stored.epoch() == newest.epoch() && !stored.isSealed());
   }
 
-  /** The newest record of another member that names both of them; null if there is none. */
+  /**
+   * The newest record of another member that names both of them; null if there is none. While a
+   * change is open, a member that is being removed counts as well: an operator that continues may
+   * need its promise.
+   */
   private static @Nullable NodeRecord wordFor(String name, List<Seen> nodes) {
     NodeRecord best = null;
     for (Seen node : nodes) {
@@ -311,13 +321,18 @@ public final class Membership {
       boolean vouches =
           node.says()
               && !node.alias().equals(name)
-              && record.members().contains(name)
-              && record.members().contains(node.alias());
+              && names(record, name)
+              && names(record, node.alias());
       if (vouches && (best == null || record.epoch() > best.epoch())) {
         best = record;
       }
     }
     return best;
+  }
+
+  private static boolean names(NodeRecord record, String name) {
+    return record.members().contains(name)
+        || (!record.isSealed() && record.before().contains(name));
   }
 
   /** No node has a record: the deployment is new, or all of its nodes have restarted. */
@@ -343,7 +358,9 @@ public final class Membership {
 
   private Tell tell(int node, NodeRecord record) {
     return new Tell(
-        node, new RecordChange(RecordChange.Kind.TELL, record.by(0).of(aliases.get(node))));
+        node,
+        new RecordChange(
+            RecordChange.Kind.TELL, record.by(record.ballot()).of(aliases.get(node))));
   }
 
   /** For each member the node that has shown its name, or was made for it. */

@@ -50,6 +50,9 @@ public final class SetOperator {
    */
   public record Step(List<Tell> tells, String progress, boolean done, @Nullable String refusal) {}
 
+  private static final String OVERTAKEN =
+      "another operator changes the set, or a node has restarted: a new ballot is necessary";
+
   private enum Phase {
     PROMISE,
     OPEN,
@@ -95,10 +98,11 @@ public final class SetOperator {
     }
     NodeRecord writing = next;
     if (writing == null || current.epoch() > writing.epoch()) {
-      phase = Phase.PROMISE;
-      kept = Map.of();
-      writing = current.isSealed() ? successor(current) : current.by(ballot);
-      next = writing;
+      writing = begin(current);
+    }
+    NodeRecord open = writing.epoch() == current.epoch() ? openedAfter(current, nodes) : null;
+    if (open != null) {
+      writing = begin(open); // Its operator has found the current set complete.
     }
     if (writing.epoch() == current.epoch() && current.isSealed()) {
       return keep(nodes, current, nowNanos); // The last change, perhaps of another operator.
@@ -108,6 +112,24 @@ public final class SetOperator {
       case OPEN -> open(nodes, writing);
       case SEAL -> seal(nodes, writing);
     };
+  }
+
+  /** Each set needs promises of its own. */
+  private NodeRecord begin(NodeRecord writing) {
+    phase = Phase.PROMISE;
+    next = writing;
+    return writing;
+  }
+
+  /** The set after this one, if a node says that an operator has begun to open it. */
+  private static @Nullable NodeRecord openedAfter(NodeRecord current, List<Seen> nodes) {
+    for (Seen node : nodes) {
+      NodeRecord record = said(node);
+      if (record != null && record.epoch() == current.epoch() + 1) {
+        return record;
+      }
+    }
+    return null;
   }
 
   /** The next set; the present one if it is as wanted. */
@@ -145,7 +167,7 @@ public final class SetOperator {
         continue;
       }
       if (record.promised() > ballot) {
-        return refused("another operator changes the set now: its ballot is higher");
+        return refused(OVERTAKEN);
       }
       if (record.promised() == ballot) {
         promised.add(record.name());
@@ -168,8 +190,8 @@ public final class SetOperator {
   private Step open(List<Seen> nodes, NodeRecord writing) {
     List<Tell> tells = new ArrayList<>();
     Set<String> opened = spread(nodes, writing, tells);
-    if (overtaken(nodes)) {
-      return refused("another operator changes the set now: its ballot is higher");
+    if (overtaken(nodes, writing)) {
+      return refused(OVERTAKEN);
     }
     if (count(opened, writing.before()) >= majority(writing.before())
         && count(opened, writing.members()) >= majority(writing.members())) {
@@ -188,10 +210,12 @@ public final class SetOperator {
       if (!concerned || !nodes.get(i).status().usable()) {
         continue;
       }
-      if (record.isOfSameSet(writing)) {
+      // With the ballot of an earlier operator it may lose to a set with a ballot between them.
+      boolean counts = record.ballot() == ballot || record.isSealed();
+      if (record.isOfSameSet(writing) && counts) {
         opened.add(name);
       } else if (record.epoch() <= writing.epoch()) {
-        tells.add(tell(i, Kind.OPEN, writing));
+        tells.add(tell(i, Kind.OPEN, writing.of(name)));
       }
     }
     return opened;
@@ -201,6 +225,9 @@ public final class SetOperator {
     List<Tell> tells = new ArrayList<>();
     spread(nodes, writing, tells);
     sealOpen(nodes, writing, tells);
+    if (overtaken(nodes, writing)) {
+      return refused(OVERTAKEN);
+    }
     return new Step(tells, "seals " + writing, false, null);
   }
 
@@ -215,7 +242,8 @@ public final class SetOperator {
     }
     Set<String> missing = new TreeSet<>(set.members());
     missing.removeAll(now.keySet());
-    String waiting = missing.isEmpty() ? untold(nodes, set) : missing.toString();
+    String untold = tellRemoved(nodes, set, tells);
+    String waiting = missing.isEmpty() ? untold : missing.toString();
     if (waiting != null) {
       return new Step(tells, "waits for " + waiting + " to store " + set, false, null);
     }
@@ -225,8 +253,11 @@ public final class SetOperator {
       String why = "waits for leases of the set before to end: " + seconds + " s";
       return new Step(tells, why, false, null);
     }
-    next = successor(set);
-    boolean done = next.epoch() == set.epoch();
+    NodeRecord after = successor(set);
+    if (after.members().isEmpty()) {
+      return refused(remove + " is the only member");
+    }
+    boolean done = begin(after).epoch() == set.epoch();
     return new Step(tells, done ? "complete: " + set : "begins", done, null);
   }
 
@@ -254,26 +285,35 @@ public final class SetOperator {
     return keepers;
   }
 
-  /** A removed member that can be reached, and does not know it yet; null if there is none. */
-  private static @Nullable String untold(List<Seen> nodes, NodeRecord set) {
-    for (Seen node : nodes) {
-      if (node.status().usable()
-          && set.before().contains(node.alias())
-          && node.record().epoch() < set.epoch()) {
-        return node.alias();
+  /**
+   * Tells removed members of the set, and returns one that can be reached and does not know it yet;
+   * null if there is none. It would vouch for the set before; also if it is empty now, because a
+   * client that was paused may write an old word into it.
+   */
+  private @Nullable String tellRemoved(List<Seen> nodes, NodeRecord set, List<Tell> tells) {
+    String untold = null;
+    for (int i = 0; i < nodes.size(); i++) {
+      Seen node = nodes.get(i);
+      boolean removed =
+          set.before().contains(node.alias()) && !set.members().contains(node.alias());
+      if (removed && node.status().usable() && node.record().epoch() < set.epoch()) {
+        untold = node.alias();
+        tells.add(tell(i, Kind.TELL, set.of(untold)));
       }
     }
-    return null;
+    return untold;
   }
 
   private static long guardNanos(NodeRecord set) {
     return RestartGuard.guardTime(Duration.ofMillis(set.maxLeaseMillis())).toNanos();
   }
 
-  private boolean overtaken(List<Seen> nodes) {
+  private boolean overtaken(List<Seen> nodes, NodeRecord writing) {
     for (Seen node : nodes) {
       NodeRecord record = said(node);
-      if (record != null && record.promised() > ballot) {
+      if (record != null
+          && record.promised() > ballot
+          && writing.before().contains(record.name())) {
         return true;
       }
     }
@@ -285,7 +325,8 @@ public final class SetOperator {
   }
 
   private Tell tell(int node, Kind kind, NodeRecord record) {
-    return new Tell(node, new RecordChange(kind, record.by(ballot)));
+    long by = kind == Kind.TELL ? record.ballot() : ballot;
+    return new Tell(node, new RecordChange(kind, record.by(by)));
   }
 
   private static int count(Set<String> some, List<String> of) {

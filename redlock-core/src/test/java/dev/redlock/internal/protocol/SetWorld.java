@@ -1,0 +1,375 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.RecordChange;
+import dev.redlock.spi.RestartGuard;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One random history of {@link Membership}, {@link SetOperator} and the records of the nodes: the
+ * set changes while clients acquire one lock, connections break and delay, clients pause, operators
+ * die, nodes restart empty. Virtual time in milliseconds; all chance comes from the seed.
+ *
+ * <p>What is not modelled: several names, tokens, drift of clocks, the fair queue.
+ */
+final class SetWorld {
+  /** A rule that the world breaks, to show that it would find the defect. */
+  enum Break {
+    /** Votes count whatever the record of the node says. */
+    UNCHECKED_VOTES,
+    /** A change replaces one member by another. */
+    TWO_MEMBERS,
+    /** Operators take each opened set for a sealed one. */
+    NEXT_BEFORE_SEAL,
+    /** Operators do not wait for a guard time. */
+    NO_WAIT,
+    /** Clients write what they know into each node that has no record. */
+    OWN_WORD,
+    /** Nodes accept each operator, and operators do not ask what others opened. */
+    NO_PROMISES,
+    /** Operators take a set for sealed on all members when a majority has sealed it. */
+    MAJORITY_SEAL,
+    /** Nodes restart empty at any time, also while a removed member was not told. */
+    FORGETFUL
+  }
+
+  static final long MAX_LEASE = 5_000;
+  static final long GUARD =
+      RestartGuard.guardTime(Duration.ofMillis(MAX_LEASE)).toMillis();
+  static final long ROUND_TIMEOUT = 500;
+  static final int POOL = 6;
+  private static final long CHAOS_ENDS = 60_000;
+  private static final long ENDS = 110_000;
+
+  final SplittableRandom random;
+  final Set<Break> broken;
+  final Coverage coverage;
+  final List<WorldNode> nodes = new ArrayList<>();
+  final List<WorldClient> clients = new ArrayList<>();
+  final List<WorldOperator> operators = new ArrayList<>();
+  final List<String> trace = new ArrayList<>();
+  private final boolean tracing;
+  private final PriorityQueue<Event> events =
+      new PriorityQueue<>(Comparator.comparingLong(Event::time).thenComparingLong(Event::order));
+  private final List<WorldClient.Lease> leases = new ArrayList<>();
+  private final List<String> firstList;
+  private long order;
+  long now;
+  private long ids;
+  private long lastBallot;
+  @Nullable String violation;
+
+  /** The newest epoch of which an operator has said that it is complete; and its set. */
+  private NodeRecord complete = NodeRecord.NONE;
+
+  private long opened;
+  private int restartsInChange;
+  private final Set<String> everMembers = new HashSet<>();
+  private boolean finalDone;
+  private long lastGrant;
+
+  private record Event(long time, long order, Runnable action) {}
+
+  /** What the worlds of a test did, all together. */
+  static final class Coverage {
+    long worlds;
+    long worldsWithChange;
+    long changes;
+    long removals;
+    long resumed;
+    long refused;
+    long died;
+    long grants;
+    long extensions;
+    long repairs;
+    long restarts;
+    long restartsInChange;
+    long untoldEnds;
+    long tells;
+    long contradictions;
+    long events;
+
+    @Override
+    public String toString() {
+      return ("%d worlds, %d with a change; %d changes, %d removals, operators: %d died, %d refused,"
+              + " %d continued; %d grants, %d extensions, %d repairs; %d restarts, %d in a change;"
+              + " %d tells, %d contradictions, %d events")
+          .formatted(
+              worlds, worldsWithChange, changes, removals, died, refused, resumed, grants,
+              extensions, repairs, restarts, restartsInChange, tells, contradictions, events);
+    }
+  }
+
+  SetWorld(long seed, Set<Break> broken, Coverage coverage, boolean tracing) {
+    random = new SplittableRandom(seed * 0x9E3779B97F4A7C15L + 1);
+    this.broken = broken.isEmpty() ? EnumSet.noneOf(Break.class) : EnumSet.copyOf(broken);
+    this.coverage = coverage;
+    this.tracing = tracing;
+    for (int i = 1; i <= POOL; i++) {
+      nodes.add(new WorldNode(this, i));
+    }
+    int[] sizes = {1, 2, 2, 3, 3, 3, 3, 3, 4, 5};
+    int size = sizes[random.nextInt(sizes.length)];
+    firstList = IntStream.rangeClosed(1, size).mapToObj(i -> "n" + i).toList();
+  }
+
+  boolean breaks(Break rule) {
+    return broken.contains(rule);
+  }
+
+  void trace(Supplier<String> line) {
+    if (tracing) {
+      trace.add(now + " " + line.get());
+    }
+  }
+
+  void at(long time, Runnable action) {
+    events.add(new Event(Math.max(time, now), order++, action));
+  }
+
+  void after(long millis, Runnable action) {
+    at(now + millis, action);
+  }
+
+  boolean chance(double probability) {
+    return random.nextDouble() < probability;
+  }
+
+  long between(long least, long most) {
+    return random.nextLong(least, most + 1);
+  }
+
+  long nextId() {
+    return ++ids;
+  }
+
+  /** Ballots are times, so that a node can refuse those from before its start. */
+  long nextBallot() {
+    lastBallot = Math.max(lastBallot + 1, now * 1000);
+    return lastBallot;
+  }
+
+  boolean calm() {
+    return now >= CHAOS_ENDS;
+  }
+
+  /** The node that a client reaches by this name, however it is spelled. */
+  WorldNode node(String name) {
+    return nodes.get(Integer.parseInt(name.substring(1)) - 1);
+  }
+
+  @Nullable String run() {
+    int count = (int) between(2, 3);
+    for (int i = 0; i < count; i++) {
+      WorldClient client = new WorldClient(this, i);
+      clients.add(client);
+      client.start(firstList);
+    }
+    after(between(1_000, 9_000), this::chaos);
+    after(between(3_000, 8_000), this::operate);
+    at(CHAOS_ENDS, this::heal);
+    while (violation == null) {
+      Event event = events.poll();
+      if (event == null || event.time > ENDS) {
+        break;
+      }
+      now = event.time;
+      coverage.events++;
+      event.action.run();
+    }
+    coverage.worlds++;
+    coverage.worldsWithChange += complete.epoch() > 1 ? 1 : 0;
+    if (violation == null) {
+      checkLiveness();
+    }
+    return violation;
+  }
+
+  private void checkLiveness() {
+    if (!finalDone) {
+      violation = "liveness: the last change is not complete: " + states();
+    } else if (lastGrant < ENDS - 15_000) {
+      violation = "liveness: no client acquires: " + states();
+    }
+  }
+
+  String states() {
+    StringBuilder all = new StringBuilder();
+    for (WorldNode node : nodes) {
+      all.append("\n  ").append(node);
+    }
+    for (WorldClient client : clients) {
+      all.append("\n  ").append(client);
+    }
+    for (WorldOperator operator : operators) {
+      all.append("\n  ").append(operator);
+    }
+    return all.toString();
+  }
+
+  // Checks.
+
+  void granted(WorldClient.Lease lease) {
+    coverage.grants++;
+    lastGrant = now;
+    leases.removeIf(other -> other.ended || other.validUntil <= now);
+    for (WorldClient.Lease other : leases) {
+      violation =
+          "two leases: " + other + " and " + lease + " at " + now + states();
+    }
+    leases.add(lease);
+  }
+
+  void recordChanged(WorldNode node, NodeRecord before, NodeRecord after) {
+    if (after.epoch() < before.epoch() || after.floor() < before.floor()) {
+      violation = node + ": epoch or floor fell from " + before;
+    }
+    everMembers.addAll(after.members());
+    if (after.epoch() > opened) {
+      opened = after.epoch();
+      restartsInChange = 0;
+    }
+  }
+
+  void completed(NodeRecord set) {
+    if (set.epoch() > complete.epoch()) {
+      coverage.changes += set.epoch() > 1 ? 1 : 0;
+      coverage.removals += set.before().size() > set.members().size() ? 1 : 0;
+      complete = set;
+      trace(() -> "complete: " + set);
+    }
+  }
+
+  void finalStepDone() {
+    finalDone = true;
+  }
+
+  // Faults.
+
+  private void chaos() {
+    if (calm()) {
+      return;
+    }
+    WorldClient client = clients.get(random.nextInt(clients.size()));
+    WorldNode node = nodes.get(random.nextInt(POOL));
+    switch (random.nextInt(12)) {
+      case 0, 1 -> client.cut(node, between(500, 5_000));
+      case 2 -> cutLong(client);
+      case 3, 4 -> client.delay(node, between(100, 4_000));
+      case 5 -> client.pause(chance(0.7) ? between(100, 3_000) : between(5_000, 20_000));
+      case 6, 7, 8 -> restart(node);
+      case 9 -> node.down(between(500, 8_000));
+      case 10 -> {
+        if (now > 10_000) {
+          client.restart(chance(0.5) ? firstList : listNow());
+        }
+      }
+      default -> {
+        for (WorldOperator operator : operators) {
+          if (chance(0.3)) {
+            operator.die();
+          }
+        }
+      }
+    }
+    after(between(200, 4_000), this::chaos);
+  }
+
+  private List<String> listNow() {
+    List<String> list = complete.exists() ? complete.members() : firstList;
+    return chance(0.5) ? list : list.stream().map(name -> "m" + name.substring(1)).toList();
+  }
+
+  private void cutLong(WorldClient client) {
+    long millis = between(8_000, 30_000);
+    for (WorldNode node : nodes) {
+      if (chance(0.4)) {
+        client.cut(node, millis);
+      }
+    }
+  }
+
+  private void restart(WorldNode node) {
+    if (breaks(Break.FORGETFUL) || mayForget(node)) {
+      coverage.restarts++;
+      coverage.restartsInChange += opened > complete.epoch() ? 1 : 0;
+      restartsInChange++;
+      node.restart();
+      if (chance(0.5)) {
+        node.down(between(100, 3_000));
+      }
+    }
+  }
+
+  /** The assumption under which two owners are impossible. */
+  private boolean mayForget(WorldNode node) {
+    boolean changing = opened > complete.epoch();
+    if (changing && restartsInChange >= 1) {
+      return false;
+    }
+    boolean otherSays = false;
+    boolean seedSays = false;
+    for (WorldNode other : nodes) {
+      boolean member = isMember(complete, other);
+      boolean was = everMembers.stream().anyMatch(name -> node(name) == other);
+      if (was && !member && other.record.epoch() < complete.epoch()) {
+        return false; // A removed member that was not told.
+      }
+      otherSays |= other != node && other.record.exists() && member;
+      seedSays |= other != node && other.record.exists() && firstList.contains("n" + other.number);
+    }
+    boolean removed = node.record.exists() && !isMember(complete, node) && !changing;
+    return complete.exists() && otherSays && seedSays && !removed;
+  }
+
+  private boolean isMember(NodeRecord set, WorldNode node) {
+    return set.members().stream().anyMatch(name -> node(name) == node);
+  }
+
+  private void heal() {
+    nodes.forEach(WorldNode::heal);
+    clients.forEach(WorldClient::heal);
+  }
+
+  // Operators.
+
+  private void operate() {
+    operators.removeIf(operator -> operator.ended);
+    if (calm()) {
+      if (!finalDone && operators.isEmpty()) {
+        new WorldOperator(this, clients.get(0), null, null, 0, true).start();
+      }
+      after(2_000, this::operate);
+      return;
+    }
+    if (operators.isEmpty() || (operators.size() < 2 && chance(0.25))) {
+      WorldOperator.random(this, clients.get(random.nextInt(clients.size())));
+    }
+    after(between(500, 4_000), this::operate);
+  }
+
+  /** What the node stores after the change. */
+  NodeRecord after(NodeRecord stored, RecordChange change) {
+    if (breaks(Break.NO_PROMISES) && change.kind() != RecordChange.Kind.TELL) {
+      NodeRecord given = change.record();
+      NodeRecord careless = WorldOperator.promised(stored, given.promised());
+      boolean other =
+          change.kind() == RecordChange.Kind.OPEN
+              && stored.epoch() == given.epoch()
+              && !stored.members().equals(given.members());
+      return other ? stored : NodeRecord.after(careless, change, now * 1000);
+    }
+    return NodeRecord.after(stored, change, now * 1000);
+  }
+}
