@@ -52,7 +52,8 @@ class RecordScriptIT {
       NodeRecord expected = NodeRecord.after(stored, change, now);
       assertThat(replied).as("seed %s: %s after %s", seed, change, stored).isEqualTo(expected);
       boolean changed = !expected.equals(stored);
-      assertThat(writes() - before).as("writes of %s after %s", change, stored)
+      assertThat(writes() - before)
+          .as("writes of %s after %s", change, stored)
           .isEqualTo(changed ? 1 : 0);
       if (changed) {
         made.merge(change.kind(), 1, Integer::sum);

@@ -99,7 +99,7 @@ final class ConnectionLoop {
             time,
             listener,
             operator);
-    liveness = new LivenessWatch(this, status, time);
+    liveness = new LivenessWatch(this, status, time, !clustered, context.maxLeaseTime());
     reconnectDelay =
         new ReconnectDelay(
             options.shortestReconnectDelay(),
@@ -363,12 +363,13 @@ final class ConnectionLoop {
 
   /** Probes the session again; a failure changes nothing. */
   void probeAgain(NodeSession session) {
+    long sentNanos = time.nanos();
     prober
         .probeAgain(session, markerSince())
         .whenComplete(
             (result, failure) -> {
               if (result != null) {
-                onProbedAgain(session, result, "");
+                onProbedAgain(session, result, sentNanos, "");
               }
             });
   }
@@ -385,23 +386,28 @@ final class ConnectionLoop {
             prober.appendFsync(session),
             (result, appendFsync) -> {
               reportClock(result.probe(), sentNanos);
-              onProbedAgain(session, result, appendFsync);
+              onProbedAgain(session, result, sentNanos, appendFsync);
               return null;
             })
         .handle((done, failure) -> null);
   }
 
-  private void onProbedAgain(NodeSession session, Prober.Result result, String appendFsync) {
+  private void onProbedAgain(
+      NodeSession session, Prober.Result result, long sentNanos, String appendFsync) {
     String objection = listener.objection(result.probe());
-    apply(
-        session,
-        states -> {
-          NodeIdentity known = result.probe().identity();
-          if (known != null) {
-            identity = known.withAppendFsync(appendFsync);
-          }
-          states.onProbed(result.probe(), objection, time.nanos());
-        });
+    boolean applied =
+        apply(
+            session,
+            states -> {
+              NodeIdentity known = result.probe().identity();
+              if (known != null) {
+                identity = known.withAppendFsync(appendFsync);
+              }
+              states.onProbed(result.probe(), objection, time.nanos());
+            });
+    if (applied) {
+      liveness.onProbedAgain(sentNanos);
+    }
   }
 
   void close() {

@@ -61,6 +61,9 @@ final class Prober {
     }
   }
 
+  /** What follows the prefix in the key of the marker. */
+  static final String MARKER = ":%node";
+
   private static final String MARKER_SCRIPT = "EVAL of the marker script";
   private static final String RECORD_SCRIPT = "EVAL of the record script";
 
@@ -83,7 +86,7 @@ final class Prober {
    */
   Prober(String keyPrefix, long maxLeaseMillis, boolean clustered) {
     this.clustered = clustered;
-    this.markerKey = (keyPrefix + ":%node").getBytes(UTF_8);
+    this.markerKey = (keyPrefix + MARKER).getBytes(UTF_8);
     this.maxLeaseMillis = Long.toString(maxLeaseMillis).getBytes(US_ASCII);
   }
 
