@@ -254,7 +254,7 @@ final class WorldClient implements Nodes {
       NodeStatus status = links.get(i).status();
       String name = links.get(i).name;
       if (status.usable()
-          && status.record() == NodeRecord.NONE
+          && NodeRecord.NONE.equals(status.record())
           && own.members().contains(name)) {
         tell(new Tell(i, new RecordChange(RecordChange.Kind.TELL, own.by(0).of(name))));
       }
