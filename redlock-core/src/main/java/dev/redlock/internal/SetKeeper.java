@@ -5,6 +5,7 @@ import dev.redlock.internal.protocol.Membership;
 import dev.redlock.internal.protocol.Membership.Decision;
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.Membership.Tell;
+import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.SetOperator;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
@@ -157,9 +158,12 @@ final class SetKeeper {
   }
 
   synchronized List<Seen> seen() {
+    long now = context.time.nanos();
     List<Seen> seen = new ArrayList<>();
     for (int i = 0; i < context.nodes.count(); i++) {
-      seen.add(new Seen(context.nodes.name(i), context.nodes.ownStatus(i)));
+      NodeKnowledge known = context.nodes.knowledge(i);
+      long micros = known.clockKnown() ? known.estimateMicros(now) : 0;
+      seen.add(new Seen(context.nodes.name(i), context.nodes.ownStatus(i), micros));
     }
     return seen;
   }

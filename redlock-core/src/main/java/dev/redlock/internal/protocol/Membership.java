@@ -36,8 +36,14 @@ public final class Membership {
    *
    * @param name the name with which this client was configured, or that a record gave it
    * @param status its own status
+   * @param micros what its clock shows now, in microseconds; 0 if unknown
    */
-  public record Seen(String name, NodeStatus status) {
+  public record Seen(String name, NodeStatus status, long micros) {
+    /** A node whose clock is unknown. */
+    public Seen(String name, NodeStatus status) {
+      this(name, status, 0);
+    }
+
     private boolean keepsRecord() {
       return status.record() != null;
     }
@@ -359,8 +365,7 @@ public final class Membership {
   private Tell tell(int node, NodeRecord record) {
     return new Tell(
         node,
-        new RecordChange(
-            RecordChange.Kind.TELL, record.by(record.ballot()).of(aliases.get(node))));
+        new RecordChange(RecordChange.Kind.TELL, record.by(record.ballot()).of(aliases.get(node))));
   }
 
   /** For each member the node that has shown its name, or was made for it. */

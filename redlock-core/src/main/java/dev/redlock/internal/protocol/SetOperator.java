@@ -3,6 +3,7 @@ package dev.redlock.internal.protocol;
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.Membership.Tell;
 import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.RecordChange.Kind;
 import dev.redlock.spi.RestartGuard;
@@ -63,6 +64,12 @@ public final class SetOperator {
   private final @Nullable String remove;
   private final long maxLeaseMillis;
   private final long ballot;
+
+  /** How far a clock may have been off. */
+  private static final long CLOCK_MICROS = 2_000_000;
+
+  /** Whether this operator has written a set. */
+  private boolean wrote;
 
   private @Nullable NodeRecord next; // The set that is being written; its epoch does not change.
   private Phase phase = Phase.PROMISE;
@@ -163,8 +170,9 @@ public final class SetOperator {
     NodeRecord adopted = null;
     for (int i = 0; i < nodes.size(); i++) {
       NodeRecord record = said(nodes.get(i));
-      if (record == null || !writing.before().contains(record.name())) {
-        continue;
+      boolean young = nodes.get(i).status().state() == NodeStatus.State.QUARANTINED;
+      if (record == null || !writing.before().contains(record.name()) || young) {
+        continue; // A node that may have forgotten leases has forgotten what it promised.
       }
       if (record.promised() > ballot) {
         return refused(OVERTAKEN);
@@ -183,6 +191,7 @@ public final class SetOperator {
       return new Step(tells, "asks " + writing.before() + " for a promise", false, null);
     }
     next = adopted == null ? writing : adopted.by(ballot);
+    wrote = true;
     phase = Phase.OPEN;
     return new Step(List.of(), "opens " + next, false, null);
   }
@@ -242,13 +251,16 @@ public final class SetOperator {
     }
     Set<String> missing = new TreeSet<>(set.members());
     missing.removeAll(now.keySet());
+    if (!wrote && remove != null && !isReached(nodes, remove)) {
+      missing.remove(remove); // It is dead, and cannot say that it has stored the present set.
+    }
     String untold = tellRemoved(nodes, set, tells);
     String waiting = missing.isEmpty() ? untold : missing.toString();
     if (waiting != null) {
       return new Step(tells, "waits for " + waiting + " to store " + set, false, null);
     }
     long left = keptNanos + guardNanos(set) - nowNanos;
-    if (left > 0) {
+    if (left > 0 && (wrote || !areOld(nodes, set))) {
       long seconds = (left + 999_999_999) / 1_000_000_000;
       String why = "waits for leases of the set before to end: " + seconds + " s";
       return new Step(tells, why, false, null);
@@ -268,6 +280,21 @@ public final class SetOperator {
         tells.add(tell(i, Kind.SEAL, set));
       }
     }
+  }
+
+  private static boolean isReached(List<Seen> nodes, String name) {
+    return nodes.stream().anyMatch(n -> n.alias().equals(name) && n.status().usable());
+  }
+
+  /**
+   * Whether the clocks of all members say that the last change was complete long ago. For a change
+   * of its own an operator trusts no clock but its own.
+   */
+  private static boolean areOld(List<Seen> nodes, NodeRecord set) {
+    long guardMicros = guardNanos(set) / 1_000 + CLOCK_MICROS;
+    return nodes.stream()
+        .filter(node -> set.members().contains(node.alias()) && node.says())
+        .allMatch(node -> node.micros() - node.record().sinceMicros() > guardMicros);
   }
 
   /** The members that keep the raised floor, and since when. */

@@ -45,8 +45,7 @@ final class SetWorld {
   }
 
   static final long MAX_LEASE = 5_000;
-  static final long GUARD =
-      RestartGuard.guardTime(Duration.ofMillis(MAX_LEASE)).toMillis();
+  static final long GUARD = RestartGuard.guardTime(Duration.ofMillis(MAX_LEASE)).toMillis();
   static final long ROUND_TIMEOUT = 500;
   static final int POOL = 6;
   private static final long CHAOS_ENDS = 60_000;
@@ -106,8 +105,21 @@ final class SetWorld {
               + " %d continued; %d grants, %d extensions, %d repairs; %d restarts, %d in a change;"
               + " %d tells, %d contradictions, %d events")
           .formatted(
-              worlds, worldsWithChange, changes, removals, died, refused, resumed, grants,
-              extensions, repairs, restarts, restartsInChange, tells, contradictions, events);
+              worlds,
+              worldsWithChange,
+              changes,
+              removals,
+              died,
+              refused,
+              resumed,
+              grants,
+              extensions,
+              repairs,
+              restarts,
+              restartsInChange,
+              tells,
+              contradictions,
+              events);
     }
   }
 
@@ -225,8 +237,7 @@ final class SetWorld {
     lastGrant = now;
     leases.removeIf(other -> other.ended || other.validUntil <= now);
     for (WorldClient.Lease other : leases) {
-      violation =
-          "two leases: " + other + " and " + lease + " at " + now + states();
+      violation = "two leases: " + other + " and " + lease + " at " + now + states();
     }
     leases.add(lease);
   }
