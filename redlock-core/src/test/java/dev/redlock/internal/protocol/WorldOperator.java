@@ -66,9 +66,10 @@ final class WorldOperator {
     String in = others.isEmpty() ? null : others.get((int) world.between(0, others.size() - 1));
     String out = members.get((int) world.between(0, members.size() - 1));
     int kind = (int) world.between(0, 9);
-    if (kind < 3 && in != null && members.size() < 5) {
+    boolean grow = world.chance(world.growth);
+    if (kind < 6 && grow && in != null && members.size() < 5) {
       new WorldOperator(world, client, in, null, 0, false).start();
-    } else if (kind < 6 && members.size() > 1) {
+    } else if (kind < 6 && !grow && members.size() > 1) {
       new WorldOperator(world, client, null, out, 0, false).start();
     } else if (kind < 9 && in != null && members.size() > 1) {
       boolean addFirst = world.chance(0.5);
@@ -85,7 +86,7 @@ final class WorldOperator {
   void start() {
     world.operators.add(this);
     world.trace(() -> "starts " + this);
-    if (!last && world.chance(0.4)) {
+    if (!last && world.chance(0.25)) {
       world.after(world.between(100, 15_000), this::die);
     }
     world.after(1, this::tick);
@@ -129,12 +130,14 @@ final class WorldOperator {
       now += ++ticks * SetWorld.GUARD * MICRO;
     }
     Step step =
-        operator.next(nodes.stream().map(node -> view(node, nodes)).toList(), view(current), now);
+        operator.next(view(nodes, current), view(current), now);
     if (!step.progress().equals(progress)) {
       progress = step.progress();
       world.trace(() -> "step of " + this);
     }
-    step.tells().forEach(tell -> client.send(written(tell)));
+    step.tells().stream()
+        .filter(tell -> tell.node() < client.links.size())
+        .forEach(tell -> client.send(written(tell)));
     if (!step.tells().isEmpty() && !wrote && !current.isSealed()) {
       wrote = true;
       world.coverage.resumed++;
@@ -167,6 +170,23 @@ final class WorldOperator {
     }
     if (world.breaks(Break.NEXT_BEFORE_SEAL) && shown.exists()) {
       shown = sealed(shown, 0);
+    }
+    return shown;
+  }
+
+  private List<Seen> view(List<Seen> nodes, NodeRecord current) {
+    if (world.broken.isEmpty()) {
+      return nodes;
+    }
+    List<Seen> shown = new ArrayList<>();
+    nodes.forEach(node -> shown.add(view(node, nodes)));
+    if (world.breaks(Break.MAJORITY_SEAL) && isSealedByMajority(current, nodes)) {
+      for (String member : current.members()) {
+        NodeRecord record = sealed(current.of(member), 0);
+        shown.add(
+            new Seen(
+                member, new NodeStatus(NodeStatus.State.VOTING, 0, 0, 0, "", false, record)));
+      }
     }
     return shown;
   }
@@ -248,7 +268,7 @@ final class WorldOperator {
         r.members(),
         r.before(),
         r.floor(),
-        0,
+        r.ballot(),
         r.exists() ? promised : 0,
         r.maxLeaseMillis(),
         r.sinceMicros());
