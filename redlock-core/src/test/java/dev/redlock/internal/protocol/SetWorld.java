@@ -184,8 +184,16 @@ final class SetWorld {
       clients.add(client);
       client.start(firstList);
     }
-    after(between(1_000, 9_000), this::chaos);
-    after(between(3_000, 8_000), this::operate);
+    if (count == 3 && chance(0.3)) {
+      boolean grow = chance(0.5);
+      at(11_000, grow ? this::growAround : this::changeAround);
+      boolean quiet = chance(0.7);
+      at(quiet ? 60_000 : between(1_000, 9_000), this::chaos);
+      at(quiet ? 60_000 : between(3_000, 50_000), this::operate);
+    } else {
+      after(between(1_000, 9_000), this::chaos);
+      after(between(3_000, 8_000), this::operate);
+    }
     at(CHAOS_ENDS, this::heal);
     while (violation == null) {
       Event event = events.poll();
@@ -247,7 +255,17 @@ final class SetWorld {
     if (after.epoch() > opened) {
       opened = after.epoch();
       restartsInChange = 0;
+      if (!complete.exists()) {
+        complete = after; // The first set is complete at once.
+      } else if (complete.epoch() < opened - 1) {
+        complete = earlier(after); // As its operator has found.
+      }
     }
+  }
+
+  private static NodeRecord earlier(NodeRecord r) {
+    long epoch = r.epoch() - 1;
+    return new NodeRecord("", epoch, r.before(), List.of(), epoch, 0, 0, r.maxLeaseMillis(), 0);
   }
 
   void completed(NodeRecord set) {
@@ -346,6 +364,58 @@ final class SetWorld {
               restart(node);
             }
           }
+        });
+  }
+
+  /**
+   * Two members are added around a client that is cut off. Then two of the first members restart,
+   * and only this client reaches them for a while: its set must not come back.
+   */
+  private void growAround() {
+    NodeRecord set = clients.get(0).membership.current();
+    if (set.members().size() != 3) {
+      return;
+    }
+    WorldClient straggler = clients.get(2);
+    WorldNode a = node(set.members().get(0));
+    WorldNode b = node(set.members().get(1));
+    long alone = between(30_000, 36_000);
+    nodes.forEach(node -> straggler.cut(node, node == a || node == b ? alone : alone + 22_000));
+    WorldOperator.adds(this, clients.get(0), "n4", "n5");
+    after(
+        alone - between(0, 1_000),
+        () -> {
+          restart(a);
+          restart(b);
+          for (WorldClient other : clients.subList(0, 2)) {
+            other.cut(a, between(6_000, 15_000));
+            other.cut(b, between(6_000, 15_000));
+          }
+        });
+  }
+
+  /**
+   * A member is added and another removed while one member hears of nothing. Then another restarts,
+   * and a client that is cut off from the rest reaches both: their old set must not come back.
+   */
+  private void changeAround() {
+    NodeRecord set = clients.get(0).membership.current();
+    if (set.members().size() < 3) {
+      return;
+    }
+    WorldClient straggler = clients.get(2);
+    WorldNode a = node(set.members().get(0));
+    WorldNode b = node(set.members().get(1));
+    long until = between(8_500, 11_000);
+    nodes.forEach(node -> straggler.cut(node, node == b ? 1 : node == a ? until : 40_000));
+    long dark = between(16_000, 25_000);
+    clients.subList(0, 2).forEach(other -> other.cut(b, dark));
+    WorldOperator.replaces(this, clients.get(0), set.members().get(chance(0.5) ? 0 : 1), "n6");
+    after(
+        until,
+        () -> {
+          restart(a);
+          clients.subList(0, 2).forEach(other -> other.cut(a, between(7_000, 10_000)));
         });
   }
 

@@ -29,7 +29,13 @@ final class WorldOperator {
   boolean ended;
   private String progress = "";
   private long ticks;
+  private final boolean clocks; // Whether it knows the clocks of the nodes.
   private boolean wrote;
+
+  /** With {@link Break#MAJORITY_SEAL}: which set a majority has sealed, and since when. */
+  private long sealedEpoch;
+
+  private long sealedMicros;
 
   /** With {@link Break#TWO_MEMBERS}: sets as this operator means them, and as it writes them. */
   private final Map<List<String>, List<String>> written = new HashMap<>();
@@ -47,6 +53,7 @@ final class WorldOperator {
     this.remove = remove;
     this.last = last;
     ballot = world.nextBallot();
+    clocks = world.chance(0.7);
     operator = new SetOperator(add, remove, maxLeaseMillis, ballot);
   }
 
@@ -81,6 +88,18 @@ final class WorldOperator {
     } else if (kind == 9) {
       new WorldOperator(world, client, null, null, world.between(4_000, 5_000), false).start();
     }
+  }
+
+  static void adds(SetWorld world, WorldClient client, String one, String two) {
+    var first = new WorldOperator(world, client, one, null, 0, false);
+    first.then = new WorldOperator(world, client, two, null, 0, false);
+    first.start();
+  }
+
+  static void replaces(SetWorld world, WorldClient client, String out, String in) {
+    var first = new WorldOperator(world, client, in, null, 0, false);
+    first.then = new WorldOperator(world, client, null, out, 0, false);
+    first.start();
   }
 
   void start() {
@@ -130,13 +149,14 @@ final class WorldOperator {
       now += ++ticks * SetWorld.GUARD * MICRO;
     }
     Step step =
-        operator.next(view(nodes, current), view(current), now);
+        operator.next(
+            view(nodes, current), view(current), now, node -> clocks ? world.now * 1000 : 0);
     if (!step.progress().equals(progress)) {
       progress = step.progress();
       world.trace(() -> "step of " + this);
     }
     step.tells().stream()
-        .filter(tell -> tell.node() < client.links.size())
+        .filter(tell -> tell.node() < client.links.size()) // Not to what a broken rule invents.
         .forEach(tell -> client.send(written(tell)));
     if (!step.tells().isEmpty() && !wrote && !current.isSealed()) {
       wrote = true;
@@ -179,10 +199,14 @@ final class WorldOperator {
       return nodes;
     }
     List<Seen> shown = new ArrayList<>();
-    nodes.forEach(node -> shown.add(view(node, nodes)));
+    nodes.forEach(node -> shown.add(view(node)));
     if (world.breaks(Break.MAJORITY_SEAL) && isSealedByMajority(current, nodes)) {
+      if (sealedEpoch != current.epoch()) {
+        sealedEpoch = current.epoch();
+        sealedMicros = world.now * 1000;
+      }
       for (String member : current.members()) {
-        NodeRecord record = sealed(current.of(member), 0);
+        NodeRecord record = sealed(current.of(member), sealedMicros);
         shown.add(
             new Seen(
                 member, new NodeStatus(NodeStatus.State.VOTING, 0, 0, 0, "", false, record)));
@@ -191,7 +215,7 @@ final class WorldOperator {
     return shown;
   }
 
-  private Seen view(Seen node, List<Seen> all) {
+  private Seen view(Seen node) {
     NodeRecord record = node.status().record();
     if (record == null || !record.exists()) {
       return node;
@@ -201,7 +225,7 @@ final class WorldOperator {
       shown = promised(shown, ballot);
     }
     if (world.breaks(Break.MAJORITY_SEAL)) {
-      shown = isSealedByMajority(record, all) ? sealed(shown, 0) : shown;
+      shown = record.epoch() == sealedEpoch ? sealed(shown, sealedMicros) : shown;
     }
     NodeStatus s = node.status();
     return new Seen(
