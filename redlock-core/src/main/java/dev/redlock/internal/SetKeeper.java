@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * a node's status, and twice a second.
  */
 final class SetKeeper {
+  /** How far the estimate of a clock may be off. */
+  private static final long CLOCK_MICROS = 1_000_000;
+
   private final ClientContext context;
   private final long guardNanos;
   private final int seeds;
@@ -107,11 +110,17 @@ final class SetKeeper {
     SetOperator.Step step;
     List<Tell> tells = new ArrayList<>();
     synchronized (this) {
-      step = operator.next(seen(), membership.current(), context.time.nanos());
+      step = operator.next(seen(), membership.current(), context.time.nanos(), this::clock);
       take(step.tells(), tells);
     }
     tells.forEach(this::send);
     return step;
+  }
+
+  /** The clock of the node, rather too early; 0 if it is unknown. */
+  private long clock(int node) {
+    NodeKnowledge known = context.nodes.knowledge(node);
+    return known.clockKnown() ? known.estimateMicros(context.time.nanos()) - CLOCK_MICROS : 0;
   }
 
   /** Those to nodes that have answered the change before; they do so one after another. */
@@ -158,12 +167,9 @@ final class SetKeeper {
   }
 
   synchronized List<Seen> seen() {
-    long now = context.time.nanos();
     List<Seen> seen = new ArrayList<>();
     for (int i = 0; i < context.nodes.count(); i++) {
-      NodeKnowledge known = context.nodes.knowledge(i);
-      long micros = known.clockKnown() ? known.estimateMicros(now) : 0;
-      seen.add(new Seen(context.nodes.name(i), context.nodes.ownStatus(i), micros));
+      seen.add(new Seen(context.nodes.name(i), context.nodes.ownStatus(i)));
     }
     return seen;
   }

@@ -36,14 +36,8 @@ public final class Membership {
    *
    * @param name the name with which this client was configured, or that a record gave it
    * @param status its own status
-   * @param micros what its clock shows now, in microseconds; 0 if unknown
    */
-  public record Seen(String name, NodeStatus status, long micros) {
-    /** A node whose clock is unknown. */
-    public Seen(String name, NodeStatus status) {
-      this(name, status, 0);
-    }
-
+  public record Seen(String name, NodeStatus status) {
     private boolean keepsRecord() {
       return status.record() != null;
     }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,9 +66,6 @@ public final class SetOperator {
   private final long maxLeaseMillis;
   private final long ballot;
 
-  /** How far a clock may have been off. */
-  private static final long CLOCK_MICROS = 2_000_000;
-
   /** Whether this operator has written a set. */
   private boolean wrote;
 
@@ -100,6 +98,19 @@ public final class SetOperator {
    * @param current the record of the set that this client works with
    */
   public Step next(List<Seen> nodes, NodeRecord current, long nowNanos) {
+    return next(nodes, current, nowNanos, node -> 0);
+  }
+
+  /**
+   * Decides what to do next.
+   *
+   * @param nodes all nodes that have a number
+   * @param current the record of the set that this client works with
+   * @param nodeMicros by number: the clock of the node, rather too early; 0 if it is unknown. It
+   *     saves the wait for a set that each member has kept for long
+   */
+  public Step next(
+      List<Seen> nodes, NodeRecord current, long nowNanos, IntToLongFunction nodeMicros) {
     if (!current.exists()) {
       return waits("no node has a record of the set yet");
     }
@@ -112,7 +123,8 @@ public final class SetOperator {
       writing = begin(open); // Its operator has found the current set complete.
     }
     if (writing.epoch() == current.epoch() && current.isSealed()) {
-      return keep(nodes, current, nowNanos); // The last change, perhaps of another operator.
+      return keep(
+          nodes, current, nowNanos, nodeMicros); // The last change, perhaps of another operator.
     }
     return switch (phase) {
       case PROMISE -> promise(nodes, writing);
@@ -241,7 +253,7 @@ public final class SetOperator {
   }
 
   /** The floor is raised somewhere: each member must keep it for a guard time. */
-  private Step keep(List<Seen> nodes, NodeRecord set, long nowNanos) {
+  private Step keep(List<Seen> nodes, NodeRecord set, long nowNanos, IntToLongFunction nodeMicros) {
     List<Tell> tells = new ArrayList<>();
     sealOpen(nodes, set, tells);
     Map<String, Long> now = keepers(nodes, set);
@@ -260,7 +272,7 @@ public final class SetOperator {
       return new Step(tells, "waits for " + waiting + " to store " + set, false, null);
     }
     long left = keptNanos + guardNanos(set) - nowNanos;
-    if (left > 0 && (wrote || !areOld(nodes, set))) {
+    if (left > 0 && (wrote || !isOld(nodes, set, nodeMicros))) {
       long seconds = (left + 999_999_999) / 1_000_000_000;
       String why = "waits for leases of the set before to end: " + seconds + " s";
       return new Step(tells, why, false, null);
@@ -287,14 +299,19 @@ public final class SetOperator {
   }
 
   /**
-   * Whether the clocks of all members say that the last change was complete long ago. For a change
+   * Whether each member has kept the raised floor for a guard time by its own clock. For a change
    * of its own an operator trusts no clock but its own.
    */
-  private static boolean areOld(List<Seen> nodes, NodeRecord set) {
-    long guardMicros = guardNanos(set) / 1_000 + CLOCK_MICROS;
-    return nodes.stream()
-        .filter(node -> set.members().contains(node.alias()) && node.says())
-        .allMatch(node -> node.micros() - node.record().sinceMicros() > guardMicros);
+  private static boolean isOld(List<Seen> nodes, NodeRecord set, IntToLongFunction nodeMicros) {
+    Set<String> old = new HashSet<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeRecord record = said(nodes.get(i));
+      long age = record == null ? 0 : nodeMicros.applyAsLong(i) - record.sinceMicros();
+      if (record != null && record.isOfSameSet(set) && age * 1_000 >= guardNanos(set)) {
+        old.add(record.name());
+      }
+    }
+    return old.containsAll(set.members());
   }
 
   /** The members that keep the raised floor, and since when. */
