@@ -28,8 +28,7 @@ public final class Connections {
 
   private static boolean isUnsettled(List<NodeState> nodes) {
     PresentSet set = PresentSet.of(nodes);
-    return !set.isKnown()
-        || nodes.stream().anyMatch(node -> set.contains(node) && isConnecting(node));
+    return !set.isKnown() || set.members().stream().anyMatch(Connections::isConnecting);
   }
 
   private static boolean isConnecting(NodeState node) {

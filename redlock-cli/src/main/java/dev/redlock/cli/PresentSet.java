@@ -2,7 +2,6 @@ package dev.redlock.cli;
 
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeRecord;
-import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -16,18 +15,8 @@ public record PresentSet(@Nullable NodeRecord record, List<NodeState> nodes) {
 
   /** Reads the records of these nodes. */
   public static PresentSet of(List<NodeState> nodes) {
-    NodeRecord newest = null;
-    for (NodeState node : nodes) {
-      NodeRecord record = node.record();
-      if (record != null && (newest == null || AGE.compare(record, newest) > 0)) {
-        newest = record;
-      }
-    }
-    return new PresentSet(newest, nodes);
+    return new PresentSet(NodeState.newestRecord(nodes), nodes);
   }
-
-  private static final Comparator<NodeRecord> AGE =
-      Comparator.comparingLong(NodeRecord::epoch).thenComparingLong(NodeRecord::floor);
 
   /** How many members it has; without a record all configured nodes are members. */
   public int size() {
@@ -39,21 +28,15 @@ public record PresentSet(@Nullable NodeRecord record, List<NodeState> nodes) {
     return size() / 2 + 1;
   }
 
-  /** Whether the node is a member; without a record each node is. */
-  public boolean contains(NodeState node) {
-    return record == null || record.members().contains(nameOf(node));
+  /** The states of its members. */
+  public List<NodeState> members() {
+    return NodeState.members(nodes);
   }
 
   /** Whether this client has begun to connect to each member. */
   public boolean isKnown() {
     return record == null
-        || nodes.stream().map(PresentSet::nameOf).toList().containsAll(record.members());
-  }
-
-  /** The name of the node in the set: what its record says, otherwise as it was configured. */
-  public static String nameOf(NodeState node) {
-    NodeRecord record = node.record();
-    return record == null || record.name().isEmpty() ? node.node() : record.name();
+        || nodes.stream().map(NodeState::nameInSet).toList().containsAll(record.members());
   }
 
   /** The name in the set of the node that a person calls so: by this name, or as configured. */
@@ -63,7 +46,7 @@ public record PresentSet(@Nullable NodeRecord record, List<NodeState> nodes) {
     }
     return nodes.stream()
         .filter(node -> node.node().equals(called))
-        .map(PresentSet::nameOf)
+        .map(NodeState::nameInSet)
         .findFirst()
         .orElse(called);
   }

@@ -31,7 +31,7 @@ class UsageTest {
         "nodes add --nodes redis://127.0.0.1:1",
         "nodes add --nodes redis://127.0.0.1:1 redis://127.0.0.1:2",
         "nodes add --nodes redis://127.0.0.1:1 user:secret@127.0.0.1:2",
-        "nodes add --nodes redis://127.0.0.1:1 host",
+        "nodes add --nodes redis://127.0.0.1:1 host:0",
         "nodes remove --nodes redis://127.0.0.1:1",
         "nodes replace --nodes redis://127.0.0.1:1 127.0.0.1:1",
         "run --nonsense a -- true",

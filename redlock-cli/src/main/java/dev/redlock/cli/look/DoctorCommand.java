@@ -35,7 +35,9 @@ public final class DoctorCommand extends Look {
     List<NodeFindings> nodes = diagnosis.nodes();
     PresentSet set = PresentSet.of(nodes.stream().map(NodeFindings::node).toList());
     long answered =
-        nodes.stream().filter(n -> n.server() != null && set.contains(n.node())).count();
+        nodes.stream()
+            .filter(node -> node.server() != null && set.members().contains(node.node()))
+            .count();
     if (answered < set.quorum()) {
       throw tooFew("%d of %d nodes answered".formatted(answered, set.size()));
     }

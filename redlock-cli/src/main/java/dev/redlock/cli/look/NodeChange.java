@@ -11,6 +11,7 @@ import dev.redlock.operations.Operations;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.Printable;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
@@ -27,6 +28,7 @@ import picocli.CommandLine.ParentCommand;
  * standard output. If it is interrupted, the same command continues what it began.
  */
 abstract class NodeChange implements Callable<Integer> {
+  private static final Duration CONNECTING = Duration.ofSeconds(3);
   private static final String CONTINUE = "run the same command again to continue";
 
   /** The steps of a wait differ only in the seconds that are left. */
@@ -52,9 +54,14 @@ abstract class NodeChange implements Callable<Integer> {
   private int change(Redlock client, PrintWriter out) {
     Operations operations = client.operations();
     PresentSet set = PresentSet.of(operations.nodes());
+    Progress progress = new Progress(nodes().err());
     Interruption interruption = new Interruption(client);
     try {
-      await(begin(operations, set, new Progress(nodes().err())));
+      CompletionStage<List<String>> change = begin(operations, set, progress);
+      if (!client.awaitReady(CONNECTING)) {
+        throw NodesCommand.tooFew(PresentSet.of(operations.nodes()));
+      }
+      await(change);
     } finally {
       interruption.end();
     }

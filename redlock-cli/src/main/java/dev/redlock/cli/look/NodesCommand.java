@@ -1,6 +1,7 @@
 package dev.redlock.cli.look;
 
 import dev.redlock.cli.ExitCode;
+import dev.redlock.cli.Failure;
 import dev.redlock.cli.PresentSet;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
@@ -29,13 +30,16 @@ public final class NodesCommand extends Look {
     } else {
       print(set, out);
     }
-    long voting = voting(set.nodes());
-    if (voting >= set.quorum()) {
+    if (voting(set.nodes()) >= set.quorum()) {
       return ExitCode.OK;
     }
-    throw tooFew(
+    throw tooFew(set);
+  }
+
+  static Failure tooFew(PresentSet set) {
+    return tooFew(
         "%d of %d nodes vote, %d are needed: no lock can be acquired now"
-            .formatted(voting, set.size(), set.quorum()));
+            .formatted(voting(set.nodes()), set.size(), set.quorum()));
   }
 
   private static void print(PresentSet set, PrintWriter out) {

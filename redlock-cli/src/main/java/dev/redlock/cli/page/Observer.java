@@ -47,7 +47,7 @@ final class Observer {
       problem = e.getMessage();
     }
     PresentSet set = PresentSet.of(operations.nodes());
-    List<NodeState> states = set.nodes().stream().filter(set::contains).toList();
+    List<NodeState> states = set.members();
     return new Json()
         .put("now", nowMillis)
         .putMillis("every", every)
