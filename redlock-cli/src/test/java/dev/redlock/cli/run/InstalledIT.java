@@ -120,8 +120,10 @@ class InstalledIT {
             + " COMP_WORDS=(redlock ins); COMP_CWORD=1; _complete_redlock;"
             + " echo \"${COMPREPLY[@]}\";"
             + " COMP_WORDS=(redlock run --gr); COMP_CWORD=2; _complete_redlock;"
+            + " echo \"${COMPREPLY[@]}\";"
+            + " COMP_WORDS=(redlock nodes rep); COMP_CWORD=2; _complete_redlock;"
             + " echo \"${COMPREPLY[@]}\"";
-    assertThat(shell(complete)).isEqualTo("inspect\n--grace\n");
+    assertThat(shell(complete)).isEqualTo("inspect\n--grace\nreplace\n");
   }
 
   /**
