@@ -213,6 +213,43 @@ class SetChangeIT {
   }
 
   @Test
+  void databasesOfTheSameServers_areAComplaint() throws Exception {
+    Redlock first = client(0, 1, 2);
+    awaitMembers(first, 0, 1, 2);
+    Redlock second =
+        client(
+            IntStream.range(0, 3).mapToObj(i -> nodes.get(i).uri() + "/1").toArray(String[]::new));
+    assertThat(second.awaitReady(Duration.ofSeconds(10))).isTrue();
+    assertThat(second.operations().doctor().toCompletableFuture().get(10, SECONDS).nodes())
+        .hasSize(3)
+        .allSatisfy(
+            node ->
+                assertThat(node.complaints())
+                    .contains(
+                        "database 0 of this server has locks with the same key prefix: clients that"
+                            + " use different databases do not exclude each other"));
+  }
+
+  @Test
+  void otherKeyPrefix_isASeparateSet() {
+    Redlock first = client(0, 1, 2);
+    awaitMembers(first, 0, 1, 2);
+    Redlock second =
+        Redlock.builder()
+            .nodes(nodes.get(0).uri(), nodes.get(3).uri(), nodes.get(4).uri())
+            .keyPrefix("other")
+            .maxLeaseTime(LONGEST)
+            .restartGuard(RestartGuard.OFF)
+            .build();
+    clients.add(second);
+    awaitMembers(second, 0, 3, 4);
+    try (Lease lease = first.lock("x").acquire(Duration.ofSeconds(5));
+        Lease other = second.lock("x").acquire(Duration.ofSeconds(5))) {
+      assertThat(lease.isValid() && other.isValid()).isTrue();
+    }
+  }
+
+  @Test
   @Tag("thorough")
   void unreachableMember_isARefusalInWords() {
     Redlock operator = client(0, 1, 2);

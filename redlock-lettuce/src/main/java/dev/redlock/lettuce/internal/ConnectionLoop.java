@@ -369,10 +369,13 @@ final class ConnectionLoop {
         .whenComplete(
             (result, failure) -> {
               if (result != null) {
-                onProbedAgain(session, result, sentNanos, "");
+                onProbedAgain(session, result, sentNanos, new Asked("", ""));
               }
             });
   }
+
+  /** What only the doctor asks for. */
+  private record Asked(String appendFsync, String otherDatabases) {}
 
   CompletionStage<Void> probeForDoctor() {
     NodeSession session = open;
@@ -383,17 +386,17 @@ final class ConnectionLoop {
     return prober
         .probeAgain(session, markerSince())
         .thenCombine(
-            prober.appendFsync(session),
-            (result, appendFsync) -> {
+            prober.appendFsync(session).thenCombine(prober.otherDatabases(session), Asked::new),
+            (result, asked) -> {
               reportClock(result.probe(), sentNanos);
-              onProbedAgain(session, result, sentNanos, appendFsync);
+              onProbedAgain(session, result, sentNanos, asked);
               return null;
             })
         .handle((done, failure) -> null);
   }
 
   private void onProbedAgain(
-      NodeSession session, Prober.Result result, long sentNanos, String appendFsync) {
+      NodeSession session, Prober.Result result, long sentNanos, Asked asked) {
     String objection = listener.objection(result.probe());
     boolean applied =
         apply(
@@ -401,7 +404,7 @@ final class ConnectionLoop {
             states -> {
               NodeIdentity known = result.probe().identity();
               if (known != null) {
-                identity = known.withAppendFsync(appendFsync);
+                identity = known.asked(asked.appendFsync(), asked.otherDatabases());
               }
               states.onProbed(result.probe(), objection, time.nanos());
             });
