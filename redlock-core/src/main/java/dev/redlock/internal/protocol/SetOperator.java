@@ -119,7 +119,8 @@ public final class SetOperator {
       writing = begin(open); // Its operator has found the current set complete.
     }
     if (writing.epoch() == current.epoch() && current.isSealed()) {
-      return keep(nodes, current, nowNanos, nodeMicros); // The last change, perhaps of another operator.
+      return keep(
+          nodes, current, nowNanos, nodeMicros); // The last change, perhaps of another operator.
     }
     return switch (phase) {
       case PROMISE -> promise(nodes, writing);
@@ -246,8 +247,7 @@ public final class SetOperator {
   }
 
   /** The floor is raised somewhere: each member must keep it for a guard time. */
-  private Step keep(
-      List<Seen> nodes, NodeRecord set, long nowNanos, IntToLongFunction nodeMicros) {
+  private Step keep(List<Seen> nodes, NodeRecord set, long nowNanos, IntToLongFunction nodeMicros) {
     List<Tell> tells = new ArrayList<>();
     sealOpen(nodes, set, tells);
     Map<String, Long> now = keepers(nodes, set);
@@ -341,7 +341,9 @@ public final class SetOperator {
       NodeRecord record = said(node);
       if (record != null
           && record.promised() > ballot
-          && writing.before().contains(record.name())) {
+          && record.epoch() <= writing.epoch()
+          && (writing.before().contains(record.name())
+              || writing.members().contains(record.name()))) {
         return true;
       }
     }

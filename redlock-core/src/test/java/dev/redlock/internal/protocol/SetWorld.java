@@ -45,8 +45,7 @@ final class SetWorld {
   }
 
   static final long MAX_LEASE = 5_000;
-  static final long GUARD =
-      RestartGuard.guardTime(Duration.ofMillis(MAX_LEASE)).toMillis();
+  static final long GUARD = RestartGuard.guardTime(Duration.ofMillis(MAX_LEASE)).toMillis();
   static final long ROUND_TIMEOUT = 500;
   static final int POOL = 6;
   private static final int RESTARTS_IN_A_CHANGE = 2;
@@ -112,8 +111,21 @@ final class SetWorld {
               + " %d continued; %d grants, %d extensions, %d repairs; %d restarts, %d in a change;"
               + " %d tells, %d contradictions, %d events")
           .formatted(
-              worlds, worldsWithChange, changes, removals, died, refused, resumed, grants,
-              extensions, repairs, restarts, restartsInChange, tells, contradictions, events);
+              worlds,
+              worldsWithChange,
+              changes,
+              removals,
+              died,
+              refused,
+              resumed,
+              grants,
+              extensions,
+              repairs,
+              restarts,
+              restartsInChange,
+              tells,
+              contradictions,
+              events);
     }
   }
 
@@ -241,8 +253,7 @@ final class SetWorld {
     lastGrant = now;
     leases.removeIf(other -> other.ended || other.validUntil <= now);
     for (WorldClient.Lease other : leases) {
-      violation =
-          "two leases: " + other + " and " + lease + " at " + now + states();
+      violation = "two leases: " + other + " and " + lease + " at " + now + states();
     }
     leases.add(lease);
   }
@@ -406,17 +417,24 @@ final class SetWorld {
     WorldClient straggler = clients.get(2);
     WorldNode a = node(set.members().get(0));
     WorldNode b = node(set.members().get(1));
-    long until = between(8_500, 11_000);
-    nodes.forEach(node -> straggler.cut(node, node == b ? 1 : node == a ? until : 40_000));
-    long dark = between(16_000, 25_000);
+    nodes.forEach(node -> straggler.cut(node, node == b ? 1 : 45_000));
+    long dark = between(14_000, 30_000);
     clients.subList(0, 2).forEach(other -> other.cut(b, dark));
     WorldOperator.replaces(this, clients.get(0), set.members().get(chance(0.5) ? 0 : 1), "n6");
-    after(
-        until,
-        () -> {
-          restart(a);
-          clients.subList(0, 2).forEach(other -> other.cut(a, between(7_000, 10_000)));
-        });
+    whenSealed(a, set.epoch() + 1, straggler);
+  }
+
+  private void whenSealed(WorldNode a, long epoch, WorldClient straggler) {
+    if (calm()) {
+      return;
+    }
+    if (a.record.epoch() != epoch || !a.record.isSealed()) {
+      after(50, () -> whenSealed(a, epoch, straggler));
+      return;
+    }
+    restart(a);
+    straggler.uncut(a);
+    clients.subList(0, 2).forEach(other -> other.cut(a, between(6_500, 9_000)));
   }
 
   private void restart(WorldNode node) {

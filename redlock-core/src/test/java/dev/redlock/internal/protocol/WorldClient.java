@@ -84,8 +84,7 @@ final class WorldClient implements Nodes {
     inbox.clear();
     lease = null;
     asking = false;
-    membership =
-        new Membership(seeds.size(), SetWorld.MAX_LEASE, SetWorld.GUARD * MICRO, nanos());
+    membership = new Membership(seeds.size(), SetWorld.MAX_LEASE, SetWorld.GUARD * MICRO, nanos());
     members = Members.all(seeds.size());
     for (String seed : seeds) {
       add(seed);
@@ -150,6 +149,10 @@ final class WorldClient implements Nodes {
   void cut(WorldNode node, long millis) {
     world.trace(() -> "c" + number + " is cut from n" + node.number + " for " + millis);
     links.stream().filter(link -> link.node == node).forEach(link -> link.cut(millis));
+  }
+
+  void uncut(WorldNode node) {
+    links.stream().filter(link -> link.node == node).forEach(WorldLink::heal);
   }
 
   void delay(WorldNode node, long millis) {
@@ -253,9 +256,7 @@ final class WorldClient implements Nodes {
     for (int i = 0; i < links.size(); i++) {
       NodeStatus status = links.get(i).status();
       String name = links.get(i).name;
-      if (status.usable()
-          && status.record() == NodeRecord.NONE
-          && own.members().contains(name)) {
+      if (status.usable() && status.record() == NodeRecord.NONE && own.members().contains(name)) {
         tell(new Tell(i, new RecordChange(RecordChange.Kind.TELL, own.by(0).of(name))));
       }
     }
@@ -296,8 +297,7 @@ final class WorldClient implements Nodes {
       WorldLink link = links.get(i);
       int node = i;
       if (members.contains(i) && status(i).votes()) {
-        link.send(
-            () -> link.node.acquire(round.id), code -> round.acquired(node, code));
+        link.send(() -> link.node.acquire(round.id), code -> round.acquired(node, code));
       }
     }
     int in = life;
@@ -326,7 +326,8 @@ final class WorldClient implements Nodes {
     world.trace(() -> "granted " + won);
     world.granted(won);
     boolean extended = world.chance(0.8);
-    long hold = world.calm() || world.chance(0.7) ? world.between(10, 2_000) : world.between(2_000, 25_000);
+    long hold =
+        world.calm() || world.chance(0.7) ? world.between(10, 2_000) : world.between(2_000, 25_000);
     if (extended) {
       world.after(SetWorld.MAX_LEASE / 3, () -> deliver(() -> extend(won)));
     }
@@ -370,8 +371,7 @@ final class WorldClient implements Nodes {
       WorldLink link = links.get(i);
       int node = i;
       if (members.contains(i) && status(i).usable()) {
-        link.send(
-            () -> link.node.extend(held.id), code -> round.extended(held, node, code));
+        link.send(() -> link.node.extend(held.id), code -> round.extended(held, node, code));
       }
     }
     world.after(SetWorld.MAX_LEASE / 3, () -> deliver(() -> extend(held)));
@@ -511,8 +511,21 @@ final class WorldClient implements Nodes {
 
   @Override
   public String toString() {
-    return "c" + number + " " + list + (isPaused() ? " paused " : " ") + membership.current()
-        + " floor " + membership.current().floor() + " members " + members + " " + links
-        + " objections " + objections + " lease " + lease;
+    return "c"
+        + number
+        + " "
+        + list
+        + (isPaused() ? " paused " : " ")
+        + membership.current()
+        + " floor "
+        + membership.current().floor()
+        + " members "
+        + members
+        + " "
+        + links
+        + " objections "
+        + objections
+        + " lease "
+        + lease;
   }
 }

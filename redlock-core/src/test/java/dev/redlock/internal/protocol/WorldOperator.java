@@ -208,8 +208,7 @@ final class WorldOperator {
       for (String member : current.members()) {
         NodeRecord record = sealed(current.of(member), sealedMicros);
         shown.add(
-            new Seen(
-                member, new NodeStatus(NodeStatus.State.VOTING, 0, 0, 0, "", false, record)));
+            new Seen(member, new NodeStatus(NodeStatus.State.VOTING, 0, 0, 0, "", false, record)));
       }
     }
     return shown;
