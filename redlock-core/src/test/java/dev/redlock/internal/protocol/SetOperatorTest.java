@@ -118,7 +118,7 @@ final class SetOperatorTest {
             set.record("a"),
             new RecordChange(RecordChange.Kind.OPEN, open.of("a")),
             set.now / 1_000));
-    assertThat(set.run(operator("d", null), 60).done()).isTrue();
+    assertThat(set.run(operator("d", null), 60).progress()).startsWith("complete: ");
     assertThat(members()).containsExactly("a", "b", "d");
     assertThat(set.membership.current().epoch()).isEqualTo(3);
   }
@@ -144,8 +144,8 @@ final class SetOperatorTest {
   void deadMember_isRemovedAndAnotherAdded() {
     set.settle();
     set.down.add("c");
-    assertThat(set.run(operator(null, "c"), 60).done()).isTrue();
-    assertThat(set.run(operator("d", null), 60).done()).isTrue();
+    assertThat(set.run(operator(null, "c"), 60).progress()).startsWith("complete: ");
+    assertThat(set.run(operator("d", null), 60).progress()).startsWith("complete: ");
     assertThat(members()).containsExactly("a", "b", "d");
     assertThat(set.record("c").epoch()).isEqualTo(1);
   }
