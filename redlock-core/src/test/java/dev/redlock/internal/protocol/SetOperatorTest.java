@@ -55,14 +55,27 @@ final class SetOperatorTest {
   }
 
   @Test
-  void add_whoseClocksShowAnOldSet_beginsAtOnce() {
+  void change_thatIsComplete_isNotedSoThatADeadMemberCanBeRemoved() {
     set.settle();
+    assertThat(set.run(operator("d", null), 60).done()).isTrue();
+    assertThat(set.record("a").isComplete()).isTrue();
+    set.down.add("c");
+    long begun = set.now;
+    assertThat(set.run(operator(null, "c"), 60).done()).isTrue();
+    assertThat(set.now - begun)
+        .isBetween(SetFixture.GUARD, SetFixture.GUARD + 4 * SetFixture.SECOND);
+    assertThat(members()).containsExactly("a", "b", "d");
+  }
+
+  @Test
+  void wait_ofAnHeirThatKnowsTheClocks_isOverWithThatOfTheDeadOperator() {
+    set.settle();
+    until(operator("d", null), "d", 2, 2);
     set.now += 2 * SetFixture.GUARD;
-    SetOperator operator = operator("d", null);
-    operator.next(set.seen(), set.membership.current(), set.now, node -> set.now / 1_000);
     Step step =
-        operator.next(set.seen(), set.membership.current(), set.now, node -> set.now / 1_000);
-    assertThat(step.progress()).isEqualTo("asks [a, b, c] for a promise");
+        operator("e", null)
+            .next(set.seen(), set.membership.current(), set.now, node -> set.now / 1_000);
+    assertThat(step.progress()).isEqualTo("notes that the change is complete: epoch 2: a, b, c, d");
   }
 
   @Test

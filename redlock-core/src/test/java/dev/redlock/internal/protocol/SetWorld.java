@@ -265,6 +265,7 @@ final class SetWorld {
     sets.add(after.members());
     if (after.epoch() > opened) {
       opened = after.epoch();
+      coverage.removals += after.before().size() > after.members().size() ? 1 : 0;
       restartsInChange = 0;
       if (!complete.exists()) {
         complete = after; // The first set is complete at once.
@@ -282,7 +283,6 @@ final class SetWorld {
   void completed(NodeRecord set) {
     if (set.epoch() > complete.epoch()) {
       coverage.changes += set.epoch() > 1 ? 1 : 0;
-      coverage.removals += set.before().size() > set.members().size() ? 1 : 0;
       complete = set;
       trace(() -> "complete: " + set);
     }

@@ -256,7 +256,9 @@ final class WorldClient implements Nodes {
     for (int i = 0; i < links.size(); i++) {
       NodeStatus status = links.get(i).status();
       String name = links.get(i).name;
-      if (status.usable() && NodeRecord.NONE.equals(status.record()) && own.members().contains(name)) {
+      if (status.usable()
+          && NodeRecord.NONE.equals(status.record())
+          && own.members().contains(name)) {
         tell(new Tell(i, new RecordChange(RecordChange.Kind.TELL, own.by(0).of(name))));
       }
     }
