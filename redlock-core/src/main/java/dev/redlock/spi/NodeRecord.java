@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param name the name of the node in the set; empty if it was not told
  * @param epoch the number of the newest set that the node knows; 0 in {@link #NONE}
  * @param members the names of the members of that set, sorted
- * @param before the members of the set before it; empty for the first
+ * @param before the members of the set before it; empty for the first, and once the change is
+ *     complete
  * @param floor the lowest epoch whose votes count here: {@code epoch − 1} while a change is open,
  *     {@code epoch} once it is sealed
  * @param ballot of the operator that wrote this set, also if another node's word was copied; 0 for
@@ -59,6 +60,17 @@ public record NodeRecord(
   /** Whether votes of earlier epochs no longer count here. */
   public boolean isSealed() {
     return floor == epoch;
+  }
+
+  /** Whether each member has kept this set for a guard time: the next change may begin. */
+  public boolean isComplete() {
+    return isSealed() && before.isEmpty();
+  }
+
+  /** As an operator writes it that has found the change complete. */
+  public NodeRecord complete() {
+    return new NodeRecord(
+        name, epoch, members, List.of(), floor, ballot, promised, maxLeaseMillis, sinceMicros);
   }
 
   /** Whether the other record has the same epoch and set. */
@@ -115,7 +127,11 @@ public record NodeRecord(
     if (newer || chosen) {
       return given.written(stored, given.floor, given.ballot, promise(stored, given, now), now);
     }
-    return stored.isOfSameSet(given) ? stored.raised(given.floor, now) : stored;
+    if (!stored.isOfSameSet(given)) {
+      return stored;
+    }
+    NodeRecord raised = stored.raised(given.floor, now);
+    return given.isComplete() ? raised.complete() : raised;
   }
 
   /** A member that has lost its record has forgotten whom it has promised to refuse. */

@@ -272,10 +272,19 @@ public final class Membership {
    */
   private void adopt(List<Seen> nodes, NodeRecord newest) {
     boolean same = newest.isOfSameSet(current);
-    if (!current.exists() || same || newest.isSealed() || isStoredByMajority(nodes, newest)) {
+    if (same || newest.isSealed() || isStoredByMajority(nodes, newest)) {
       boolean newer = newest.epoch() >= current.epoch();
       current = newer ? newest : current;
+    } else if (newest.epoch() > current.epoch() + 1) {
+      current = completeBefore(newest);
     }
+  }
+
+  /** The set before one that is open: it is complete, or the other would not be open. */
+  private static NodeRecord completeBefore(NodeRecord open) {
+    long epoch = open.epoch() - 1;
+    long longest = open.maxLeaseMillis();
+    return new NodeRecord("", epoch, open.before(), List.of(), epoch, 0, 0, longest, 0);
   }
 
   private static boolean isStoredByMajority(List<Seen> nodes, NodeRecord set) {

@@ -38,7 +38,8 @@ import org.jspecify.annotations.Nullable;
  *       granted or extended by the old set any more.
  *   <li><b>Wait</b> until <em>each</em> member of the new set has kept the raised floor for one
  *       guard time. A majority is not enough: a member that restarts empty copies the word of
- *       another, and that one may not have raised its floor.
+ *       another, and that one may not have raised its floor. Then it is noted on the members that
+ *       the change is complete.
  * </ol>
  */
 public final class SetOperator {
@@ -255,6 +256,13 @@ public final class SetOperator {
   /** The floor is raised somewhere: each member must keep it for a guard time. */
   private Step keep(List<Seen> nodes, NodeRecord set, long nowNanos, IntToLongFunction nodeMicros) {
     List<Tell> tells = new ArrayList<>();
+    Set<String> marked = mark(nodes, set, tells);
+    if (!marked.isEmpty()) {
+      return count(marked, set.members()) < majority(set.members())
+          ? new Step(tells, "notes that the change is complete: " + set, false, null)
+          : proceed(set, tells);
+    }
+    tells.clear();
     sealOpen(nodes, set, tells);
     Map<String, Long> now = keepers(nodes, set);
     if (!now.equals(kept)) {
@@ -277,6 +285,29 @@ public final class SetOperator {
       String why = "waits for leases of the set before to end: " + seconds + " s";
       return new Step(tells, why, false, null);
     }
+    mark(nodes, set, tells);
+    return new Step(tells, "notes that the change is complete: " + set, false, null);
+  }
+
+  /**
+   * Notes on the members that the change is complete; returns those on which it is noted. So the
+   * next change can remove a member that is dead by then.
+   */
+  private Set<String> mark(List<Seen> nodes, NodeRecord set, List<Tell> tells) {
+    Set<String> marked = new HashSet<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeRecord record = said(nodes.get(i));
+      if (record != null && record.isOfSameSet(set) && record.isComplete()) {
+        marked.add(record.name());
+      } else if (record != null && record.isOfSameSet(set) && record.isSealed()) {
+        tells.add(tell(i, Kind.TELL, record.complete()));
+      }
+    }
+    return marked;
+  }
+
+  /** The set is complete: begins this operator's own change, unless it is made. */
+  private Step proceed(NodeRecord set, List<Tell> tells) {
     NodeRecord after = successor(set);
     if (after.members().isEmpty()) {
       return refused(remove + " is the only member");
@@ -357,7 +388,9 @@ public final class SetOperator {
       NodeRecord record = said(node);
       if (record != null
           && record.promised() > ballot
-          && writing.before().contains(record.name())) {
+          && record.epoch() <= writing.epoch()
+          && (writing.before().contains(record.name())
+              || writing.members().contains(record.name()))) {
         return true;
       }
     }

@@ -265,6 +265,7 @@ final class SetWorld {
     sets.add(after.members());
     if (after.epoch() > opened) {
       opened = after.epoch();
+      coverage.removals += after.before().size() > after.members().size() ? 1 : 0;
       restartsInChange = 0;
       if (!complete.exists()) {
         complete = after; // The first set is complete at once.
@@ -282,7 +283,6 @@ final class SetWorld {
   void completed(NodeRecord set) {
     if (set.epoch() > complete.epoch()) {
       coverage.changes += set.epoch() > 1 ? 1 : 0;
-      coverage.removals += set.before().size() > set.members().size() ? 1 : 0;
       complete = set;
       trace(() -> "complete: " + set);
     }
@@ -417,17 +417,24 @@ final class SetWorld {
     WorldClient straggler = clients.get(2);
     WorldNode a = node(set.members().get(0));
     WorldNode b = node(set.members().get(1));
-    long until = between(8_500, 11_000);
-    nodes.forEach(node -> straggler.cut(node, node == b ? 1 : node == a ? until : 40_000));
-    long dark = between(16_000, 25_000);
+    nodes.forEach(node -> straggler.cut(node, node == b ? 1 : 45_000));
+    long dark = between(14_000, 30_000);
     clients.subList(0, 2).forEach(other -> other.cut(b, dark));
     WorldOperator.replaces(this, clients.get(0), set.members().get(chance(0.5) ? 0 : 1), "n6");
-    after(
-        until,
-        () -> {
-          restart(a);
-          clients.subList(0, 2).forEach(other -> other.cut(a, between(7_000, 10_000)));
-        });
+    whenSealed(a, set.epoch() + 1, straggler);
+  }
+
+  private void whenSealed(WorldNode a, long epoch, WorldClient straggler) {
+    if (calm()) {
+      return;
+    }
+    if (a.record.epoch() != epoch || !a.record.isSealed()) {
+      after(50, () -> whenSealed(a, epoch, straggler));
+      return;
+    }
+    restart(a);
+    straggler.uncut(a);
+    clients.subList(0, 2).forEach(other -> other.cut(a, between(6_500, 9_000)));
   }
 
   private void restart(WorldNode node) {

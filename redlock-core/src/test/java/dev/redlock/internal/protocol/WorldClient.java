@@ -151,6 +151,10 @@ final class WorldClient implements Nodes {
     links.stream().filter(link -> link.node == node).forEach(link -> link.cut(millis));
   }
 
+  void uncut(WorldNode node) {
+    links.stream().filter(link -> link.node == node).forEach(WorldLink::heal);
+  }
+
   void delay(WorldNode node, long millis) {
     links.stream().filter(link -> link.node == node).forEach(link -> link.slow(millis));
   }

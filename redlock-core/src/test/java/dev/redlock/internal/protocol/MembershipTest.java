@@ -1,0 +1,260 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.internal.protocol.Membership.Decision;
+import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.RecordChange;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Which set a client works with, and what it writes. */
+final class MembershipTest {
+  /** The set after the first one: c is replaced by d in two steps. */
+  private static final NodeRecord THIRD =
+      new NodeRecord("", 3, List.of("a", "b", "d"), List.of("a", "b"), 3, 9, 9, 5_000, 7);
+
+  private static final String REMEDY =
+      "; two lists of masters were used for one deployment. Stop the clients with the wrong list,"
+          + " and restart empty the masters that have its record";
+
+  @Test
+  void firstClient_withAllNodesUp_writesTheRecordAtOnce() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    Decision first = set.review();
+    assertThat(first.tells()).hasSize(3);
+    assertThat(first.objections()).doesNotContainNull();
+    Decision settled = set.settle();
+    assertThat(settled.members()).isEqualTo(new Members(1, List.of("a", "b", "c"), 7));
+    assertThat(settled.objections()).containsOnlyNulls();
+    assertThat(set.record("b").name()).isEqualTo("b");
+  }
+
+  @Test
+  void firstClient_withOneNodeDown_writesTheRecordAfterFiveSeconds() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.down.add("c");
+    set.now += 4_999_000_000L;
+    assertThat(set.settle().tells()).isEmpty();
+    assertThat(set.records).isEmpty();
+    set.now += 1_000_000;
+    Decision settled = set.settle();
+    assertThat(set.records).containsOnlyKeys("a", "b");
+    assertThat(settled.members().quorum()).isEqualTo(2);
+    assertThat(settled.objections()).containsOnlyNulls();
+  }
+
+  @Test
+  void firstClient_withoutAMajority_writesNothing() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.down.addAll(List.of("b", "c"));
+    set.now += 60 * SetFixture.SECOND;
+    assertThat(set.settle().objections().get(0))
+        .isEqualTo("waits for the other nodes: none has a record of the set");
+    assertThat(set.records).isEmpty();
+  }
+
+  @Test
+  void secondClient_withOneNodeInCommon_worksWithTheRecord() {
+    SetFixture first = new SetFixture("a", "b", "c");
+    first.settle();
+    SetFixture other = first.another("a", "d", "e");
+    Decision settled = other.settle();
+    assertThat(other.membership.current().members()).containsExactly("a", "b", "c");
+    assertThat(settled.members().names()).containsExactly("a", "b", "c");
+    assertThat(settled.objections().get(1)).isEqualTo("is no member of the set: epoch 1: a, b, c");
+    assertThat(other.record("d").exists()).isFalse();
+    assertThat(other.membership.seeds()).containsExactly("a", "d", "e");
+  }
+
+  @Test
+  void secondClient_withTwoNodesInCommon_worksWithTheRecord() {
+    SetFixture first = new SetFixture("a", "b", "c");
+    first.settle();
+    SetFixture other = first.another("a", "b", "d");
+    other.settle();
+    assertThat(other.membership.current().members()).containsExactly("a", "b", "c");
+    assertThat(other.names).containsExactly("a", "b", "d", "c");
+  }
+
+  @Test
+  void secondClient_thatReachesOnlyNewNodes_connectsToTheOthersLater() {
+    SetFixture first = new SetFixture("a", "b", "c");
+    first.settle();
+    SetFixture other = first.another("a", "d", "e");
+    other.down.add("d");
+    other.settle();
+    assertThat(other.names).containsExactly("a", "d", "e"); // d may be another name of b or c.
+    other.now += Membership.CONNECT_NANOS;
+    assertThat(other.settle().members().mask()).isEqualTo(0b11001);
+  }
+
+  @Test
+  void nodes_withTwoSealedSetsOfOneEpoch_areKeptOutWithBothSets() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.records.put("a", NodeRecord.first(List.of("a", "b", "c"), 5_000).of("a"));
+    set.records.put("b", NodeRecord.first(List.of("b", "d", "e"), 5_000).of("b"));
+    Decision decision = set.review();
+    assertThat(decision.objections())
+        .containsOnly(
+            "contradiction: a says epoch 1: a, b, c, and b says epoch 1: b, d, e" + REMEDY);
+    assertThat(decision.tells()).isEmpty();
+  }
+
+  @Test
+  void node_thatContradictsWhatTheClientWorksWith_isKeptOut() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.settle();
+    set.down.addAll(List.of("b", "c"));
+    set.records.put("a", NodeRecord.first(List.of("a", "d", "e"), 5_000).of("a"));
+    assertThat(set.review().objections())
+        .containsOnly(
+            "contradiction: this client works with epoch 1: a, b, c, and a node says epoch 1: a, d,"
+                + " e"
+                + REMEDY);
+  }
+
+  @Test
+  void memberThatRestartedEmpty_copiesTheWordOfOneOther() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.settle();
+    set.records.remove("a");
+    set.down.add("c");
+    Decision decision = set.review();
+    assertThat(decision.tells()).hasSize(1);
+    assertThat(decision.objections().get(0))
+        .isEqualTo("has no record of the set yet: epoch 1: a, b, c");
+    set.now += SetFixture.SECOND;
+    assertThat(set.settle().objections()).containsOnlyNulls();
+    assertThat(set.record("a").promised()).isEqualTo(set.now / 1_000);
+  }
+
+  @Test
+  void memberThatRestartedEmpty_withoutTheWordOfAnother_staysEmpty() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.settle();
+    set.records.remove("a");
+    set.down.addAll(List.of("b", "c"));
+    assertThat(set.settle().tells()).isEmpty();
+    assertThat(set.record("a").exists()).isFalse();
+  }
+
+  @Test
+  void allNodes_thatRestartedEmpty_getTheRecordOfAClientThatKnewIt() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.settle();
+    set.records.clear();
+    set.now += 60 * SetFixture.SECOND;
+    set.settle();
+    assertThat(set.records).containsOnlyKeys("a", "b", "c");
+  }
+
+  @Test
+  void majority_thatRestartedEmpty_getsTheRecordOnlyFromAClientThatSawItOfLate() {
+    for (boolean late : List.of(true, false)) {
+      SetFixture set = new SetFixture("a", "b", "c");
+      set.settle();
+      set.records.clear();
+      set.down.add("c");
+      set.now += late ? SetFixture.GUARD + 1 : SetFixture.GUARD;
+      set.settle();
+      assertThat(set.records).hasSize(late ? 0 : 2);
+    }
+  }
+
+  @Test
+  void straggler_withAnOldSet_isToldAndFollows() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.settle();
+    set.records.put("a", THIRD.of("a"));
+    Decision settled = set.settle();
+    assertThat(set.membership.current().epoch()).isEqualTo(3);
+    assertThat(set.record("b").epoch()).isEqualTo(3);
+    assertThat(set.record("c").epoch()).isEqualTo(3); // Removed: it sends others on.
+    assertThat(settled.members().names()).containsExactly("a", "b", "d");
+    assertThat(settled.objections().get(2)).isEqualTo("is no member of the set: epoch 3: a, b, d");
+  }
+
+  @Test
+  void removedMaster_alone_sendsAnOldClientOn() {
+    SetFixture set = new SetFixture("c", "x");
+    for (String node : List.of("a", "b", "c", "d")) {
+      set.records.put(node, THIRD.of(node));
+    }
+    set.down.add("x");
+    set.now += SetFixture.SECOND;
+    Decision settled = set.settle();
+    assertThat(set.names).containsExactly("c", "x", "a", "b", "d");
+    assertThat(settled.members()).isEqualTo(new Members(3, List.of("a", "b", "d"), 0b11100));
+  }
+
+  @Test
+  void client_thatSpellsNodesDifferently_worksWithTheNamesOfTheRecord() {
+    SetFixture first = new SetFixture("a", "b", "c");
+    first.settle();
+    first.hosts.put("10.0.0.1", "a");
+    first.hosts.put("10.0.0.2", "b");
+    first.hosts.put("10.0.0.3", "c");
+    SetFixture other = first.another("10.0.0.1", "10.0.0.2", "10.0.0.3");
+    Decision settled = other.settle();
+    assertThat(settled.members()).isEqualTo(new Members(1, List.of("a", "b", "c"), 7));
+    assertThat(settled.objections()).containsOnlyNulls();
+    assertThat(settled.missing()).isEmpty();
+    other.records.remove("b");
+    other.settle();
+    assertThat(other.record("10.0.0.2").name()).isEqualTo("b");
+  }
+
+  @Test
+  void openSet_onAMinority_isNotAdopted() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.settle();
+    NodeRecord open =
+        new NodeRecord(
+            "", 2, List.of("a", "b", "c", "d"), List.of("a", "b", "c"), 1, 9, 9, 5_000, 7);
+    set.records.put("a", open.of("a"));
+    assertThat(set.settle().members().epoch()).isEqualTo(1);
+    assertThat(set.names).contains("d");
+    assertThat(set.membership.isWanted(3)).isTrue();
+    set.records.put("b", open.of("b"));
+    Decision settled = set.settle();
+    assertThat(settled.members().epoch()).isEqualTo(2); // d has got the word of another.
+  }
+
+  @Test
+  void memberOfTheSetBefore_whileAChangeIsOpen_staysConnected() {
+    SetFixture set = new SetFixture("a", "b");
+    set.settle();
+    NodeRecord open = new NodeRecord("", 2, List.of("b"), List.of("a", "b"), 1, 9, 9, 5_000, 7);
+    set.records.put("b", open.of("b"));
+    set.settle();
+    assertThat(set.membership.current().members()).containsExactly("b");
+    assertThat(set.membership.isWanted(0)).isTrue();
+    set.records.put("b", NodeRecord.after(open.of("b"), seal(open), 8));
+    set.settle();
+    assertThat(set.membership.isWanted(0)).isFalse();
+  }
+
+  @Test
+  void memberOfTheSetBefore_thatRestartedEmptyWhileAChangeIsOpen_getsTheOpenSet() {
+    SetFixture set = new SetFixture("a", "b");
+    set.settle();
+    set.records.remove("a");
+    NodeRecord open = new NodeRecord("", 2, List.of("b"), List.of("a", "b"), 1, 9, 9, 5_000, 7);
+    set.records.put("b", open.of("b"));
+    set.settle();
+    assertThat(set.record("a").isOfSameSet(open)).isTrue();
+    assertThat(set.record("a").ballot()).isEqualTo(9);
+  }
+
+  @Test
+  void nodeThatWasJustNumbered_isWanted() {
+    SetFixture set = new SetFixture("a");
+    set.settle();
+    assertThat(set.membership.isWanted(1)).isTrue();
+  }
+
+  private static RecordChange seal(NodeRecord record) {
+    return new RecordChange(RecordChange.Kind.SEAL, record);
+  }
+}

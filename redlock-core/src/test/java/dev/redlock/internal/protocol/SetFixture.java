@@ -1,0 +1,108 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.internal.protocol.Membership.Decision;
+import dev.redlock.internal.protocol.Membership.Seen;
+import dev.redlock.internal.protocol.Membership.Tell;
+import dev.redlock.internal.protocol.SetOperator.Step;
+import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.NodeStatus.State;
+import dev.redlock.spi.RestartGuard;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Nodes with records, and one client that sees them as they are, unless they are down for it. */
+final class SetFixture {
+  static final long SECOND = 1_000_000_000;
+  static final long MAX_LEASE = 5_000;
+  static final long GUARD = RestartGuard.guardTime(Duration.ofMillis(MAX_LEASE)).toNanos();
+
+  final Map<String, NodeRecord> records = new TreeMap<>();
+  final List<String> down = new ArrayList<>();
+  final List<String> names = new ArrayList<>(); // As the client calls them, by number.
+  final Map<String, String> hosts = new TreeMap<>(); // Other spellings of names.
+  final Membership membership;
+  long now = 100 * SECOND;
+
+  SetFixture(String... seeds) {
+    names.addAll(List.of(seeds));
+    membership = new Membership(seeds.length, MAX_LEASE, GUARD, now);
+  }
+
+  /** Another client of the same nodes. */
+  SetFixture another(String... seeds) {
+    SetFixture other = new SetFixture(seeds);
+    for (Map.Entry<String, NodeRecord> entry : records.entrySet()) {
+      other.records.put(entry.getKey(), entry.getValue());
+    }
+    other.hosts.putAll(hosts);
+    return other;
+  }
+
+  private String host(String name) {
+    return hosts.getOrDefault(name, name);
+  }
+
+  NodeRecord record(String name) {
+    return records.getOrDefault(host(name), NodeRecord.NONE);
+  }
+
+  List<Seen> seen() {
+    List<Seen> seen = new ArrayList<>();
+    for (String name : names) {
+      State state = down.contains(host(name)) ? State.CONNECTING : State.VOTING;
+      seen.add(new Seen(name, new NodeStatus(state, 1, 0, 0, "", false, record(name))));
+    }
+    return seen;
+  }
+
+  Decision review() {
+    return membership.review(seen(), now);
+  }
+
+  void make(List<Tell> tells) {
+    for (Tell tell : tells) {
+      String host = host(names.get(tell.node()));
+      records.put(host, NodeRecord.after(record(host), tell.change(), now / 1_000));
+    }
+  }
+
+  /** Reviews, writes and connects until nothing changes any more. */
+  Decision settle() {
+    Decision decision = review();
+    Decision before = null;
+    for (int i = 0; i < 20 && !decision.equals(before); i++) {
+      make(decision.tells());
+      names.addAll(decision.missing());
+      before = decision;
+      decision = review();
+    }
+    return decision;
+  }
+
+  /** One step of the operator, which it sends. */
+  Step step(SetOperator operator) {
+    settle();
+    Step step = operator.next(seen(), membership.current(), now);
+    make(step.tells());
+    settle();
+    return step;
+  }
+
+  /** Steps each 100 ms until it is done, is refused, or this many seconds have passed. */
+  Step run(SetOperator operator, int seconds) {
+    Step step = step(operator);
+    for (int i = 0; i < seconds * 10 && !step.done() && step.refusal() == null; i++) {
+      now += SECOND / 10;
+      step = step(operator);
+    }
+    return step;
+  }
+
+  long ballot() {
+    return now / 1_000;
+  }
+}

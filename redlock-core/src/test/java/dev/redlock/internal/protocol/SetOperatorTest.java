@@ -1,0 +1,210 @@
+package dev.redlock.internal.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.internal.protocol.SetOperator.Step;
+import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.RecordChange;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** How an operator changes the set by one step. */
+final class SetOperatorTest {
+  private final SetFixture set = new SetFixture("a", "b", "c");
+
+  private SetOperator operator(@Nullable String add, @Nullable String remove) {
+    set.now += SetFixture.SECOND;
+    return new SetOperator(add, remove, 0, set.ballot());
+  }
+
+  /** Steps until the node has the set of this epoch. */
+  private void until(SetOperator operator, String node, long epoch, long floor) {
+    while (set.record(node).epoch() < epoch || set.record(node).floor() < floor) {
+      set.now += SetFixture.SECOND / 10;
+      assertThat(set.step(operator).refusal()).isNull();
+    }
+  }
+
+  private List<String> members() {
+    return set.membership.current().members();
+  }
+
+  @Test
+  void operator_withoutARecord_waits() {
+    SetFixture empty = new SetFixture("a", "b", "c");
+    empty.down.addAll(List.of("a", "b"));
+    Step step = empty.step(new SetOperator("d", null, 0, 1));
+    assertThat(step.progress()).isEqualTo("no node has a record of the set yet");
+  }
+
+  @Test
+  void add_withAllUp_isStoredByAllAndTakesAGuardTime() {
+    set.settle();
+    SetOperator operator = operator("d", null);
+    until(operator, "d", 2, 2);
+    long sealed = set.now;
+    Step step = set.run(operator, 60);
+    assertThat(step.done()).isTrue();
+    assertThat(step.progress()).isEqualTo("complete: epoch 2: a, b, c, d");
+    assertThat(set.now - sealed).isBetween(SetFixture.GUARD, SetFixture.GUARD + SetFixture.SECOND);
+    for (String node : List.of("a", "b", "c", "d")) {
+      assertThat(set.record(node).members()).containsExactly("a", "b", "c", "d");
+      assertThat(set.record(node).isSealed()).isTrue();
+    }
+  }
+
+  @Test
+  void change_thatIsComplete_isNotedSoThatADeadMemberCanBeRemoved() {
+    set.settle();
+    assertThat(set.run(operator("d", null), 60).done()).isTrue();
+    assertThat(set.record("a").isComplete()).isTrue();
+    set.down.add("c");
+    long begun = set.now;
+    assertThat(set.run(operator(null, "c"), 60).done()).isTrue();
+    assertThat(set.now - begun)
+        .isBetween(SetFixture.GUARD, SetFixture.GUARD + 4 * SetFixture.SECOND);
+    assertThat(members()).containsExactly("a", "b", "d");
+  }
+
+  @Test
+  void wait_ofAnHeirThatKnowsTheClocks_isOverWithThatOfTheDeadOperator() {
+    set.settle();
+    until(operator("d", null), "d", 2, 2);
+    set.now += 2 * SetFixture.GUARD;
+    Step step =
+        operator("e", null)
+            .next(set.seen(), set.membership.current(), set.now, node -> set.now / 1_000);
+    assertThat(step.progress()).isEqualTo("notes that the change is complete: epoch 2: a, b, c, d");
+  }
+
+  @Test
+  void next_untilTheLastChangeIsOld_waits() {
+    set.settle();
+    SetOperator first = operator("d", null);
+    until(first, "d", 2, 2);
+    SetOperator second = operator("e", null);
+    long begun = set.now;
+    until(second, "a", 3, 2);
+    assertThat(set.now - begun).isGreaterThan(SetFixture.GUARD);
+  }
+
+  @Test
+  void change_ofTheLongestLeaseTime_isASetOfItsOwn() {
+    set.settle();
+    set.now += SetFixture.SECOND;
+    Step step = set.run(new SetOperator(null, null, 9_000, set.ballot()), 60);
+    assertThat(step.done()).isTrue();
+    assertThat(set.record("a").maxLeaseMillis()).isEqualTo(9_000);
+    assertThat(set.record("a").epoch()).isEqualTo(2);
+  }
+
+  @Test
+  void operatorThatDied_inEachPhase_isContinuedByAnother() {
+    for (long floor = 1; floor <= 2; floor++) {
+      SetFixture world = new SetFixture("a", "b", "c");
+      world.settle();
+      world.now += SetFixture.SECOND;
+      SetOperator dead = new SetOperator("d", null, 0, world.ballot());
+      while (world.record("a").epoch() < 2 || world.record("a").floor() < floor) {
+        world.now += SetFixture.SECOND / 10;
+        world.step(dead);
+      }
+      SetOperator heir = new SetOperator("e", null, 0, world.ballot());
+      assertThat(world.run(heir, 60).done()).isTrue();
+      assertThat(world.membership.current().members()).containsExactly("a", "b", "c", "d", "e");
+      assertThat(world.membership.current().epoch()).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void setThatADeadOperatorOpenedOnOneNode_isAdoptedByThePromise() {
+    set.settle();
+    set.now += SetFixture.SECOND;
+    long ballot = set.ballot();
+    NodeRecord open =
+        new NodeRecord(
+            "", 2, List.of("a", "b"), List.of("a", "b", "c"), 1, ballot, ballot, 5_000, 0);
+    set.records.put(
+        "a",
+        NodeRecord.after(
+            set.record("a"),
+            new RecordChange(RecordChange.Kind.OPEN, open.of("a")),
+            set.now / 1_000));
+    assertThat(set.run(operator("d", null), 60).progress()).startsWith("complete: ");
+    assertThat(members()).containsExactly("a", "b", "d");
+    assertThat(set.membership.current().epoch()).isEqualTo(3);
+  }
+
+  @Test
+  void operatorWithALowerBallot_afterAHigherPromise_isRefused() {
+    set.settle();
+    SetOperator early = operator("d", null);
+    SetOperator late = operator("e", null);
+    set.now += 2 * SetFixture.GUARD;
+    set.step(late);
+    set.now += 2 * SetFixture.GUARD;
+    set.step(late);
+    set.step(late); // All have promised.
+    assertThat(set.run(early, 20).refusal())
+        .isEqualTo(
+            "another operator changes the set, or a node has restarted: a new ballot is necessary");
+    assertThat(set.run(late, 60).done()).isTrue();
+    assertThat(members()).containsExactly("a", "b", "c", "e");
+  }
+
+  @Test
+  void deadMember_isRemovedAndAnotherAdded() {
+    set.settle();
+    set.down.add("c");
+    assertThat(set.run(operator(null, "c"), 60).progress()).startsWith("complete: ");
+    assertThat(set.run(operator("d", null), 60).progress()).startsWith("complete: ");
+    assertThat(members()).containsExactly("a", "b", "d");
+    assertThat(set.record("c").epoch()).isEqualTo(1);
+  }
+
+  @Test
+  void newMember_whileAnotherMemberIsDown_isNotComplete() {
+    set.settle();
+    SetOperator operator = operator("d", null);
+    until(operator, "d", 2, 1);
+    set.down.add("c");
+    Step step = set.run(operator, 60);
+    assertThat(step.done()).isFalse();
+    assertThat(step.progress()).isEqualTo("waits for [c] to store epoch 2: a, b, c, d");
+  }
+
+  @Test
+  void wait_whenAMemberRestarts_beginsAgain() {
+    set.settle();
+    SetOperator operator = operator("d", null);
+    until(operator, "d", 2, 2);
+    Step step = set.run(operator, 5);
+    assertThat(step.progress()).startsWith("waits for leases of the set before to end: ");
+    set.records.remove("b");
+    long restarted = set.now;
+    assertThat(set.run(operator, 60).done()).isTrue();
+    assertThat(set.now - restarted).isGreaterThanOrEqualTo(SetFixture.GUARD);
+  }
+
+  @Test
+  void removedMember_thatIsEmpty_isTold() {
+    set.settle();
+    SetOperator operator = operator(null, "c");
+    until(operator, "a", 2, 2);
+    set.records.remove("c");
+    assertThat(set.run(operator, 60).done()).isTrue();
+    assertThat(set.record("c").epoch()).isEqualTo(2);
+    assertThat(set.record("c").isSealed()).isTrue();
+  }
+
+  @Test
+  void lastMember_isNotRemoved() {
+    SetFixture one = new SetFixture("a");
+    one.settle();
+    one.now += SetFixture.SECOND;
+    assertThat(one.run(new SetOperator(null, "a", 0, one.ballot()), 20).refusal())
+        .isEqualTo("a is the only member");
+    assertThat(one.record("a").epoch()).isEqualTo(1);
+  }
+}
