@@ -82,7 +82,7 @@ class RecordScriptIT {
             same ? stored.epoch() : epoch,
             same ? stored.members() : names(1),
             names(0),
-            Math.max(0, (same ? stored.epoch() : epoch) - random.nextInt(2)),
+            Math.max(1, (same ? stored.epoch() : epoch) - random.nextInt(2)),
             1_700_000_000_000_000L + random.nextInt(6),
             1_700_000_000_000_000L + random.nextInt(6),
             30_000 + random.nextInt(3),

@@ -47,11 +47,7 @@ class SetChangeIT {
 
   private Redlock client(String... uris) {
     Redlock client =
-        Redlock.builder()
-            .nodes(uris)
-            .maxLeaseTime(LONGEST)
-            .restartGuard(RestartGuard.OFF)
-            .build();
+        Redlock.builder().nodes(uris).maxLeaseTime(LONGEST).restartGuard(RestartGuard.OFF).build();
     clients.add(client);
     return client;
   }
@@ -136,7 +132,13 @@ class SetChangeIT {
       List<String> after =
           operator
               .operations()
-              .replaceNode(name(2), nodes.get(3).uri(), steps::add)
+              .replaceNode(
+                  name(2),
+                  nodes.get(3).uri(),
+                  step -> {
+                    steps.add(step);
+                    System.out.println(step);
+                  })
               .toCompletableFuture()
               .get(60, SECONDS);
       System.out.println(

@@ -100,8 +100,8 @@ class NodeRecordIT {
     assertThat(then.connection()).isEqualTo(number + 1);
     assertThat(then.record()).isNotNull().matches(r -> r.epoch() == 1 && r.sinceMicros() > 0);
 
-    change(one, RecordChange.Kind.PROMISE, record(1).by(7));
-    assertThat(known(one).promised()).isEqualTo(7);
+    change(one, RecordChange.Kind.PROMISE, record(1).by(9_000_000_000_000_000L));
+    assertThat(known(one).promised()).isEqualTo(9_000_000_000_000_000L);
     assertThat(one.node.status().connection()).as("of a promise").isEqualTo(number + 1);
     assertThat(tell(one, 1)).as("no change").isEqualTo(known(one));
     assertThat(one.node.status().connection()).isEqualTo(number + 1);

@@ -359,8 +359,7 @@ public final class Membership {
   private Tell tell(int node, NodeRecord record) {
     return new Tell(
         node,
-        new RecordChange(
-            RecordChange.Kind.TELL, record.by(record.ballot()).of(aliases.get(node))));
+        new RecordChange(RecordChange.Kind.TELL, record.by(record.ballot()).of(aliases.get(node))));
   }
 
   /** For each member the node that has shown its name, or was made for it. */

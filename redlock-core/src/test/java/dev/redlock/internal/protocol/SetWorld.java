@@ -45,12 +45,12 @@ final class SetWorld {
   }
 
   static final long MAX_LEASE = 5_000;
-  static final long GUARD =
-      RestartGuard.guardTime(Duration.ofMillis(MAX_LEASE)).toMillis();
+  static final long GUARD = RestartGuard.guardTime(Duration.ofMillis(MAX_LEASE)).toMillis();
   static final long ROUND_TIMEOUT = 500;
   static final int POOL = 6;
-  private static final long CHAOS_ENDS = 60_000;
-  private static final long ENDS = 110_000;
+  private static final int RESTARTS_IN_A_CHANGE = 2;
+  private static final long CHAOS_ENDS = 80_000;
+  private static final long ENDS = 145_000;
 
   final SplittableRandom random;
   final Set<Break> broken;
@@ -64,6 +64,8 @@ final class SetWorld {
       new PriorityQueue<>(Comparator.comparingLong(Event::time).thenComparingLong(Event::order));
   private final List<WorldClient.Lease> leases = new ArrayList<>();
   private final List<String> firstList;
+  final double growth;
+  private final long gap;
   private long order;
   long now;
   private long ids;
@@ -75,7 +77,10 @@ final class SetWorld {
 
   private long opened;
   private int restartsInChange;
-  private final Set<String> everMembers = new HashSet<>();
+
+  /** Each set that was ever recorded. */
+  private final Set<List<String>> sets = new HashSet<>();
+
   private boolean finalDone;
   private long lastGrant;
 
@@ -106,8 +111,21 @@ final class SetWorld {
               + " %d continued; %d grants, %d extensions, %d repairs; %d restarts, %d in a change;"
               + " %d tells, %d contradictions, %d events")
           .formatted(
-              worlds, worldsWithChange, changes, removals, died, refused, resumed, grants,
-              extensions, repairs, restarts, restartsInChange, tells, contradictions, events);
+              worlds,
+              worldsWithChange,
+              changes,
+              removals,
+              died,
+              refused,
+              resumed,
+              grants,
+              extensions,
+              repairs,
+              restarts,
+              restartsInChange,
+              tells,
+              contradictions,
+              events);
     }
   }
 
@@ -119,6 +137,8 @@ final class SetWorld {
     for (int i = 1; i <= POOL; i++) {
       nodes.add(new WorldNode(this, i));
     }
+    gap = 4_000L << random.nextInt(3);
+    growth = random.nextDouble();
     int[] sizes = {1, 2, 2, 3, 3, 3, 3, 3, 4, 5};
     int size = sizes[random.nextInt(sizes.length)];
     firstList = IntStream.rangeClosed(1, size).mapToObj(i -> "n" + i).toList();
@@ -176,8 +196,16 @@ final class SetWorld {
       clients.add(client);
       client.start(firstList);
     }
-    after(between(1_000, 9_000), this::chaos);
-    after(between(3_000, 8_000), this::operate);
+    if (count == 3 && chance(0.3)) {
+      boolean grow = chance(0.5);
+      at(11_000, grow ? this::growAround : this::changeAround);
+      boolean quiet = chance(0.7);
+      at(quiet ? 60_000 : between(1_000, 9_000), this::chaos);
+      at(quiet ? 60_000 : between(3_000, 50_000), this::operate);
+    } else {
+      after(between(1_000, 9_000), this::chaos);
+      after(between(3_000, 8_000), this::operate);
+    }
     at(CHAOS_ENDS, this::heal);
     while (violation == null) {
       Event event = events.poll();
@@ -225,8 +253,7 @@ final class SetWorld {
     lastGrant = now;
     leases.removeIf(other -> other.ended || other.validUntil <= now);
     for (WorldClient.Lease other : leases) {
-      violation =
-          "two leases: " + other + " and " + lease + " at " + now + states();
+      violation = "two leases: " + other + " and " + lease + " at " + now + states();
     }
     leases.add(lease);
   }
@@ -235,11 +262,21 @@ final class SetWorld {
     if (after.epoch() < before.epoch() || after.floor() < before.floor()) {
       violation = node + ": epoch or floor fell from " + before;
     }
-    everMembers.addAll(after.members());
+    sets.add(after.members());
     if (after.epoch() > opened) {
       opened = after.epoch();
       restartsInChange = 0;
+      if (!complete.exists()) {
+        complete = after; // The first set is complete at once.
+      } else if (complete.epoch() < opened - 1) {
+        complete = earlier(after); // As its operator has found.
+      }
     }
+  }
+
+  private static NodeRecord earlier(NodeRecord r) {
+    long epoch = r.epoch() - 1;
+    return new NodeRecord("", epoch, r.before(), List.of(), epoch, 0, 0, r.maxLeaseMillis(), 0);
   }
 
   void completed(NodeRecord set) {
@@ -265,7 +302,13 @@ final class SetWorld {
     WorldNode node = nodes.get(random.nextInt(POOL));
     switch (random.nextInt(12)) {
       case 0, 1 -> client.cut(node, between(500, 5_000));
-      case 2 -> cutLong(client);
+      case 2 -> {
+        if (chance(0.5)) {
+          cutLong(client);
+        } else {
+          straggle(client);
+        }
+      }
       case 3, 4 -> client.delay(node, between(100, 4_000));
       case 5 -> client.pause(chance(0.7) ? between(100, 3_000) : between(5_000, 20_000));
       case 6, 7, 8 -> restart(node);
@@ -277,13 +320,13 @@ final class SetWorld {
       }
       default -> {
         for (WorldOperator operator : operators) {
-          if (chance(0.3)) {
+          if (chance(0.2)) {
             operator.die();
           }
         }
       }
     }
-    after(between(200, 4_000), this::chaos);
+    after(between(200, gap), this::chaos);
   }
 
   private List<String> listNow() {
@@ -298,6 +341,93 @@ final class SetWorld {
         client.cut(node, millis);
       }
     }
+  }
+
+  /**
+   * The client is cut off while the set changes. Then it reaches a few nodes of its set, which the
+   * other clients do not reach for a while, and of which some restart.
+   */
+  private void straggle(WorldClient straggler) {
+    if (calm()) {
+      return;
+    }
+    List<String> set = straggler.membership.current().members();
+    int size = (int) between(1, Math.max(1, set.size() / 2 + 1));
+    Set<WorldNode> island = new HashSet<>();
+    for (int i = 0; i < size && !set.isEmpty(); i++) {
+      island.add(node(set.get(random.nextInt(set.size()))));
+    }
+    long alone = chance(0.5) ? between(1, 4_000) : between(5_000, 35_000);
+    long later = between(10_000, 25_000);
+    for (WorldNode node : nodes) {
+      straggler.cut(node, island.contains(node) ? alone : alone + later);
+    }
+    after(
+        alone,
+        () -> {
+          for (WorldNode node : island) {
+            for (WorldClient other : clients) {
+              if (other != straggler && !calm()) {
+                other.cut(node, between(1_000, 15_000));
+              }
+            }
+            if (chance(0.6) && !calm()) {
+              restart(node);
+            }
+          }
+        });
+  }
+
+  /**
+   * Two members are added around a client that is cut off. Then two of the first members restart,
+   * and only this client reaches them for a while: its set must not come back.
+   */
+  private void growAround() {
+    NodeRecord set = clients.get(0).membership.current();
+    if (set.members().size() != 3) {
+      return;
+    }
+    WorldClient straggler = clients.get(2);
+    WorldNode a = node(set.members().get(0));
+    WorldNode b = node(set.members().get(1));
+    long alone = between(30_000, 36_000);
+    nodes.forEach(node -> straggler.cut(node, node == a || node == b ? alone : alone + 22_000));
+    WorldOperator.adds(this, clients.get(0), "n4", "n5");
+    after(
+        alone - between(0, 1_000),
+        () -> {
+          restart(a);
+          restart(b);
+          for (WorldClient other : clients.subList(0, 2)) {
+            other.cut(a, between(6_000, 15_000));
+            other.cut(b, between(6_000, 15_000));
+          }
+        });
+  }
+
+  /**
+   * A member is added and another removed while one member hears of nothing. Then another restarts,
+   * and a client that is cut off from the rest reaches both: their old set must not come back.
+   */
+  private void changeAround() {
+    NodeRecord set = clients.get(0).membership.current();
+    if (set.members().size() < 3) {
+      return;
+    }
+    WorldClient straggler = clients.get(2);
+    WorldNode a = node(set.members().get(0));
+    WorldNode b = node(set.members().get(1));
+    long until = between(8_500, 11_000);
+    nodes.forEach(node -> straggler.cut(node, node == b ? 1 : node == a ? until : 40_000));
+    long dark = between(16_000, 25_000);
+    clients.subList(0, 2).forEach(other -> other.cut(b, dark));
+    WorldOperator.replaces(this, clients.get(0), set.members().get(chance(0.5) ? 0 : 1), "n6");
+    after(
+        until,
+        () -> {
+          restart(a);
+          clients.subList(0, 2).forEach(other -> other.cut(a, between(7_000, 10_000)));
+        });
   }
 
   private void restart(WorldNode node) {
@@ -315,22 +445,27 @@ final class SetWorld {
   /** The assumption under which two owners are impossible. */
   private boolean mayForget(WorldNode node) {
     boolean changing = opened > complete.epoch();
-    if (changing && restartsInChange >= 1) {
+    if (changing && restartsInChange >= RESTARTS_IN_A_CHANGE) {
       return false;
     }
-    boolean otherSays = false;
-    boolean seedSays = false;
     for (WorldNode other : nodes) {
-      boolean member = isMember(complete, other);
-      boolean was = everMembers.stream().anyMatch(name -> node(name) == other);
-      if (was && !member && other.record.epoch() < complete.epoch()) {
+      if (isKnown(other) && !isMember(complete, other) && other.record.epoch() < complete.epoch()) {
         return false; // A removed member that was not told.
       }
-      otherSays |= other != node && other.record.exists() && member;
-      seedSays |= other != node && other.record.exists() && firstList.contains("n" + other.number);
     }
-    boolean removed = node.record.exists() && !isMember(complete, node) && !changing;
-    return complete.exists() && otherSays && seedSays && !removed;
+    boolean removed = isKnown(node) && !isMember(complete, node) && !changing;
+    return complete.exists()
+        && !removed
+        && sets.stream().allMatch(set -> set.stream().anyMatch(name -> says(name, node)));
+  }
+
+  /** Whether it is, or was, a member. */
+  private boolean isKnown(WorldNode node) {
+    return sets.stream().anyMatch(set -> set.stream().anyMatch(name -> node(name) == node));
+  }
+
+  private boolean says(String name, WorldNode except) {
+    return node(name) != except && node(name).record.exists();
   }
 
   private boolean isMember(NodeRecord set, WorldNode node) {
@@ -353,8 +488,16 @@ final class SetWorld {
       after(2_000, this::operate);
       return;
     }
-    if (operators.isEmpty() || (operators.size() < 2 && chance(0.25))) {
-      WorldOperator.random(this, clients.get(random.nextInt(clients.size())));
+    if (operators.isEmpty() || (operators.size() < 2 && chance(0.15))) {
+      WorldClient client = clients.get(random.nextInt(clients.size()));
+      WorldOperator.random(this, client);
+      WorldClient other = clients.get(random.nextInt(clients.size()));
+      if (chance(0.1)) {
+        WorldOperator.random(this, other);
+      }
+      if (other != client && chance(0.15)) {
+        after(between(1, 12_000), () -> straggle(other));
+      }
     }
     after(between(500, 4_000), this::operate);
   }

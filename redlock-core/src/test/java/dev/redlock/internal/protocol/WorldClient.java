@@ -84,8 +84,7 @@ final class WorldClient implements Nodes {
     inbox.clear();
     lease = null;
     asking = false;
-    membership =
-        new Membership(seeds.size(), SetWorld.MAX_LEASE, SetWorld.GUARD * MICRO, nanos());
+    membership = new Membership(seeds.size(), SetWorld.MAX_LEASE, SetWorld.GUARD * MICRO, nanos());
     members = Members.all(seeds.size());
     for (String seed : seeds) {
       add(seed);
@@ -296,8 +295,7 @@ final class WorldClient implements Nodes {
       WorldLink link = links.get(i);
       int node = i;
       if (members.contains(i) && status(i).votes()) {
-        link.send(
-            () -> link.node.acquire(round.id), code -> round.acquired(node, code));
+        link.send(() -> link.node.acquire(round.id), code -> round.acquired(node, code));
       }
     }
     int in = life;
@@ -326,7 +324,8 @@ final class WorldClient implements Nodes {
     world.trace(() -> "granted " + won);
     world.granted(won);
     boolean extended = world.chance(0.8);
-    long hold = world.calm() || world.chance(0.7) ? world.between(10, 2_000) : world.between(2_000, 25_000);
+    long hold =
+        world.calm() || world.chance(0.7) ? world.between(10, 2_000) : world.between(2_000, 25_000);
     if (extended) {
       world.after(SetWorld.MAX_LEASE / 3, () -> deliver(() -> extend(won)));
     }
@@ -370,8 +369,7 @@ final class WorldClient implements Nodes {
       WorldLink link = links.get(i);
       int node = i;
       if (members.contains(i) && status(i).usable()) {
-        link.send(
-            () -> link.node.extend(held.id), code -> round.extended(held, node, code));
+        link.send(() -> link.node.extend(held.id), code -> round.extended(held, node, code));
       }
     }
     world.after(SetWorld.MAX_LEASE / 3, () -> deliver(() -> extend(held)));
@@ -511,8 +509,21 @@ final class WorldClient implements Nodes {
 
   @Override
   public String toString() {
-    return "c" + number + " " + list + (isPaused() ? " paused " : " ") + membership.current()
-        + " floor " + membership.current().floor() + " members " + members + " " + links
-        + " objections " + objections + " lease " + lease;
+    return "c"
+        + number
+        + " "
+        + list
+        + (isPaused() ? " paused " : " ")
+        + membership.current()
+        + " floor "
+        + membership.current().floor()
+        + " members "
+        + members
+        + " "
+        + links
+        + " objections "
+        + objections
+        + " lease "
+        + lease;
   }
 }

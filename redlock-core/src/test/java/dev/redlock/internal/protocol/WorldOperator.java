@@ -29,7 +29,13 @@ final class WorldOperator {
   boolean ended;
   private String progress = "";
   private long ticks;
+  private final boolean clocks; // Whether it knows the clocks of the nodes.
   private boolean wrote;
+
+  /** With {@link Break#MAJORITY_SEAL}: which set a majority has sealed, and since when. */
+  private long sealedEpoch;
+
+  private long sealedMicros;
 
   /** With {@link Break#TWO_MEMBERS}: sets as this operator means them, and as it writes them. */
   private final Map<List<String>, List<String>> written = new HashMap<>();
@@ -47,6 +53,7 @@ final class WorldOperator {
     this.remove = remove;
     this.last = last;
     ballot = world.nextBallot();
+    clocks = world.chance(0.7);
     operator = new SetOperator(add, remove, maxLeaseMillis, ballot);
   }
 
@@ -66,9 +73,10 @@ final class WorldOperator {
     String in = others.isEmpty() ? null : others.get((int) world.between(0, others.size() - 1));
     String out = members.get((int) world.between(0, members.size() - 1));
     int kind = (int) world.between(0, 9);
-    if (kind < 3 && in != null && members.size() < 5) {
+    boolean grow = world.chance(world.growth);
+    if (kind < 6 && grow && in != null && members.size() < 5) {
       new WorldOperator(world, client, in, null, 0, false).start();
-    } else if (kind < 6 && members.size() > 1) {
+    } else if (kind < 6 && !grow && members.size() > 1) {
       new WorldOperator(world, client, null, out, 0, false).start();
     } else if (kind < 9 && in != null && members.size() > 1) {
       boolean addFirst = world.chance(0.5);
@@ -82,10 +90,22 @@ final class WorldOperator {
     }
   }
 
+  static void adds(SetWorld world, WorldClient client, String one, String two) {
+    var first = new WorldOperator(world, client, one, null, 0, false);
+    first.then = new WorldOperator(world, client, two, null, 0, false);
+    first.start();
+  }
+
+  static void replaces(SetWorld world, WorldClient client, String out, String in) {
+    var first = new WorldOperator(world, client, in, null, 0, false);
+    first.then = new WorldOperator(world, client, null, out, 0, false);
+    first.start();
+  }
+
   void start() {
     world.operators.add(this);
     world.trace(() -> "starts " + this);
-    if (!last && world.chance(0.4)) {
+    if (!last && world.chance(0.25)) {
       world.after(world.between(100, 15_000), this::die);
     }
     world.after(1, this::tick);
@@ -129,12 +149,15 @@ final class WorldOperator {
       now += ++ticks * SetWorld.GUARD * MICRO;
     }
     Step step =
-        operator.next(nodes.stream().map(node -> view(node, nodes)).toList(), view(current), now);
+        operator.next(
+            view(nodes, current), view(current), now, node -> clocks ? world.now * 1000 : 0);
     if (!step.progress().equals(progress)) {
       progress = step.progress();
       world.trace(() -> "step of " + this);
     }
-    step.tells().forEach(tell -> client.send(written(tell)));
+    step.tells().stream()
+        .filter(tell -> tell.node() < client.links.size()) // Not to what a broken rule invents.
+        .forEach(tell -> client.send(written(tell)));
     if (!step.tells().isEmpty() && !wrote && !current.isSealed()) {
       wrote = true;
       world.coverage.resumed++;
@@ -171,7 +194,27 @@ final class WorldOperator {
     return shown;
   }
 
-  private Seen view(Seen node, List<Seen> all) {
+  private List<Seen> view(List<Seen> nodes, NodeRecord current) {
+    if (world.broken.isEmpty()) {
+      return nodes;
+    }
+    List<Seen> shown = new ArrayList<>();
+    nodes.forEach(node -> shown.add(view(node)));
+    if (world.breaks(Break.MAJORITY_SEAL) && isSealedByMajority(current, nodes)) {
+      if (sealedEpoch != current.epoch()) {
+        sealedEpoch = current.epoch();
+        sealedMicros = world.now * 1000;
+      }
+      for (String member : current.members()) {
+        NodeRecord record = sealed(current.of(member), sealedMicros);
+        shown.add(
+            new Seen(member, new NodeStatus(NodeStatus.State.VOTING, 0, 0, 0, "", false, record)));
+      }
+    }
+    return shown;
+  }
+
+  private Seen view(Seen node) {
     NodeRecord record = node.status().record();
     if (record == null || !record.exists()) {
       return node;
@@ -181,7 +224,7 @@ final class WorldOperator {
       shown = promised(shown, ballot);
     }
     if (world.breaks(Break.MAJORITY_SEAL)) {
-      shown = isSealedByMajority(record, all) ? sealed(shown, 0) : shown;
+      shown = record.epoch() == sealedEpoch ? sealed(shown, sealedMicros) : shown;
     }
     NodeStatus s = node.status();
     return new Seen(
@@ -248,7 +291,7 @@ final class WorldOperator {
         r.members(),
         r.before(),
         r.floor(),
-        0,
+        r.ballot(),
         r.exists() ? promised : 0,
         r.maxLeaseMillis(),
         r.sinceMicros());

@@ -33,7 +33,7 @@ end
 
 -- Whether the set before has this node.
 local function wasMember()
-  return string.find('\n' .. given[4] .. '\n', '\n' .. given[1] .. '\n', 1, true) ~= nil
+  return given[4] ~= '' and string.find('\n' .. given[4] .. '\n', '\n' .. given[1] .. '\n', 1, true) ~= nil
 end
 
 if not redis.call('HMGET', KEYS[1], 'id')[1] then
