@@ -35,6 +35,8 @@ abstract class NodeChange implements Callable<Integer> {
   private static final Pattern COUNTDOWN = Pattern.compile("(.*: )(\\d+) s");
 
   private static final int SECONDS_BETWEEN_LINES = 10;
+  private static final Pattern ADDRESS = Pattern.compile("[^@/\\s]+:([1-9]\\d{0,4})");
+  private static final int LARGEST_PORT = 65_535;
 
   @ParentCommand private @Nullable NodesCommand nodes;
 
@@ -88,9 +90,10 @@ abstract class NodeChange implements Callable<Integer> {
     }
   }
 
-  /** An address is no secret. What a URI has more is that of the other nodes. */
+  /** What a URI has more than an address is that of the other nodes. */
   static String address(String hostAndPort) {
-    if (hostAndPort.contains("@") || hostAndPort.contains("://")) {
+    Matcher address = ADDRESS.matcher(hostAndPort);
+    if (!address.matches() || Integer.parseInt(address.group(1)) > LARGEST_PORT) {
       throw Failure.usage(
           "give the new node as HOST:PORT: user, password and TLS are those of the other nodes");
     }
