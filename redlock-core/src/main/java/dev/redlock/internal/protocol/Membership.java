@@ -81,7 +81,7 @@ public final class Membership {
   /**
    * How long a client waits for all of its seeds before it writes the first record without some.
    */
-  static final long FIRST_RECORD_NANOS = 5_000_000_000L;
+  static final long FIRST_RECORD_NANOS = 3_000_000_000L;
 
   private final int seeds;
   private final long maxLeaseMillis;
