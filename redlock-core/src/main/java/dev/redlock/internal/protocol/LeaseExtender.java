@@ -82,7 +82,8 @@ final class LeaseExtender {
     for (long bits = nodes.members().mask(); bits != 0; bits &= bits - 1) {
       int i = Long.numberOfTrailingZeros(bits);
       // A node may have been freed after its refusal; its invalidation came before the lease.
-      if (votes.recipients.notAsked(i) != null
+      if (!votes.members.contains(i)
+          || votes.recipients.notAsked(i) != null
           || needsRepair(votes.reply(i))
           || votes.mayBeFreeSince(i)) {
         toRepair |= 1L << i;

@@ -339,6 +339,13 @@ class LeaseExtenderTest {
   }
 
   @Test
+  void nodeThatBecameAMemberDuringTheRound_getsTheGrantWhenTheLeaseBegins() {
+    nodes.join();
+    extender.begin(now, now / MILLI);
+    assertThat(sent().mask()).isEqualTo(0b1000);
+  }
+
+  @Test
   void nodeThatFailedLate_isRepairedOnce() {
     extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
     assertThat(sent().mask()).isEqualTo(0b010);

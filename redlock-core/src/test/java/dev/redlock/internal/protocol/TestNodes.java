@@ -16,8 +16,8 @@ final class TestNodes implements Nodes {
   static final long MILLI = 1_000_000;
   static final LockKeys KEYS = LockKeys.of("redlock", List.of("a"));
 
-  private final NodeStatus[] status;
-  private final NodeKnowledge[] known;
+  private NodeStatus[] status;
+  private NodeKnowledge[] known;
   private final RoundLimiter limiter = new RoundLimiter();
   private final ExtendQueue extensions = new ExtendQueue();
 
@@ -28,6 +28,15 @@ final class TestNodes implements Nodes {
     for (int i = 0; i < count; i++) {
       state(i, NodeStatus.State.VOTING, 1);
     }
+  }
+
+  /** One more node is a member from now on; it votes. */
+  void join() {
+    int node = status.length;
+    status = Arrays.copyOf(status, node + 1);
+    known = Arrays.copyOf(known, node + 1);
+    known[node] = NodeKnowledge.NONE;
+    state(node, NodeStatus.State.VOTING, 1);
   }
 
   void state(int node, NodeStatus.State state, long connection) {

@@ -66,7 +66,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "M2",
         "half of the nodes counts as a quorum",
-        protocol("Nodes", "return count() / 2 + 1;", "return Math.max(1, count() / 2);"));
+        protocol("Members", "return count() / 2 + 1;", "return Math.max(1, count() / 2);"));
     mutant(
         "M3",
         "the quorum is taken of the reachable nodes only",
@@ -145,7 +145,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         "M11",
         "one node less than a quorum extends the lease",
         protocol(
-            "ExtendRound", "if (tally.isWon()) {", "if (tally.granted >= nodes.quorum() - 1) {"));
+            "ExtendRound", "if (tally.isWon()) {", "if (tally.granted >= members.quorum() - 1) {"));
     mutant(
         "M12",
         "the lease is extended after its validity has ended",
@@ -236,8 +236,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "a tie of an even number of nodes is not decided",
         protocol(
             "QuorumTally",
-            "return granted + open >= nodes.quorum();",
-            "return nodes.count() - granted - open < nodes.quorum();"));
+            "return granted + open >= round.members.quorum();",
+            "return round.members.count() - granted - open < round.members.quorum();"));
     mutant(
         "M22",
         "an invalidation counts as a grant",
@@ -301,9 +301,8 @@ record Mutant(String name, String source, List<Edit> edits) {
             "      if (status.usable()) {\n        voting"),
         protocol(
             "Nodes",
-            "return status.connection() == reply.connection() && status.state() =="
-                + " NodeStatus.State.VOTING;",
-            "return status.connection() == reply.connection() && status.usable();"));
+            "        && status.state() == NodeStatus.State.VOTING\n",
+            "        && status.usable()\n"));
     mutant(
         "I",
         "the lease has a token that was not granted",
@@ -341,9 +340,10 @@ record Mutant(String name, String source, List<Edit> edits) {
         "votes of dropped connections count",
         protocol(
             "Nodes",
-            "return status.connection() == reply.connection() && status.state() =="
-                + " NodeStatus.State.VOTING;",
-            "return true;"));
+            "    return status.connection() == reply.connection()\n"
+                + "        && status.state() == NodeStatus.State.VOTING\n"
+                + "        && members",
+            "    return members"));
     mutant(
         "I",
         "votes never become too old",

@@ -37,7 +37,7 @@ class MutantListTest {
 
     assertThat(out.toString().lines())
         .hasSize(ALL.size() + 3)
-        .contains("| M2 | Nodes | half of the nodes counts as a quorum |")
+        .contains("| M2 | Members | half of the nodes counts as a quorum |")
         .last()
         .isEqualTo("simulate: mutants=" + ALL.size());
   }

@@ -141,11 +141,11 @@ final class ShellMutants {
         "queues are not told that the status of a node changed",
         shell(
             "NodeEvents",
-            "    for (LockActor actor : locks.all()) {\n      actor.post((machine, now, wall) -> machine.onNodeStatus(index, now, wall));\n    }\n",
+            "    for (LockActor actor : locks.all()) {\n      changed.stream()\n          .forEach(\n              index -> actor.post((machine, now, wall) -> machine.onNodeStatus(index, now, wall)));\n    }\n",
             ""));
     shellMutant(
         "nodes are not told that no caller waits any more",
-        shell("NodeSet", "          nodes[i].idle(keys);", "          nodes[i].name();"));
+        shell("NodeSet", "          nodes.get(i).idle(keys);", "          nodes.get(i).name();"));
     shellMutant(
         "an election releases its lease before its work has stopped",
         new Mutant.Edit(
