@@ -71,6 +71,16 @@ public record NodeRecord(
         name, epoch, members, List.of(), floor, ballot, promised, maxLeaseMillis, sinceMicros);
   }
 
+  /** That of the set before, complete. */
+  public NodeRecord predecessor() {
+    return new NodeRecord("", epoch - 1, before, List.of(), epoch - 1, 0, 0, maxLeaseMillis, 0);
+  }
+
+  /** Whether the node is a member; or was one, and the change is open. */
+  public boolean concerns(String node) {
+    return members.contains(node) || (!isSealed() && before.contains(node));
+  }
+
   /** Whether the other record has the same epoch and set. */
   public boolean isOfSameSet(NodeRecord other) {
     return epoch == other.epoch && members.equals(other.members);

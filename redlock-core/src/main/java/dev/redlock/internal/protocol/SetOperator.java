@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,19 +94,6 @@ public final class SetOperator {
    * @param current the record of the set that this client works with
    */
   public Step next(List<Seen> nodes, NodeRecord current, long nowNanos) {
-    return next(nodes, current, nowNanos, node -> 0);
-  }
-
-  /**
-   * Decides what to do next.
-   *
-   * @param nodes all nodes that have a number
-   * @param current the record of the set that this client works with
-   * @param nodeMicros by number: the clock of the node, rather too early; 0 if it is unknown. It
-   *     saves the wait for a set that each member has kept for long
-   */
-  public Step next(
-      List<Seen> nodes, NodeRecord current, long nowNanos, IntToLongFunction nodeMicros) {
     if (!current.exists()) {
       return waits("no node has a record of the set yet");
     }
@@ -248,7 +234,7 @@ public final class SetOperator {
   }
 
   /** The floor is raised somewhere: each member must keep it for a guard time. */
-  private Step keep(List<Seen> nodes, NodeRecord set, long nowNanos, IntToLongFunction nodeMicros) {
+  private Step keep(List<Seen> nodes, NodeRecord set, long nowNanos) {
     List<Tell> tells = new ArrayList<>();
     Set<String> marked = mark(nodes, set, tells);
     if (!marked.isEmpty()) {
@@ -271,7 +257,7 @@ public final class SetOperator {
       return new Step(tells, "waits for " + waiting + " to store " + set, false, null);
     }
     long left = keptNanos + guardNanos(set) - nowNanos;
-    if (left > 0 && !isOld(nodes, set, nodeMicros)) {
+    if (left > 0) {
       long seconds = (left + 999_999_999) / 1_000_000_000;
       String why = "waits for leases of the set before to end: " + seconds + " s";
       return new Step(tells, why, false, null);
@@ -314,19 +300,6 @@ public final class SetOperator {
         tells.add(tell(i, Kind.SEAL, set));
       }
     }
-  }
-
-  /** Whether each member has kept the raised floor for a guard time by its own clock. */
-  private static boolean isOld(List<Seen> nodes, NodeRecord set, IntToLongFunction nodeMicros) {
-    Set<String> old = new HashSet<>();
-    for (int i = 0; i < nodes.size(); i++) {
-      NodeRecord record = said(nodes.get(i));
-      long age = record == null ? 0 : nodeMicros.applyAsLong(i) - record.sinceMicros();
-      if (record != null && record.isOfSameSet(set) && age * 1_000 >= guardNanos(set)) {
-        old.add(record.name());
-      }
-    }
-    return old.containsAll(set.members());
   }
 
   /** The members that keep the raised floor, and since when. */
