@@ -73,6 +73,16 @@ public record NodeRecord(
         name, epoch, members, List.of(), floor, ballot, promised, maxLeaseMillis, sinceMicros);
   }
 
+  /** That of the set before, complete. */
+  public NodeRecord predecessor() {
+    return new NodeRecord("", epoch - 1, before, List.of(), epoch - 1, 0, 0, maxLeaseMillis, 0);
+  }
+
+  /** Whether the node is a member; or was one, and the change is open. */
+  public boolean concerns(String node) {
+    return members.contains(node) || (!isSealed() && before.contains(node));
+  }
+
   /** Whether the other record has the same epoch and set. */
   public boolean isOfSameSet(NodeRecord other) {
     return epoch == other.epoch && members.equals(other.members);
@@ -80,8 +90,10 @@ public record NodeRecord(
 
   /** Whether a vote of the node counts in a round that asks these members, of this epoch. */
   public boolean admits(long round, List<String> asked) {
-    return floor <= round
-        && (round < epoch || (round == epoch && (asked == members || members.equals(asked))));
+    if (round == epoch) {
+      return floor <= round && (asked == members || members.equals(asked));
+    }
+    return floor <= round && round < epoch && (before.isEmpty() || before.equals(asked));
   }
 
   /** The same record on the node of this name. */

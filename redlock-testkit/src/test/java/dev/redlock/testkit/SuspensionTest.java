@@ -1,10 +1,13 @@
 package dev.redlock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.redlock.AcquireReport;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
+import dev.redlock.LockTimeoutException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -27,7 +30,7 @@ class SuspensionTest {
   }
 
   @Test
-  void tryAcquire_suspendedAmongTheAnswers_asksOnceMoreWithTheTimeOfNow() {
+  void tryAcquire_suspendedAmongTheAnswers_isRefusedAsTooSlow() {
     for (int i = 0; i < NODES; i++) {
       nodes.node(i).delay(VirtualNodes.ROUND_TRIP.multipliedBy(2L * i + 1));
     }
@@ -35,9 +38,11 @@ class SuspensionTest {
     nodes.time().pass(VirtualNodes.ROUND_TRIP.multipliedBy(2));
     nodes.time().suspend(ASLEEP);
     nodes.time().passUntil(asked::isDone, WAIT);
-    assertThat(asked.join()).isPresent();
-    assertThat(asked.join().orElseThrow().remainingValidity())
-        .isGreaterThan(Duration.ofSeconds(29));
+    assertThatThrownBy(asked::join)
+        .cause()
+        .isInstanceOfSatisfying(
+            LockTimeoutException.class,
+            e -> assertThat(e.report().verdict()).isEqualTo(AcquireReport.Verdict.TOO_SLOW));
   }
 
   @Test

@@ -276,15 +276,8 @@ public final class Membership {
       boolean newer = newest.epoch() >= current.epoch();
       current = newer ? newest : current;
     } else if (newest.epoch() > current.epoch() + 1) {
-      current = completeBefore(newest);
+      current = newest.predecessor(); // It is complete, or the newest would not be open.
     }
-  }
-
-  /** The set before one that is open: it is complete, or the other would not be open. */
-  private static NodeRecord completeBefore(NodeRecord open) {
-    long epoch = open.epoch() - 1;
-    long longest = open.maxLeaseMillis();
-    return new NodeRecord("", epoch, open.before(), List.of(), epoch, 0, 0, longest, 0);
   }
 
   private static boolean isStoredByMajority(List<Seen> nodes, NodeRecord set) {
@@ -330,18 +323,13 @@ public final class Membership {
       boolean vouches =
           node.says()
               && !node.alias().equals(name)
-              && names(record, name)
-              && names(record, node.alias());
+              && record.concerns(name)
+              && record.concerns(node.alias());
       if (vouches && (best == null || record.epoch() > best.epoch())) {
         best = record;
       }
     }
     return best;
-  }
-
-  private static boolean names(NodeRecord record, String name) {
-    return record.members().contains(name)
-        || (!record.isSealed() && record.before().contains(name));
   }
 
   /** No node has a record: the deployment is new, or all of its nodes have restarted. */

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,9 +66,6 @@ public final class SetOperator {
   private final long maxLeaseMillis;
   private final long ballot;
 
-  /** Whether this operator has written a set. */
-  private boolean wrote;
-
   private @Nullable NodeRecord next; // The set that is being written; its epoch does not change.
   private Phase phase = Phase.PROMISE;
 
@@ -99,19 +95,6 @@ public final class SetOperator {
    * @param current the record of the set that this client works with
    */
   public Step next(List<Seen> nodes, NodeRecord current, long nowNanos) {
-    return next(nodes, current, nowNanos, node -> 0);
-  }
-
-  /**
-   * Decides what to do next.
-   *
-   * @param nodes all nodes that have a number
-   * @param current the record of the set that this client works with
-   * @param nodeMicros by number: the clock of the node, rather too early; 0 if it is unknown. It
-   *     saves the wait for a set that each member has kept for long
-   */
-  public Step next(
-      List<Seen> nodes, NodeRecord current, long nowNanos, IntToLongFunction nodeMicros) {
     if (!current.exists()) {
       return waits("no node has a record of the set yet");
     }
@@ -124,8 +107,7 @@ public final class SetOperator {
       writing = begin(open); // Its operator has found the current set complete.
     }
     if (writing.epoch() == current.epoch() && current.isSealed()) {
-      return keep(
-          nodes, current, nowNanos, nodeMicros); // The last change, perhaps of another operator.
+      return keep(nodes, current, nowNanos); // The last change, perhaps of another operator.
     }
     return switch (phase) {
       case PROMISE -> promise(nodes, writing);
@@ -185,7 +167,7 @@ public final class SetOperator {
       NodeRecord record = said(nodes.get(i));
       boolean young = nodes.get(i).status().state() == NodeStatus.State.QUARANTINED;
       if (record == null || !writing.before().contains(record.name()) || young) {
-        continue; // A node that may have forgotten leases has forgotten what it promised.
+        continue; // A node that may have forgotten leases may have forgotten what it promised.
       }
       if (record.promised() > ballot) {
         return refused(OVERTAKEN);
@@ -204,7 +186,6 @@ public final class SetOperator {
       return new Step(tells, "asks " + writing.before() + " for a promise", false, null);
     }
     next = adopted == null ? writing : adopted.by(ballot);
-    wrote = true;
     phase = Phase.OPEN;
     return new Step(List.of(), "opens " + next, false, null);
   }
@@ -254,7 +235,7 @@ public final class SetOperator {
   }
 
   /** The floor is raised somewhere: each member must keep it for a guard time. */
-  private Step keep(List<Seen> nodes, NodeRecord set, long nowNanos, IntToLongFunction nodeMicros) {
+  private Step keep(List<Seen> nodes, NodeRecord set, long nowNanos) {
     List<Tell> tells = new ArrayList<>();
     Set<String> marked = mark(nodes, set, tells);
     if (!marked.isEmpty()) {
@@ -271,16 +252,13 @@ public final class SetOperator {
     }
     Set<String> missing = new TreeSet<>(set.members());
     missing.removeAll(now.keySet());
-    if (!wrote && remove != null && !isReached(nodes, remove)) {
-      missing.remove(remove); // It is dead, and cannot say that it has stored the present set.
-    }
     String untold = tellRemoved(nodes, set, tells);
     String waiting = missing.isEmpty() ? untold : missing.toString();
     if (waiting != null) {
       return new Step(tells, "waits for " + waiting + " to store " + set, false, null);
     }
     long left = keptNanos + guardNanos(set) - nowNanos;
-    if (left > 0 && (wrote || !isOld(nodes, set, nodeMicros))) {
+    if (left > 0) {
       long seconds = (left + 999_999_999) / 1_000_000_000;
       String why = "waits for leases of the set before to end: " + seconds + " s";
       return new Step(tells, why, false, null);
@@ -323,26 +301,6 @@ public final class SetOperator {
         tells.add(tell(i, Kind.SEAL, set));
       }
     }
-  }
-
-  private static boolean isReached(List<Seen> nodes, String name) {
-    return nodes.stream().anyMatch(n -> n.alias().equals(name) && n.status().usable());
-  }
-
-  /**
-   * Whether each member has kept the raised floor for a guard time by its own clock. For a change
-   * of its own an operator trusts no clock but its own.
-   */
-  private static boolean isOld(List<Seen> nodes, NodeRecord set, IntToLongFunction nodeMicros) {
-    Set<String> old = new HashSet<>();
-    for (int i = 0; i < nodes.size(); i++) {
-      NodeRecord record = said(nodes.get(i));
-      long age = record == null ? 0 : nodeMicros.applyAsLong(i) - record.sinceMicros();
-      if (record != null && record.isOfSameSet(set) && age * 1_000 >= guardNanos(set)) {
-        old.add(record.name());
-      }
-    }
-    return old.containsAll(set.members());
   }
 
   /** The members that keep the raised floor, and since when. */

@@ -68,17 +68,6 @@ final class SetOperatorTest {
   }
 
   @Test
-  void wait_ofAnHeirThatKnowsTheClocks_isOverWithThatOfTheDeadOperator() {
-    set.settle();
-    until(operator("d", null), "d", 2, 2);
-    set.now += 2 * SetFixture.GUARD;
-    Step step =
-        operator("e", null)
-            .next(set.seen(), set.membership.current(), set.now, node -> set.now / 1_000);
-    assertThat(step.progress()).isEqualTo("notes that the change is complete: epoch 2: a, b, c, d");
-  }
-
-  @Test
   void next_untilTheLastChangeIsOld_waits() {
     set.settle();
     SetOperator first = operator("d", null);

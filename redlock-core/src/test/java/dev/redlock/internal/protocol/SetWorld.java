@@ -460,6 +460,9 @@ final class SetWorld {
         return false; // A removed member that was not told.
       }
     }
+    if (nodes.stream().noneMatch(other -> other != node && other.record.epoch() == opened)) {
+      return false; // No node would know the newest set.
+    }
     boolean removed = isKnown(node) && !isMember(complete, node) && !changing;
     return complete.exists()
         && !removed

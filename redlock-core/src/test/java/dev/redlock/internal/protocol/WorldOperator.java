@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** An operator of {@link SetWorld}: changes the set by one step with what its client sees. */
@@ -25,11 +26,10 @@ final class WorldOperator {
   private final boolean last;
   private final long ballot;
   private final SetOperator operator;
-  private @Nullable WorldOperator then;
+  private @Nullable Supplier<WorldOperator> then; // With a ballot of its own time.
   boolean ended;
   private String progress = "";
   private long ticks;
-  private final boolean clocks; // Whether it knows the clocks of the nodes.
   private boolean wrote;
 
   /** With {@link Break#MAJORITY_SEAL}: which set a majority has sealed, and since when. */
@@ -53,7 +53,6 @@ final class WorldOperator {
     this.remove = remove;
     this.last = last;
     ballot = world.nextBallot();
-    clocks = world.chance(0.7);
     operator = new SetOperator(add, remove, maxLeaseMillis, ballot);
   }
 
@@ -83,7 +82,9 @@ final class WorldOperator {
       var first =
           new WorldOperator(world, client, addFirst ? in : null, addFirst ? null : out, 0, false);
       first.then =
-          new WorldOperator(world, client, addFirst ? null : in, addFirst ? out : null, 0, false);
+          () ->
+              new WorldOperator(
+                  world, client, addFirst ? null : in, addFirst ? out : null, 0, false);
       first.start();
     } else if (kind == 9) {
       new WorldOperator(world, client, null, null, world.between(4_000, 5_000), false).start();
@@ -92,13 +93,13 @@ final class WorldOperator {
 
   static void adds(SetWorld world, WorldClient client, String one, String two) {
     var first = new WorldOperator(world, client, one, null, 0, false);
-    first.then = new WorldOperator(world, client, two, null, 0, false);
+    first.then = () -> new WorldOperator(world, client, two, null, 0, false);
     first.start();
   }
 
   static void replaces(SetWorld world, WorldClient client, String out, String in) {
     var first = new WorldOperator(world, client, in, null, 0, false);
-    first.then = new WorldOperator(world, client, null, out, 0, false);
+    first.then = () -> new WorldOperator(world, client, null, out, 0, false);
     first.start();
   }
 
@@ -148,9 +149,7 @@ final class WorldOperator {
     if (world.breaks(Break.NO_WAIT)) {
       now += ++ticks * SetWorld.GUARD * MICRO;
     }
-    Step step =
-        operator.next(
-            view(nodes, current), view(current), now, node -> clocks ? world.now * 1000 : 0);
+    Step step = operator.next(view(nodes, current), view(current), now);
     if (!step.progress().equals(progress)) {
       progress = step.progress();
       world.trace(() -> "step of " + this);
@@ -168,11 +167,11 @@ final class WorldOperator {
     } else if (step.done()) {
       end("is done");
       world.completed(current);
-      WorldOperator next = then;
+      Supplier<WorldOperator> next = then;
       if (last) {
         world.finalStepDone();
       } else if (next != null) {
-        next.start();
+        next.get().start();
       }
     }
   }

@@ -52,6 +52,10 @@ elseif kind == 'TELL' then
     write(newFloor, given[5], given[6], promise)
   elseif sameSet then
     raise(newFloor, given[5])
+    -- An operator has found that the change is complete.
+    if not open and given[4] == '' and record[4] ~= '' then
+      record[4], changed = '', true
+    end
   end
 elseif kind == 'PROMISE' then
   if epoch > 0 and promised < newPromised then
