@@ -25,7 +25,8 @@ class NodeStatusTest {
             new NodeStatus(State.VOTING, 1, 9, 3, "cause", false),
             new NodeStatus(State.VOTING, 1, 2, 9, "cause", false),
             new NodeStatus(State.VOTING, 1, 2, 3, "other", false),
-            new NodeStatus(State.VOTING, 1, 2, 3, "cause", true));
+            new NodeStatus(State.VOTING, 1, 2, 3, "cause", true),
+            new NodeStatus(State.VOTING, 1, 2, 3, "cause", false, NodeRecord.NONE));
 
     assertThat(others)
         .hasSize(NodeStatus.class.getRecordComponents().length)
