@@ -164,7 +164,7 @@ public final class Membership {
     boolean settled = allReached || nowNanos - startNanos >= CONNECT_NANOS;
     List<Tell> tells = new ArrayList<>();
     NodeRecord newest = newest(nodes);
-    String contradiction = newest.exists() ? contradiction(nodes, newest) : null;
+    String contradiction = Contradiction.of(current, newest, nodes, aliases);
     List<String> missing = List.of();
     if (contradiction == null && newest.exists()) {
       adopt(nodes, newest);
@@ -222,48 +222,6 @@ public final class Membership {
                 .thenComparingLong(NodeRecord::floor)
                 .thenComparingLong(NodeRecord::ballot))
         .orElse(NodeRecord.NONE);
-  }
-
-  /** Two sealed sets of one epoch: two deployments, of which neither knew the other. */
-  private @Nullable String contradiction(List<Seen> nodes, NodeRecord newest) {
-    NodeRecord known = current.exists() && current.isSealed() ? current : NodeRecord.NONE;
-    if (isContrary(known, newest)) {
-      return "contradiction: this client works with "
-          + known
-          + ", and a node says "
-          + newest
-          + REMEDY;
-    }
-    for (int i = 0; i < nodes.size(); i++) {
-      NodeRecord other = nodes.get(i).record();
-      if (nodes.get(i).says() && isContrary(other, newest)) {
-        int first = 0;
-        while (!nodes.get(first).says() || !nodes.get(first).record().isOfSameSet(newest)) {
-          first++;
-        }
-        return "contradiction: "
-            + aliases.get(first)
-            + " says "
-            + newest
-            + ", and "
-            + aliases.get(i)
-            + " says "
-            + other
-            + REMEDY;
-      }
-    }
-    return null;
-  }
-
-  private static final String REMEDY =
-      "; two lists of masters were used for one deployment. Stop the clients with the wrong list,"
-          + " and restart empty the masters that have its record";
-
-  private static boolean isContrary(NodeRecord one, NodeRecord other) {
-    return one.epoch() == other.epoch()
-        && one.isSealed()
-        && other.isSealed()
-        && !one.members().equals(other.members());
   }
 
   /**

@@ -9,7 +9,6 @@ import dev.redlock.spi.RecordChange.Kind;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -264,7 +263,7 @@ public final class SetOperator {
     }
     tells.clear();
     sealOpen(nodes, set, tells);
-    Map<String, Long> now = keepers(nodes, set);
+    Map<String, Long> now = Keepers.of(nodes, set);
     if (!now.equals(kept)) {
       kept = now;
       keptNanos = nowNanos;
@@ -280,7 +279,7 @@ public final class SetOperator {
       return new Step(tells, "waits for " + waiting + " to store " + set, false, null);
     }
     long left = keptNanos + guardNanos(set) - nowNanos;
-    if (left > 0 && (wrote || !isOld(nodes, set, nodeMicros))) {
+    if (left > 0 && (wrote || !Keepers.areOld(nodes, set, nodeMicros, guardNanos(set)))) {
       long seconds = (left + 999_999_999) / 1_000_000_000;
       String why = "waits for leases of the set before to end: " + seconds + " s";
       return new Step(tells, why, false, null);
@@ -327,37 +326,6 @@ public final class SetOperator {
 
   private static boolean isReached(List<Seen> nodes, String name) {
     return nodes.stream().anyMatch(n -> n.alias().equals(name) && n.status().usable());
-  }
-
-  /**
-   * Whether each member has kept the raised floor for a guard time by its own clock. For a change
-   * of its own an operator trusts no clock but its own.
-   */
-  private static boolean isOld(List<Seen> nodes, NodeRecord set, IntToLongFunction nodeMicros) {
-    Set<String> old = new HashSet<>();
-    for (int i = 0; i < nodes.size(); i++) {
-      NodeRecord record = said(nodes.get(i));
-      long age = record == null ? 0 : nodeMicros.applyAsLong(i) - record.sinceMicros();
-      if (record != null && record.isOfSameSet(set) && age * 1_000 >= guardNanos(set)) {
-        old.add(record.name());
-      }
-    }
-    return old.containsAll(set.members());
-  }
-
-  /** The members that keep the raised floor, and since when. */
-  private static Map<String, Long> keepers(List<Seen> nodes, NodeRecord set) {
-    Map<String, Long> keepers = new HashMap<>();
-    for (Seen node : nodes) {
-      NodeRecord record = said(node);
-      if (record != null
-          && set.members().contains(record.name())
-          && record.isOfSameSet(set)
-          && record.isSealed()) {
-        keepers.put(record.name(), record.sinceMicros());
-      }
-    }
-    return keepers;
   }
 
   /**
