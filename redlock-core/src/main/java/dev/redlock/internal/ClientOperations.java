@@ -110,7 +110,7 @@ final class ClientOperations implements Operations {
 
   private String nameOf(String node) {
     requireOpen();
-    return context.nodes.sibling(requireNonNull(node, "node")).name();
+    return context.nodes.nameOf(requireNonNull(node, "node"));
   }
 
   private CompletionStage<List<String>> change(List<Goal> goals, Consumer<String> progress) {

@@ -8,6 +8,7 @@ import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Vote;
 import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.Members;
+import dev.redlock.internal.protocol.Membership;
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
 import dev.redlock.internal.protocol.RoundLimiter;
@@ -203,7 +204,9 @@ final class NodeSet implements Nodes {
     return objection == null || !status.usable()
         ? status
         : new NodeStatus(
-            NodeStatus.State.QUARANTINED,
+            objection.equals(Membership.WAITS)
+                ? NodeStatus.State.PROBING
+                : NodeStatus.State.QUARANTINED,
             status.connection(),
             status.sinceNanos(),
             0,
@@ -266,6 +269,21 @@ final class NodeSet implements Nodes {
       }
     }
     return new AbsentNode(name);
+  }
+
+  /**
+   * The name of the node at this address.
+   *
+   * @throws IllegalArgumentException if it is no address
+   */
+  String nameOf(String address) {
+    for (int i = 0; i < count; i++) {
+      Optional<LockNode> made = nodes.get(i).sibling(address);
+      if (made.isPresent()) {
+        return made.get().name();
+      }
+    }
+    return address;
   }
 
   void closeNode(int node) {

@@ -1,5 +1,7 @@
 package dev.redlock.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.redlock.Lease;
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.SetOperator;
@@ -171,20 +173,20 @@ final class SetChange {
     if (!current.exists()) {
       return hopelessAfter(CONNECT_NANOS, "the nodes have no record of their set");
     }
-    String add = goal.add();
-    if (add != null && !current.members().contains(add)) {
-      if (current.members().size() == NodeSet.MAX) {
-        fail("a set has at most " + NodeSet.MAX + " members");
-        return null;
-      }
-      String obstacle = obstacleOf(add, current);
+    for (Goal later : goals) {
+      String obstacle = later.add() == null ? null : obstacleOf(later, later.equals(goal), current);
       if (obstacle != null || result.isDone()) {
-        return obstacle;
+        return obstacle; // A dead member is removed only if the one in its place is there.
       }
     }
+    String add = goal.add();
     String remove = goal.remove();
     if (remove != null && current.members().equals(List.of(remove))) {
       fail(remove + " is the only member");
+      return null;
+    }
+    if (remove != null && current.isComplete() && !current.members().contains(remove)) {
+      fail(remove + " is no member of the set: " + current);
       return null;
     }
     Set<String> target = new TreeSet<>(current.members());
@@ -216,8 +218,16 @@ final class SetChange {
     return target.stream().filter(name -> !reached.contains(name)).findFirst().orElse(null);
   }
 
-  /** Why the new node cannot be a member yet; null if it can. */
-  private @Nullable String obstacleOf(String name, NodeRecord current) {
+  /** Why the new node cannot be a member yet; null if it can, or is one. */
+  private @Nullable String obstacleOf(Goal goal, boolean now, NodeRecord current) {
+    String name = requireNonNull(goal.add());
+    if (current.members().contains(name)) {
+      return null;
+    }
+    if (current.members().size() == NodeSet.MAX) {
+      fail("a set has at most " + NodeSet.MAX + " members");
+      return null;
+    }
     int node = set.reserve(name, true);
     if (node < 0) {
       fail("this client was given nodes, and cannot connect to " + name + " itself");
@@ -226,7 +236,9 @@ final class SetChange {
     NodeStatus status = context.nodes.ownStatus(node);
     NodeRecord record = status.record();
     if (!status.usable()) {
-      return hopelessAfter(CONNECT_NANOS, "cannot connect to " + name + ": " + status.cause());
+      String hopeless =
+          hopelessAfter(CONNECT_NANOS, "cannot connect to " + name + ": " + status.cause());
+      return hopeless == null ? null : "connects to " + name;
     }
     if (record == null) {
       fail(name + " keeps no record of the set");
@@ -238,7 +250,7 @@ final class SetChange {
               + "), and this is "
               + current
               + "; if that set is given up, restart it empty");
-    } else if (status.state() == NodeStatus.State.QUARANTINED) {
+    } else if (now && status.state() == NodeStatus.State.QUARANTINED) {
       return status.untilNanos() == 0
           ? hopelessAfter(0, name + " cannot vote: " + status.cause())
           : name + " may not vote yet: " + status.cause();

@@ -75,6 +75,9 @@ public final class Membership {
   public record Decision(
       Members members, List<String> missing, List<Tell> tells, List<@Nullable String> objections) {}
 
+  /** Why no node votes at first. */
+  public static final String WAITS = "waits for the other nodes: none has a record of the set";
+
   /** How long a seed may take to connect before its name counts as that of another node. */
   static final long CONNECT_NANOS = 500_000_000;
 
@@ -164,7 +167,7 @@ public final class Membership {
     boolean settled = allReached || nowNanos - startNanos >= CONNECT_NANOS;
     List<Tell> tells = new ArrayList<>();
     NodeRecord newest = newest(nodes);
-    String contradiction = newest.exists() ? contradiction(nodes, newest) : null;
+    String contradiction = Contradiction.of(current, newest, nodes, aliases);
     List<String> missing = List.of();
     if (contradiction == null && newest.exists()) {
       adopt(nodes, newest);
@@ -204,66 +207,45 @@ public final class Membership {
   /** A node that has restarted empty keeps the name that its record had. */
   private void rename(List<Seen> nodes) {
     for (int i = 0; i < nodes.size(); i++) {
+      Seen node = nodes.get(i);
       if (i == aliases.size()) {
-        aliases.add(nodes.get(i).alias());
-      } else if (nodes.get(i).says()) {
-        aliases.set(i, nodes.get(i).alias());
+        aliases.add(node.name());
+      }
+      if (node.says() && !isTaken(node.alias(), i, nodes)) {
+        aliases.set(i, node.alias());
       }
     }
   }
 
+  /** Whether another node votes under this name: the two are one server, under two addresses. */
+  private boolean isTaken(String name, int node, List<Seen> nodes) {
+    for (int i = 0; i < aliases.size(); i++) {
+      boolean votes = nodes.get(i).status().state() == NodeStatus.State.VOTING;
+      if (i != node && aliases.get(i).equals(name) && votes) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** A node that may become a member can have the record of another deployment. */
+  private boolean isOfThisSet(Seen node) {
+    return !current.exists()
+        || current.members().contains(node.alias())
+        || current.before().contains(node.alias())
+        || wanted.contains(node.alias());
+  }
+
   /** The newest record that a node has now; of one epoch that which is sealed. */
-  private static NodeRecord newest(List<Seen> nodes) {
+  private NodeRecord newest(List<Seen> nodes) {
     return nodes.stream()
-        .filter(Seen::says)
+        .filter(node -> node.says() && isOfThisSet(node))
         .map(Seen::record)
         .max(
             Comparator.comparingLong(NodeRecord::epoch)
                 .thenComparingLong(NodeRecord::floor)
                 .thenComparingLong(NodeRecord::ballot))
         .orElse(NodeRecord.NONE);
-  }
-
-  /** Two sealed sets of one epoch: two deployments, of which neither knew the other. */
-  private @Nullable String contradiction(List<Seen> nodes, NodeRecord newest) {
-    NodeRecord known = current.exists() && current.isSealed() ? current : NodeRecord.NONE;
-    if (isContrary(known, newest)) {
-      return "contradiction: this client works with "
-          + known
-          + ", and a node says "
-          + newest
-          + REMEDY;
-    }
-    for (int i = 0; i < nodes.size(); i++) {
-      NodeRecord other = nodes.get(i).record();
-      if (nodes.get(i).says() && isContrary(other, newest)) {
-        int first = 0;
-        while (!nodes.get(first).says() || !nodes.get(first).record().isOfSameSet(newest)) {
-          first++;
-        }
-        return "contradiction: "
-            + aliases.get(first)
-            + " says "
-            + newest
-            + ", and "
-            + aliases.get(i)
-            + " says "
-            + other
-            + REMEDY;
-      }
-    }
-    return null;
-  }
-
-  private static final String REMEDY =
-      "; two lists of masters were used for one deployment. Stop the clients with the wrong list,"
-          + " and restart empty the masters that have its record";
-
-  private static boolean isContrary(NodeRecord one, NodeRecord other) {
-    return one.epoch() == other.epoch()
-        && one.isSealed()
-        && other.isSealed()
-        && !one.members().equals(other.members());
   }
 
   /**
@@ -376,7 +358,7 @@ public final class Membership {
   }
 
   private static int rank(Seen node) {
-    return node.status().usable() ? 1 : 0;
+    return node.status().votes() ? 2 : node.status().usable() ? 1 : 0;
   }
 
   private List<@Nullable String> objections(List<Seen> nodes, @Nullable String contradiction) {
@@ -390,7 +372,7 @@ public final class Membership {
 
   private @Nullable String objection(Seen node, boolean member) {
     if (!current.exists() || starting) {
-      return node.keepsRecord() ? "waits for the other nodes: none has a record of the set" : null;
+      return node.keepsRecord() ? WAITS : null;
     }
     if (!member) {
       return "is no member of the set: " + current;

@@ -1,0 +1,60 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.internal.protocol.Membership.Seen;
+import dev.redlock.spi.NodeRecord;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Two sealed sets of one epoch: two deployments, of which neither knew the other. */
+final class Contradiction {
+  private static final String REMEDY =
+      "; two lists of masters were used for one deployment. Stop the clients with the wrong list,"
+          + " and restart empty the masters that have its record";
+
+  private Contradiction() {}
+
+  /**
+   * The objection to all nodes; null if nothing contradicts.
+   *
+   * @param current the set that the client works with
+   * @param newest the newest record that a node has now
+   * @param aliases the names of the nodes in the set, by number
+   */
+  static @Nullable String of(
+      NodeRecord current, NodeRecord newest, List<Seen> nodes, List<String> aliases) {
+    if (isContrary(current, newest)) {
+      return "contradiction: this client works with "
+          + current
+          + ", and a node says "
+          + newest
+          + REMEDY;
+    }
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeRecord other = nodes.get(i).record();
+      if (nodes.get(i).says() && isContrary(other, newest)) {
+        int first = 0;
+        while (!nodes.get(first).says() || !nodes.get(first).record().isOfSameSet(newest)) {
+          first++;
+        }
+        return "contradiction: "
+            + aliases.get(first)
+            + " says "
+            + newest
+            + ", and "
+            + aliases.get(i)
+            + " says "
+            + other
+            + REMEDY;
+      }
+    }
+    return null;
+  }
+
+  private static boolean isContrary(NodeRecord one, NodeRecord other) {
+    return one.exists()
+        && one.epoch() == other.epoch()
+        && one.isSealed()
+        && other.isSealed()
+        && !one.members().equals(other.members());
+  }
+}
