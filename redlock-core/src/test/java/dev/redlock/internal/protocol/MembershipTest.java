@@ -31,10 +31,10 @@ final class MembershipTest {
   }
 
   @Test
-  void firstClient_withOneNodeDown_writesTheRecordAfterFiveSeconds() {
+  void firstClient_withOneNodeDown_writesTheRecordAfterThreeSeconds() {
     SetFixture set = new SetFixture("a", "b", "c");
     set.down.add("c");
-    set.now += 4_999_000_000L;
+    set.now += Membership.FIRST_RECORD_NANOS - 1_000_000;
     assertThat(set.settle().tells()).isEmpty();
     assertThat(set.records).isEmpty();
     set.now += 1_000_000;
