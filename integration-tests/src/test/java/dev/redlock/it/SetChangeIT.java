@@ -47,11 +47,7 @@ class SetChangeIT {
 
   private Redlock client(String... uris) {
     Redlock client =
-        Redlock.builder()
-            .nodes(uris)
-            .maxLeaseTime(LONGEST)
-            .restartGuard(RestartGuard.OFF)
-            .build();
+        Redlock.builder().nodes(uris).maxLeaseTime(LONGEST).restartGuard(RestartGuard.OFF).build();
     clients.add(client);
     return client;
   }
@@ -136,7 +132,13 @@ class SetChangeIT {
       List<String> after =
           operator
               .operations()
-              .replaceNode(name(2), nodes.get(3).uri(), steps::add)
+              .replaceNode(
+                  name(2),
+                  nodes.get(3).uri(),
+                  step -> {
+                    steps.add(step);
+                    System.out.println(step);
+                  })
               .toCompletableFuture()
               .get(60, SECONDS);
       System.out.println(
@@ -207,6 +209,43 @@ class SetChangeIT {
         nodes);
     try (Lease lease = first.lock("x").acquire(Duration.ofSeconds(5))) {
       assertThat(second.lock("x").tryAcquire()).isEmpty();
+    }
+  }
+
+  @Test
+  void databasesOfTheSameServers_areAComplaint() throws Exception {
+    Redlock first = client(0, 1, 2);
+    awaitMembers(first, 0, 1, 2);
+    Redlock second =
+        client(
+            IntStream.range(0, 3).mapToObj(i -> nodes.get(i).uri() + "/1").toArray(String[]::new));
+    assertThat(second.awaitReady(Duration.ofSeconds(10))).isTrue();
+    assertThat(second.operations().doctor().toCompletableFuture().get(10, SECONDS).nodes())
+        .hasSize(3)
+        .allSatisfy(
+            node ->
+                assertThat(node.complaints())
+                    .contains(
+                        "database 0 of this server has locks with the same key prefix: clients that"
+                            + " use different databases do not exclude each other"));
+  }
+
+  @Test
+  void otherKeyPrefix_isASeparateSet() {
+    Redlock first = client(0, 1, 2);
+    awaitMembers(first, 0, 1, 2);
+    Redlock second =
+        Redlock.builder()
+            .nodes(nodes.get(0).uri(), nodes.get(3).uri(), nodes.get(4).uri())
+            .keyPrefix("other")
+            .maxLeaseTime(LONGEST)
+            .restartGuard(RestartGuard.OFF)
+            .build();
+    clients.add(second);
+    awaitMembers(second, 0, 3, 4);
+    try (Lease lease = first.lock("x").acquire(Duration.ofSeconds(5));
+        Lease other = second.lock("x").acquire(Duration.ofSeconds(5))) {
+      assertThat(lease.isValid() && other.isValid()).isTrue();
     }
   }
 

@@ -11,6 +11,7 @@ import dev.redlock.cli.page.ServeCommand;
 import dev.redlock.cli.run.RunCommand;
 import dev.redlock.spi.Printable;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -69,10 +70,11 @@ final class Commands implements Runnable {
   /** Parses the arguments and runs the command; returns its exit code. */
   static int execute(List<String> args, List<String> rest) {
     boolean help = !args.isEmpty() && args.get(0).equals("help");
-    String[] words =
-        help
-            ? args.size() > 1 ? new String[] {args.get(1), "--help"} : new String[] {"--help"}
-            : args.toArray(String[]::new);
+    List<String> all = new ArrayList<>(help ? args.subList(1, args.size()) : args);
+    if (help) {
+      all.add("--help");
+    }
+    String[] words = all.toArray(String[]::new);
     return commandLine(rest, words).execute(words);
   }
 

@@ -3,6 +3,7 @@ package dev.redlock.cli;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
 import java.time.Duration;
+import java.util.List;
 
 /** Waits for the connections of a new client, which connects in the background. */
 public final class Connections {
@@ -14,22 +15,34 @@ public final class Connections {
   private Connections() {}
 
   /**
-   * Returns when each node is connected, quarantined, or has refused the first connection; after 2
-   * s at the latest. A command that does not wait for a lock then knows what it can know.
+   * Returns when each member is connected, quarantined, or has refused the first connection; after
+   * 2 s at the latest. A command that does not wait for a lock then knows what it can know. The
+   * members are those of the nodes' records, which may differ from the configured nodes.
    */
   public static void settle(Operations operations) throws InterruptedException {
     long start = System.nanoTime();
-    while (operations.nodes().stream().anyMatch(Connections::isConnecting)
-        && System.nanoTime() - start < CONNECTING.toNanos()) {
+    while (isUnsettled(operations.nodes()) && System.nanoTime() - start < CONNECTING.toNanos()) {
       Thread.sleep(STEP_MILLIS);
     }
+  }
+
+  private static boolean isUnsettled(List<NodeState> nodes) {
+    PresentSet set = PresentSet.of(nodes);
+    return !set.isKnown() || set.members().stream().anyMatch(Connections::isConnecting);
   }
 
   private static boolean isConnecting(NodeState node) {
     return switch (node.state()) {
       case CONNECTING, PROBING ->
           node.cause().isEmpty() || node.cause().startsWith("still connecting");
-      case QUARANTINED, VOTING, ERRING -> false;
+      case QUARANTINED -> isWithoutRecord(node);
+      case VOTING, ERRING -> false;
     };
+  }
+
+  /** A client that reaches its nodes writes the first record at once. */
+  private static boolean isWithoutRecord(NodeState node) {
+    return node.cause().startsWith("waits for the other nodes")
+        || node.cause().startsWith("has no record of the set yet");
   }
 }

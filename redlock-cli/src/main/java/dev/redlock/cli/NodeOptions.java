@@ -21,14 +21,16 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
 
 /**
  * Which nodes, and how to log in. What the command line does not say comes from the environment,
  * then from the file of nodes. A password is never an argument: other users of the machine see the
- * arguments of a process.
+ * arguments of a process. A command that has subcommands passes these options on to them.
  */
 public final class NodeOptions {
   @Option(
+      scope = ScopeType.INHERIT,
       names = "--nodes",
       paramLabel = "URIS",
       description =
@@ -38,6 +40,7 @@ public final class NodeOptions {
   private @Nullable String nodes;
 
   @Option(
+      scope = ScopeType.INHERIT,
       names = "--nodes-file",
       paramLabel = "FILE",
       description =
@@ -46,12 +49,14 @@ public final class NodeOptions {
   private @Nullable Path nodesFile;
 
   @Option(
+      scope = ScopeType.INHERIT,
       names = "--user",
       paramLabel = "NAME",
       description = "The Redis user. Default: REDLOCK_USER, then that of the URI.")
   private @Nullable String user;
 
   @Option(
+      scope = ScopeType.INHERIT,
       names = "--password-file",
       paramLabel = "FILE",
       description =
@@ -59,16 +64,21 @@ public final class NodeOptions {
               + " REDLOCK_PASSWORD to the password.")
   private @Nullable Path passwordFile;
 
-  @Option(names = "--ask-password", description = "Ask for the password on the terminal.")
+  @Option(
+      scope = ScopeType.INHERIT,
+      names = "--ask-password",
+      description = "Ask for the password on the terminal.")
   private boolean askPassword;
 
   @Option(
+      scope = ScopeType.INHERIT,
       names = "--prefix",
       paramLabel = "TEXT",
       description = "The prefix of all keys. Default: REDLOCK_PREFIX, then redlock.")
   private @Nullable String prefix;
 
   @Option(
+      scope = ScopeType.INHERIT,
       names = "--max-lease-time",
       paramLabel = "TIME",
       converter = TimeConverter.class,
@@ -77,10 +87,15 @@ public final class NodeOptions {
               + " Default: REDLOCK_MAX_LEASE_TIME, then 30s.")
   private @Nullable Duration maxLeaseTime;
 
-  @Option(names = "--restart-guard", hidden = true, description = "UPTIME or OFF, for tests.")
+  @Option(
+      scope = ScopeType.INHERIT,
+      names = "--restart-guard",
+      hidden = true,
+      description = "UPTIME or OFF, for tests.")
   private RestartGuard restartGuard = RestartGuard.UPTIME;
 
   @Option(
+      scope = ScopeType.INHERIT,
       names = {"-v", "--verbose"},
       description = "Say more on standard error; twice for every detail of the client.")
   private boolean[] verbose = {};
@@ -140,7 +155,7 @@ public final class NodeOptions {
     return client(b -> {});
   }
 
-  /** As {@link #client()}; the setup may change the builder. */
+  /** As {@link #client()}; the setup may change the builder, before Lettuce is used. */
   public Redlock client(Consumer<RedlockBuilder> setup) {
     if (verbose()) {
       System.setProperty(
@@ -152,6 +167,7 @@ public final class NodeOptions {
     String keys = value(prefix, "REDLOCK_PREFIX", file, "prefix");
     try {
       RedlockBuilder builder = Redlock.builder().restartGuard(restartGuard);
+      setup.accept(builder);
       LettuceOptions options = LettuceOptions.builder().clientResources(Threads.few()).build();
       builder.nodes(LettuceNodes.standalone(uris, options).toArray(LockNode[]::new));
       if (longest != null) {
@@ -160,7 +176,6 @@ public final class NodeOptions {
       if (keys != null) {
         builder.keyPrefix(keys);
       }
-      setup.accept(builder);
       return builder.build();
     } catch (IllegalArgumentException e) {
       throw Failure.usage(String.valueOf(e.getMessage()));

@@ -2,10 +2,14 @@ package dev.redlock.cli;
 
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
 
 /** How a command prints. */
 public final class OutputOptions {
-  @Option(names = "--json", description = "Print one JSON object per line instead of a table.")
+  @Option(
+      scope = ScopeType.INHERIT,
+      names = "--json",
+      description = "Print one JSON object per line instead of a table.")
   private boolean json;
 
   /** Whether to print JSON. */

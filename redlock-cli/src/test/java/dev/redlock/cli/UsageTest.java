@@ -27,6 +27,13 @@ class UsageTest {
         "unlock a",
         "serve --nodes redis://127.0.0.1:1 --port 99999",
         "watch --nodes redis://127.0.0.1:1 --until NEVER a",
+        "nodes nonsense",
+        "nodes add --nodes redis://127.0.0.1:1",
+        "nodes add --nodes redis://127.0.0.1:1 redis://127.0.0.1:2",
+        "nodes add --nodes redis://127.0.0.1:1 user:secret@127.0.0.1:2",
+        "nodes add --nodes redis://127.0.0.1:1 host:0",
+        "nodes remove --nodes redis://127.0.0.1:1",
+        "nodes replace --nodes redis://127.0.0.1:1 127.0.0.1:1",
         "run --nonsense a -- true",
         "run -w soon a -- true",
         "run -n -w 1s a -- true",
@@ -45,7 +52,17 @@ class UsageTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--help", "--version", "run --help", "completion", "help", "help run"})
+  @ValueSource(
+      strings = {
+        "--help",
+        "--version",
+        "run --help",
+        "nodes add --help",
+        "completion",
+        "help",
+        "help run",
+        "help nodes replace"
+      })
   void help_isZero(String line) {
     assertThat(Main.run(line.split(" "))).isZero();
   }

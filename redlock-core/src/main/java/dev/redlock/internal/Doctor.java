@@ -157,6 +157,13 @@ final class Doctor {
     if (!identity.writeTrouble().isEmpty()) {
       complaints.add(identity.writeTrouble());
     }
+    if (!identity.otherDatabases().isEmpty()) {
+      complaints.add(
+          "database "
+              + identity.otherDatabases()
+              + " of this server has locks with the same key prefix: clients that use different"
+              + " databases do not exclude each other");
+    }
     complainOfFullMemory(identity, complaints);
     if (identity.connectedReplicas() > 0) {
       complaints.add(

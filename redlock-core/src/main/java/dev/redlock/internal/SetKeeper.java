@@ -5,6 +5,7 @@ import dev.redlock.internal.protocol.Membership;
 import dev.redlock.internal.protocol.Membership.Decision;
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.Membership.Tell;
+import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.SetOperator;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
@@ -24,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * a node's status, and twice a second.
  */
 final class SetKeeper {
+  /** How far the estimate of a clock may be off. */
+  private static final long CLOCK_MICROS = 1_000_000;
+
   private final ClientContext context;
   private final long guardNanos;
   private final int seeds;
@@ -106,11 +110,17 @@ final class SetKeeper {
     SetOperator.Step step;
     List<Tell> tells = new ArrayList<>();
     synchronized (this) {
-      step = operator.next(seen(), membership.current(), context.time.nanos());
+      step = operator.next(seen(), membership.current(), context.time.nanos(), this::clock);
       take(step.tells(), tells);
     }
     tells.forEach(this::send);
     return step;
+  }
+
+  /** The clock of the node, rather too early; 0 if it is unknown. */
+  private long clock(int node) {
+    NodeKnowledge known = context.nodes.knowledge(node);
+    return known.clockKnown() ? known.estimateMicros(context.time.nanos()) - CLOCK_MICROS : 0;
   }
 
   /** Those to nodes that have answered the change before; they do so one after another. */

@@ -2,6 +2,7 @@ package dev.redlock.operations;
 
 import dev.redlock.spi.NodeRecord;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,42 @@ public record NodeState(
   public NodeState(
       String node, State state, Duration remaining, String cause, int pendingReleases) {
     this(node, state, remaining, cause, pendingReleases, null);
+  }
+
+  /**
+   * Those of a client's nodes that are members of the set that the newest record names; all of them
+   * if no node has a record. A client still knows a node that was removed while it runs, or that
+   * stands in its configuration only.
+   *
+   * @param nodes what {@link Operations#nodes()} returned
+   */
+  public static List<NodeState> members(List<NodeState> nodes) {
+    NodeRecord newest = newestRecord(nodes);
+    return newest == null
+        ? nodes
+        : nodes.stream().filter(node -> newest.members().contains(node.nameInSet())).toList();
+  }
+
+  /** The newest record that one of these nodes has; null if none has one. */
+  public static @Nullable NodeRecord newestRecord(List<NodeState> nodes) {
+    NodeRecord newest = null;
+    for (NodeState node : nodes) {
+      NodeRecord record = node.record();
+      if (record != null && (newest == null || isNewer(record, newest))) {
+        newest = record;
+      }
+    }
+    return newest;
+  }
+
+  private static boolean isNewer(NodeRecord one, NodeRecord other) {
+    return one.epoch() > other.epoch()
+        || (one.epoch() == other.epoch() && one.floor() > other.floor());
+  }
+
+  /** Its name in the set, which may differ from the configured address. */
+  public String nameInSet() {
+    return record == null || record.name().isEmpty() ? node : record.name();
   }
 
   /** The state of a connection: {@code CONNECTING → PROBING → (QUARANTINED →) VOTING}. */

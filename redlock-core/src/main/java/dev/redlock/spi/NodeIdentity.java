@@ -27,6 +27,8 @@ import static java.util.Objects.requireNonNull;
  *     Redis clears this after one hour without replicas ({@code repl-backlog-ttl})
  * @param usedMemory memory in use, in bytes; 0 if unknown
  * @param maxMemory the configured limit of memory, in bytes; 0 if unlimited or unknown
+ * @param otherDatabases the other databases of the server that have locks with the same key prefix,
+ *     separated by commas; empty if there is none, or unknown
  */
 public record NodeIdentity(
     String runId,
@@ -44,7 +46,8 @@ public record NodeIdentity(
     String writeTrouble,
     boolean promoted,
     long usedMemory,
-    long maxMemory) {
+    long maxMemory,
+    String otherDatabases) {
 
   public NodeIdentity {
     // These texts of the server go to the log.
@@ -56,6 +59,44 @@ public record NodeIdentity(
     requireNonNull(replicationId, "replicationId");
     appendFsync = Printable.of(requireNonNull(appendFsync, "appendFsync"));
     writeTrouble = Printable.of(requireNonNull(writeTrouble, "writeTrouble"));
+  }
+
+  /** A server of which it is not known whether other databases have locks. */
+  public NodeIdentity(
+      String runId,
+      String product,
+      String version,
+      long uptimeSeconds,
+      String role,
+      boolean clusterEnabled,
+      String maxmemoryPolicy,
+      String replicationId,
+      int connectedReplicas,
+      boolean appendOnly,
+      String appendFsync,
+      long evictedKeys,
+      String writeTrouble,
+      boolean promoted,
+      long usedMemory,
+      long maxMemory) {
+    this(
+        runId,
+        product,
+        version,
+        uptimeSeconds,
+        role,
+        clusterEnabled,
+        maxmemoryPolicy,
+        replicationId,
+        connectedReplicas,
+        appendOnly,
+        appendFsync,
+        evictedKeys,
+        writeTrouble,
+        promoted,
+        usedMemory,
+        maxMemory,
+        "");
   }
 
   /** A server that was never promoted, with unknown use of memory. */
@@ -93,10 +134,10 @@ public record NodeIdentity(
   }
 
   /**
-   * The same identity with the sync policy of the append-only file, which {@code INFO} does not
-   * report.
+   * The same identity with what {@code INFO} does not report: the sync policy of the append-only
+   * file, and the other databases that have locks.
    */
-  public NodeIdentity withAppendFsync(String policy) {
+  public NodeIdentity asked(String policy, String databases) {
     return new NodeIdentity(
         runId,
         product,
@@ -113,7 +154,8 @@ public record NodeIdentity(
         writeTrouble,
         promoted,
         usedMemory,
-        maxMemory);
+        maxMemory,
+        databases);
   }
 
   /** Whether it is a replica, which never votes. */

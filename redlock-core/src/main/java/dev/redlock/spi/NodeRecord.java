@@ -3,6 +3,8 @@ package dev.redlock.spi;
 import static java.util.Objects.requireNonNull;
 
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a node stores about the set of nodes that it belongs to. A change of the set is an epoch of
@@ -181,6 +183,26 @@ public record NodeRecord(
   private NodeRecord with(long newFloor, long newPromise, long since) {
     return new NodeRecord(
         name, epoch, members, before, newFloor, ballot, newPromise, maxLeaseMillis, since);
+  }
+
+  // Written out for the same reason as those of NodeStatus.
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof NodeRecord that
+        && isOfSameSet(that)
+        && name.equals(that.name)
+        && before.equals(that.before)
+        && floor == that.floor
+        && ballot == that.ballot
+        && promised == that.promised
+        && maxLeaseMillis == that.maxLeaseMillis
+        && sinceMicros == that.sinceMicros;
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(
+        name, epoch, members, before, floor, ballot, promised, maxLeaseMillis, sinceMicros);
   }
 
   /** For people: {@code epoch 3: a:6379, b:6379, c:6379}. */

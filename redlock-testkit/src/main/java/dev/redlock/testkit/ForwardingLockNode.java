@@ -7,7 +7,9 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeListener;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyHandler;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -67,6 +69,17 @@ public class ForwardingLockNode implements LockNode {
   @Override
   public void send(LockRequest request, ReplyHandler handler) {
     node.send(request, handler);
+  }
+
+  @Override
+  public CompletionStage<NodeRecord> change(RecordChange change) {
+    return node.change(change);
+  }
+
+  /** The sibling of the other node, which nothing wraps. */
+  @Override
+  public Optional<LockNode> sibling(String name) {
+    return node.sibling(name);
   }
 
   @Override

@@ -5,10 +5,15 @@ import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyHandler;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +48,16 @@ public final class InMemoryLockNode implements LockNode {
     return new InMemoryLockNode(server);
   }
 
+  /**
+   * Makes this server and these known to each other by name: clients then follow a change of the
+   * node set to them. At first a server knows itself only.
+   */
+  public void reach(InMemoryLockNode... others) {
+    List<MemoryServer> all =
+        Stream.concat(Stream.of(this), Stream.of(others)).map(InMemoryLockNode::server).toList();
+    all.forEach(one -> all.forEach(one::reach));
+  }
+
   MemoryServer server() {
     return server;
   }
@@ -70,6 +85,18 @@ public final class InMemoryLockNode implements LockNode {
   @Override
   public void send(LockRequest request, ReplyHandler handler) {
     connection.send(request, handler);
+  }
+
+  @Override
+  public CompletionStage<NodeRecord> change(RecordChange change) {
+    return connection.change(change);
+  }
+
+  /** A node for a server that {@link #reach} has made known here; empty for any other name. */
+  @Override
+  public Optional<LockNode> sibling(String name) {
+    MemoryServer found = server.reachable(name);
+    return found == null ? Optional.empty() : Optional.of(new InMemoryLockNode(found));
   }
 
   @Override

@@ -7,12 +7,18 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyHandler;
+import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,9 +42,18 @@ final class MemoryConnection {
   private static final long DEAD_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private static final NodeStatus NOT_STARTED =
-      new NodeStatus(NodeStatus.State.CONNECTING, 1, 0, 0, "not started");
+      new NodeStatus(NodeStatus.State.CONNECTING, 1, 0, 0, "not started", false, NodeRecord.NONE);
 
-  private record Call(LockRequest request, ReplyHandler handler, long sentNanos, long dueNanos) {}
+  /** What the server executes, and what becomes of the reply. */
+  private interface Work {
+    /** The server executes it; called with its lock held. */
+    void execute();
+
+    /** No reply comes; called with the lock held. */
+    void fail(NodeReply why);
+  }
+
+  private record Call(Work work, long sentNanos, long dueNanos) {}
 
   private final LockNode node;
   private final MemoryServer server;
@@ -77,7 +92,7 @@ final class MemoryConnection {
       context = given;
       states =
           new ConnectionStates(
-              given.restartGuard(), given.maxLeaseTime(), false, given.time().nanos());
+              given.restartGuard(), given.maxLeaseTime(), true, given.time().nanos());
     }
     connect(given);
   }
@@ -155,7 +170,9 @@ final class MemoryConnection {
     NodeStatus before = status;
     NodeStatus now = s.status();
     status = now;
-    if (before.state() != now.state() || before.connection() != now.connection()) {
+    if (before.state() != now.state()
+        || before.connection() != now.connection()
+        || !Objects.equals(before.record(), now.record())) {
       outbox(() -> c.listener().onStatus(node));
     }
   }
@@ -166,31 +183,84 @@ final class MemoryConnection {
 
   /** Sends a request. If the node is down, the error reply comes at once, as with Lettuce. */
   void send(LockRequest request, ReplyHandler handler) {
-    NodeReply refusal = null;
+    NodeReply refusal =
+        enqueue(
+            new Work() {
+              @Override
+              public void execute() {
+                NodeReply reply = server.execute(request, session, status.connection());
+                outbox(() -> handler.onReply(reply));
+              }
+
+              @Override
+              public void fail(NodeReply why) {
+                outbox(() -> handler.onReply(why));
+              }
+            });
+    if (refusal != null) {
+      handler.onReply(refusal);
+    }
+  }
+
+  /** Changes the record of the server, in order with the requests. */
+  CompletionStage<NodeRecord> change(RecordChange change) {
+    CompletableFuture<NodeRecord> result = new CompletableFuture<>();
+    NodeReply refusal =
+        enqueue(
+            new Work() {
+              @Override
+              public void execute() {
+                changed(change, result);
+              }
+
+              @Override
+              public void fail(NodeReply why) {
+                outbox(() -> result.completeExceptionally(failure(why)));
+              }
+            });
+    if (refusal != null) {
+      result.completeExceptionally(failure(refusal));
+    }
+    return result;
+  }
+
+  private void changed(RecordChange change, CompletableFuture<NodeRecord> result) {
+    NodeRecord stored = server.change(change, this);
+    NodeContext c = context;
+    ConnectionStates s = states;
+    if (c != null && s != null) {
+      s.onRecord(stored);
+      update(c, s);
+    }
+    outbox(() -> result.complete(stored));
+  }
+
+  private static IOException failure(NodeReply why) {
+    return new IOException(String.valueOf(why.error()));
+  }
+
+  /** Returns the reply if it cannot be sent. */
+  private @Nullable NodeReply enqueue(Work work) {
     synchronized (server) {
       NodeContext c = context;
       if (c == null || closed || session == 0 || !status.usable()) {
         NodeError.Kind kind = closed ? NodeError.Kind.CLOSED : NodeError.Kind.DISCONNECTED;
-        refusal = NodeReply.failed(status.connection(), kind, status.cause());
-      } else {
-        long now = c.time().nanos();
-        long delay = server.takeOn(now);
-        calls.add(new Call(request, handler, now, now + delay));
-        if (delay > 0) {
-          later(c, delay, this::resume);
-        }
-        if (server.isHung()) {
-          later(c, DEAD_NANOS, this::giveUpIfSilent);
-        }
-        work(c);
+        return NodeReply.failed(status.connection(), kind, status.cause());
       }
-    }
-    if (refusal != null) {
-      handler.onReply(refusal);
-      return;
+      long now = c.time().nanos();
+      long delay = server.takeOn(now);
+      calls.add(new Call(work, now, now + delay));
+      if (delay > 0) {
+        later(c, delay, this::resume);
+      }
+      if (server.isHung()) {
+        later(c, DEAD_NANOS, this::giveUpIfSilent);
+      }
+      work(c);
     }
     server.deliverAll();
     deliver();
+    return null;
   }
 
   /** Executes the requests that are due, in order. */
@@ -201,8 +271,7 @@ final class MemoryConnection {
         return;
       }
       calls.remove();
-      NodeReply reply = server.execute(call.request(), session, status.connection());
-      outbox(() -> call.handler().onReply(reply));
+      call.work().execute();
     }
   }
 
@@ -249,7 +318,7 @@ final class MemoryConnection {
     s.onLost(why, c.time().nanos());
     update(c, s);
     for (Call call : calls) {
-      outbox(() -> call.handler().onReply(NodeReply.failed(number, kind, why)));
+      call.work().fail(NodeReply.failed(number, kind, why));
     }
     calls.clear();
   }
@@ -271,6 +340,17 @@ final class MemoryConnection {
     NodeContext c = context;
     if (to == session && c != null) {
       outbox(() -> c.listener().onInvalidated(node, lockKey));
+    }
+  }
+
+  /** Another client has changed the record. Called with the lock held. */
+  void markerChanged() {
+    NodeContext c = context;
+    ConnectionStates s = states;
+    if (session != 0 && c != null && s != null) {
+      s.onMarkerInvalidated(c.time().nanos());
+      s.onMarker(server.marker(c.maxLeaseTime().toMillis()), c.time().nanos());
+      update(c, s);
     }
   }
 

@@ -6,7 +6,9 @@ import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.Time;
 import dev.redlock.testkit.model.NodeModel;
@@ -29,6 +31,9 @@ final class MemoryServer {
   private long baseMicros = System.currentTimeMillis() * 1000;
   private final Map<Long, MemoryConnection> sessions = new HashMap<>();
 
+  /** The servers that clients of this one reach by name. */
+  private final Map<String, MemoryServer> reachable = new HashMap<>();
+
   private @Nullable NodeModel model;
   private @Nullable Time time;
   private long fenceLifeMillis = 120_000;
@@ -36,6 +41,7 @@ final class MemoryServer {
   private long stepMicros;
   private long startedMicros;
   private long markerMicros;
+  private NodeRecord record = NodeRecord.NONE;
   private long run = 1;
   private long lastSession;
   private boolean up = true;
@@ -147,7 +153,17 @@ final class MemoryServer {
     if (markerMicros == 0) {
       markerMicros = clock();
     }
-    return new Probe.Marker(maxLeaseMillis, markerMicros, clock());
+    return new Probe.Marker(maxLeaseMillis, markerMicros, clock(), record);
+  }
+
+  /** Changes the record; the other clients that are connected get an invalidation of the marker. */
+  NodeRecord change(RecordChange change, MemoryConnection by) {
+    NodeRecord stored = markerMicros == 0 ? record : NodeRecord.after(record, change, clock());
+    if (!stored.equals(record)) {
+      record = stored;
+      connections().stream().filter(other -> other != by).forEach(MemoryConnection::markerChanged);
+    }
+    return stored;
   }
 
   NodeReply execute(LockRequest request, long session, long connection) {
@@ -209,8 +225,17 @@ final class MemoryServer {
       } else {
         model().wipe();
         markerMicros = 0;
+        record = NodeRecord.NONE;
       }
     }
+  }
+
+  synchronized void reach(MemoryServer other) {
+    reachable.put(other.name, other);
+  }
+
+  synchronized @Nullable MemoryServer reachable(String other) {
+    return other.equals(name) ? this : reachable.get(other);
   }
 
   void hang(boolean hangs) {
@@ -235,6 +260,7 @@ final class MemoryServer {
     synchronized (this) {
       model().wipe();
       markerMicros = 0;
+      record = NodeRecord.NONE;
       all = connections();
     }
     all.forEach(MemoryConnection::flushed);

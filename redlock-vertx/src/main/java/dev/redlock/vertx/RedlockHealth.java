@@ -2,6 +2,7 @@ package dev.redlock.vertx;
 
 import dev.redlock.Redlock;
 import dev.redlock.operations.NodeState;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.vertx.internal.DefaultVertxRedlock;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -33,7 +34,7 @@ public final class RedlockHealth {
   }
 
   private static Status status(List<NodeState> nodes) {
-    int quorum = nodes.size() / 2 + 1;
+    int quorum = NodeState.members(nodes).size() / 2 + 1;
     int voting = 0;
     JsonArray states = new JsonArray();
     for (NodeState node : nodes) {
@@ -50,6 +51,10 @@ public final class RedlockHealth {
     }
     JsonObject data =
         new JsonObject().put("voting", voting).put("quorum", quorum).put("nodes", states);
+    NodeRecord record = NodeState.newestRecord(nodes);
+    if (record != null) {
+      data.put("epoch", record.epoch());
+    }
     return voting >= quorum ? Status.OK(data) : Status.KO(data);
   }
 }

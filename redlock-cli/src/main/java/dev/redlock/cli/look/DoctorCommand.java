@@ -1,6 +1,7 @@
 package dev.redlock.cli.look;
 
 import dev.redlock.cli.ExitCode;
+import dev.redlock.cli.PresentSet;
 import dev.redlock.operations.Diagnosis;
 import dev.redlock.operations.Diagnosis.NodeFindings;
 import dev.redlock.operations.Operations;
@@ -32,9 +33,13 @@ public final class DoctorCommand extends Look {
       }
     }
     List<NodeFindings> nodes = diagnosis.nodes();
-    long answered = nodes.stream().filter(node -> node.server() != null).count();
-    if (answered < quorum(nodes)) {
-      throw tooFew("%d of %d nodes answered".formatted(answered, nodes.size()));
+    PresentSet set = PresentSet.of(nodes.stream().map(NodeFindings::node).toList());
+    long answered =
+        nodes.stream()
+            .filter(node -> node.server() != null && set.members().contains(node.node()))
+            .count();
+    if (answered < set.quorum()) {
+      throw tooFew("%d of %d nodes answered".formatted(answered, set.size()));
     }
     return diagnosis.healthy() ? ExitCode.OK : ExitCode.NO;
   }

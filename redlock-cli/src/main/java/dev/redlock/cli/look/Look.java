@@ -31,15 +31,26 @@ public abstract class Look implements Callable<Integer> {
   @Mixin private OutputOptions output = new OutputOptions();
   @Spec private @Nullable CommandSpec spec;
 
+  /** What a command does with the nodes that it reaches. */
+  @FunctionalInterface
+  interface Task {
+    int run(Redlock client, PrintWriter out) throws InterruptedException;
+  }
+
   /** Looks and prints; returns the exit code. */
   protected abstract int look(Operations operations, PrintWriter out) throws InterruptedException;
 
   @Override
   public final Integer call() throws InterruptedException {
+    return connected((client, out) -> look(client.operations(), out));
+  }
+
+  /** Connects, runs the task and closes the client; returns the exit code. */
+  final int connected(Task task) throws InterruptedException {
     try (Redlock client = nodes.client(builder -> builder.nodeTimeout(PATIENCE))) {
       Connections.settle(client.operations()); // To look at a node, its vote need not count yet.
       PrintWriter out = out();
-      int code = look(client.operations(), out);
+      int code = task.run(client, out);
       if (out.checkError() || System.out.checkError()) {
         throw new Failure(ExitCode.OUTPUT, "the output cannot be written");
       }
@@ -85,22 +96,12 @@ public abstract class Look implements Callable<Integer> {
     return Holding.of(inspection).sentence(inspection);
   }
 
-  /** Why a node does not vote, in the words of this command. */
+  /** Why a node does not vote, and the options that help. */
   public static String cause(NodeState node) {
-    String cause =
-        node.cause()
-            .replace(" (a node that is known to be new may vote at once with RestartGuard.OFF)", "")
-            .replace(
-                "before this client first saw it",
-                "before this client first saw it: it may have forgotten locks");
+    String cause = node.cause();
     return cause.contains("NOAUTH")
         ? cause + " - give --password-file, --ask-password or REDLOCK_PASSWORD"
         : cause;
-  }
-
-  /** How many nodes are needed to decide anything. */
-  public static int quorum(List<?> nodes) {
-    return nodes.size() / 2 + 1;
   }
 
   /** How many nodes vote. */

@@ -1,55 +1,86 @@
 package dev.redlock.cli.look;
 
 import dev.redlock.cli.ExitCode;
+import dev.redlock.cli.Failure;
+import dev.redlock.cli.PresentSet;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
+import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.Printable;
 import java.io.PrintWriter;
-import java.util.List;
 import picocli.CommandLine.Command;
 
 /** {@code redlock nodes}. */
 @Command(
     name = "nodes",
     mixinStandardHelpOptions = true,
+    subcommands = {AddNode.class, RemoveNode.class, ReplaceNode.class},
+    synopsisSubcommandLabel = "[COMMAND]",
     description = {
-      "Show the state of each node.",
+      "Show the state of each node, and the set of nodes that they have recorded.",
       "Exit code 0 if a majority votes, otherwise 69."
     },
     footer = {"", "Example: redlock nodes"})
 public final class NodesCommand extends Look {
   @Override
   protected int look(Operations operations, PrintWriter out) {
-    List<NodeState> states = operations.nodes();
+    PresentSet set = PresentSet.of(operations.nodes());
     if (json()) {
-      for (NodeState node : states) {
-        out.println(json(node));
-      }
+      set.nodes().forEach(node -> out.println(json(node)));
     } else {
-      Table table = new Table("NODE", "STATE", "FOR", "CAUSE");
-      for (NodeState node : states) {
-        table.row(
-            node.node(),
-            node.state(),
-            node.remaining().isZero() ? null : node.remaining(),
-            cause(node));
-      }
-      table.print(out);
+      print(set, out);
     }
-    long voting = voting(states);
-    if (voting >= quorum(states)) {
+    if (voting(set.nodes()) >= set.quorum()) {
       return ExitCode.OK;
     }
-    throw tooFew(
+    throw tooFew(set);
+  }
+
+  static Failure tooFew(PresentSet set) {
+    return tooFew(
         "%d of %d nodes vote, %d are needed: no lock can be acquired now"
-            .formatted(voting, states.size(), quorum(states)));
+            .formatted(voting(set.nodes()), set.size(), set.quorum()));
+  }
+
+  private static void print(PresentSet set, PrintWriter out) {
+    Table table = new Table("NODE", "STATE", "FOR", "CAUSE");
+    for (NodeState node : set.nodes()) {
+      table.row(
+          node.node(),
+          node.state(),
+          node.remaining().isZero() ? null : node.remaining(),
+          cause(node));
+    }
+    table.print(out);
+    NodeRecord present = set.record();
+    if (present == null) {
+      return;
+    }
+    out.println(Printable.of(PresentSet.describe(present)));
+    for (NodeState node : set.nodes()) {
+      NodeRecord own = node.record();
+      if (own != null && !(own.isOfSameSet(present) && own.floor() == present.floor())) {
+        out.println(Printable.of(node.node() + " has " + PresentSet.describe(own)));
+      }
+    }
   }
 
   /** The state of a node. */
   public static Json json(NodeState node) {
-    return new Json()
-        .put("node", node.node())
-        .put("state", node.state().name())
-        .putMillis("remaining", node.remaining())
-        .put("cause", node.cause());
+    Json json =
+        new Json()
+            .put("node", node.node())
+            .put("state", node.state().name())
+            .putMillis("remaining", node.remaining())
+            .put("cause", node.cause());
+    NodeRecord record = node.record();
+    return record == null ? json : put(json, record);
+  }
+
+  /** Adds the set of nodes that the record names. */
+  static Json put(Json json, NodeRecord record) {
+    return json.put("epoch", record.epoch())
+        .put("floor", record.floor())
+        .putAll("members", record.members().stream().map(Json::quoted).toList());
   }
 }

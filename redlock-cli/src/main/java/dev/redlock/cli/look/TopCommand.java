@@ -2,6 +2,7 @@ package dev.redlock.cli.look;
 
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
+import dev.redlock.cli.PresentSet;
 import dev.redlock.cli.Terminal;
 import dev.redlock.cli.TimeConverter;
 import dev.redlock.operations.ListedLock;
@@ -86,7 +87,7 @@ public final class TopCommand extends Look {
         locks.size(),
         locks.stream().mapToInt(Locks::waiting).sum(),
         voting(nodes),
-        nodes.size());
+        PresentSet.of(nodes).size());
     Locks.table(locks).print(out);
   }
 }

@@ -1,6 +1,7 @@
 package dev.redlock.cli.page;
 
 import dev.redlock.cli.Failure;
+import dev.redlock.cli.PresentSet;
 import dev.redlock.cli.look.Json;
 import dev.redlock.cli.look.Locks;
 import dev.redlock.cli.look.Look;
@@ -45,13 +46,14 @@ final class Observer {
     } catch (Failure e) {
       problem = e.getMessage();
     }
-    List<NodeState> states = operations.nodes();
+    PresentSet set = PresentSet.of(operations.nodes());
+    List<NodeState> states = set.members();
     return new Json()
         .put("now", nowMillis)
         .putMillis("every", every)
         .put("problem", problem)
         .put("voting", Look.voting(states))
-        .put("needed", Look.quorum(states))
+        .put("needed", set.quorum())
         .putAll("nodes", nodes(states))
         .putAll("locks", locks(locks, nowMillis))
         .toString();

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** The command in a JVM of its own, without a terminal. What it prints goes to files. */
-final class Wrapper implements AutoCloseable {
+public final class Wrapper implements AutoCloseable {
   private static final long DEADLINE_SECONDS = 120;
 
   private final Process process;
@@ -32,7 +32,8 @@ final class Wrapper implements AutoCloseable {
     return start(folder, Map.of("REDLOCK_NODES", String.join(",", nodes.uris())), all);
   }
 
-  static Wrapper start(Path folder, Map<String, String> environment, List<String> args)
+  /** Starts it with these variables. */
+  public static Wrapper start(Path folder, Map<String, String> environment, List<String> args)
       throws IOException {
     List<String> command =
         new ArrayList<>(
@@ -70,25 +71,29 @@ final class Wrapper implements AutoCloseable {
     return process.isAlive();
   }
 
-  void signal(String name) throws IOException, InterruptedException {
+  /** Sends it a signal. */
+  public void signal(String name) throws IOException, InterruptedException {
     new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + process.pid())
         .inheritIO()
         .start()
         .waitFor();
   }
 
-  int exitCode() throws InterruptedException, IOException {
+  /** Waits for its end. */
+  public int exitCode() throws InterruptedException, IOException {
     if (!process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS)) {
       throw new AssertionError("still runs after " + DEADLINE_SECONDS + " s: " + err());
     }
     return process.exitValue();
   }
 
-  String out() throws IOException {
+  /** Its standard output until now. */
+  public String out() throws IOException {
     return Files.readString(out);
   }
 
-  String err() throws IOException {
+  /** Its standard error until now. */
+  public String err() throws IOException {
     return Files.readString(err);
   }
 

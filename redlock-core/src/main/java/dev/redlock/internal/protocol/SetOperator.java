@@ -3,17 +3,16 @@ package dev.redlock.internal.protocol;
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.Membership.Tell;
 import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.RecordChange.Kind;
-import dev.redlock.spi.RestartGuard;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,6 +64,9 @@ public final class SetOperator {
   private final long maxLeaseMillis;
   private final long ballot;
 
+  /** Whether this operator has written a set. */
+  private boolean wrote;
+
   private @Nullable NodeRecord next; // The set that is being written; its epoch does not change.
   private Phase phase = Phase.PROMISE;
 
@@ -94,6 +96,19 @@ public final class SetOperator {
    * @param current the record of the set that this client works with
    */
   public Step next(List<Seen> nodes, NodeRecord current, long nowNanos) {
+    return next(nodes, current, nowNanos, node -> 0);
+  }
+
+  /**
+   * Decides what to do next.
+   *
+   * @param nodes all nodes that have a number
+   * @param current the record of the set that this client works with
+   * @param nodeMicros by number: the clock of the node, rather too early; 0 if it is unknown. It
+   *     saves the wait for a set that each member has kept for long
+   */
+  public Step next(
+      List<Seen> nodes, NodeRecord current, long nowNanos, IntToLongFunction nodeMicros) {
     if (!current.exists()) {
       return waits("no node has a record of the set yet");
     }
@@ -106,8 +121,7 @@ public final class SetOperator {
       writing = begin(open); // Its operator has found the current set complete.
     }
     if (writing.epoch() == current.epoch() && current.isSealed()) {
-      return keep(
-          nodes, current, nowNanos, nodeMicros); // The last change, perhaps of another operator.
+      return keep(nodes, current, nowNanos, nodeMicros); // Perhaps that of another operator.
     }
     return switch (phase) {
       case PROMISE -> promise(nodes, writing);
@@ -165,8 +179,9 @@ public final class SetOperator {
     NodeRecord adopted = null;
     for (int i = 0; i < nodes.size(); i++) {
       NodeRecord record = said(nodes.get(i));
-      if (record == null || !writing.before().contains(record.name())) {
-        continue;
+      boolean young = nodes.get(i).status().state() == NodeStatus.State.QUARANTINED;
+      if (record == null || !writing.before().contains(record.name()) || young) {
+        continue; // A node that may have forgotten leases has forgotten what it promised.
       }
       if (record.promised() > ballot) {
         return refused(OVERTAKEN);
@@ -185,6 +200,7 @@ public final class SetOperator {
       return new Step(tells, "asks " + writing.before() + " for a promise", false, null);
     }
     next = adopted == null ? writing : adopted.by(ballot);
+    wrote = true;
     phase = Phase.OPEN;
     return new Step(List.of(), "opens " + next, false, null);
   }
@@ -234,7 +250,7 @@ public final class SetOperator {
   }
 
   /** The floor is raised somewhere: each member must keep it for a guard time. */
-  private Step keep(List<Seen> nodes, NodeRecord set, long nowNanos) {
+  private Step keep(List<Seen> nodes, NodeRecord set, long nowNanos, IntToLongFunction nodeMicros) {
     List<Tell> tells = new ArrayList<>();
     Set<String> marked = mark(nodes, set, tells);
     if (!marked.isEmpty()) {
@@ -244,20 +260,23 @@ public final class SetOperator {
     }
     tells.clear();
     sealOpen(nodes, set, tells);
-    Map<String, Long> now = keepers(nodes, set);
+    Map<String, Long> now = KeptFloor.since(nodes, set);
     if (!now.equals(kept)) {
       kept = now;
       keptNanos = nowNanos;
     }
     Set<String> missing = new TreeSet<>(set.members());
     missing.removeAll(now.keySet());
+    if (!wrote && remove != null && !KeptFloor.isReached(nodes, remove)) {
+      missing.remove(remove); // It is dead, and cannot say that it has stored the present set.
+    }
     String untold = tellRemoved(nodes, set, tells);
     String waiting = missing.isEmpty() ? untold : missing.toString();
     if (waiting != null) {
       return new Step(tells, "waits for " + waiting + " to store " + set, false, null);
     }
-    long left = keptNanos + guardNanos(set) - nowNanos;
-    if (left > 0) {
+    long left = keptNanos + KeptFloor.guardNanos(set) - nowNanos;
+    if (left > 0 && (wrote || !KeptFloor.isOld(nodes, set, nodeMicros))) {
       long seconds = (left + 999_999_999) / 1_000_000_000;
       String why = "waits for leases of the set before to end: " + seconds + " s";
       return new Step(tells, why, false, null);
@@ -302,21 +321,6 @@ public final class SetOperator {
     }
   }
 
-  /** The members that keep the raised floor, and since when. */
-  private static Map<String, Long> keepers(List<Seen> nodes, NodeRecord set) {
-    Map<String, Long> keepers = new HashMap<>();
-    for (Seen node : nodes) {
-      NodeRecord record = said(node);
-      if (record != null
-          && set.members().contains(record.name())
-          && record.isOfSameSet(set)
-          && record.isSealed()) {
-        keepers.put(record.name(), record.sinceMicros());
-      }
-    }
-    return keepers;
-  }
-
   /**
    * Tells removed members of the set, and returns one that can be reached and does not know it yet;
    * null if there is none. It would vouch for the set before; also if it is empty now, because a
@@ -334,10 +338,6 @@ public final class SetOperator {
       }
     }
     return untold;
-  }
-
-  private static long guardNanos(NodeRecord set) {
-    return RestartGuard.guardTime(Duration.ofMillis(set.maxLeaseMillis())).toNanos();
   }
 
   private boolean overtaken(List<Seen> nodes, NodeRecord writing) {

@@ -30,6 +30,7 @@ final class WorldOperator {
   boolean ended;
   private String progress = "";
   private long ticks;
+  private final boolean clocks; // Whether it knows the clocks of the nodes.
   private boolean wrote;
 
   /** With {@link Break#MAJORITY_SEAL}: which set a majority has sealed, and since when. */
@@ -53,6 +54,7 @@ final class WorldOperator {
     this.remove = remove;
     this.last = last;
     ballot = world.nextBallot();
+    clocks = world.chance(0.7);
     operator = new SetOperator(add, remove, maxLeaseMillis, ballot);
   }
 
@@ -81,7 +83,10 @@ final class WorldOperator {
       boolean addFirst = world.chance(0.5);
       var first =
           new WorldOperator(world, client, addFirst ? in : null, addFirst ? null : out, 0, false);
-      first.then = () -> new WorldOperator(world, client, addFirst ? null : in, addFirst ? out : null, 0, false);
+      first.then =
+          () ->
+              new WorldOperator(
+                  world, client, addFirst ? null : in, addFirst ? out : null, 0, false);
       first.start();
     } else if (kind == 9) {
       new WorldOperator(world, client, null, null, world.between(4_000, 5_000), false).start();
@@ -147,7 +152,8 @@ final class WorldOperator {
       now += ++ticks * SetWorld.GUARD * MICRO;
     }
     Step step =
-        operator.next(view(nodes, current), view(current), now);
+        operator.next(
+            view(nodes, current), view(current), now, node -> clocks ? world.now * 1000 : 0);
     if (!step.progress().equals(progress)) {
       progress = step.progress();
       world.trace(() -> "step of " + this);

@@ -99,7 +99,7 @@ final class ConnectionLoop {
             time,
             listener,
             operator);
-    liveness = new LivenessWatch(this, status, time);
+    liveness = new LivenessWatch(this, status, time, !clustered, context.maxLeaseTime());
     reconnectDelay =
         new ReconnectDelay(
             options.shortestReconnectDelay(),
@@ -363,15 +363,19 @@ final class ConnectionLoop {
 
   /** Probes the session again; a failure changes nothing. */
   void probeAgain(NodeSession session) {
+    long sentNanos = time.nanos();
     prober
         .probeAgain(session, markerSince())
         .whenComplete(
             (result, failure) -> {
               if (result != null) {
-                onProbedAgain(session, result, "");
+                onProbedAgain(session, result, sentNanos, new Asked("", ""));
               }
             });
   }
+
+  /** What only the doctor asks for. */
+  private record Asked(String appendFsync, String otherDatabases) {}
 
   CompletionStage<Void> probeForDoctor() {
     NodeSession session = open;
@@ -382,26 +386,31 @@ final class ConnectionLoop {
     return prober
         .probeAgain(session, markerSince())
         .thenCombine(
-            prober.appendFsync(session),
-            (result, appendFsync) -> {
+            prober.appendFsync(session).thenCombine(prober.otherDatabases(session), Asked::new),
+            (result, asked) -> {
               reportClock(result.probe(), sentNanos);
-              onProbedAgain(session, result, appendFsync);
+              onProbedAgain(session, result, sentNanos, asked);
               return null;
             })
         .handle((done, failure) -> null);
   }
 
-  private void onProbedAgain(NodeSession session, Prober.Result result, String appendFsync) {
+  private void onProbedAgain(
+      NodeSession session, Prober.Result result, long sentNanos, Asked asked) {
     String objection = listener.objection(result.probe());
-    apply(
-        session,
-        states -> {
-          NodeIdentity known = result.probe().identity();
-          if (known != null) {
-            identity = known.withAppendFsync(appendFsync);
-          }
-          states.onProbed(result.probe(), objection, time.nanos());
-        });
+    boolean applied =
+        apply(
+            session,
+            states -> {
+              NodeIdentity known = result.probe().identity();
+              if (known != null) {
+                identity = known.asked(asked.appendFsync(), asked.otherDatabases());
+              }
+              states.onProbed(result.probe(), objection, time.nanos());
+            });
+    if (applied) {
+      liveness.onProbedAgain(sentNanos);
+    }
   }
 
   void close() {

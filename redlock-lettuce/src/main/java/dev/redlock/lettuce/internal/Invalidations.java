@@ -11,10 +11,15 @@ final class Invalidations {
   private Invalidations() {}
 
   /**
-   * Reports each lock key, wake key and watch key, or that all keys may have changed. The scripts
-   * also read fence keys and queue keys, whose invalidations add nothing.
+   * Reports each lock key, wake key and watch key, the marker, or that all keys may have changed.
+   * The scripts also read fence keys and queue keys, whose invalidations add nothing.
    */
-  static void read(PushMessage message, String prefix, Consumer<String> onKey, Runnable onAll) {
+  static void read(
+      PushMessage message,
+      String keyPrefix,
+      Consumer<String> onKey,
+      Runnable onMarker,
+      Runnable onAll) {
     List<Object> content = message.getContent();
     Object keys = content.size() > 1 ? content.get(1) : null;
     if (!(keys instanceof List<?> list)) {
@@ -24,7 +29,9 @@ final class Invalidations {
     for (Object item : list) {
       if (item instanceof ByteBuffer bytes) {
         String key = StandardCharsets.UTF_8.decode(bytes.duplicate()).toString();
-        if (key.startsWith(prefix)
+        if (key.equals(keyPrefix + Prober.MARKER)) {
+          onMarker.run();
+        } else if (key.startsWith(keyPrefix + ":{")
             && !key.endsWith(":fence")
             && !key.endsWith(":queue")
             && !key.endsWith(":alive")) {

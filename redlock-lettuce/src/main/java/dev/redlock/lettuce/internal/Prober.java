@@ -2,6 +2,7 @@ package dev.redlock.lettuce.internal;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.stream.Collectors.joining;
 
 import dev.redlock.lettuce.internal.scripts.RecordFields;
 import dev.redlock.lettuce.internal.scripts.Script;
@@ -61,6 +62,9 @@ final class Prober {
     }
   }
 
+  /** What follows the prefix in the key of the marker. */
+  static final String MARKER = ":%node";
+
   private static final String MARKER_SCRIPT = "EVAL of the marker script";
   private static final String RECORD_SCRIPT = "EVAL of the record script";
 
@@ -83,7 +87,7 @@ final class Prober {
    */
   Prober(String keyPrefix, long maxLeaseMillis, boolean clustered) {
     this.clustered = clustered;
-    this.markerKey = (keyPrefix + ":%node").getBytes(UTF_8);
+    this.markerKey = (keyPrefix + MARKER).getBytes(UTF_8);
     this.maxLeaseMillis = Long.toString(maxLeaseMillis).getBytes(US_ASCII);
   }
 
@@ -249,6 +253,27 @@ final class Prober {
                   ? new String(policy, UTF_8)
                   : "";
             });
+  }
+
+  /**
+   * The other databases of the server that have locks with this prefix, separated by commas. Empty
+   * without permission, which the user of an application needs not have. So only the doctor asks.
+   */
+  CompletionStage<String> otherDatabases(NodeSession session) {
+    if (clustered) {
+      return CompletableFuture.completedStage("");
+    }
+    CommandArgs<byte[], byte[]> args =
+        new CommandArgs<>(ByteArrayCodec.INSTANCE)
+            .add(Script.DATABASES.text())
+            .add(1)
+            .addKey(markerKey);
+    return send(session, CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), args)
+        .thenApply(
+            reply ->
+                reply.value() == null
+                    ? ""
+                    : reply.value().stream().map(String::valueOf).collect(joining(", ")));
   }
 
   /**

@@ -62,7 +62,8 @@ final class ServerEvents {
 
   void onPush(PushMessage message, String keyPrefix) {
     if ("invalidate".equals(message.getType())) {
-      Invalidations.read(message, keyPrefix + ":{", this::onInvalidated, this::onFlush);
+      Invalidations.read(
+          message, keyPrefix, this::onInvalidated, this::onMarkerInvalidated, this::onFlush);
     }
   }
 
@@ -82,17 +83,31 @@ final class ServerEvents {
   }
 
   private void onFlush() {
-    if (!loop.apply(session, states -> states.onFlush(loop.now()))) {
-      return;
+    if (loop.apply(session, states -> states.onFlush(loop.now()))) {
+      listener.onAllInvalidated();
+      readMarker(
+          () -> loop.probeAgain(session)); // A replica drops its data when it begins to follow.
     }
-    listener.onAllInvalidated();
+  }
+
+  /**
+   * Another client has changed the record, or the marker is gone. The server has queued this before
+   * the reply to any later request, so no vote after the change counts with the old record.
+   */
+  private void onMarkerInvalidated() {
+    if (loop.apply(session, states -> states.onMarkerInvalidated(loop.now()))) {
+      readMarker(() -> {});
+    }
+  }
+
+  private void readMarker(Runnable next) {
     prober
         .marker(session, loop.markerSince())
         .whenComplete(
             (read, failure) -> {
               Probe.Marker marker = read == null ? null : read.value();
               if (loop.apply(session, states -> states.onMarker(marker, loop.now()))) {
-                loop.probeAgain(session); // A replica drops its data when it begins to follow.
+                next.run();
               }
             });
   }

@@ -67,7 +67,7 @@ class InfoReplyTest {
     assertThat(InfoReply.identity("run_id:a\nrdb_last_bgsave_status:err\n").writeTrouble())
         .contains("snapshot");
     assertThat(identity.appendFsync()).isEmpty();
-    assertThat(identity.withAppendFsync("always").appendFsync()).isEqualTo("always");
+    assertThat(identity.asked("always", "").appendFsync()).isEqualTo("always");
   }
 
   private static boolean promoted(String role, String second, String offset) {
@@ -98,7 +98,7 @@ class InfoReplyTest {
     NodeIdentity full = InfoReply.identity("run_id:a\nused_memory:95\nmaxmemory:100\n");
     assertThat(full.usedMemory()).isEqualTo(95);
     assertThat(full.maxMemory()).isEqualTo(100);
-    assertThat(full.withAppendFsync("no").maxMemory()).isEqualTo(100);
+    assertThat(full.asked("no", "").maxMemory()).isEqualTo(100);
   }
 
   @Test

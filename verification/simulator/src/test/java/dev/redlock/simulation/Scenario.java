@@ -63,6 +63,12 @@ final class Scenario {
   /** The initial and the lowest limit of a client's concurrent rounds. */
   int roundsAtOnce = 256;
 
+  /** Whether the nodes keep a record of the node set. */
+  boolean records;
+
+  /** How many nodes the clients are given; 0: all. They reach the others as siblings only. */
+  int given;
+
   final LockConfig config;
   final long ttlNanos;
   final long maxLeaseNanos;

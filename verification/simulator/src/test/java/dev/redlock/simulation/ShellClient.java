@@ -82,7 +82,9 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
             .time(this);
     for (int i = 0; i < nodes.length; i++) {
       nodes[i] = new ShellNode(this, links[i]);
-      builder.nodes(nodes[i]);
+      if (s.given == 0 || i < s.given) {
+        builder.nodes(nodes[i]);
+      }
     }
     listener = rng.chance(0.5) ? new ShellListener(this) : null;
     if (listener != null) {

@@ -6,10 +6,15 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeListener;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyHandler;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /** A node of a client as it ships, over a simulated link. */
 final class ShellNode implements LockNode {
@@ -33,6 +38,13 @@ final class ShellNode implements LockNode {
   @Override
   public void start(NodeContext context) {
     listener = context.listener();
+    if (client.nodes[link.node.index] != this) {
+      if (!link.isShut()) {
+        client.world.failed(new Violation("sibling", name() + " has two nodes at once"));
+      }
+      client.nodes[link.node.index] = this;
+      client.soon(link::open);
+    }
   }
 
   @Override
@@ -69,6 +81,28 @@ final class ShellNode implements LockNode {
   }
 
   @Override
+  public CompletionStage<NodeRecord> change(RecordChange change) {
+    CompletableFuture<NodeRecord> result = new CompletableFuture<>();
+    if (client.alive) {
+      if (client.world.tracing) {
+        client.world.row(client.name(), "→ " + name() + " " + change);
+      }
+      link.change(change, result);
+    }
+    return result;
+  }
+
+  @Override
+  public Optional<LockNode> sibling(String name) {
+    for (SimLink other : client.links) {
+      if (other.node.name.equals(name)) {
+        return Optional.of(new ShellNode(client, other));
+      }
+    }
+    return Optional.empty();
+  }
+
+  @Override
   public void waiting(LockKeys keys) {
     waiting.merge(keys, 1, Integer::sum);
     if (client.throwsNow()) {
@@ -96,6 +130,8 @@ final class ShellNode implements LockNode {
 
   @Override
   public void close() {
-    link.shut();
+    if (client.nodes[link.node.index] == this) {
+      link.shut();
+    }
   }
 }

@@ -8,16 +8,22 @@ import dev.redlock.lettuce.internal.Silence;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.RecordChange;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * The path between one client and one node: the adapter with its connection, probes and restart
@@ -81,8 +87,9 @@ final class SimLink {
         new ConnectionStates(
             world.scenario.guard,
             Duration.ofNanos(world.scenario.maxLeaseNanos),
-            false,
+            world.scenario.records,
             client.mono());
+    shut = world.scenario.given > 0 && node.index >= world.scenario.given;
     status = states.status();
   }
 
@@ -125,6 +132,18 @@ final class SimLink {
     }
   }
 
+  /** A change of the node's record, on its way there and back. */
+  private static final class Changing {
+    final RecordChange change;
+    final CompletableFuture<NodeRecord> result;
+    boolean executed;
+
+    Changing(RecordChange change, CompletableFuture<NodeRecord> result) {
+      this.change = change;
+      this.result = result;
+    }
+  }
+
   /** One TCP connection. */
   static final class Connection {
     final SimLink link;
@@ -132,6 +151,7 @@ final class SimLink {
     final int run;
     long number;
     private final ArrayDeque<Message> outstanding = new ArrayDeque<>();
+    private final List<Changing> changing = new ArrayList<>();
     private long lastThere;
     private long lastBack;
     private boolean dead;
@@ -245,6 +265,64 @@ final class SimLink {
         tryNode();
       }
       m.taker.onReply(m.exchange, link.node.index, m.request, stamped(reply));
+    }
+
+    private void transmit(Changing it) {
+      World w = link.world;
+      if (link.holdThere) {
+        link.heldChanges.add(() -> transmit(it));
+        return;
+      }
+      long at = Math.max(lastThere + 1, Math.max(w.now + link.delay(), link.stalledUntil));
+      lastThere = at;
+      w.at(at, () -> arrive(it));
+    }
+
+    private void arrive(Changing it) {
+      World w = link.world;
+      SimNode node = link.node;
+      if (dead) {
+        return; // Whether it is executed was decided when the connection was lost.
+      } else if (!node.up || node.run != run) {
+        refusedByNode();
+        return;
+      } else if (node.isPaused()) {
+        w.at(node.pausedUntil() + 1, () -> arrive(it));
+        return;
+      }
+      NodeError.Kind refusal = node.refusal();
+      if (refusal != null) {
+        back(0, () -> failed(it, refusal.name()));
+        return;
+      }
+      it.executed = true;
+      NodeRecord stored = node.change(it.change, this);
+      if (w.faults && w.rng.chance(w.scenario.dropReply)) {
+        back(0, () -> link.lose(this)); // TCP loses no reply alone.
+        return;
+      }
+      back(
+          0,
+          () -> {
+            link.states.onRecord(stored);
+            number = link.states.status().connection();
+            link.update();
+            changing.remove(it);
+            it.result.complete(stored);
+          });
+    }
+
+    private void failed(Changing it, String why) {
+      if (changing.remove(it)) {
+        it.result.completeExceptionally(new IOException(link.node.name + ": " + why));
+      }
+    }
+
+    /** Never lost: a connection keeps the order of its bytes, or ends. */
+    void invalidateMarker() {
+      if (!dead && !link.deaf) {
+        back(0, link::onMarkerInvalidated);
+      }
     }
 
     /** Not after a release that undoes it. */
@@ -387,6 +465,21 @@ final class SimLink {
           });
     }
 
+    /** A connection that is silent while a change has no reply is given up. */
+    private void watchChanges() {
+      link.client.atMono(
+          link.client.mono() + Silence.DEAD_NANOS + 1,
+          () -> {
+            if (!dead && !changing.isEmpty()) {
+              if (link.client.mono() - lastReadNanos > Silence.DEAD_NANOS) {
+                link.lose(this);
+              } else {
+                watchChanges();
+              }
+            }
+          });
+    }
+
     /** While the connection was idle, the adapter sent pings and got replies. */
     private void beforeSend() {
       long now = link.client.mono();
@@ -447,6 +540,39 @@ final class SimLink {
       duplicate(m);
     }
     c.watch();
+  }
+
+  /** Changes the node's record; completes in the client's turn. */
+  void change(RecordChange change, CompletableFuture<NodeRecord> result) {
+    Connection c = connection;
+    if (c == null || !status.usable()) {
+      client.soon(() -> result.completeExceptionally(new IOException(node.name + " is not there")));
+      return;
+    }
+    Changing it = new Changing(change, result);
+    c.changing.add(it);
+    if (world.faults && world.rng.chance(world.scenario.dropRequest)) {
+      long at = world.now + world.rng.between(1, 2 * world.scenario.config.nodeTimeoutNanos());
+      world.disturbed(at);
+      world.at(at, () -> client.act(() -> lose(c)));
+    } else {
+      c.transmit(it);
+    }
+    if (world.faults && world.rng.chance(world.scenario.duplicate)) {
+      executeLater(change, c, world.now + world.rng.spread(Scenario.MS, 5 * Scenario.SECOND));
+    }
+    c.watchChanges();
+  }
+
+  private void executeLater(RecordChange change, Connection c, long at) {
+    world.disturbed(at);
+    world.at(
+        at,
+        () -> {
+          if (node.up && node.run == c.run && !node.isPaused()) {
+            node.change(change, null);
+          }
+        });
   }
 
   /** The adapter reports a timeout for a node that does not reply. */
@@ -568,6 +694,33 @@ final class SimLink {
     }
   }
 
+  /**
+   * Another client has changed the record.
+   *
+   * @param by the connection of the client that did
+   */
+  void markerChanged(Connection by) {
+    Connection c = connection;
+    if (c != null && c != by && c.run == node.run) {
+      c.invalidateMarker();
+    }
+    Connection probed = arriving; // The reply to its probe is on its way, the invalidation follows.
+    if (probed != null && probed.run == node.run) {
+      probed.invalidateMarker();
+    }
+  }
+
+  private void onMarkerInvalidated() {
+    states.onMarkerInvalidated(client.mono());
+    Connection c = connection;
+    if (c != null) {
+      c.number = states.status().connection();
+      readMarker(c);
+    }
+    tickLater();
+    update();
+  }
+
   private void onFlushSeen() {
     states.onFlush(client.mono());
     Connection c = connection;
@@ -590,6 +743,7 @@ final class SimLink {
                 0,
                 () -> {
                   states.onMarker(marker, client.mono());
+                  c.number = states.status().connection();
                   tickLater();
                   update();
                 });
@@ -615,7 +769,8 @@ final class SimLink {
     }
     if (before.state() != status.state()
         || before.connection() != status.connection()
-        || before.erring() != status.erring()) {
+        || before.erring() != status.erring()
+        || !Objects.equals(before.record(), status.record())) {
       statusSince = world.now;
       changes++;
       world.disturbed(world.now);
@@ -652,6 +807,9 @@ final class SimLink {
       }
     }
     c.outstanding.clear();
+    for (Changing it : List.copyOf(c.changing)) {
+      c.failed(it, "connection lost");
+    }
     if (client.alive && !shut) {
       reconnectLater();
     }
@@ -659,6 +817,11 @@ final class SimLink {
 
   /** The node still executes some of the requests in flight, in order, perhaps much later. */
   private void leaveInFlight(Connection c) {
+    for (Changing it : c.changing) {
+      if (!it.executed && !blocked && world.rng.chance(0.5)) {
+        executeLater(it.change, c, world.now + world.rng.spread(Scenario.MS, 8 * Scenario.SECOND));
+      }
+    }
     long at = world.now;
     boolean executed = world.rng.chance(0.7);
     for (Message m : c.outstanding) {
@@ -716,6 +879,7 @@ final class SimLink {
   private boolean holdThere;
   private boolean holdBack;
   private final ArrayDeque<Message> heldThere = new ArrayDeque<>();
+  private final ArrayDeque<Runnable> heldChanges = new ArrayDeque<>();
   private final ArrayDeque<Runnable> heldBack = new ArrayDeque<>();
 
   /** Delays requests until {@link #letGo}. */
@@ -736,6 +900,9 @@ final class SimLink {
       Message m = heldThere.poll();
       m.connection.transmit(m);
     }
+    while (!heldChanges.isEmpty()) {
+      heldChanges.poll().run();
+    }
     while (!heldBack.isEmpty()) {
       heldBack.poll().run();
     }
@@ -746,6 +913,7 @@ final class SimLink {
     blocked = true;
     lostRequests.addAll(heldThere);
     heldThere.clear();
+    heldChanges.clear();
     heldBack.clear();
     holdThere = false;
     holdBack = false;
@@ -800,6 +968,12 @@ final class SimLink {
     if (c != null) {
       lose(c);
     }
+  }
+
+  /** The client makes another node for the same server. */
+  void open() {
+    shut = false;
+    connect();
   }
 
   private boolean shut;

@@ -5,7 +5,9 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.model.NodeModel;
@@ -58,6 +60,10 @@ final class SimNode {
   private boolean wasSet;
   private long startedMicros;
   private long markerMicros;
+
+  /** What it stores about the node set; stays NONE in worlds without records. */
+  private NodeRecord record = NodeRecord.NONE;
+
   private long pausedUntil;
 
   /** How long it works on each request, one after another; 0 in random worlds. */
@@ -78,6 +84,7 @@ final class SimNode {
 
   private boolean sick;
   private NodeModel checkpoint;
+  private NodeRecord recordAtCheckpoint = NodeRecord.NONE;
   private final Set<String> scripts = new HashSet<>();
   private boolean scriptsForgotten;
   private final long[] expiryDue;
@@ -93,7 +100,7 @@ final class SimNode {
     model = newModel();
     checkpoint = model.copy();
     refusesInfo = s.isWide() && rng.chance(0.1);
-    refusesMarker = s.isWide() && s.guard == RestartGuard.UPTIME && rng.chance(0.1);
+    refusesMarker = s.isWide() && s.guard == RestartGuard.UPTIME && rng.chance(0.1) && !s.records;
     if (refusesInfo) {
       world.coverage.count("probe", "INFO refused");
     }
@@ -167,7 +174,44 @@ final class SimNode {
     if (markerMicros == 0) {
       markerMicros = clock();
     }
-    return new Probe.Marker(world.scenario.maxLeaseNanos / Scenario.MS, markerMicros, clock());
+    return new Probe.Marker(
+        world.scenario.maxLeaseNanos / Scenario.MS, markerMicros, clock(), record);
+  }
+
+  /** What it stores about the node set. */
+  NodeRecord record() {
+    return record;
+  }
+
+  /**
+   * Changes the record. All other connections that have read the marker get an invalidation.
+   *
+   * @param by the connection that gets the reply; null if there is none
+   */
+  NodeRecord change(RecordChange change, SimLink.Connection by) {
+    long clock = clock();
+    NodeRecord stored = markerMicros == 0 ? record : NodeRecord.after(record, change, clock);
+    if (!stored.equals(record)) {
+      record = stored;
+      world.history.mix(clock * 31 + stored.epoch() * 7 + stored.floor());
+      if (world.tracing) {
+        world.row(name, "stores " + stored + ", floor " + stored.floor());
+      }
+      for (SimClient client : world.clients) {
+        client.links[index].markerChanged(by);
+      }
+    }
+    return stored;
+  }
+
+  /** Why it cannot execute a change now; null if it can. */
+  NodeError.Kind refusal() {
+    if (refusing != null) {
+      return refusing;
+    }
+    return world.faults && world.rng.chance(world.scenario.error)
+        ? ERRORS[world.rng.below(ERRORS.length)]
+        : null;
   }
 
   boolean isPaused() {
@@ -413,6 +457,7 @@ final class SimNode {
 
   void takeCheckpoint() {
     checkpoint = model.copy();
+    recordAtCheckpoint = record;
   }
 
   /** How much of its data a server keeps in a crash. */
@@ -442,9 +487,11 @@ final class SimNode {
       case NOTHING -> {
         model = newModel();
         markerMicros = 0;
+        record = NodeRecord.NONE;
       }
       case ALL_BUT_THE_LAST_WRITES, BY_A_REPLICA -> {
         model = checkpoint.copy();
+        record = recordAtCheckpoint;
         model.sendInvalidationsTo(this::invalidate);
       }
     }
@@ -501,7 +548,7 @@ final class SimNode {
     scripts.clear();
     scriptsForgotten = false;
     guardedUntil = world.now + world.scenario.guardNanos() * 102 / 100;
-    checkpoint = model.copy();
+    takeCheckpoint();
     world.fault(name, "is up again");
     world.span(name, History.Kind.DEAD, downSince, world.now, 0, "");
     world.span(name, History.Kind.QUARANTINED, world.now, guardedUntil, 0, "");
@@ -519,6 +566,7 @@ final class SimNode {
     model.wipe();
     world.trace.fails(this);
     markerMicros = 0;
+    record = NodeRecord.NONE;
     guardedUntil = world.now + world.scenario.guardNanos() * 102 / 100;
     world.span(name, History.Kind.QUARANTINED, world.now, guardedUntil, 0, "");
     flushedUntil = world.scenario.guard == RestartGuard.MARKER ? 0 : guardedUntil;

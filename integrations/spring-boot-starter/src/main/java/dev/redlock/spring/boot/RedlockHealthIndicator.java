@@ -2,6 +2,7 @@ package dev.redlock.spring.boot;
 
 import dev.redlock.Redlock;
 import dev.redlock.operations.NodeState;
+import dev.redlock.spi.NodeRecord;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,8 +29,9 @@ public final class RedlockHealthIndicator extends AbstractHealthIndicator {
   protected void doHealthCheck(Health.Builder health) {
     List<NodeState> nodes = redlock.operations().nodes();
     long voting = nodes.stream().filter(node -> node.state() == NodeState.State.VOTING).count();
-    int quorum = nodes.size() / 2 + 1;
-    if (voting == nodes.size()) {
+    int members = NodeState.members(nodes).size();
+    int quorum = members / 2 + 1;
+    if (voting == members) {
       health.up();
     } else if (voting >= quorum) {
       health.status(DEGRADED);
@@ -37,6 +39,10 @@ public final class RedlockHealthIndicator extends AbstractHealthIndicator {
       health.down();
     }
     health.withDetail("voting", voting).withDetail("quorum", quorum);
+    NodeRecord record = NodeState.newestRecord(nodes);
+    if (record != null) {
+      health.withDetail("epoch", record.epoch());
+    }
     Map<String, Object> details = new LinkedHashMap<>();
     nodes.forEach(node -> details.put(node.node(), NodeDetails.of(node)));
     health.withDetail("nodes", details);

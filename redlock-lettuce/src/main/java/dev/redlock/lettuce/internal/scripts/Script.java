@@ -30,7 +30,9 @@ public enum Script {
   /** One step on the fence key of one name, while its slot of a cluster moves; sent as text. */
   FENCE_KEY(512),
   /** Changes the record in the node's marker; always sent as text. */
-  RECORD(1024);
+  RECORD(1024),
+  /** Looks for locks in other databases; always sent as text. */
+  DATABASES(2048);
 
   /** The scripts that a probe loads. */
   public static final List<Script> LOADED =

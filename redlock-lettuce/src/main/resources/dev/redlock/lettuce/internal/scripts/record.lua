@@ -31,14 +31,30 @@ local function write(to, text, asBallot, asPromised)
   changed = true
 end
 
+-- Whether the set before has this node.
+local function wasMember()
+  return given[4] ~= '' and string.find('\n' .. given[4] .. '\n', '\n' .. given[1] .. '\n', 1, true) ~= nil
+end
+
 if not redis.call('HMGET', KEYS[1], 'id')[1] then
   return record
 elseif kind == 'TELL' then
-  local chosen = epoch == newEpoch and newFloor == newEpoch and floor ~= epoch and record[3] ~= given[3]
-  if newEpoch > epoch or chosen then
-    write(newFloor, given[5], '0', record[7])
+  -- An open set counts as written by its operator, which the node may have promised to refuse.
+  local open = newFloor ~= newEpoch
+  local newer = newEpoch > epoch and not (open and newBallot < promised)
+  local chosen = epoch == newEpoch and not open and floor ~= epoch and record[3] ~= given[3]
+  if newer or chosen then
+    -- A member that has lost its record has forgotten whom it has promised to refuse.
+    local promise = now
+    if epoch > 0 or (open and given[4] ~= '' and not wasMember()) then
+      promise = newBallot > promised and given[6] or record[7]
+    end
+    write(newFloor, given[5], given[6], promise)
   elseif sameSet then
     raise(newFloor, given[5])
+    if not open and given[4] == '' and record[4] ~= '' then
+      record[4], changed = '', true -- The change is complete.
+    end
   end
 elseif kind == 'PROMISE' then
   if epoch > 0 and promised < newPromised then
@@ -48,7 +64,7 @@ elseif kind == 'OPEN' then
   local opens
   if epoch == 0 then
     -- A member that has lost its record gets it by the word of another member first.
-    opens = given[4] == '' or not string.find('\n' .. given[4] .. '\n', '\n' .. given[1] .. '\n', 1, true)
+    opens = not wasMember()
   else
     local again = epoch == newEpoch and ballot < newBallot and floor ~= epoch
     opens = promised <= newBallot and (epoch < newEpoch or again)

@@ -1,0 +1,164 @@
+package dev.redlock.cli.look;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.redlock.LockTimeoutException;
+import dev.redlock.Redlock;
+import dev.redlock.cli.ExitCode;
+import dev.redlock.cli.Failure;
+import dev.redlock.cli.PresentSet;
+import dev.redlock.operations.Operations;
+import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.Printable;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ParentCommand;
+
+/**
+ * A change of the set of nodes: prints each step on standard error, and the set afterwards on
+ * standard output. If it is interrupted, the same command continues what it began.
+ */
+abstract class NodeChange implements Callable<Integer> {
+  private static final Duration CONNECTING = Duration.ofSeconds(3);
+  private static final String CONTINUE = "run the same command again to continue";
+
+  /** The steps of a wait differ only in the seconds that are left. */
+  private static final Pattern COUNTDOWN = Pattern.compile("(.*: )(\\d+) s");
+
+  private static final int SECONDS_BETWEEN_LINES = 10;
+  private static final Pattern ADDRESS = Pattern.compile("[^@/\\s]+:([1-9]\\d{0,4})");
+  private static final int LARGEST_PORT = 65_535;
+
+  @ParentCommand private @Nullable NodesCommand nodes;
+
+  /** Refuses names that are unknown, and begins the change. */
+  abstract CompletionStage<List<String>> begin(
+      Operations operations, PresentSet set, Consumer<String> progress);
+
+  @Override
+  public Integer call() throws InterruptedException {
+    return nodes().connected(this::change);
+  }
+
+  private NodesCommand nodes() {
+    return requireNonNull(nodes, "not made by picocli");
+  }
+
+  private int change(Redlock client, PrintWriter out) {
+    Operations operations = client.operations();
+    PresentSet set = PresentSet.of(operations.nodes());
+    Progress progress = new Progress(nodes().err());
+    Interruption interruption = new Interruption(client);
+    try {
+      CompletionStage<List<String>> change = begin(operations, set, progress);
+      if (!client.awaitReady(CONNECTING)) {
+        throw NodesCommand.tooFew(PresentSet.of(operations.nodes()));
+      }
+      await(change);
+    } finally {
+      interruption.end();
+    }
+    NodeRecord after = PresentSet.of(operations.nodes()).record();
+    if (after != null) {
+      out.println(
+          nodes().json()
+              ? NodesCommand.put(new Json(), after).toString()
+              : Printable.of(PresentSet.describe(after)));
+    }
+    return ExitCode.OK;
+  }
+
+  private static void await(CompletionStage<List<String>> change) {
+    try {
+      Look.answer(change);
+    } catch (LockTimeoutException e) {
+      throw new Failure(ExitCode.HELD, "another operator changes the set now: " + e.getMessage());
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof IllegalStateException refusal) {
+        throw new Failure(ExitCode.NO, "refused: " + refusal.getMessage());
+      }
+      throw e;
+    }
+  }
+
+  /** What a URI has more than an address is that of the other nodes. */
+  static String address(String hostAndPort) {
+    Matcher address = ADDRESS.matcher(hostAndPort);
+    if (!address.matches() || Integer.parseInt(address.group(1)) > LARGEST_PORT) {
+      throw Failure.usage(
+          "give the new node as HOST:PORT: user, password and TLS are those of the other nodes");
+    }
+    return hostAndPort;
+  }
+
+  /** The name of a member, or of one that the last change removed: that may have to continue. */
+  static String member(String name, PresentSet set) {
+    String member = set.nameOf(name);
+    if (!isOrWas(member, set)) {
+      throw new Failure(ExitCode.NO, "'" + member + "' is no member of the set: " + set.record());
+    }
+    return member;
+  }
+
+  static boolean isOrWas(String name, PresentSet set) {
+    NodeRecord record = set.record();
+    return record == null || record.members().contains(name) || record.before().contains(name);
+  }
+
+  /** Prints the steps. Confined to the thread on which the client reports them. */
+  private static final class Progress implements Consumer<String> {
+    private final PrintWriter err;
+    private String last = "";
+
+    Progress(PrintWriter err) {
+      this.err = err;
+    }
+
+    @Override
+    public void accept(String step) {
+      Matcher countdown = COUNTDOWN.matcher(step);
+      boolean counts = countdown.matches();
+      String text = counts ? countdown.group(1) : step;
+      boolean due = counts && Integer.parseInt(countdown.group(2)) % SECONDS_BETWEEN_LINES == 0;
+      if (due || !text.equals(last)) {
+        last = text;
+        err.println("redlock: " + Printable.of(step));
+        err.flush();
+      }
+    }
+  }
+
+  /** Says what an interrupt leaves behind, and lets the next operator begin at once. */
+  private static final class Interruption {
+    private final Thread hook;
+
+    Interruption(Redlock client) {
+      hook =
+          new Thread(
+              () -> {
+                System.err.println("redlock: interrupted: " + CONTINUE);
+                client.close();
+              });
+      Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    void end() {
+      try {
+        Runtime.getRuntime().removeShutdownHook(hook);
+      } catch (IllegalStateException e) { // It runs: this process ends and prints nothing more.
+        while (true) {
+          LockSupport.park();
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package dev.redlock.cli.look;
+
+import dev.redlock.cli.PresentSet;
+import dev.redlock.operations.Operations;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code redlock nodes replace}. */
+@Command(
+    name = "replace",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Replace a master by another while all clients run. The old one may be dead.",
+      "Takes two guard times, 64 s with the defaults. Interrupted, run it again to continue.",
+      "Exit code 0 if it is replaced, 1 if the change was refused, 69 if too few nodes vote, 75 if"
+          + " another operator changes the set."
+    },
+    footer = {"", "Example: redlock nodes replace redis-3:6379 redis-4:6379"})
+final class ReplaceNode extends NodeChange {
+  @Parameters(
+      index = "0",
+      paramLabel = "NAME",
+      description = "The name of the old master, as redlock nodes shows it.")
+  private String name = "";
+
+  @Parameters(index = "1", paramLabel = "HOST:PORT", description = "The address of the new master.")
+  private String node = "";
+
+  @Override
+  CompletionStage<List<String>> begin(
+      Operations operations, PresentSet set, Consumer<String> progress) {
+    String added = address(node);
+    // The second half of a replacement no longer knows the old master.
+    String removed = isOrWas(added, set) ? set.nameOf(name) : member(name, set);
+    return operations.replaceNode(removed, added, progress);
+  }
+}

@@ -1,0 +1,155 @@
+package dev.redlock.cli.look;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.redlock.Lease;
+import dev.redlock.Redlock;
+import dev.redlock.cli.ExitCode;
+import dev.redlock.cli.run.Wrapper;
+import dev.redlock.operations.NodeState;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.RedisNodes;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code redlock nodes} on real servers. The guard time is 7 s here. */
+@Timeout(120)
+class NodesIT {
+  private static final Duration WAIT = Duration.ofSeconds(20);
+  private static final List<String> SETTINGS =
+      List.of("--max-lease-time", "2s", "--restart-guard", "OFF");
+
+  private RedisNodes servers;
+  private Redlock application;
+
+  @BeforeEach
+  void start() {
+    servers = RedisNodes.start(4);
+    application =
+        Redlock.builder()
+            .nodes(servers.uris().subList(0, 3).toArray(new String[0]))
+            .maxLeaseTime(Duration.ofSeconds(2))
+            .restartGuard(RestartGuard.OFF)
+            .build();
+    assertThat(application.awaitReady(WAIT)).isTrue();
+  }
+
+  @AfterEach
+  void stop() {
+    application.close();
+    servers.close();
+  }
+
+  private Captured redlock(String... words) {
+    List<String> args = new ArrayList<>(List.of(words));
+    args.addAll(SETTINGS);
+    return Captured.run(servers.uris().subList(0, 3), args.toArray(new String[0]));
+  }
+
+  private String name(int server) {
+    return servers.get(server).uri().replace("redis://", "");
+  }
+
+  private String set(int epoch, int... which) {
+    return "epoch %d, floor %d: %s"
+        .formatted(
+            epoch,
+            epoch,
+            IntStream.of(which).mapToObj(this::name).sorted().collect(Collectors.joining(", ")));
+  }
+
+  @Test
+  void nodes_withARecord_printOneLineForTheSet() {
+    Captured seen = redlock("nodes");
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.OK);
+    assertThat(seen.out().lines()).hasSize(5).endsWith(set(1, 0, 1, 2));
+    assertThat(redlock("nodes", "--json").out().lines())
+        .hasSize(3)
+        .allMatch(line -> line.contains("\"epoch\":1,\"floor\":1,\"members\":[\""));
+  }
+
+  @Test
+  void unknownName_isRefused() {
+    Captured seen = redlock("nodes", "remove", name(3));
+    assertThat(seen.code()).isEqualTo(ExitCode.NO);
+    assertThat(seen.err()).contains("'" + name(3) + "' is no member of the set: epoch 1");
+  }
+
+  @Test
+  void tooFewNodes_is69() {
+    servers.get(0).kill();
+    servers.get(1).kill();
+    Captured seen = redlock("nodes", "add", name(3));
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.TOO_FEW_NODES);
+  }
+
+  @Test
+  void add_thatIsInterrupted_isContinuedByTheSameCommand(@TempDir Path folder) throws Exception {
+    List<String> words = new ArrayList<>(List.of("nodes", "add", name(3)));
+    words.addAll(SETTINGS);
+    Map<String, String> uris =
+        Map.of("REDLOCK_NODES", String.join(",", servers.uris().subList(0, 3)));
+    Lease held = application.lock("held").acquire(WAIT);
+    try (Wrapper operator = Wrapper.start(folder, uris, words)) {
+      await()
+          .atMost(WAIT)
+          .until(() -> operator.err().matches("(?s).*epoch 2: .*waits for leases.*"));
+      operator.signal("INT");
+      assertThat(operator.exitCode()).isEqualTo(130);
+      assertThat(operator.out()).isEmpty();
+      assertThat(operator.err())
+          .endsWith("redlock: interrupted: run the same command again to continue\n");
+    }
+    Captured again = redlock("nodes", "add", name(3));
+    assertThat(again.code()).as(again.toString()).isEqualTo(ExitCode.OK);
+    assertThat(again.out()).isEqualTo(set(2, 0, 1, 2, 3) + "\n");
+    assertThat(redlock("nodes").out().lines()).hasSize(6).endsWith(set(2, 0, 1, 2, 3));
+    assertThat(held.isValid()).isTrue();
+    held.release();
+  }
+
+  @Test
+  @Tag("thorough")
+  void deadMaster_isReplaced_andApplicationsFollow() {
+    servers.get(2).kill();
+    Captured seen = redlock("nodes", "replace", name(2), name(3), "--json");
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.OK);
+    assertThat(seen.out()).startsWith("{\"epoch\":3,\"floor\":3,\"members\":[\"");
+    await()
+        .atMost(WAIT)
+        .until(
+            () ->
+                application.operations().nodes().stream()
+                    .anyMatch(
+                        node ->
+                            node.node().equals(name(3)) && node.state() == NodeState.State.VOTING));
+    Captured again = redlock("nodes", "replace", name(2), name(3));
+    assertThat(again.code()).as(again.toString()).isEqualTo(ExitCode.OK);
+    assertThat(again.out()).isEqualTo(set(3, 0, 1, 3) + "\n");
+    assertThat(redlock("doctor").out().lines()).hasSizeGreaterThanOrEqualTo(3);
+  }
+
+  @Test
+  @Tag("thorough")
+  void changeThatTheMembersCannotCarry_isRefusedInWords() {
+    servers.get(2).kill();
+    Captured seen = redlock("nodes", "add", name(3));
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.NO);
+    assertThat(seen.err())
+        .contains("redlock: refused: each member must store the new set")
+        .contains("this client cannot reach " + name(2));
+    assertThat(seen.out()).isEmpty();
+  }
+}
