@@ -422,6 +422,10 @@ final class SetWorld {
     clients.subList(0, 2).forEach(other -> other.cut(b, dark));
     WorldOperator.replaces(this, clients.get(0), set.members().get(chance(0.5) ? 0 : 1), "n6");
     whenSealed(a, set.epoch() + 1, straggler);
+    if (chance(0.5)) {
+      String lost = set.members().get(1);
+      after(between(5_000, 12_000), () -> WorldOperator.removes(this, clients.get(0), lost));
+    }
   }
 
   private void whenSealed(WorldNode a, long epoch, WorldClient straggler) {
