@@ -82,6 +82,7 @@ final class SetWorld {
   private final Set<List<String>> sets = new HashSet<>();
 
   private boolean finalDone;
+  boolean contradicted;
   private long lastGrant;
 
   private record Event(long time, long order, Runnable action) {}
@@ -225,7 +226,9 @@ final class SetWorld {
   }
 
   private void checkLiveness() {
-    if (!finalDone) {
+    if (contradicted) {
+      coverage.contradictions++; // Two restarts have hidden the set of another operator.
+    } else if (!finalDone) {
       violation = "liveness: the last change is not complete: " + states();
     } else if (lastGrant < ENDS - 15_000) {
       violation = "liveness: no client acquires: " + states();
