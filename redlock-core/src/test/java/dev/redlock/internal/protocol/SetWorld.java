@@ -82,6 +82,7 @@ final class SetWorld {
   private final Set<List<String>> sets = new HashSet<>();
 
   private boolean finalDone;
+  boolean contradicted;
   private long lastGrant;
 
   private record Event(long time, long order, Runnable action) {}
@@ -225,7 +226,9 @@ final class SetWorld {
   }
 
   private void checkLiveness() {
-    if (!finalDone) {
+    if (contradicted) {
+      coverage.contradictions++; // Two restarts have hidden the set of another operator.
+    } else if (!finalDone) {
       violation = "liveness: the last change is not complete: " + states();
     } else if (lastGrant < ENDS - 15_000) {
       violation = "liveness: no client acquires: " + states();
@@ -422,6 +425,10 @@ final class SetWorld {
     clients.subList(0, 2).forEach(other -> other.cut(b, dark));
     WorldOperator.replaces(this, clients.get(0), set.members().get(chance(0.5) ? 0 : 1), "n6");
     whenSealed(a, set.epoch() + 1, straggler);
+    if (chance(0.5)) {
+      String lost = set.members().get(1);
+      after(between(5_000, 12_000), () -> WorldOperator.removes(this, clients.get(0), lost));
+    }
   }
 
   private void whenSealed(WorldNode a, long epoch, WorldClient straggler) {

@@ -209,7 +209,7 @@ final class WorldClient implements Nodes {
       objections.set(i, decision.objections().get(i));
     }
     if (decision.objections().stream().anyMatch(o -> o != null && o.startsWith("contra"))) {
-      world.coverage.contradictions++;
+      world.contradicted = true;
     }
     decision.tells().forEach(this::tell);
     if (world.breaks(SetWorld.Break.OWN_WORD)) {

@@ -97,6 +97,10 @@ final class WorldOperator {
     first.start();
   }
 
+  static void removes(SetWorld world, WorldClient client, String out) {
+    new WorldOperator(world, client, null, out, 0, false).start();
+  }
+
   static void replaces(SetWorld world, WorldClient client, String out, String in) {
     var first = new WorldOperator(world, client, in, null, 0, false);
     first.then = () -> new WorldOperator(world, client, null, out, 0, false);
