@@ -205,14 +205,14 @@ final class SetFailures {
     history.add("harness", "goal", "change", number, "by", who, "text", goal);
     operator.order("change " + number + " " + goal);
     int fate = random.nextInt(10);
-    if (fate < 3) {
+    if (fate < 2) {
       boolean done = await(from, number, who, random.nextInt(10_000)).isPresent();
       if (!done) {
         say("change " + number + ": its operator is killed");
         history.add("harness", "operator-killed", "change", number, "by", who);
         operator.killAndReplace();
       }
-    } else if (fate < 4 && await(from, number, who, random.nextInt(6_000)).isEmpty()) {
+    } else if (fate < 3 && await(from, number, who, random.nextInt(6_000)).isEmpty()) {
       say("change " + number + ": its operator is paused");
       attempt(operator::pause);
       Thread.sleep(1_000 + random.nextInt(5_000));
@@ -268,11 +268,13 @@ final class SetFailures {
       dead = "";
     }
     boolean grow = size < MOST && !candidates.isEmpty();
-    if (dead.isEmpty() && grow && random.nextInt(size == FEWEST ? 2 : 3) == 0) {
+    // An operator that was killed in the middle of a replacement may have left a set of two.
+    boolean small = size < FEWEST;
+    if (grow && (small || (dead.isEmpty() && random.nextInt(size == FEWEST ? 2 : 3) == 0))) {
       return "add " + candidates.get(0).uri();
     }
     String victim = dead.isEmpty() ? any(now.members(), random) : dead;
-    if (dead.isEmpty() && random.nextInt(3) == 0) {
+    if (dead.isEmpty() && !small && random.nextInt(3) == 0) {
       dead = victim;
       masters.node(victim).kill();
     }
@@ -288,7 +290,8 @@ final class SetFailures {
       return;
     }
     masters.look();
-    if (masters.newest().members().contains(dead) && random.nextBoolean()) {
+    List<String> members = masters.newest().members();
+    if (members.contains(dead) && members.size() >= FEWEST && random.nextBoolean()) {
       return; // It stays dead, and the next operator removes it.
     }
     boolean empty = masters.restartEmptyIfAllowed(masters.node(dead));
@@ -331,7 +334,7 @@ final class SetFailures {
     lookForImmortals();
     history.add("harness", "recovered");
     awaitServed();
-    Thread.sleep(random.nextInt(2_000));
+    Thread.sleep(500 + random.nextInt(2_500));
   }
 
   private Fault begin(Random random) {
