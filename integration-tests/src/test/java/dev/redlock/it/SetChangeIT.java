@@ -251,6 +251,27 @@ class SetChangeIT {
 
   @Test
   @Tag("thorough")
+  void masterThatDiesAfterTheCall_isRemovedBeforeTheNewOneIsAdded() throws Exception {
+    Redlock operator = client(0, 1, 2);
+    Redlock other = client(0, 1, 2);
+    awaitMembers(operator, 0, 1, 2);
+    awaitMembers(other, 0, 1, 2);
+    List<String> steps = new CopyOnWriteArrayList<>();
+    CompletableFuture<List<String>> replaced;
+    try (Lease first = other.lock("%set").acquire(Duration.ofSeconds(5))) {
+      replaced =
+          operator
+              .operations()
+              .replaceNode(name(2), nodes.get(3).uri(), steps::add)
+              .toCompletableFuture();
+      nodes.get(2).kill();
+    }
+    assertThat(replaced.get(90, SECONDS)).isEqualTo(names(0, 1, 3));
+    assertThat(steps).contains(name(2) + " does not come back, and is removed first");
+  }
+
+  @Test
+  @Tag("thorough")
   void unreachableMember_isARefusalInWords() {
     Redlock operator = client(0, 1, 2);
     awaitMembers(operator, 0, 1, 2);

@@ -24,16 +24,40 @@ public enum Failpoint {
 
   private static final Map<Failpoint, Runnable> ARMED = new ConcurrentHashMap<>();
 
+  // Written by a test before it builds a client, read by all threads.
+  private static volatile boolean recordsIgnored;
+
   /**
    * Runs the action when a thread reaches this step, instead of an action that was armed before.
    *
    * @throws IllegalStateException if the property {@code redlock.failpoints} is not true
    */
   public void arm(Runnable action) {
+    requireOn();
+    ARMED.put(this, action);
+  }
+
+  /**
+   * From now on the clients of this JVM ignore what nodes say of the set of nodes: each works with
+   * the list that it was given, and counts votes whatever record a node has. For the control of a
+   * test: two such clients can hold one lock.
+   *
+   * @throws IllegalStateException if the property {@code redlock.failpoints} is not true
+   */
+  public static void ignoreRecords() {
+    requireOn();
+    recordsIgnored = true;
+  }
+
+  /** Whether the records of nodes are ignored. Costs nothing unless failpoints are on. */
+  static boolean recordsAreIgnored() {
+    return ON && recordsIgnored;
+  }
+
+  private static void requireOn() {
     if (!ON) {
       throw new IllegalStateException("failpoints are off: start with -Dredlock.failpoints=true");
     }
-    ARMED.put(this, action);
   }
 
   /** A thread has reached this step. Costs nothing unless failpoints are on. */

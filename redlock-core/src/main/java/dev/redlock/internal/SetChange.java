@@ -197,6 +197,12 @@ final class SetChange {
       target.remove(remove);
     }
     String unreachable = firstUnreachable(target);
+    if (unreachable != null && waited(CONNECT_NANOS) && isRemovedNext(unreachable)) {
+      // It died after the call. The client had not noticed, and would have added before.
+      goals.add(goals.remove());
+      begunNanos = context.time.nanos();
+      return unreachable + " does not come back, and is removed first";
+    }
     return unreachable == null
         ? null
         : hopelessAfter(
@@ -206,6 +212,10 @@ final class SetChange {
                 + "], and this client cannot reach "
                 + unreachable
                 + "; a member that is gone for good has to be removed or replaced first");
+  }
+
+  private boolean isRemovedNext(String name) {
+    return goals.stream().skip(1).anyMatch(goal -> name.equals(goal.remove()));
   }
 
   private @Nullable String firstUnreachable(Set<String> target) {
@@ -288,10 +298,14 @@ final class SetChange {
   }
 
   private @Nullable String hopelessAfter(long nanos, String why) {
-    if (context.time.nanos() - begunNanos < nanos) {
+    if (!waited(nanos)) {
       return why;
     }
     fail(why);
     return null;
+  }
+
+  private boolean waited(long nanos) {
+    return context.time.nanos() - begunNanos >= nanos;
   }
 }

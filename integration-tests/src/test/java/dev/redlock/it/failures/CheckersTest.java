@@ -258,6 +258,39 @@ class CheckersTest {
   }
 
   @Test
+  void recoveries_ofASetThatChanges_areMeasuredFromTheQuorumThatAWorkerNeeds() {
+    List<Event> history =
+        history(
+            "1 a ready",
+            "2 a voting count=3 quorum=2",
+            "3 h fault code=N1",
+            "10 h recovered",
+            "11 a voting count=2 quorum=3",
+            "30 a voting count=2 quorum=2",
+            acquired(75, "a", "a1", 1, 20),
+            "80 h stopping");
+    assertThat(Checks.recoveries(history, "x", 3)).containsExactly(new Checks.Recovery(30, 45));
+  }
+
+  @Test
+  void changes_areTheEpochsThatWereCompleted_andTheGapIsThatOfAnyGrant() {
+    List<Event> history =
+        history(
+            "1 h begin seed=1",
+            "2 h epoch number=2 members=a,b",
+            "3 h epoch number=3 members=a,c",
+            acquired(4, "a", "a1", 1, 20),
+            acquired(40, "a", "a2", 2, 60),
+            "50 h stopping");
+    SetReport report = SetReport.of(history);
+    assertThat(report.changes()).isEqualTo(1); // The last may still be open.
+    assertThat(report.longestGapNanos()).isEqualTo(36);
+    List<Event> complete = new ArrayList<>(history);
+    complete.addAll(history("60 h complete change=9"));
+    assertThat(SetReport.of(complete).changes()).isEqualTo(2);
+  }
+
+  @Test
   void recoveries_nextFaultBeforeAnyGrant_countUpToIt() {
     List<Event> history =
         history(

@@ -196,10 +196,12 @@ final class Checks {
   /**
    * C5: the time from each moment at which all faults had ended and every worker had a quorum
    * again, to the next grant, or to the next fault if no grant came before it.
+   *
+   * @param quorum where a worker does not say how many votes it needs
    */
   static List<Recovery> recoveries(List<Event> history, String name, int quorum) {
     List<Recovery> all = new ArrayList<>();
-    Map<String, Long> voting = new HashMap<>();
+    Map<String, Boolean> quorate = new HashMap<>();
     Set<String> ready = new HashSet<>();
     boolean faulty = true;
     long since = -1;
@@ -216,9 +218,12 @@ final class Checks {
         case "ready" -> ready.add(event.who());
         case "gone" -> {
           ready.remove(event.who());
-          voting.remove(event.who());
+          quorate.remove(event.who());
         }
-        case "voting" -> voting.put(event.who(), event.number("count"));
+        case "voting" -> {
+          String needed = event.fields().getOrDefault("quorum", Integer.toString(quorum));
+          quorate.put(event.who(), event.number("count") >= Long.parseLong(needed));
+        }
         case "acquired" -> {
           if (since >= 0 && event.list("names").contains(name)) {
             all.add(new Recovery(since, event.atNanos() - since));
@@ -234,10 +239,10 @@ final class Checks {
         }
         default -> {}
       }
-      boolean quorate =
+      boolean served =
           !ready.isEmpty()
-              && ready.stream().allMatch(worker -> voting.getOrDefault(worker, 0L) >= quorum);
-      if (!quorate) {
+              && ready.stream().allMatch(worker -> quorate.getOrDefault(worker, false));
+      if (!served) {
         since = -1;
       } else if (!faulty && since < 0) {
         since = event.atNanos();

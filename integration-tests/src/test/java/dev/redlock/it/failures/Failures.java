@@ -34,7 +34,10 @@ final class Failures implements Callable<Integer> {
       names = "--nemesis",
       paramLabel = "NAMES",
       split = ",",
-      description = "all, or some of N1 to N13 and ${COMPLETION-CANDIDATES} (default: all)")
+      description = {
+        "all, or some of N1 to N13 (default: all); or replace alone: members of the set of masters",
+        "are added, removed and replaced while masters, links, workers and operators fail"
+      })
   private List<String> nemeses = List.of("all");
 
   private String guard = "on";
@@ -57,8 +60,19 @@ final class Failures implements Callable<Integer> {
       description = "number of worker processes (default: 4)")
   private int workers = 4;
 
-  @Option(names = "--lease", paramLabel = "MS", description = "lease time in ms (default: 3000)")
-  private int leaseMillis = 3000;
+  @Option(
+      names = "--set-control",
+      paramLabel = "NAME",
+      description =
+          "with --nemesis replace: what is broken so that checkers must find overlaps; one of"
+              + " ${COMPLETION-CANDIDATES} (default: NONE)")
+  private SetFailures.Control setControl = SetFailures.Control.NONE;
+
+  @Option(
+      names = "--lease",
+      paramLabel = "MS",
+      description = "lease time in ms (default: 3000, and 2000 with --nemesis replace)")
+  private Integer leaseMillis;
 
   @Option(names = "--majority-first", description = "an acquire asks a majority first")
   private boolean majorityFirst;
@@ -137,22 +151,23 @@ final class Failures implements Callable<Integer> {
     if (shards != null) {
       return ofShards();
     }
-    Settings settings =
-        new Settings(Duration.ofMillis(leaseMillis), !guard.equals("off"), majorityFirst);
-    List<Nemesis> chosen = chosen(nemeses);
+    boolean replace = nemeses.stream().anyMatch(Failures::isReplace);
+    if (replace && (nemeses.size() > 1 || guard.equals("off"))) {
+      throw new IllegalArgumentException(
+          "--nemesis replace needs a world of its own: no other nemesis, and no --guard off");
+    }
+    Duration lease = Duration.ofMillis(leaseMillis != null ? leaseMillis : replace ? 2_000 : 3_000);
+    Settings settings = new Settings(lease, !guard.equals("off"), majorityFirst);
+    Duration length = Duration.ofMillis((long) (minutes * 60_000));
+    List<Nemesis> chosen = replace ? List.of() : chosen(nemeses);
     List<Event> history =
         check != null
             ? History.read(check)
-            : new Harness(
-                    new Harness.Plan(
-                        settings,
-                        workers,
-                        Duration.ofMillis((long) (minutes * 60_000)),
-                        chosen,
-                        seed,
-                        out,
-                        true))
-                .run();
+            : replace
+                ? SetFailures.run(
+                    new SetFailures.Plan(settings, workers, length, setControl, seed, out, true))
+                : new Harness(new Harness.Plan(settings, workers, length, chosen, seed, out, true))
+                    .run();
     boolean paused =
         history.stream()
             .filter(e -> e.is("fault"))
@@ -173,11 +188,23 @@ final class Failures implements Callable<Integer> {
       System.out.println("FOUND " + (verdict.found().size() - 40) + " more");
     }
     System.out.println(verdict.line());
-    if (!settings.guard() && Checks.overlaps(Hold.of(history)).isEmpty()) {
+    boolean stuck = false;
+    if (replace) {
+      SetReport report = SetReport.of(history);
+      report.stuck().forEach(found -> System.out.println("FOUND " + found));
+      System.out.println(report.line());
+      stuck = !report.stuck().isEmpty();
+    }
+    boolean control = !settings.guard() || setControl != SetFailures.Control.NONE;
+    if (control && Checks.overlaps(Hold.of(history)).isEmpty()) {
       System.out.println("failures: the control found no overlap, so it proves nothing");
       return 2;
     }
-    return verdict.passed() ? 0 : 1;
+    return verdict.passed() && !stuck ? 0 : 1;
+  }
+
+  private static boolean isReplace(String name) {
+    return name.strip().equalsIgnoreCase("replace");
   }
 
   private int ofShards() throws Exception {

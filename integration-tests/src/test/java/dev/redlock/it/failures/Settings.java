@@ -38,4 +38,9 @@ record Settings(Duration leaseTime, boolean guard, boolean majorityFirst) {
             .filter(n -> n.state() == NodeState.State.VOTING)
             .count();
   }
+
+  /** How many of its masters must vote for the client; the set may change. */
+  static int quorum(Redlock redlock) {
+    return NodeState.members(redlock.operations().nodes()).size() / 2 + 1;
+  }
 }

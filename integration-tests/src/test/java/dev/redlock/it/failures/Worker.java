@@ -22,8 +22,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Random;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /**
  * The main class of one worker process. Its tasks lock and unlock. It prints events to standard
@@ -32,6 +35,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class Worker implements RedlockListener {
   private static final Duration WAIT = Duration.ofSeconds(10);
   private static final long STALL_NANOS = 5_000_000;
+
+  /** A system property: the process only changes the set of masters, and acquires no other lock. */
+  static final String OPERATOR = "redlock.it.operator";
+
+  /** A system property of a control: the client ignores what the nodes say of their set. */
+  static final String IGNORE_RECORDS = "redlock.it.ignore-records";
 
   private final String who;
   private final Settings settings;
@@ -49,6 +58,7 @@ public final class Worker implements RedlockListener {
   private volatile boolean stopping;
 
   private int voting = -1; // Guarded by this.
+  private int votingQuorum; // Guarded by this.
 
   private Worker(Event orders) {
     who = orders.who();
@@ -64,6 +74,9 @@ public final class Worker implements RedlockListener {
 
   /** Runs one worker; the only argument is an {@link Event} with its settings. */
   public static void main(String[] args) throws Exception {
+    if (Boolean.getBoolean(IGNORE_RECORDS)) {
+      Failpoint.ignoreRecords();
+    }
     new Worker(Event.parse(args[0]).orElseThrow()).run();
   }
 
@@ -95,17 +108,23 @@ public final class Worker implements RedlockListener {
   private void run() throws Exception {
     daemon("orders", this::listen);
     daemon("stalls", this::watchStalls);
-    while (Settings.voting(redlock) < Settings.QUORUM) {
+    while (Settings.voting(redlock) < Settings.quorum(redlock)) {
       Thread.sleep(10);
     }
     tellVoting();
     tell(System.nanoTime(), "ready");
     List<Thread> threads = new ArrayList<>();
-    start(threads, 2, this::hot);
-    start(threads, 1, this::hold);
-    start(threads, 1, this::hang);
-    start(threads, 2, this::many);
-    start(threads, 1, this::several);
+    if (Boolean.getBoolean(OPERATOR)) {
+      while (!stopping) {
+        pause(20);
+      }
+    } else {
+      start(threads, 2, this::hot);
+      start(threads, 1, this::hold);
+      start(threads, 1, this::hang);
+      start(threads, 2, this::many);
+      start(threads, 1, this::several);
+    }
     for (Thread thread : threads) {
       thread.join();
     }
@@ -333,9 +352,11 @@ public final class Worker implements RedlockListener {
       return; // The first event may come before the constructor has ended.
     }
     int now = Settings.voting(client);
-    if (now != voting) {
+    int quorum = Settings.quorum(client);
+    if (now != voting || quorum != votingQuorum) {
       voting = now;
-      tell(System.nanoTime(), "voting", "count", now);
+      votingQuorum = quorum;
+      tell(System.nanoTime(), "voting", "count", now, "quorum", quorum);
     }
   }
 
@@ -361,6 +382,8 @@ public final class Worker implements RedlockListener {
           stopping = true;
         } else if (line.startsWith("stop-at ")) {
           stopAt(line.split(" "));
+        } else if (line.startsWith("change ")) {
+          change(line.split(" "));
         } else if (line.equals("close")) {
           redlock.close();
           System.exit(0);
@@ -370,6 +393,34 @@ public final class Worker implements RedlockListener {
       // Treat it as the end of the input.
     }
     Runtime.getRuntime().halt(3);
+  }
+
+  /** Changes the set of masters: {@code change NUMBER add|remove|replace NODE…}. */
+  private void change(String[] words) {
+    Consumer<String> steps =
+        text -> tell(System.nanoTime(), "step", "change", words[1], "text", text);
+    CompletionStage<List<String>> result;
+    switch (words[2]) {
+      case "add" -> result = redlock.operations().addNode(words[3], steps);
+      case "remove" -> result = redlock.operations().removeNode(words[3], steps);
+      case "replace" -> result = redlock.operations().replaceNode(words[3], words[4], steps);
+      default -> throw new IllegalArgumentException(words[2]);
+    }
+    result.whenComplete(
+        (members, failure) -> {
+          if (failure == null) {
+            String now = String.join(",", members);
+            tell(System.nanoTime(), "changed", "change", words[1], "members", now);
+            return;
+          }
+          Throwable why = failure instanceof CompletionException ? failure.getCause() : failure;
+          boolean expected =
+              why instanceof RedlockException || why instanceof IllegalStateException;
+          if (!expected) {
+            tell(System.nanoTime(), "broken", "why", why);
+          }
+          tell(System.nanoTime(), "unchanged", "change", words[1], "why", why);
+        });
   }
 
   /** Stops this process at the next such step, until the time that the harness has chosen. */

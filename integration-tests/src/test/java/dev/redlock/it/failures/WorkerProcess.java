@@ -4,8 +4,10 @@ import dev.redlock.testkit.ForkedJvm;
 import dev.redlock.testkit.TcpGate;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * One worker: a process, which is replaced if it is killed, and its own gate to each master, so
@@ -15,6 +17,8 @@ final class WorkerProcess implements AutoCloseable {
   private final int place;
   private final Settings settings;
   private final List<TcpGate> gates;
+  private final Supplier<List<String>> masters;
+  private final Map<String, String> properties;
   private final String register;
   private final History history;
   private final long seed;
@@ -28,9 +32,35 @@ final class WorkerProcess implements AutoCloseable {
       String register,
       History history,
       long seed) {
+    this(
+        place,
+        settings,
+        gates,
+        () -> gates.stream().map(gate -> "redis://127.0.0.1:" + gate.port()).toList(),
+        Map.of(),
+        register,
+        history,
+        seed);
+  }
+
+  /**
+   * @param masters the list with which the next process is configured
+   * @param properties more system properties of each process
+   */
+  WorkerProcess(
+      int place,
+      Settings settings,
+      List<TcpGate> gates,
+      Supplier<List<String>> masters,
+      Map<String, String> properties,
+      String register,
+      History history,
+      long seed) {
     this.place = place;
     this.settings = settings;
     this.gates = gates;
+    this.masters = masters;
+    this.properties = properties;
     this.register = register;
     this.history = history;
     this.seed = seed;
@@ -43,21 +73,20 @@ final class WorkerProcess implements AutoCloseable {
     private final long startedNanos = System.nanoTime();
     private final CountDownLatch ready = new CountDownLatch(1);
     private final CountDownLatch done = new CountDownLatch(1);
-    private final ForkedJvm jvm =
-        ForkedJvm.of(Worker.class)
-            .name(who)
-            .jvmArgs("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-            .property("logback.configurationFile", "logback-failures.xml")
-            .property("redlock.failpoints", "true")
-            .args(
-                Worker.orders(
-                    who,
-                    settings,
-                    gates.stream().map(gate -> "redis://127.0.0.1:" + gate.port()).toList(),
-                    register,
-                    seed + incarnation))
-            .onLine(this::take)
-            .start();
+    private final ForkedJvm jvm = start();
+
+    private ForkedJvm start() {
+      ForkedJvm.Builder forked =
+          ForkedJvm.of(Worker.class)
+              .name(who)
+              .jvmArgs("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+              .property("logback.configurationFile", "logback-failures.xml")
+              .property("redlock.failpoints", "true")
+              .args(Worker.orders(who, settings, masters.get(), register, seed + incarnation))
+              .onLine(this::take);
+      properties.forEach(forked::property);
+      return forked.start();
+    }
 
     private void take(String line) {
       Event.parse(line).ifPresentOrElse(this::take, () -> System.err.println(who + ": " + line));
@@ -80,6 +109,11 @@ final class WorkerProcess implements AutoCloseable {
 
   String who() {
     return run.who;
+  }
+
+  boolean isReady() {
+    Run now = run;
+    return now.ready.getCount() == 0 && now.jvm.isAlive();
   }
 
   List<TcpGate> gates() {
@@ -115,6 +149,12 @@ final class WorkerProcess implements AutoCloseable {
   /** Starts a new process that replaces a killed one. */
   void replace() {
     run = new Run();
+  }
+
+  /** Kills the process, if it lives, and starts a new one. Safe from several threads. */
+  synchronized void killAndReplace() {
+    kill();
+    replace();
   }
 
   void pause() {

@@ -320,8 +320,9 @@ public final class SetOperator {
 
   /**
    * Tells removed members of the set, and returns one that can be reached and does not know it yet;
-   * null if there is none. It would vouch for the set before; also if it is empty now, because a
-   * client that was paused may write an old word into it.
+   * null if there is none. It would vouch for the set before, also while it has the set without the
+   * raised floor; and if it is empty now, because a client that was paused may write an old word
+   * into it.
    */
   private @Nullable String tellRemoved(List<Seen> nodes, NodeRecord set, List<Tell> tells) {
     String untold = null;
@@ -329,12 +330,16 @@ public final class SetOperator {
       Seen node = nodes.get(i);
       boolean removed =
           set.before().contains(node.alias()) && !set.members().contains(node.alias());
-      if (removed && node.status().usable() && node.record().epoch() < set.epoch()) {
+      if (removed && node.status().usable() && isBehind(node.record(), set)) {
         untold = node.alias();
         tells.add(tell(i, Kind.TELL, set.of(untold)));
       }
     }
     return untold;
+  }
+
+  private static boolean isBehind(NodeRecord stored, NodeRecord set) {
+    return stored.epoch() < set.epoch() || (stored.epoch() == set.epoch() && !stored.isSealed());
   }
 
   private static long guardNanos(NodeRecord set) {

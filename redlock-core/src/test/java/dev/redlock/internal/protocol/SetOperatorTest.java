@@ -188,6 +188,34 @@ final class SetOperatorTest {
   }
 
   @Test
+  void removedMember_withoutTheRaisedFloor_isWaitedFor() {
+    set.settle();
+    SetOperator operator = operator(null, "c");
+    until(operator, "a", 2, 2);
+    NodeRecord open = set.record("c").of("c");
+    NodeRecord unsealed =
+        new NodeRecord(
+            "c",
+            2,
+            open.members(),
+            List.of("a", "b", "c"),
+            1,
+            open.ballot(),
+            open.promised(),
+            0,
+            0);
+    for (int i = 0; i < 300; i++) {
+      set.now += SetFixture.SECOND / 10;
+      set.records.put("c", unsealed); // Its reply comes, and what is sent to it is lost.
+      Step step = operator.next(set.seen(), set.membership.current(), set.now);
+      assertThat(step.progress()).startsWith("waits for");
+    }
+    set.settle();
+    assertThat(set.run(operator, 60).done()).isTrue();
+    assertThat(set.record("c").isSealed()).isTrue();
+  }
+
+  @Test
   void lastMember_isNotRemoved() {
     SetFixture one = new SetFixture("a");
     one.settle();
