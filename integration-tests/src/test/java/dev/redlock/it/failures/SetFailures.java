@@ -274,7 +274,8 @@ final class SetFailures {
       return "add " + candidates.get(0).uri();
     }
     String victim = dead.isEmpty() ? any(now.members(), random) : dead;
-    if (dead.isEmpty() && !small && random.nextInt(3) == 0) {
+    // A member that dies before a change is complete has to come back: each must store the set.
+    if (dead.isEmpty() && !small && now.isComplete() && random.nextInt(3) == 0) {
       dead = victim;
       masters.node(victim).kill();
     }

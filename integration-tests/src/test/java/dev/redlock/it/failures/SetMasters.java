@@ -110,8 +110,10 @@ final class SetMasters implements AutoCloseable {
                 "members",
                 String.join(",", record.members()));
           }
+          boolean same = record.epoch() == newest.epoch();
           if (record.epoch() > newest.epoch()
-              || (record.epoch() == newest.epoch() && record.floor() > newest.floor())) {
+              || (same && record.floor() > newest.floor())
+              || (same && record.isComplete())) {
             newest = record;
           }
         }
