@@ -33,6 +33,7 @@ class WithLockTest {
   @BeforeEach
   void connect() {
     operator = client().build();
+    assertThat(operator.awaitReady(WAIT)).isTrue(); // It writes the first record.
   }
 
   @AfterEach
