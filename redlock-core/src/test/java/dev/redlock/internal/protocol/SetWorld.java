@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
@@ -356,7 +357,7 @@ final class SetWorld {
     }
     List<String> set = straggler.membership.current().members();
     int size = (int) between(1, Math.max(1, set.size() / 2 + 1));
-    Set<WorldNode> island = new HashSet<>();
+    Set<WorldNode> island = new LinkedHashSet<>();
     for (int i = 0; i < size && !set.isEmpty(); i++) {
       island.add(node(set.get(random.nextInt(set.size()))));
     }
