@@ -198,8 +198,8 @@ final class SetWorld {
       clients.add(client);
       client.start(firstList);
     }
-    if (count == 3 && chance(0.3)) {
-      boolean grow = chance(0.5);
+    if (count == 3 && chance(0.4)) {
+      boolean grow = chance(0.35);
       at(11_000, grow ? this::growAround : this::changeAround);
       boolean quiet = chance(0.7);
       at(quiet ? 60_000 : between(1_000, 9_000), this::chaos);
@@ -440,9 +440,13 @@ final class SetWorld {
       after(50, () -> whenSealed(a, epoch, straggler));
       return;
     }
-    restart(a);
-    straggler.uncut(a);
-    clients.subList(0, 2).forEach(other -> other.cut(a, between(6_500, 9_000)));
+    after(
+        between(250, 1_200), // The operator has seen that a majority has sealed the set.
+        () -> {
+          restart(a);
+          straggler.uncut(a);
+          clients.subList(0, 2).forEach(other -> other.cut(a, between(7_000, 10_000)));
+        });
   }
 
   private void restart(WorldNode node) {
