@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
@@ -197,8 +198,8 @@ final class SetWorld {
       clients.add(client);
       client.start(firstList);
     }
-    if (count == 3 && chance(0.3)) {
-      boolean grow = chance(0.5);
+    if (count == 3 && chance(0.4)) {
+      boolean grow = chance(0.35);
       at(11_000, grow ? this::growAround : this::changeAround);
       boolean quiet = chance(0.7);
       at(quiet ? 60_000 : between(1_000, 9_000), this::chaos);
@@ -356,7 +357,7 @@ final class SetWorld {
     }
     List<String> set = straggler.membership.current().members();
     int size = (int) between(1, Math.max(1, set.size() / 2 + 1));
-    Set<WorldNode> island = new HashSet<>();
+    Set<WorldNode> island = new LinkedHashSet<>();
     for (int i = 0; i < size && !set.isEmpty(); i++) {
       island.add(node(set.get(random.nextInt(set.size()))));
     }
@@ -439,9 +440,13 @@ final class SetWorld {
       after(50, () -> whenSealed(a, epoch, straggler));
       return;
     }
-    restart(a);
-    straggler.uncut(a);
-    clients.subList(0, 2).forEach(other -> other.cut(a, between(6_500, 9_000)));
+    after(
+        between(250, 1_200), // The operator has seen that a majority has sealed the set.
+        () -> {
+          restart(a);
+          straggler.uncut(a);
+          clients.subList(0, 2).forEach(other -> other.cut(a, between(7_000, 10_000)));
+        });
   }
 
   private void restart(WorldNode node) {
