@@ -2,7 +2,9 @@ package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
+import dev.redlock.LeaseEnd;
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.SetOperator;
 import dev.redlock.internal.protocol.SetOperator.Step;
@@ -30,6 +32,10 @@ final class SetChange {
   static final String LOCK = "%set";
 
   private static final Duration WAIT_FOR_OTHERS = Duration.ofSeconds(30);
+
+  /** A member that restarts refuses the ballots of the time before: a new lease has a new one. */
+  private static final int MAX_LEASES = 20;
+
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long SKEW_MICROS = 1_000_000;
@@ -50,6 +56,7 @@ final class SetChange {
   private final CompletableFuture<List<String>> result = new CompletableFuture<>();
 
   // Confined to the chain of ticks.
+  private int leases;
   private @Nullable SetOperator operator;
   private long begunNanos;
   private String told = "";
@@ -62,42 +69,40 @@ final class SetChange {
   }
 
   CompletableFuture<List<String>> start(Client client) {
-    client
-        .lock(LOCK)
-        .acquireAsync(WAIT_FOR_OTHERS)
-        .whenComplete(
-            (lease, failure) -> {
-              if (failure == null) {
-                hold(lease);
-              } else {
-                result.completeExceptionally(failure);
-              }
-            });
+    result.whenComplete((done, failure) -> goals.forEach(goal -> set.reserve(goal.add(), false)));
+    acquire(client.lock(LOCK));
     CompletableFuture<List<String>> users = new CompletableFuture<>();
     Results.relay(result, users, context.callbacks);
     return users;
   }
 
-  private void hold(Lease lease) {
-    result.whenComplete(
-        (done, failure) -> {
-          for (Goal goal : goals) {
-            set.reserve(goal.add(), false);
-          }
-          var unused = lease.releaseAsync();
-        });
-    lease
-        .whenEnded()
-        .thenAccept(
-            end ->
-                fail(
-                    "this client lost the lock "
-                        + LOCK
-                        + " ("
-                        + end
-                        + "); the same call continues what it began"));
-    begunNanos = context.time.nanos();
-    tick(lease);
+  private void acquire(DistributedLock lock) {
+    lock.acquireAsync(WAIT_FOR_OTHERS)
+        .whenComplete(
+            (lease, failure) -> {
+              if (failure != null) {
+                result.completeExceptionally(failure);
+                return;
+              }
+              leases++;
+              result.whenComplete(
+                  (done, why) -> {
+                    var unused = lease.releaseAsync();
+                  });
+              lease.whenEnded().thenAccept(end -> onEnd(lock, end));
+              operator = null;
+              begunNanos = context.time.nanos();
+              tick(lease);
+            });
+  }
+
+  /** A lease that was released for a new ballot is followed by another one. */
+  private void onEnd(DistributedLock lock, LeaseEnd end) {
+    if (end == LeaseEnd.RELEASED && !result.isDone()) {
+      context.time.schedule(() -> acquire(lock), TICK_NANOS);
+    } else {
+      fail("this client lost the lock %set (" + end + "); the same call continues what it began");
+    }
   }
 
   private void tick(Lease lease) {
@@ -109,7 +114,7 @@ final class SetChange {
       String obstacle = operator == null ? prepare(goal) : null;
       if (obstacle != null) {
         tell(obstacle);
-      } else if (!result.isDone() && advance(goal, lease.fencingToken().value())) {
+      } else if (!result.isDone() && advance(goal, lease)) {
         return;
       }
     } catch (RuntimeException e) {
@@ -120,14 +125,19 @@ final class SetChange {
     context.time.schedule(() -> tick(lease), TICK_NANOS);
   }
 
-  /** Makes what can be made now; returns whether all is done. */
-  private boolean advance(Goal goal, long ballot) {
+  /** Makes what can be made now; returns whether this lease has nothing more to do. */
+  private boolean advance(Goal goal, Lease lease) {
     SetOperator now = operator;
     if (now == null) {
+      long ballot = lease.fencingToken().value();
       now = new SetOperator(goal.add(), goal.remove(), goal.maxLeaseMillis(), ballot);
       operator = now;
     }
     Step step = set.advance(now);
+    if (SetOperator.OVERTAKEN.equals(step.refusal()) && leases < MAX_LEASES) {
+      var unused = lease.releaseAsync();
+      return true;
+    }
     if (step.refusal() != null) {
       fail(step.refusal());
       return true;

@@ -52,7 +52,8 @@ public final class SetOperator {
    */
   public record Step(List<Tell> tells, String progress, boolean done, @Nullable String refusal) {}
 
-  private static final String OVERTAKEN =
+  /** A refusal after which another operator with a higher ballot can go on. */
+  public static final String OVERTAKEN =
       "another operator changes the set, or a node has restarted: a new ballot is necessary";
 
   private enum Phase {
