@@ -83,11 +83,17 @@ class RecordScriptIT {
             same ? stored.members() : names(1),
             names(0),
             Math.max(1, (same ? stored.epoch() : epoch) - random.nextInt(2)),
-            1_700_000_000_000_000L + random.nextInt(6),
-            1_700_000_000_000_000L + random.nextInt(6),
+            ballot(),
+            ballot(),
             30_000 + random.nextInt(3),
             random.nextInt(9));
     return new RecordChange(kind, given);
+  }
+
+  /** One of long ago, or a later one than that which a first record promises. */
+  private long ballot() {
+    return (random.nextBoolean() ? 1_700_000_000_000_000L : 2_700_000_000_000_000L)
+        + random.nextInt(6);
   }
 
   private List<String> names(int atLeast) {

@@ -417,11 +417,7 @@ class BusIT {
         () -> {
           states.clear();
           states.addAll(client.redlock().operations().nodes());
-          return states.stream()
-              .allMatch(
-                  n ->
-                      n.state() == NodeState.State.VOTING
-                          || n.state() == NodeState.State.QUARANTINED);
+          return states.stream().filter(n -> n.state() == NodeState.State.VOTING).count() == 2;
         });
     assertThat(states)
         .filteredOn(n -> n.state() == NodeState.State.QUARANTINED)
