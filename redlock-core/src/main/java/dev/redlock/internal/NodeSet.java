@@ -201,7 +201,7 @@ final class NodeSet implements Nodes {
   public NodeStatus status(int node) {
     NodeStatus status = ownStatus(node);
     String objection = objections.get(node);
-    return objection == null || !status.usable()
+    return objection == null || status.state() != NodeStatus.State.VOTING
         ? status
         : new NodeStatus(
             objection.equals(Membership.WAITS)
