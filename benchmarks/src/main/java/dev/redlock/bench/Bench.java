@@ -14,6 +14,7 @@ import dev.redlock.bench.scenario.Crowds;
 import dev.redlock.bench.scenario.Distance;
 import dev.redlock.bench.scenario.HeldLeases;
 import dev.redlock.bench.scenario.Hung;
+import dev.redlock.bench.scenario.Jitter;
 import dev.redlock.bench.scenario.NodeCounts;
 import dev.redlock.bench.scenario.Profile;
 import dev.redlock.bench.scenario.Run;
@@ -60,6 +61,7 @@ public final class Bench implements Callable<Integer> {
           new ContendedProcesses(),
           Hung.paused(),
           Hung.killed(),
+          new Jitter(),
           new Waiters(),
           new HeldLeases(),
           new Collision(),

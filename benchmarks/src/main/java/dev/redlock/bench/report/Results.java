@@ -33,6 +33,7 @@ public final class Results {
           "settle-p50",
           "settle-p99",
           "acquire-p50",
+          "acquire-p99.5",
           "acquire-p95",
           "hand-over-p95",
           "collide-2-p50",

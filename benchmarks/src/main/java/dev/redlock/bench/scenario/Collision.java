@@ -33,9 +33,9 @@ public final class Collision implements Scenario {
     try (RedisNodes nodes = RedisNodes.start(5)) {
       for (int clients :
           run.quick() ? new int[] {2, HEADLINE, 10} : new int[] {2, 3, HEADLINE, 10}) {
-        for (Peer peer : run.present(Peer.REDLOCK, Peer.REDISSON_REDLOCK)) {
+        for (Peer peer : run.present(Peer.REDLOCK, Peer.REDLOCK_MAJORITY, Peer.REDISSON_REDLOCK)) {
           // Ten Redisson locks are fifty clients with about fifty threads each.
-          if (peer == Peer.REDLOCK || clients == HEADLINE || (clients < HEADLINE && !run.quick())) {
+          if (peer.isOurs() || clients == HEADLINE || (clients < HEADLINE && !run.quick())) {
             measure(run, nodes, peer, clients);
           }
         }

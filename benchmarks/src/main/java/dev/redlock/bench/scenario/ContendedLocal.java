@@ -28,7 +28,7 @@ public final class ContendedLocal implements Scenario {
   @Override
   public void measure(Run run) throws Exception {
     List<Peer> peers = run.presentUnfair();
-    peers.remove(Peer.BARE); // It has no hand-off.
+    peers.removeAll(List.of(Peer.BARE, Peer.FLOOR_MAJORITY)); // They have no hand-off.
     Duration time = run.time(500, 3000);
     try (World world = World.start(5, peers)) {
       for (Peer peer : peers) {
@@ -37,7 +37,7 @@ public final class ContendedLocal implements Scenario {
       for (int repeat = 0; repeat < run.times(3, 5); repeat++) {
         for (int threads : new int[] {HEADLINE, 2, 64}) {
           for (Peer peer : Run.rotated(peers, repeat)) {
-            boolean others = threads == HEADLINE || !run.quick() || peer == Peer.REDLOCK;
+            boolean others = threads == HEADLINE || !run.quick() || peer.isOurs();
             if (others && (threads == HEADLINE || peer != Peer.FLOOR)) {
               measure(run, world, peer, Load.contended(threads, time));
             }

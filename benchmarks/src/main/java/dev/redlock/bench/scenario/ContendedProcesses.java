@@ -33,6 +33,7 @@ public final class ContendedProcesses implements Scenario {
         run.present(
             Peer.REDLOCK,
             Peer.REDLOCK_FAIR,
+            Peer.REDLOCK_MAJORITY,
             Peer.REDISSON_REDLOCK,
             Peer.REDISSON_RLOCK,
             Peer.SPRING_LOCKREGISTRY);

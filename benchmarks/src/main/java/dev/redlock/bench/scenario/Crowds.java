@@ -44,6 +44,7 @@ public final class Crowds implements Scenario {
         run.present(
             Peer.REDLOCK,
             Peer.REDLOCK_FAIR,
+            Peer.REDLOCK_MAJORITY,
             Peer.REDISSON_REDLOCK,
             Peer.REDISSON_RLOCK,
             Peer.SPRING_LOCKREGISTRY,
@@ -82,10 +83,7 @@ public final class Crowds implements Scenario {
 
   /** With more clients, other systems need more threads or connections than this machine has. */
   private static int most(Peer peer) {
-    return switch (peer) {
-      case REDLOCK, REDLOCK_FAIR -> 300;
-      default -> HEADLINE;
-    };
+    return peer.isOurs() ? 300 : HEADLINE;
   }
 
   /** Each caller gets several turns, and enough of them that an unfair share is seen. */
@@ -103,7 +101,7 @@ public final class Crowds implements Scenario {
   /** Returns whether the system was fast enough to be measured with more clients. */
   private boolean measure(Run run, Peer peer, int clients) throws Exception {
     int grants = grants(run, clients);
-    boolean ours = peer == Peer.REDLOCK || peer == Peer.REDLOCK_FAIR;
+    boolean ours = peer.isOurs();
     Duration time = run.time(ours ? 22_000 : 7000, 120_000);
     List<Edge> edges = new ArrayList<>();
     // New masters: names and fences of the system before cost the next one nothing.

@@ -69,6 +69,7 @@ public final class Distance implements Scenario {
         run.present(
             Peer.REDLOCK,
             Peer.REDLOCK_FAIR,
+            Peer.REDLOCK_MAJORITY,
             Peer.FLOOR,
             Peer.REDISSON_REDLOCK,
             Peer.REDISSON_RLOCK,
@@ -109,7 +110,7 @@ public final class Distance implements Scenario {
   /** In a quick run, other systems and fair mode are measured at some distances only. */
   private static boolean isMeasured(Run run, Peer peer, Place place) {
     return switch (peer) {
-      case REDLOCK, FLOOR -> true;
+      case REDLOCK, REDLOCK_MAJORITY, FLOOR -> true;
       case REDLOCK_FAIR -> !run.quick() || place.scenario().equals("distance");
       default -> !run.quick() || place.millis() == 1 || place.millis() == HEADLINE;
     };
@@ -216,7 +217,10 @@ public final class Distance implements Scenario {
     }
 
     private boolean isHeadline() {
-      return peer == Peer.REDLOCK && place.millis() == HEADLINE && !place.oneFar();
+      return peer.isOurs()
+          && peer != Peer.REDLOCK_FAIR
+          && place.millis() == HEADLINE
+          && !place.oneFar();
     }
 
     private Rounds rounds(int count, int quickMillis) {

@@ -15,7 +15,8 @@ public final class NodeCounts implements Scenario {
 
   @Override
   public void measure(Run run) throws Exception {
-    List<Peer> peers = run.present(Peer.REDLOCK, Peer.FLOOR, Peer.REDISSON_REDLOCK);
+    List<Peer> peers =
+        run.present(Peer.REDLOCK, Peer.REDLOCK_MAJORITY, Peer.FLOOR, Peer.REDISSON_REDLOCK);
     Load load = Load.oneByOne(run.time(250, 2000));
     List<World> worlds = new ArrayList<>();
     try {
@@ -28,7 +29,10 @@ public final class NodeCounts implements Scenario {
         for (World world : worlds) {
           for (Peer peer : Run.rotated(peers, repeat)) {
             String scenario = name() + "-" + world.nodes().size();
+            Commands before = Commands.of(world.nodes());
             Slice slice = world.drive(peer, load);
+            double sent = Commands.of(world.nodes()).since(before).sent();
+            run.add(scenario, peer, "commands/pair", "", sent / Math.max(1, slice.pairs()));
             run.percentiles(scenario, peer, "", slice.pairTimes());
             run.add(scenario, peer, "pairs/s", "1/s", slice.rate());
             run.complain(scenario, peer, slice);

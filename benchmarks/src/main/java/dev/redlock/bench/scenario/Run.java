@@ -71,11 +71,6 @@ public final class Run {
 
   /** All peers that can be measured on this machine, except fair mode, which waits for more. */
   List<Peer> presentUnfair() {
-    return presentUncontended().stream().filter(peer -> !peer.asksMajority()).toList();
-  }
-
-  /** The same, with those that ask a majority first, which matters if no other client asks. */
-  List<Peer> presentUncontended() {
     return present(
         Stream.of(Peer.values()).filter(peer -> peer != Peer.REDLOCK_FAIR).toArray(Peer[]::new));
   }

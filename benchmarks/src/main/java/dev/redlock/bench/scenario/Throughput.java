@@ -27,7 +27,7 @@ public final class Throughput implements Scenario {
 
   @Override
   public void measure(Run run) throws Exception {
-    List<Peer> peers = run.presentUncontended();
+    List<Peer> peers = run.presentUnfair();
     if (!VirtualThreads.areThere()) {
       run.results().remark("throughput: no virtual threads on JDK " + Runtime.version().feature());
     }

@@ -14,7 +14,7 @@ public final class Uncontended implements Scenario {
 
   @Override
   public void measure(Run run) throws Exception {
-    List<Peer> peers = run.presentUncontended();
+    List<Peer> peers = run.presentUnfair();
     Load load = Load.oneByOne(run.time(500, 3000));
     try (World world = World.start(5, peers)) {
       world.warmUp(load, run.time(800, 5000));

@@ -1,6 +1,5 @@
 package dev.redlock.bench.scenario;
 
-import dev.redlock.LockOptions;
 import dev.redlock.bench.system.FloorClient;
 import dev.redlock.bench.system.Held;
 import dev.redlock.bench.system.JvmContender;
@@ -34,7 +33,8 @@ public final class Waiters implements Scenario {
 
   @Override
   public void measure(Run run) throws Exception {
-    List<Peer> peers = run.present(Peer.REDLOCK, Peer.FLOOR, Peer.REDISSON_RLOCK);
+    List<Peer> peers =
+        run.present(Peer.REDLOCK, Peer.REDLOCK_MAJORITY, Peer.FLOOR, Peer.REDISSON_RLOCK);
     try (RedisNodes nodes = RedisNodes.start(5)) {
       for (int repeat = 0; repeat < run.times(1, 3); repeat++) {
         for (int waiters : new int[] {10, HEADLINE, 10_000}) {
@@ -53,8 +53,8 @@ public final class Waiters implements Scenario {
   }
 
   private static LockClient connect(Peer peer, List<String> uris) {
-    return peer == Peer.REDLOCK
-        ? RedlockClient.connect(uris, LockOptions.builder().queueBound(20_000).build())
+    return peer.isOurs()
+        ? RedlockClient.connect(uris, peer.options().queueBound(20_000).build())
         : ((JvmContender) peer.open(uris)).client();
   }
 

@@ -33,19 +33,17 @@ public enum Peer {
     return valueOf(label.toUpperCase(Locale.ROOT).replace('-', '_'));
   }
 
-  /** Whether it is this library with its default mode. */
+  /** Whether it is this library. */
   public boolean isOurs() {
-    return this == REDLOCK || this == REDLOCK_METERED;
+    return switch (this) {
+      case REDLOCK, REDLOCK_FAIR, REDLOCK_METERED, REDLOCK_MAJORITY -> true;
+      default -> false;
+    };
   }
 
   /** Whether its callers wait for a lock that another client holds. */
   public boolean waits() {
     return this != FLOOR && this != FLOOR_MAJORITY && this != BARE;
-  }
-
-  /** Whether it asks a majority first; measured where no other client wants the lock. */
-  public boolean asksMajority() {
-    return this == REDLOCK_MAJORITY || this == FLOOR_MAJORITY;
   }
 
   /** The number of nodes that it uses. */
@@ -68,14 +66,17 @@ public enum Peer {
     return this == NODE_REDLOCK ? NodeContender.start(uris) : new JvmContender(connect(uris));
   }
 
+  /** The options of this library, if it is that. */
+  public LockOptions.Builder options() {
+    return LockOptions.builder().fair(this == REDLOCK_FAIR).majorityFirst(this == REDLOCK_MAJORITY);
+  }
+
   /** Connects it in this JVM. */
   public LockClient connect(List<String> uris) {
     return switch (this) {
-      case REDLOCK -> RedlockClient.connect(uris, false);
-      case REDLOCK_FAIR -> RedlockClient.connect(uris, true);
+      case REDLOCK, REDLOCK_FAIR, REDLOCK_MAJORITY ->
+          RedlockClient.connect(uris, options().build());
       case REDLOCK_METERED -> RedlockClient.metered(uris);
-      case REDLOCK_MAJORITY ->
-          RedlockClient.connect(uris, LockOptions.builder().majorityFirst(true).build());
       case FLOOR -> FloorClient.connect(uris, FloorClient.Step.OUR_SCRIPTS);
       case FLOOR_MAJORITY -> FloorClient.connectToMajority(uris, FloorClient.Step.OUR_SCRIPTS);
       case BARE -> FloorClient.connect(uris, FloorClient.Step.BARE);
@@ -90,13 +91,7 @@ public enum Peer {
   public Crowd crowd(List<String> uris, int count) {
     return switch (this) {
       case REDLOCK, REDLOCK_FAIR, REDLOCK_MAJORITY ->
-          RedlockClient.crowd(
-              uris,
-              LockOptions.builder()
-                  .fair(this == REDLOCK_FAIR)
-                  .majorityFirst(this == REDLOCK_MAJORITY)
-                  .build(),
-              count);
+          RedlockClient.crowd(uris, options().build(), count);
       case REDISSON_REDLOCK, REDISSON_MULTILOCK, REDISSON_RLOCK ->
           RedissonLocks.crowd(this, uris, count);
       case NODE_REDLOCK -> NodeCrowd.start(uris, count);

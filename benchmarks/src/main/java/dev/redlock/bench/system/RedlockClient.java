@@ -41,10 +41,6 @@ public final class RedlockClient implements LockClient {
     this.redlock = redlock;
   }
 
-  static RedlockClient connect(List<String> uris, boolean fair) {
-    return connect(uris, LockOptions.builder().fair(fair).build());
-  }
-
   /** With the meters of redlock-micrometer, in a Prometheus registry. */
   static RedlockClient metered(List<String> uris) {
     RedlockMetrics metrics = RedlockMetrics.create();
