@@ -22,6 +22,9 @@ final class HomeNode {
   /** Fair mode: order matters more than time. */
   private boolean fair;
 
+  /** When all nodes were last asked because what was known of one of them was old. */
+  private long renewedNanos = Long.MIN_VALUE / 2;
+
   HomeNode(Nodes nodes, LockKeys keys) {
     this.nodes = nodes;
     String name = keys.lockKey(0);
@@ -67,7 +70,8 @@ final class HomeNode {
    * a quorum of nodes that are well and about as fast as the others, in the order of the home node.
    * Clients of one name so ask the same nodes, and many names are spread over all. All nodes, if
    * there is no such quorum, if the others could not be asked in time, or if a node was not heard
-   * of for a while: what is known of it is old.
+   * of for a while: what is known of it is old. A node that hangs is not heard of: all are asked
+   * once in that time, and the others suffice meanwhile.
    */
   long majority(long nowNanos) {
     int home = node();
@@ -78,7 +82,8 @@ final class HomeNode {
         continue;
       }
       NodeKnowledge known = nodes.knowledge(node);
-      if (nowNanos - known.heardNanos() > OLD_NANOS) {
+      if (nowNanos - known.heardNanos() > OLD_NANOS && nowNanos - renewedNanos > OLD_NANOS) {
+        renewedNanos = nowNanos;
         return nodes.all();
       }
       if (missing > 0 && isNear(node) && !known.hung()) {

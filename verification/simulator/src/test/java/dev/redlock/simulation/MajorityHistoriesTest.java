@@ -98,6 +98,27 @@ class MajorityHistoriesTest {
   }
 
   @Test
+  void nodeThatHangsOn_isAskedOnceASecond() {
+    Play p = start(1);
+    Play.Person a = p.asks(0, 100).mustHold("all is well");
+    int hung = owners(p, a).get(0);
+    a.releases();
+    p.run(30);
+    p.link(a, hung).holdRequests();
+    Play.Person b = p.person(0).wants(100);
+    p.run(20);
+    b.mustHold("the others were asked after the patience").releases();
+    int askedAll = 0;
+    for (int i = 0; i < 100; i++) { // About three seconds.
+      p.run(25);
+      Play.Person c = p.asks(0, 100).mustHold("the others suffice");
+      askedAll += owners(p, c).size() > MAJORITY ? 1 : 0;
+      c.releases();
+    }
+    require(askedAll > 0 && askedAll <= 3, "all were asked " + askedAll + " times");
+  }
+
+  @Test
   void release_whileANodeOfTheMajorityHangs_isConfirmed() {
     Play p = start(1);
     Play.Person a = p.asks(0, 100).mustHold("all is well");
