@@ -85,14 +85,9 @@ public abstract class Look implements Callable<Integer> {
     return Holding.of(inspection).sentence(inspection);
   }
 
-  /** Why a node does not vote, in the words of this command. */
+  /** Why a node does not vote, and the options that help. */
   public static String cause(NodeState node) {
-    String cause =
-        node.cause()
-            .replace(" (a node that is known to be new may vote at once with RestartGuard.OFF)", "")
-            .replace(
-                "before this client first saw it",
-                "before this client first saw it: it may have forgotten locks");
+    String cause = node.cause();
     return cause.contains("NOAUTH")
         ? cause + " - give --password-file, --ask-password or REDLOCK_PASSWORD"
         : cause;

@@ -228,8 +228,8 @@ public final class ConnectionStates {
                   + " uptime_in_seconds in INFO"
               : "started "
                   + identity.uptimeSeconds()
-                  + " s before this client first saw it (a node that is known to be new may vote at"
-                  + " once with RestartGuard.OFF)");
+                  + " s before this client first saw it: it may have forgotten locks (a node that is"
+                  + " known to be new may vote at once without the restart guard)");
     }
   }
 
