@@ -80,6 +80,15 @@ class InstalledIT {
         .isEqualTo("redlock: the output cannot be written\n74\n");
   }
 
+  /** Unlike the other commands it needs a module of the JDK that only the class path sees. */
+  @Test
+  void page_isServed() throws Exception {
+    String served =
+        ": >page; redlock serve --port 0 >page & for i in $(seq 300); do"
+            + " if read url <page; then break; fi; sleep 0.1; done; kill $!; echo \"$url\"";
+    assertThat(shell(served)).startsWith("http://127.0.0.1:");
+  }
+
   @Test
   void script_calledThroughALink_findsTheJar() throws Exception {
     assertThat(shell("ln -s " + installed + "/redlock here && ./here --version && rm here"))
