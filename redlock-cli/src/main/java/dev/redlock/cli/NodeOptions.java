@@ -140,7 +140,7 @@ public final class NodeOptions {
     return client(b -> {});
   }
 
-  /** As {@link #client()}; the setup may change the builder. */
+  /** As {@link #client()}; the setup may change the builder, before Lettuce is used. */
   public Redlock client(Consumer<RedlockBuilder> setup) {
     if (verbose()) {
       System.setProperty(
@@ -152,6 +152,7 @@ public final class NodeOptions {
     String keys = value(prefix, "REDLOCK_PREFIX", file, "prefix");
     try {
       RedlockBuilder builder = Redlock.builder().restartGuard(restartGuard);
+      setup.accept(builder);
       LettuceOptions options = LettuceOptions.builder().clientResources(Threads.few()).build();
       builder.nodes(LettuceNodes.standalone(uris, options).toArray(LockNode[]::new));
       if (longest != null) {
@@ -160,7 +161,6 @@ public final class NodeOptions {
       if (keys != null) {
         builder.keyPrefix(keys);
       }
-      setup.accept(builder);
       return builder.build();
     } catch (IllegalArgumentException e) {
       throw Failure.usage(String.valueOf(e.getMessage()));

@@ -176,9 +176,10 @@ public final class RunCommand implements Callable<Integer> {
     } else if (heldCode < 0 || heldCode > 255) {
       throw Failure.usage("-E " + heldCode + " must lie between 0 and 255");
     }
+    Preload preload = Preload.start();
     Signals signals = new Signals();
     signals.install();
-    try (Redlock redlock = nodes.client(this::label)) {
+    try (Redlock redlock = nodes.client(builder -> setUp(builder, preload))) {
       DistributedLock lock = lock(redlock);
       Duration least = grace(lock.options());
       boolean talks = nodes.verbose() || Terminal.console() != null;
@@ -193,10 +194,11 @@ public final class RunCommand implements Callable<Integer> {
     }
   }
 
-  private void label(RedlockBuilder builder) {
+  private void setUp(RedlockBuilder builder, Preload preload) {
     if (label != null) {
       builder.label(label);
     }
+    preload.awaitLogging();
   }
 
   private DistributedLock lock(Redlock redlock) {

@@ -1,0 +1,128 @@
+package dev.redlock.cli.run;
+
+import java.lang.reflect.Method;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Prepares on a second thread what {@code run} needs next. The start is a chain of classes that are
+ * used for the first time. A second processor shortens it by 15 ms; {@code InstalledIT} measures
+ * it.
+ *
+ * <p>Two threads that initialise classes which need each other wait for each other for ever. So
+ * this thread initialises only the logging, which the main thread awaits, classes of the JDK, and
+ * the scripts, which need no other class. It loads the classes of Netty and Lettuce without
+ * initialising them.
+ */
+final class Preload {
+  /** Loaded, with their supertypes: what a connection needs, in the order of its start. */
+  static final List<String> CONNECTION =
+      List.of(
+          "io.lettuce.core.RedisClient",
+          "io.lettuce.core.StatefulRedisConnectionImpl",
+          "io.lettuce.core.RedisAsyncCommandsImpl",
+          "io.lettuce.core.RedisReactiveCommandsImpl",
+          "io.lettuce.core.RedisCommandBuilder",
+          "io.lettuce.core.RedisHandshake",
+          "io.lettuce.core.protocol.CommandExpiryWriter",
+          "io.lettuce.core.protocol.CommandHandler",
+          "io.lettuce.core.protocol.DefaultEndpoint",
+          "io.lettuce.core.protocol.RedisStateMachine",
+          "io.netty.bootstrap.Bootstrap",
+          "io.netty.channel.nio.NioIoHandler",
+          "io.netty.channel.socket.nio.NioSocketChannel");
+
+  /**
+   * Netty looks for annotations of the class and its methods. The JDK makes a class for each
+   * annotation that it reads.
+   */
+  static final String ANNOTATED = "io.netty.channel.ChannelInitializer";
+
+  /** Initialised. Lettuce formats times when a server refuses a part of the handshake. */
+  static final List<String> INITIALISED =
+      List.of(
+          "dev.redlock.lettuce.internal.scripts.Script",
+          "java.time.format.DateTimeFormatter",
+          "java.lang.ProcessImpl");
+
+  /** Loaded: what requests and a lock need. */
+  static final List<String> LOCK =
+      List.of(
+          "io.lettuce.core.protocol.AsyncCommand",
+          "io.lettuce.core.protocol.CommandArgs",
+          "io.lettuce.core.protocol.CommandEncoder",
+          "io.lettuce.core.output.ArrayOutput",
+          "io.lettuce.core.output.GenericMapOutput",
+          "dev.redlock.lettuce.internal.NodeSession",
+          "dev.redlock.lettuce.internal.Prober",
+          "dev.redlock.lettuce.internal.ScriptCall",
+          "dev.redlock.internal.LockActor",
+          "dev.redlock.internal.protocol.LockMachine",
+          "dev.redlock.internal.protocol.Acquirer",
+          "dev.redlock.internal.protocol.HeldLease",
+          "dev.redlock.internal.protocol.LeaseExtender");
+
+  private final CountDownLatch logs = new CountDownLatch(1);
+
+  private Preload() {}
+
+  /** Begins. The process may end before the thread does. */
+  static Preload start() {
+    Preload preload = new Preload();
+    Thread thread = new Thread(preload::prepare, "redlock-preload");
+    thread.setDaemon(true);
+    thread.start();
+    return preload;
+  }
+
+  /** Waits until logging is ready: SLF4J warns if two threads find its provider. */
+  void awaitLogging() {
+    boolean interrupted = false;
+    while (true) {
+      try {
+        logs.await();
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void prepare() {
+    try {
+      LoggerFactory.getILoggerFactory();
+    } finally {
+      logs.countDown();
+    }
+    new SecureRandom().nextBytes(new byte[1]); // The first bytes initialise providers.
+    CONNECTION.forEach(name -> load(name, false));
+    readAnnotations();
+    INITIALISED.forEach(name -> load(name, true));
+    LOCK.forEach(name -> load(name, false));
+  }
+
+  private static void readAnnotations() {
+    Class<?> annotated = load(ANNOTATED, false);
+    if (annotated != null) {
+      var unused = annotated.getAnnotations();
+      for (Method method : annotated.getMethods()) {
+        unused = method.getAnnotations();
+      }
+    }
+  }
+
+  /** Null if it cannot be loaded. The thread that needs the class then says so. */
+  private static @Nullable Class<?> load(String name, boolean initialise) {
+    try {
+      return Class.forName(name, initialise, Preload.class.getClassLoader());
+    } catch (ClassNotFoundException | LinkageError e) {
+      return null;
+    }
+  }
+}
