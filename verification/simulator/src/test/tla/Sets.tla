@@ -1,326 +1,342 @@
 ------------------------------- MODULE Sets -------------------------------
-(* A change of the node set while clients acquire and extend leases of one   *)
-(* name: nodes store a record (epoch, set, floor), operators change the set  *)
-(* and may die at any step, nodes restart empty, clients have old lists.     *)
+(* A set of masters that changes while clients acquire and extend leases of  *)
+(* one name. Nodes store a record, operators change the set and may stop at  *)
+(* any step, nodes restart empty, clients have old or wrong lists.           *)
 (*                                                                           *)
-(* There is no clock. A wait is the condition that it waits for: after one   *)
-(* guard time each lease that was granted before has ended or was extended.  *)
-(* A key of a lease that is over may expire at any later moment. An action   *)
-(* may happen at any later moment or never. So pauses, partitions and dead   *)
+(* There is no clock. A wait is the condition that it waits for. An action   *)
+(* happens at any later moment or never, so pauses, partitions and dead      *)
 (* operators need no actions of their own.                                   *)
+(*                                                                           *)
+(* What is left out, because it only takes steps away from a violation:      *)
+(* - Each lease is one attempt. It wins with its last vote and does not end: *)
+(*   after the end of one of two leases there is no second owner any more.   *)
+(* - A key without a lease expires at once. A key that is lost by a restart  *)
+(*   blocks the node as the quarantine does, while a lease counts on it.     *)
+(* - A client may begin a round with any record that was ever proposed.      *)
 EXTENDS Integers, FiniteSets, TLC
 
 CONSTANTS
   Nodes,       \* all masters that there may be
   First,       \* the set of epoch 1
   Lists,       \* the lists of masters with which clients may be configured
+  Choices,     \* the sets that operators may propose
   Leases,      \* each is one attempt of some client
-  NoOwner,      \* the owner of a key that is absent
-  Operators,   \* each carries one change, with a ballot of its own: numbers from 1
+  Operators,   \* ballots of operators, numbers from 1; empty unless Successors = "ballots"
   MaxEpoch,
-  Restarts,    \* how many restarts there may be
   Extensions,  \* how often each lease may be extended
+  Start,       \* "old": the first set is complete; "new": each node is empty
+  Restarts,    \* how many restarts there may be
+  Forget,      \* when a node may restart: "any", "change", "still", "told", "removed"
   \* The rules. A configuration that must fail changes one of them.
   Checked,     \* a vote counts only if the node's record admits its epoch and set
+  Before,      \* ... and the set of an earlier epoch is compared too
   Step,        \* by how many members two adjacent sets may differ
-  Ballots,     \* a node that promised to a later operator refuses an earlier one
+  Successors,  \* "one": by assumption; "ballots": by promises; "any"
   Sealed,      \* the next set is opened only after the floors are raised
-  Waits,       \* ... and after one guard time
-  Complete,    \* "all": each member has stored the set before the next is opened; "majority"
+  Waits,       \* "none"; "majority": one guard time after a majority of both sets is sealed;
+               \* "members": ... after each member of the next set was sealed once;
+               \* "all": each member has been sealed for a guard time by its own clock
+  Complete,    \* who must have stored the set before the next is opened: "all", "majority"
+  Told,        \* ... and a removed member too
   Word,        \* who may write the record of an empty node: "own", "one", "majority"
-  Untold       \* whether a removed master that has not stored its removal vouches for a record
+  Boot,        \* how many members must be empty for a client's own record: "all", "majority", "none"
+  Confirmed,   \* ... and the votes count only after each member has stored it
+  Fresh,       \* ... and this record is not older than the newest complete epoch
+  Tell         \* clients tell a node of a higher epoch: "no", "any", "promised" (within its promise)
 
 VARIABLES
   \* of each node:
-  record,  \* its marker: epoch, set, floor, and the ballot that wrote the set
-  promise, \* the highest ballot of an operator that asked it
-  key,     \* the lease that it stores
-  votes,   \* whether its quarantine is over
+  record,   \* its marker: epoch, set, set of the epoch before, floor, ballot
+  promise,  \* the highest ballot of an operator that asked it
+  offers,   \* while it is empty: the records that clients are about to write
+  young,    \* the rounds that began before it restarted: they end before it votes again
   restarts,
   \* of each lease:
-  stage,   \* "idle", "asking", "held", "extending", "over"
-  view,    \* the epoch and set that its client knows
-  round,   \* the epoch and set with which its newest round began, and the highest sealed epoch then
-  granted, \* the nodes whose votes this round has
-  epoch,   \* the epoch of the lease: that of the round that granted or extended it
-  holders, \* the nodes that store it, by the votes of that round
-  early,   \* the highest sealed epoch when that round began
-  extends, \* how often it was extended
-  \* of each operator:
-  doing,   \* "idle", "asking", "writing"
-  base,    \* the epoch and set that it changes
-  target,  \* the set that it writes, with the highest ballot that wrote it before
-  heard    \* the nodes that promised
+  stage,    \* "idle", "asking", "held", "extending"
+  round,    \* the epoch and set with which its newest round began, and the sealed epoch then
+  granted,  \* the nodes whose votes this round has
+  holders,  \* the nodes by whose votes it is valid
+  epoch,    \* the epoch of the round that granted or extended it
+  early,    \* the sealed epoch when that round began
+  extends,
+  \* of the operators:
+  done,     \* the newest epoch that an operator has found complete
+  sealed,   \* the newest epoch that was sealed by a majority of both sets
+  proposals,\* what operators write
+  asking    \* of each operator: whom it asked for a promise, and what it adopts
 
-nodeVars == <<record, promise, key, votes, restarts>>
-leaseVars == <<stage, view, round, granted, epoch, holders, early, extends>>
-opVars == <<doing, base, target, heard>>
+nodeVars == <<record, promise, offers, young, restarts>>
+leaseVars == <<stage, round, granted, holders, epoch, early, extends>>
+opVars == <<done, sealed, proposals, asking>>
 vars == <<nodeVars, leaseVars, opVars>>
 
-Symmetric == Permutations(First) \cup Permutations(Leases)
-
 Empty == [epoch |-> 0, set |-> {}, before |-> {}, floor |-> 0, ballot |-> 0]
-NoSet == [epoch |-> 0, set |-> {}]
 NoRound == [epoch |-> 0, set |-> {}, sealed |-> 0]
-NoTarget == [set |-> {}, ballot |-> 0]
-Bootstrap == [epoch |-> 1, set |-> First, before |-> {}, floor |-> 1, ballot |-> 0]
+NotAsking == [epoch |-> 0, set |-> {}, heard |-> {}, adopts |-> {}, ballot |-> 0]
+Listed(list) == [epoch |-> 1, set |-> list, before |-> {}, ballot |-> 0]
+WithFloor(r, floor) ==
+  [epoch |-> r.epoch, set |-> r.set, before |-> r.before, floor |-> floor, ballot |-> r.ballot]
 
 IsMajority(some, set) == 2 * Cardinality(some \cap set) > Cardinality(set)
 Max(a, b) == IF a > b THEN a ELSE b
+Distance(a, b) == Cardinality((a \ b) \cup (b \ a))
 IsValid(p) == stage[p] \in {"held", "extending"}
 
-(* The highest epoch that a majority of its members has as its floor.        *)
-SealedEpoch ==
-  LET of(k) == \E n \in Nodes : /\ record[n].epoch = k
-                                /\ IsMajority({m \in Nodes : record[m].floor >= k}, record[n].set)
-  IN CHOOSE k \in 0..MaxEpoch : /\ k = 0 \/ of(k)
-                                /\ \A j \in (k + 1)..MaxEpoch : ~of(j)
+(* What a client may know: its list, or a record that it once read.          *)
+Known == {Listed(list) : list \in Lists} \cup proposals
 
 Init ==
-  /\ record = [n \in Nodes |-> IF n \in First THEN Bootstrap ELSE Empty]
+  /\ record = [n \in Nodes |->
+       IF Start = "old" /\ n \in First THEN WithFloor(Listed(First), 1) ELSE Empty]
   /\ promise = [n \in Nodes |-> 0]
-  /\ key = [n \in Nodes |-> NoOwner]
-  /\ votes = [n \in Nodes |-> TRUE]
+  /\ offers = [n \in Nodes |-> {}]
+  /\ young = [n \in Nodes |-> {}]
   /\ restarts = 0
   /\ stage = [p \in Leases |-> "idle"]
-  /\ view \in [Leases -> {[epoch |-> 1, set |-> s] : s \in Lists}]
   /\ round = [p \in Leases |-> NoRound]
   /\ granted = [p \in Leases |-> {}]
-  /\ epoch = [p \in Leases |-> 0]
   /\ holders = [p \in Leases |-> {}]
+  /\ epoch = [p \in Leases |-> 0]
   /\ early = [p \in Leases |-> 0]
   /\ extends = [p \in Leases |-> 0]
-  /\ doing = [o \in Operators |-> "idle"]
-  /\ base = [o \in Operators |-> NoSet]
-  /\ target = [o \in Operators |-> NoTarget]
-  /\ heard = [o \in Operators |-> {}]
+  /\ done = Listed(First)
+  /\ sealed = 0
+  /\ proposals = {}
+  /\ asking = [o \in Operators |-> NotAsking]
 
 -----------------------------------------------------------------------------
 (* Clients.                                                                  *)
 
-Learn(p, n) ==
-  /\ stage[p] \in {"idle", "held"}
-  /\ record[n].epoch > view[p].epoch
-  /\ view' = [view EXCEPT ![p] = [epoch |-> record[n].epoch, set |-> record[n].set]]
-  /\ UNCHANGED <<nodeVars, stage, round, granted, epoch, holders, early, extends, opVars>>
-
-Begin(p, from, to) ==
-  /\ stage[p] = from
-  /\ stage' = [stage EXCEPT ![p] = to]
-  /\ round' = [round EXCEPT ![p] =
-       [epoch |-> view[p].epoch, set |-> view[p].set, sealed |-> SealedEpoch]]
-  /\ granted' = [granted EXCEPT ![p] = {}]
-
-Ask(p) ==
-  /\ Begin(p, "idle", "asking")
-  /\ UNCHANGED <<nodeVars, view, epoch, holders, early, extends, opVars>>
-
-Extend(p) ==
-  /\ extends[p] < Extensions
-  /\ Begin(p, "held", "extending")
-  /\ extends' = [extends EXCEPT ![p] = @ + 1]
-  /\ UNCHANGED <<nodeVars, view, epoch, holders, early, opVars>>
-
-(* The node is asked by p's newest round, and its vote is one of that epoch. *)
-Counts(p, n) ==
-  /\ n \in round[p].set
-  /\ votes[n]
+(* A vote counts for a round of epoch e only while floor <= e <= epoch.      *)
+Counts(n, r) ==
+  /\ n \in r.set
   /\ Checked =>
-       /\ record[n].floor <= round[p].epoch
-       /\ round[p].epoch <= record[n].epoch
-       /\ record[n].epoch = round[p].epoch => record[n].set = round[p].set
+       /\ record[n].floor <= r.epoch
+       /\ r.epoch <= record[n].epoch
+       /\ record[n].epoch = r.epoch => record[n].set = r.set
+       /\ Before /\ record[n].epoch = r.epoch + 1 /\ record[n].before # {}
+            => record[n].before = r.set
+
+(* The key of another lease, or the quarantine while one counts on this node.*)
+IsFree(n, p) == \A q \in Leases \ {p} : n \notin holders[q] \cup granted[q]
+
+Vote(p, n, r) ==
+  /\ Counts(n, r)
+  /\ IsFree(n, p)
+  /\ n \notin granted[p]
+  /\ granted[p] # {} => p \notin young[n]
+  /\ LET votes == granted[p] \cup {n}
+         wins == IsMajority(votes, r.set)
+     IN /\ stage' = [stage EXCEPT ![p] =
+             IF wins THEN "held" ELSE IF @ \in {"idle", "asking"} THEN "asking" ELSE "extending"]
+        /\ round' = [round EXCEPT ![p] = IF wins THEN NoRound ELSE r]
+        /\ granted' = [granted EXCEPT ![p] = IF wins THEN {} ELSE votes]
+        /\ holders' = [holders EXCEPT ![p] = IF wins THEN votes ELSE @]
+        /\ epoch' = [epoch EXCEPT ![p] = IF wins THEN r.epoch ELSE @]
+        /\ early' = [early EXCEPT ![p] = IF wins THEN r.sealed ELSE @]
+        /\ young' = IF wins THEN [m \in Nodes |-> young[m] \ {p}] ELSE young
+
+(* A round begins with the epoch and set that its client knows.              *)
+Begin(p, n) ==
+  /\ \/ stage[p] = "idle" /\ UNCHANGED extends
+     \/ stage[p] = "held" /\ extends[p] < Extensions /\ extends' = [extends EXCEPT ![p] = @ + 1]
+  /\ \E k \in Known : Vote(p, n, [epoch |-> k.epoch, set |-> k.set, sealed |-> sealed])
+  /\ UNCHANGED <<record, promise, offers, restarts, opVars>>
 
 Grant(p, n) ==
   /\ stage[p] \in {"asking", "extending"}
-  /\ n \notin granted[p]
-  /\ Counts(p, n)
-  /\ key[n] \in {NoOwner, p}
-  /\ key' = [key EXCEPT ![n] = p]
-  /\ granted' = [granted EXCEPT ![p] = @ \cup {n}]
-  /\ UNCHANGED <<record, promise, votes, restarts, stage, view, round, epoch, holders, early,
-                 extends, opVars>>
+  /\ Vote(p, n, round[p])
+  /\ UNCHANGED <<record, promise, offers, restarts, extends, opVars>>
 
-Win(p) ==
-  /\ stage[p] \in {"asking", "extending"}
-  /\ IsMajority(granted[p], round[p].set)
-  /\ stage' = [stage EXCEPT ![p] = "held"]
-  /\ epoch' = [epoch EXCEPT ![p] = round[p].epoch]
-  /\ early' = [early EXCEPT ![p] = round[p].sealed]
-  /\ holders' = [holders EXCEPT ![p] = granted[p]]
-  /\ granted' = [granted EXCEPT ![p] = {}]
-  /\ round' = [round EXCEPT ![p] = NoRound]
-  /\ UNCHANGED <<nodeVars, view, extends, opVars>>
-
-(* Released, refused, or its time is over.                                   *)
-End(p) ==
-  /\ stage[p] \in {"asking", "held", "extending"}
-  /\ stage' = [stage EXCEPT ![p] = "over"]
-  /\ granted' = [granted EXCEPT ![p] = {}]
-  /\ round' = [round EXCEPT ![p] = NoRound]
-  /\ holders' = [holders EXCEPT ![p] = {}]
-  /\ epoch' = [epoch EXCEPT ![p] = 0]
-  /\ early' = [early EXCEPT ![p] = 0]
-  /\ view' = [view EXCEPT ![p] = NoSet]
-  /\ extends' = [extends EXCEPT ![p] = 0]
-  /\ UNCHANGED <<nodeVars, opVars>>
-
-(* A key that no valid lease and no round counts on.                         *)
-Expire(n) ==
-  /\ key[n] # NoOwner
-  /\ n \notin holders[key[n]] /\ n \notin granted[key[n]]
-  /\ key' = [key EXCEPT ![n] = NoOwner]
-  /\ UNCHANGED <<record, promise, votes, restarts, leaseVars, opVars>>
+(* A client tells a node of the higher epoch of another.                     *)
+TellOf(m, n) ==
+  /\ Tell # "no"
+  /\ record[n] # Empty
+  /\ record[n].epoch < record[m].epoch
+  /\ Tell = "promised" => promise[n] <= record[m].ballot
+  /\ record' = [record EXCEPT ![n] = WithFloor(record[m], Max(@.floor, record[m].floor))]
+  /\ UNCHANGED <<promise, offers, young, restarts, leaseVars, opVars>>
 
 -----------------------------------------------------------------------------
 (* Nodes that forget.                                                        *)
 
+(* m is a member by its own record, but the present set does not have it.    *)
+IsUntold(m) ==
+  /\ record[m] # Empty
+  /\ record[m].epoch < done.epoch
+  /\ m \in record[m].set
+  /\ m \notin done.set
+
+IsChanging == \E n \in Nodes : record[n].epoch > done.epoch
+
+MayForget(n) ==
+  CASE Forget = "any" -> TRUE
+    [] Forget = "change" -> IsChanging
+    [] Forget = "still" -> ~IsChanging
+    [] Forget = "told" -> ~\E m \in Nodes : IsUntold(m)
+    [] Forget = "removed" -> n \notin done.set
+
+(* The connections end, and with them what clients were about to write.      *)
 Restart(n) ==
   /\ restarts < Restarts
   /\ record[n] # Empty
+  /\ MayForget(n)
   /\ restarts' = restarts + 1
   /\ record' = [record EXCEPT ![n] = Empty]
   /\ promise' = [promise EXCEPT ![n] = 0]
-  /\ key' = [key EXCEPT ![n] = NoOwner]
-  /\ votes' = [votes EXCEPT ![n] = FALSE]
-  /\ UNCHANGED <<leaseVars, opVars>>
+  /\ young' = [young EXCEPT ![n] = {p \in Leases : granted[p] # {}}]
+  /\ UNCHANGED <<offers, leaseVars, opVars>>
 
-(* After one guard time no lease counts on a key that this node has lost.    *)
-Wake(n) ==
-  /\ ~votes[n]
-  /\ record[n] # Empty
-  /\ \A p \in Leases : n \in holders[p] \cup granted[p] => key[n] = p
-  /\ votes' = [votes EXCEPT ![n] = TRUE]
-  /\ UNCHANGED <<record, promise, key, restarts, leaseVars, opVars>>
-
-(* m is a member by its own record, but the present set does not have it.    *)
-IsUntold(m) ==
-  /\ m \in record[m].set
-  /\ \E n \in Nodes : record[n].epoch > record[m].epoch /\ m \notin record[n].set
+Offer(nodes, r) ==
+  /\ \E n \in nodes : r \notin offers[n]
+  /\ offers' = [n \in Nodes |-> IF n \in nodes THEN offers[n] \cup {r} ELSE offers[n]]
+  /\ UNCHANGED <<record, promise, young, restarts, leaseVars, opVars>>
 
 Vouches(m, n) ==
   /\ record[m] # Empty
   /\ n \in record[m].set
   /\ m \in record[m].set
-  /\ Untold \/ ~IsUntold(m)
+  /\ Word = "majority" =>
+       IsMajority({l \in Nodes \ {n} : record[l].epoch >= record[m].epoch
+                                       /\ record[l].floor >= record[m].floor}, record[m].set)
 
-Told(n, r) ==
+(* A client finds n empty, reads the record of m, and then writes to n.      *)
+OfferWord(n) ==
   /\ record[n] = Empty
-  /\ record' = [record EXCEPT ![n] = [r EXCEPT !.ballot = 0]]
-  /\ UNCHANGED <<promise, key, votes, restarts, leaseVars, opVars>>
+  /\ \/ /\ Word \in {"one", "majority"}
+        /\ \E m \in Nodes \ {n} :
+             Vouches(m, n) /\ Offer({n}, [record[m] EXCEPT !.ballot = 0])
+     \/ /\ Word = "own"
+        /\ \E k \in Known : n \in k.set /\ Offer({n}, WithFloor([k EXCEPT !.ballot = 0], k.epoch))
 
-Revive(n) ==
-  \/ /\ Word = "own" \* a client writes what it knows
-     /\ \E p \in Leases : /\ stage[p] # "over"
-                          /\ n \in view[p].set
-                          /\ Told(n, [epoch |-> view[p].epoch, set |-> view[p].set, before |-> {},
-                                      floor |-> view[p].epoch, ballot |-> 0])
-  \/ /\ Word = "one"
-     /\ \E m \in Nodes \ {n} : Vouches(m, n) /\ Told(n, record[m])
-  \/ /\ Word = "majority"
-     /\ \E m \in Nodes \ {n} :
-          /\ Vouches(m, n)
-          /\ LET same == {l \in Nodes \ {n} : record[l].epoch >= record[m].epoch
-                                              /\ record[l].floor >= record[m].floor}
-             IN IsMajority(same, record[m].set)
-          /\ Told(n, record[m])
+(* A client finds enough members of the set that it knows empty at one time. *)
+OfferOwn(k) ==
+  LET empty == {n \in k.set : record[n] = Empty}
+  IN /\ Boot # "none"
+     /\ IF Boot = "all" THEN empty = k.set ELSE IsMajority(empty, k.set)
+     /\ Fresh => k.epoch >= done.epoch
+     /\ Offer(empty, WithFloor([k EXCEPT !.ballot = 0], IF Confirmed THEN k.epoch + 1 ELSE k.epoch))
+
+(* A floor above the epoch admits no vote: this record is not confirmed.     *)
+Confirm(n) ==
+  /\ record[n].floor > record[n].epoch
+  /\ \A m \in record[n].set : record[m].epoch = record[n].epoch /\ record[m].set = record[n].set
+  /\ record' = [record EXCEPT ![n].floor = @ - 1]
+  /\ UNCHANGED <<promise, offers, young, restarts, leaseVars, opVars>>
+
+(* The node is still empty when the record arrives.                          *)
+Store(n) ==
+  /\ record[n] = Empty
+  /\ \E r \in offers[n] : record' = [record EXCEPT ![n] = r]
+  /\ offers' = [offers EXCEPT ![n] = {}]
+  /\ UNCHANGED <<promise, young, restarts, leaseVars, opVars>>
 
 -----------------------------------------------------------------------------
-(* Operators. Each has a ballot. It reads a node, asks a majority of the set *)
-(* that it finds for a promise, adopts what an earlier operator may have     *)
-(* opened, writes the set, then the floor. It may stop at any point.         *)
+(* Operators. What one has found or proposed, another may continue with.     *)
 
-Members(r) == {n \in r.set : record[n].epoch >= r.epoch}
+HasStored(n, r) ==
+  record[n].epoch >= r.epoch /\ (Sealed => record[n].floor >= r.epoch)
 
-IsComplete(r) ==
-  LET stored == {n \in r.set : record[n].epoch >= r.epoch
-                               /\ (Sealed => record[n].floor >= r.epoch)}
-      waited == \A p \in Leases :
-                  /\ ~(IsValid(p) /\ epoch[p] < r.epoch /\ early[p] < r.epoch)
-                  /\ ~(stage[p] \in {"asking", "extending"} /\ round[p].epoch < r.epoch
-                       /\ round[p].sealed < r.epoch)
-  IN /\ IF Complete = "all" THEN stored = r.set ELSE IsMajority(stored, r.set)
-     /\ Waits => waited
+(* A lease or a round that the wait is for, by the rule of the wait.         *)
+Delays(p, r) ==
+  CASE Waits = "none" -> FALSE
+    [] Waits \in {"majority", "members"} ->
+         \/ IsValid(p) /\ epoch[p] < r.epoch /\ early[p] < r.epoch
+         \/ granted[p] # {} /\ round[p].epoch < r.epoch /\ round[p].sealed < r.epoch
+    [] Waits = "all" ->
+         \/ IsValid(p) /\ epoch[p] < r.epoch
+         \/ granted[p] \cap r.set # {} /\ round[p].epoch < r.epoch
 
-Take(o, n) ==
-  /\ doing[o] = "idle"
-  /\ record[n] # Empty
-  /\ record[n].epoch < MaxEpoch
-  /\ IsComplete(record[n])
-  /\ doing' = [doing EXCEPT ![o] = "asking"]
-  /\ base' = [base EXCEPT ![o] = [epoch |-> record[n].epoch, set |-> record[n].set]]
-  /\ UNCHANGED <<nodeVars, leaseVars, target, heard>>
+(* The members are read within one node timeout, so in one step.             *)
+Finish(r) ==
+  /\ r.epoch = done.epoch + 1
+  /\ LET stored == {n \in r.set : HasStored(n, r) /\ (record[n].epoch = r.epoch => record[n].set = r.set)}
+     IN IF Complete = "all" THEN stored = r.set ELSE IsMajority(stored, r.set)
+  /\ Told => \A n \in r.before : HasStored(n, r)
+  /\ ~\E p \in Leases : Delays(p, r)
+  /\ done' = r
+  /\ UNCHANGED <<nodeVars, leaseVars, sealed, proposals, asking>>
 
-(* Another operator has died, or is slow.                                    *)
-Resume(o, n) ==
-  /\ doing[o] = "idle"
-  /\ record[n].before # {}
-  /\ ~IsComplete(record[n])
-  /\ doing' = [doing EXCEPT ![o] = "asking"]
-  /\ base' = [base EXCEPT ![o] = [epoch |-> record[n].epoch - 1, set |-> record[n].before]]
-  /\ UNCHANGED <<nodeVars, leaseVars, target, heard>>
+Proposal(set, base, ballot) ==
+  [epoch |-> base.epoch + 1, set |-> set, before |-> base.set, ballot |-> ballot]
 
-(* A node that has stored the next set already tells of it.                  *)
-Promise(o, n) ==
-  /\ doing[o] = "asking"
-  /\ n \in base[o].set \ heard[o]
-  /\ record[n].epoch \in {base[o].epoch, base[o].epoch + 1}
-  /\ ~Ballots \/ promise[n] < o
-  /\ promise' = [promise EXCEPT ![n] = Max(@, o)]
-  /\ heard' = [heard EXCEPT ![o] = @ \cup {n}]
-  /\ target' = [target EXCEPT ![o] =
-       IF record[n].epoch = base[o].epoch + 1 /\ (target[o].set = {} \/ record[n].ballot > @.ballot)
-         THEN [set |-> record[n].set, ballot |-> record[n].ballot] ELSE @]
-  /\ UNCHANGED <<record, key, votes, restarts, leaseVars, doing, base>>
+Propose ==
+  /\ Successors # "ballots"
+  /\ done.epoch < MaxEpoch
+  /\ Successors = "one" => ~\E r \in proposals : r.epoch = done.epoch + 1
+  /\ \E set \in Choices :
+       /\ Distance(set, done.set) \in 1..Step
+       /\ Proposal(set, done, 0) \notin proposals
+       /\ proposals' = proposals \cup {Proposal(set, done, 0)}
+  /\ UNCHANGED <<nodeVars, leaseVars, done, sealed, asking>>
 
-Distance(a, b) == Cardinality((a \ b) \cup (b \ a))
+(* An operator asks a majority of the complete set for a promise.            *)
+Ask(o, n) ==
+  /\ asking[o].epoch # -1
+  /\ LET a == IF asking[o] = NotAsking
+                THEN [NotAsking EXCEPT !.epoch = done.epoch, !.set = done.set] ELSE asking[o]
+     IN /\ a.epoch < MaxEpoch
+        /\ n \in a.set \ a.heard
+        /\ record[n].epoch \in {a.epoch, a.epoch + 1}
+        /\ promise[n] < o
+        /\ promise' = [promise EXCEPT ![n] = o]
+        /\ asking' = [asking EXCEPT ![o] =
+             IF record[n].epoch = a.epoch + 1 /\ (a.adopts = {} \/ record[n].ballot > a.ballot)
+               THEN [a EXCEPT !.heard = @ \cup {n}, !.adopts = record[n].set,
+                              !.ballot = record[n].ballot]
+               ELSE [a EXCEPT !.heard = @ \cup {n}]]
+  /\ UNCHANGED <<record, offers, young, restarts, leaseVars, done, sealed, proposals>>
 
 Choose(o) ==
-  /\ doing[o] = "asking"
-  /\ IsMajority(heard[o], base[o].set)
-  /\ \E s \in SUBSET Nodes :
-       /\ s # {}
-       /\ IF target[o].set # {} /\ Ballots THEN s = target[o].set
-          ELSE Distance(s, base[o].set) \in 1..Step
-       /\ target' = [target EXCEPT ![o] = [set |-> s, ballot |-> o]]
-  /\ doing' = [doing EXCEPT ![o] = "writing"]
-  /\ heard' = [heard EXCEPT ![o] = {}]
-  /\ UNCHANGED <<nodeVars, leaseVars, base>>
+  /\ asking[o].epoch > 0
+  /\ IsMajority(asking[o].heard, asking[o].set)
+  /\ \E set \in Choices :
+       /\ IF asking[o].adopts # {} THEN set = asking[o].adopts
+          ELSE Distance(set, asking[o].set) \in 1..Step
+       /\ proposals' = proposals \cup {Proposal(set, asking[o], o)}
+  /\ asking' = [asking EXCEPT ![o] = [NotAsking EXCEPT !.epoch = -1]]
+  /\ UNCHANGED <<nodeVars, leaseVars, done, sealed>>
 
-Opened(o) == {n \in Nodes : /\ record[n].epoch = base[o].epoch + 1
-                            /\ record[n].set = target[o].set}
+(* An empty node may be opened until the set is complete: an operator whose  *)
+(* connection ended has read all nodes again.                                *)
+Open(n, r) ==
+  /\ n \in r.before \cup r.set
+  /\ record[n] = Empty => done.epoch < r.epoch
+  /\ \/ record[n].epoch < r.epoch
+     \/ Successors = "ballots" /\ record[n].epoch = r.epoch
+          /\ record[n].ballot < r.ballot /\ (record[n].floor < r.epoch \/ record[n].set = r.set)
+  /\ promise[n] <= r.ballot
+  /\ promise' = [promise EXCEPT ![n] = r.ballot]
+  /\ record' = [record EXCEPT ![n] = WithFloor(r, Max(@.floor, r.epoch - 1))]
+  /\ offers' = [offers EXCEPT ![n] = {}]
+  /\ UNCHANGED <<young, restarts, leaseVars, opVars>>
 
-Open(o, n) ==
-  /\ doing[o] = "writing"
-  /\ n \in base[o].set \cup target[o].set
-  /\ record[n].epoch <= base[o].epoch
-     \/ (record[n].epoch = base[o].epoch + 1 /\ record[n].ballot < o
-         /\ record[n].floor < base[o].epoch + 1 /\ record[n].set # target[o].set)
-  /\ record[n] = Empty => n \notin base[o].set \* an empty member gets its record by Revive
-  /\ ~Ballots \/ promise[n] <= o
-  /\ promise' = [promise EXCEPT ![n] = Max(@, o)]
-  /\ record' = [record EXCEPT ![n] =
-       [epoch |-> base[o].epoch + 1, set |-> target[o].set, before |-> base[o].set,
-        floor |-> Max(@.floor, base[o].epoch), ballot |-> o]]
-  /\ UNCHANGED <<key, votes, restarts, leaseVars, opVars>>
+HasOpened(r) == {n \in Nodes : record[n].epoch = r.epoch /\ record[n].set = r.set}
 
-Seal(o, n) ==
-  /\ doing[o] = "writing"
-  /\ record[n].epoch = base[o].epoch + 1
-  /\ record[n].set = target[o].set
-  /\ record[n].floor < base[o].epoch + 1
-  /\ IsMajority(Opened(o), base[o].set) /\ IsMajority(Opened(o), target[o].set)
-  /\ record' = [record EXCEPT ![n].floor = base[o].epoch + 1]
-  /\ UNCHANGED <<promise, key, votes, restarts, leaseVars, opVars>>
+Seal(n, r) ==
+  /\ n \in HasOpened(r)
+  /\ record[n].floor < r.epoch
+  /\ IsMajority(HasOpened(r), r.before) /\ IsMajority(HasOpened(r), r.set)
+  /\ record' = [record EXCEPT ![n].floor = r.epoch]
+  /\ LET all == {m \in HasOpened(r) : record'[m].floor = r.epoch}
+         waits == \/ Waits = "majority" /\ IsMajority(all, r.before) /\ IsMajority(all, r.set)
+                  \/ Waits = "members" /\ r.set \subseteq all
+     IN sealed' = IF waits THEN Max(sealed, r.epoch) ELSE sealed
+  /\ UNCHANGED <<promise, offers, young, restarts, leaseVars, done, proposals, asking>>
 
 Next ==
-  \/ \E p \in Leases : Ask(p) \/ Extend(p) \/ Win(p) \/ End(p)
-  \/ \E p \in Leases, n \in Nodes : Learn(p, n) \/ Grant(p, n)
-  \/ \E n \in Nodes : Expire(n) \/ Restart(n) \/ Wake(n) \/ Revive(n)
-  \/ \E o \in Operators : Choose(o)
-  \/ \E o \in Operators, n \in Nodes :
-       Take(o, n) \/ Resume(o, n) \/ Promise(o, n) \/ Open(o, n) \/ Seal(o, n)
+  \/ \E p \in Leases, n \in Nodes : Begin(p, n) \/ Grant(p, n)
+  \/ \E n \in Nodes : Restart(n) \/ OfferWord(n) \/ Store(n) \/ Confirm(n)
+  \/ \E m, n \in Nodes : TellOf(m, n)
+  \/ \E k \in Known : OfferOwn(k)
+  \/ Propose
+  \/ \E o \in Operators : Choose(o) \/ \E n \in Nodes : Ask(o, n)
+  \/ \E r \in proposals : Finish(r) \/ \E n \in Nodes : Open(n, r) \/ Seal(n, r)
 
 Spec == Init /\ [][Next]_vars
+
+Swapped == Permutations(Leases)
+Symmetric == Permutations(First) \cup Permutations(Leases)
 
 -----------------------------------------------------------------------------
 (* What must hold.                                                           *)
@@ -329,6 +345,7 @@ Exclusion == \A p, q \in Leases : p # q => ~(IsValid(p) /\ IsValid(q))
 
 (* What must not hold, so that the configurations reach what they are for.   *)
 
-NeverTwoChanges == ~\E n \in Nodes : record[n].epoch = 3 /\ record[n].floor = 3
+NeverThirdSet == ~(done.epoch = 3 /\ \E p \in Leases : IsValid(p) /\ epoch[p] = 3)
 NeverExtendedAcross == ~\E p \in Leases : IsValid(p) /\ extends[p] > 0 /\ epoch[p] > 1
+NeverAdopted == ~\E r, s \in proposals : r.epoch = s.epoch /\ r.set = s.set /\ r.ballot < s.ballot
 =============================================================================

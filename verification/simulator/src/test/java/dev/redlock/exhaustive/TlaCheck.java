@@ -9,14 +9,16 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Runs TLC on the models in {@code src/test/tla}, with each configuration in the directory that has
- * the name of the model. A configuration {@code holds-…} must pass. A configuration {@code fails-…}
- * names one invariant, which must be violated; this shows that the model can fail.
+ * the name of the model. A configuration {@code holds-…} must pass. So must {@code
+ * large-…}, which takes minutes and runs only with {@code -Pthorough}. A configuration {@code
+ * fails-…} names one invariant, which must be violated; this shows that the model can fail.
  *
  * <p>The class name does not match the pattern for tests, and only the profile {@code mvn -Ptla}
  * has TLC on the class path.
@@ -26,6 +28,10 @@ class TlaCheck {
 
   static List<String> passing() throws IOException {
     return configurations("holds-");
+  }
+
+  static List<String> large() throws IOException {
+    return configurations("large-");
   }
 
   static List<String> failing() throws IOException {
@@ -49,6 +55,13 @@ class TlaCheck {
     Tlc.Result result = check(configuration, work);
     assertThat(result.status()).as(result.output()).isZero();
     assertThat(result.output()).contains("Model checking completed. No error has been found.");
+  }
+
+  @ParameterizedTest
+  @MethodSource("large")
+  @Tag("thorough")
+  void model_inALargerScope_holds(String configuration, @TempDir Path work) throws Exception {
+    model_withinTheAssumptions_holds(configuration, work);
   }
 
   @ParameterizedTest
