@@ -12,7 +12,7 @@
 (*   after the end of one of two leases there is no second owner any more.   *)
 (* - A key without a lease expires at once. A key that is lost by a restart  *)
 (*   blocks the node as the quarantine does, while a lease counts on it.     *)
-(* - A client may begin a round with any record that was ever proposed.      *)
+(* - A client may begin a round with any record that a node ever stored.     *)
 EXTENDS Integers, FiniteSets, TLC
 
 CONSTANTS
@@ -20,6 +20,7 @@ CONSTANTS
   First,       \* the set of epoch 1
   Lists,       \* the lists of masters with which clients may be configured
   Choices,     \* the sets that operators may propose
+  Alike,       \* nodes that may be exchanged for each other in all of the above
   Leases,      \* each is one attempt of some client
   Operators,   \* ballots of operators, numbers from 1; empty unless Successors = "ballots"
   MaxEpoch,
@@ -32,6 +33,8 @@ CONSTANTS
   Before,      \* ... and the set of an earlier epoch is compared too
   Step,        \* by how many members two adjacent sets may differ
   Successors,  \* "one": by assumption; "ballots": by promises; "any"
+  Renewed,     \* an empty node refuses the ballots that were asked before it restarted
+  Grown,       \* a node in quarantine gives no promise
   Sealed,      \* the next set is opened only after the floors are raised
   Waits,       \* "none"; "majority": one guard time after a majority of both sets is sealed;
                \* "members": ... after each member of the next set was sealed once;
@@ -49,7 +52,7 @@ VARIABLES
   record,   \* its marker: epoch, set, set of the epoch before, floor, ballot
   promise,  \* the highest ballot of an operator that asked it
   offers,   \* while it is empty: the records that clients are about to write
-  young,    \* the rounds that began before it restarted: they end before it votes again
+  young,    \* its quarantine: the rounds and leases that may have counted on it when it restarted
   restarts,
   \* of each lease:
   stage,    \* "idle", "asking", "held", "extending"
@@ -63,11 +66,12 @@ VARIABLES
   done,     \* the newest epoch that an operator has found complete
   sealed,   \* the newest epoch that was sealed by a majority of both sets
   proposals,\* what operators write
+  opened,   \* what a node has stored of it
   asking    \* of each operator: whom it asked for a promise, and what it adopts
 
 nodeVars == <<record, promise, offers, young, restarts>>
 leaseVars == <<stage, round, granted, holders, epoch, early, extends>>
-opVars == <<done, sealed, proposals, asking>>
+opVars == <<done, sealed, proposals, opened, asking>>
 vars == <<nodeVars, leaseVars, opVars>>
 
 Empty == [epoch |-> 0, set |-> {}, before |-> {}, floor |-> 0, ballot |-> 0]
@@ -83,7 +87,7 @@ Distance(a, b) == Cardinality((a \ b) \cup (b \ a))
 IsValid(p) == stage[p] \in {"held", "extending"}
 
 (* What a client may know: its list, or a record that it once read.          *)
-Known == {Listed(list) : list \in Lists} \cup proposals
+Known == {Listed(list) : list \in Lists} \cup opened
 
 Init ==
   /\ record = [n \in Nodes |->
@@ -102,6 +106,7 @@ Init ==
   /\ done = Listed(First)
   /\ sealed = 0
   /\ proposals = {}
+  /\ opened = {}
   /\ asking = [o \in Operators |-> NotAsking]
 
 -----------------------------------------------------------------------------
@@ -176,6 +181,11 @@ MayForget(n) ==
     [] Forget = "told" -> ~\E m \in Nodes : IsUntold(m)
     [] Forget = "removed" -> n \notin done.set
 
+(* The highest ballot that was asked or is proposed.                         *)
+Highest ==
+  LET of == {promise[m] : m \in Nodes} \cup {r.ballot : r \in proposals}
+  IN CHOOSE b \in of : \A c \in of : c <= b
+
 (* The connections end, and with them what clients were about to write.      *)
 Restart(n) ==
   /\ restarts < Restarts
@@ -183,8 +193,8 @@ Restart(n) ==
   /\ MayForget(n)
   /\ restarts' = restarts + 1
   /\ record' = [record EXCEPT ![n] = Empty]
-  /\ promise' = [promise EXCEPT ![n] = 0]
-  /\ young' = [young EXCEPT ![n] = {p \in Leases : granted[p] # {}}]
+  /\ promise' = [promise EXCEPT ![n] = IF Renewed THEN Highest ELSE 0]
+  /\ young' = [young EXCEPT ![n] = {p \in Leases : granted[p] # {} \/ n \in holders[p]}]
   /\ UNCHANGED <<offers, leaseVars, opVars>>
 
 Offer(nodes, r) ==
@@ -255,7 +265,7 @@ Finish(r) ==
   /\ Told => \A n \in r.before : HasStored(n, r)
   /\ ~\E p \in Leases : Delays(p, r)
   /\ done' = r
-  /\ UNCHANGED <<nodeVars, leaseVars, sealed, proposals, asking>>
+  /\ UNCHANGED <<nodeVars, leaseVars, sealed, proposals, opened, asking>>
 
 Proposal(set, base, ballot) ==
   [epoch |-> base.epoch + 1, set |-> set, before |-> base.set, ballot |-> ballot]
@@ -268,7 +278,7 @@ Propose ==
        /\ Distance(set, done.set) \in 1..Step
        /\ Proposal(set, done, 0) \notin proposals
        /\ proposals' = proposals \cup {Proposal(set, done, 0)}
-  /\ UNCHANGED <<nodeVars, leaseVars, done, sealed, asking>>
+  /\ UNCHANGED <<nodeVars, leaseVars, done, sealed, opened, asking>>
 
 (* An operator asks a majority of the complete set for a promise.            *)
 Ask(o, n) ==
@@ -279,13 +289,14 @@ Ask(o, n) ==
         /\ n \in a.set \ a.heard
         /\ record[n].epoch \in {a.epoch, a.epoch + 1}
         /\ promise[n] < o
+        /\ Grown => young[n] = {}
         /\ promise' = [promise EXCEPT ![n] = o]
         /\ asking' = [asking EXCEPT ![o] =
              IF record[n].epoch = a.epoch + 1 /\ (a.adopts = {} \/ record[n].ballot > a.ballot)
                THEN [a EXCEPT !.heard = @ \cup {n}, !.adopts = record[n].set,
                               !.ballot = record[n].ballot]
                ELSE [a EXCEPT !.heard = @ \cup {n}]]
-  /\ UNCHANGED <<record, offers, young, restarts, leaseVars, done, sealed, proposals>>
+  /\ UNCHANGED <<record, offers, young, restarts, leaseVars, done, sealed, proposals, opened>>
 
 Choose(o) ==
   /\ asking[o].epoch > 0
@@ -295,7 +306,7 @@ Choose(o) ==
           ELSE Distance(set, asking[o].set) \in 1..Step
        /\ proposals' = proposals \cup {Proposal(set, asking[o], o)}
   /\ asking' = [asking EXCEPT ![o] = [NotAsking EXCEPT !.epoch = -1]]
-  /\ UNCHANGED <<nodeVars, leaseVars, done, sealed>>
+  /\ UNCHANGED <<nodeVars, leaseVars, done, sealed, opened>>
 
 (* An empty node may be opened until the set is complete: an operator whose  *)
 (* connection ended has read all nodes again.                                *)
@@ -309,7 +320,8 @@ Open(n, r) ==
   /\ promise' = [promise EXCEPT ![n] = r.ballot]
   /\ record' = [record EXCEPT ![n] = WithFloor(r, Max(@.floor, r.epoch - 1))]
   /\ offers' = [offers EXCEPT ![n] = {}]
-  /\ UNCHANGED <<young, restarts, leaseVars, opVars>>
+  /\ opened' = opened \cup {r}
+  /\ UNCHANGED <<young, restarts, leaseVars, done, sealed, proposals, asking>>
 
 HasOpened(r) == {n \in Nodes : record[n].epoch = r.epoch /\ record[n].set = r.set}
 
@@ -322,7 +334,7 @@ Seal(n, r) ==
          waits == \/ Waits = "majority" /\ IsMajority(all, r.before) /\ IsMajority(all, r.set)
                   \/ Waits = "members" /\ r.set \subseteq all
      IN sealed' = IF waits THEN Max(sealed, r.epoch) ELSE sealed
-  /\ UNCHANGED <<promise, offers, young, restarts, leaseVars, done, proposals, asking>>
+  /\ UNCHANGED <<promise, offers, young, restarts, leaseVars, done, proposals, opened, asking>>
 
 Next ==
   \/ \E p \in Leases, n \in Nodes : Begin(p, n) \/ Grant(p, n)
@@ -335,13 +347,17 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
-Swapped == Permutations(Leases)
-Symmetric == Permutations(First) \cup Permutations(Leases)
+Symmetric == Permutations(Alike) \cup Permutations(Leases)
 
 -----------------------------------------------------------------------------
 (* What must hold.                                                           *)
 
 Exclusion == \A p, q \in Leases : p # q => ~(IsValid(p) /\ IsValid(q))
+
+(* Two operators do not both find a majority for different sets of one epoch.*)
+Agreement == \A m, n \in Nodes :
+  record[m].epoch = record[n].epoch /\ record[m].floor = record[m].epoch
+    /\ record[n].floor = record[n].epoch => record[m].set = record[n].set
 
 (* What must not hold, so that the configurations reach what they are for.   *)
 
