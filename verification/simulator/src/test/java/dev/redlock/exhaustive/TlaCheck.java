@@ -16,9 +16,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Runs TLC on the models in {@code src/test/tla}, with each configuration in the directory that has
- * the name of the model. A configuration {@code holds-…} must pass. So must {@code
- * large-…}, which takes minutes and runs only with {@code -Pthorough}. A configuration {@code
- * fails-…} names one invariant, which must be violated; this shows that the model can fail.
+ * the name of the model. A configuration {@code holds-…} must pass. So must {@code large-…}, which
+ * takes minutes and runs only with {@code -Pthorough}. A configuration {@code fails-…} names one
+ * invariant, which must be violated; this shows that the model can fail.
  *
  * <p>The class name does not match the pattern for tests, and only the profile {@code mvn -Ptla}
  * has TLC on the class path.
