@@ -165,7 +165,7 @@ class ReportIT {
               QuorumUnavailableException.class, () -> redlock.lock("report").tryAcquire());
       System.out.println(refused.report());
       assertThat(refused.report().count(Vote.QUARANTINED)).isEqualTo(3);
-      assertThat(refused.getMessage()).contains("RestartGuard.OFF");
+      assertThat(refused.getMessage()).contains("without the restart guard");
       assertThat(redlock.operations().nodes().get(0).remaining())
           .isBetween(Duration.ofMinutes(1), longest.plusMinutes(1));
     }
