@@ -217,10 +217,8 @@ public final class Distance implements Scenario {
     }
 
     private boolean isHeadline() {
-      return peer.isOurs()
-          && peer != Peer.REDLOCK_FAIR
-          && place.millis() == HEADLINE
-          && !place.oneFar();
+      boolean unfair = peer == Peer.REDLOCK || peer == Peer.REDLOCK_MAJORITY;
+      return unfair && place.millis() == HEADLINE && !place.oneFar();
     }
 
     private Rounds rounds(int count, int quickMillis) {

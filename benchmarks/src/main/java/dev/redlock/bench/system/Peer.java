@@ -66,7 +66,7 @@ public enum Peer {
     return this == NODE_REDLOCK ? NodeContender.start(uris) : new JvmContender(connect(uris));
   }
 
-  /** The options of this library, if it is that. */
+  /** The options of this library in this mode. */
   public LockOptions.Builder options() {
     return LockOptions.builder().fair(this == REDLOCK_FAIR).majorityFirst(this == REDLOCK_MAJORITY);
   }
