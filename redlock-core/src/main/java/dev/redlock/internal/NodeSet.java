@@ -210,7 +210,7 @@ final class NodeSet implements Nodes {
             status.connection(),
             status.sinceNanos(),
             0,
-            objection,
+            status.erring() ? status.cause() + "; " + objection : objection,
             status.erring(),
             status.record());
   }

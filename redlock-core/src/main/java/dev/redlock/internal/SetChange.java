@@ -38,6 +38,10 @@ final class SetChange {
 
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /** How long a member that is being replaced may be away before it is removed first. */
+  private static final long GONE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
   private static final long SKEW_MICROS = 1_000_000;
 
   /**
@@ -207,7 +211,7 @@ final class SetChange {
       target.remove(remove);
     }
     String unreachable = firstUnreachable(target);
-    if (unreachable != null && waited(CONNECT_NANOS) && isRemovedNext(unreachable)) {
+    if (unreachable != null && waited(GONE_NANOS) && isRemovedNext(unreachable)) {
       // It died after the call. The client had not noticed, and would have added before.
       goals.add(goals.remove());
       begunNanos = context.time.nanos();

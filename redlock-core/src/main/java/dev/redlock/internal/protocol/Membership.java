@@ -377,6 +377,9 @@ public final class Membership {
     if (!member) {
       return "is no member of the set: " + current;
     }
+    if (!node.keepsRecord() && current.epoch() > 1) {
+      return "shows no record of the set, which has changed: " + current;
+    }
     return node.isEmpty() ? "has no record of the set yet: " + current : null;
   }
 }

@@ -115,6 +115,23 @@ final class MembershipTest {
   }
 
   @Test
+  void nodesThatShowNoRecord_voteUntilTheSetHasChanged() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.silent.addAll(List.of("a", "b"));
+    assertThat(set.settle().objections()).containsOnlyNulls();
+    assertThat(set.record("c")).isEqualTo(set.membership.current().of("c"));
+    List<String> more = List.of("a", "b", "c", "d");
+    for (String member : List.of("c", "d")) {
+      set.records.put(
+          member,
+          new NodeRecord(
+              member, 2, more, List.of(), 2, 0, 0, SetFixture.MAX_LEASE, set.now / 1_000));
+    }
+    assertThat(set.settle().objections().subList(0, 2))
+        .containsOnly("shows no record of the set, which has changed: epoch 2: a, b, c, d");
+  }
+
+  @Test
   void memberThatRestartedEmpty_copiesTheWordOfOneOther() {
     SetFixture set = new SetFixture("a", "b", "c");
     set.settle();

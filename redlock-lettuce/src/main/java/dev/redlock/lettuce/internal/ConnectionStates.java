@@ -74,8 +74,11 @@ public final class ConnectionStates {
   /** When the last seen marker was written, in microseconds of node time; 0 if none was seen. */
   private long markerSince;
 
-  /** What the server stores about the set of nodes, as this connection number knows it. */
-  private NodeRecord record = NodeRecord.NONE;
+  /**
+   * What the server stores about the set of nodes, as this connection number knows it. Null if it
+   * refused to let a probe read it: then it counts as a server that keeps none.
+   */
+  private @Nullable NodeRecord record = NodeRecord.NONE;
 
   /** Whether the last try to read the marker failed. */
   private boolean markerUnread;
@@ -243,7 +246,7 @@ public final class ConnectionStates {
       wasReplica = identity.replica();
       replicationId = identity.replicationId();
     }
-    onRead(marker);
+    onRead(marker, null);
     refusal = objection != null ? objection : refusalOf(identity, marker);
     settle(now);
   }
@@ -305,23 +308,27 @@ public final class ConnectionStates {
     }
   }
 
-  /** The marker was read, or could not be read. */
-  private void onRead(Probe.@Nullable Marker marker) {
+  /**
+   * The marker was read, or could not be read.
+   *
+   * @param otherwise the record if it could not
+   */
+  private void onRead(Probe.@Nullable Marker marker, @Nullable NodeRecord otherwise) {
     if (marker != null) {
       markerSince = marker.sinceMicros();
     }
     markerUnread = marker == null;
-    onRecord(marker == null ? NodeRecord.NONE : marker.record());
+    onRecord(marker == null ? otherwise : marker.record());
   }
 
   /**
    * The server replied to a change of its record.
    *
-   * @param stored the record that it has now
+   * @param stored the record that it has now; null if it refuses to show it
    */
-  public void onRecord(NodeRecord stored) {
+  public void onRecord(@Nullable NodeRecord stored) {
     if (keepsRecords) {
-      if (isUsable() && !countsVotesLike(stored)) {
+      if (isUsable() && !countVotesAlike(record, stored)) {
         connection++;
       }
       record = stored;
@@ -329,12 +336,15 @@ public final class ConnectionStates {
   }
 
   /** The promises to operators have no effect on votes. */
-  private boolean countsVotesLike(NodeRecord other) {
-    return record.isOfSameSet(other)
-        && record.floor() == other.floor()
-        && record.before().equals(other.before())
-        && record.name().equals(other.name())
-        && record.sinceMicros() == other.sinceMicros();
+  private static boolean countVotesAlike(@Nullable NodeRecord one, @Nullable NodeRecord other) {
+    if (one == null || other == null) {
+      return one == null && other == null;
+    }
+    return one.isOfSameSet(other)
+        && one.floor() == other.floor()
+        && one.before().equals(other.before())
+        && one.name().equals(other.name())
+        && one.sinceMicros() == other.sinceMicros();
   }
 
   private @Nullable String refusalOf(
@@ -425,7 +435,7 @@ public final class ConnectionStates {
     if (!same && guard != RestartGuard.OFF) {
       holdBeforeFlush = new Hold(hold.sinceNanos, hold.untilNanos, FLUSHED);
     }
-    onRead(marker);
+    onRead(marker, NodeRecord.NONE); // The next probe shows whether it may be read.
     if (marker != null && marker.wire() != Probe.Marker.WIRE) {
       refusal = wireRefusal(marker);
     }

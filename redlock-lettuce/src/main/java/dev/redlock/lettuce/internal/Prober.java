@@ -151,7 +151,7 @@ final class Prober {
                     NO_PERMISSION
                         + "its marker "
                         + new String(markerKey, UTF_8)
-                        + " (the client cannot detect flushes)");
+                        + " (the client can detect neither flushes nor changes of the set of nodes)");
               }
               long now = marker.value() == null ? 0 : marker.value().nowMicros();
               Probe.Marker known = clustered ? null : marker.value();

@@ -556,7 +556,7 @@ class ConnectionStatesTest {
     states.onLost("broke", now);
     assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
     connect(oldServer(null));
-    assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
+    assertThat(states.status().record()).isNull();
   }
 
   @Test
@@ -648,6 +648,19 @@ class ConnectionStatesTest {
     states.onMarker(null, now);
     assertQuarantined(now, now + GUARD);
     assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
+  }
+
+  @Test
+  void markerThatTheServerRefusesToAProbe_countsAsThatOfAServerWithoutRecords() {
+    connect(oldServer(holding(FIRST)));
+    long number = states.status().connection();
+    states.onProbed(oldServer(null), now);
+    assertVoting();
+    assertThat(states.status().record()).isNull();
+    assertThat(states.status().connection()).isEqualTo(number + 1);
+    states.onProbed(oldServer(holding(FIRST)), now);
+    assertThat(states.status().record()).isEqualTo(FIRST);
+    assertThat(states.status().connection()).isEqualTo(number + 2);
   }
 
   @Test
