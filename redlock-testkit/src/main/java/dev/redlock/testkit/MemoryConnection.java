@@ -349,7 +349,7 @@ final class MemoryConnection {
     ConnectionStates s = states;
     if (session != 0 && c != null && s != null) {
       s.onMarkerInvalidated(c.time().nanos());
-      s.onMarker(server.marker(c.maxLeaseTime().toMillis()), c.time().nanos());
+      s.onMarker(server.marker(c.maxLeaseTime().toMillis()), null, c.time().nanos());
       update(c, s);
     }
   }
@@ -363,7 +363,7 @@ final class MemoryConnection {
       }
       s.onFlush(c.time().nanos());
       update(c, s);
-      s.onMarker(server.marker(c.maxLeaseTime().toMillis()), c.time().nanos());
+      s.onMarker(server.marker(c.maxLeaseTime().toMillis()), null, c.time().nanos());
       settle(c, s);
       outbox(() -> c.listener().onAllInvalidated(node));
     }

@@ -426,8 +426,9 @@ public final class ConnectionStates {
    * one already, so the keys are still there only if the marker is still the same.
    *
    * @param marker null if it could not be read, which counts as deleted
+   * @param error why it could not be read; null if it was
    */
-  public void onMarker(Probe.@Nullable Marker marker, long now) {
+  public void onMarker(Probe.@Nullable Marker marker, @Nullable String error, long now) {
     if (uncheckedFlushes == 0) {
       return;
     }
@@ -435,9 +436,11 @@ public final class ConnectionStates {
     if (!same && guard != RestartGuard.OFF) {
       holdBeforeFlush = new Hold(hold.sinceNanos, hold.untilNanos, FLUSHED);
     }
-    onRead(marker, NodeRecord.NONE); // The next probe shows whether it may be read.
+    onRead(marker, NodeRecord.NONE);
     if (marker != null && marker.wire() != Probe.Marker.WIRE) {
       refusal = wireRefusal(marker);
+    } else if (error != null && keepsRecords && !holdBeforeFlush.lasts(now)) {
+      refusal = "its marker cannot be read: " + error; // Until the next probe.
     }
     if (--uncheckedFlushes == 0) {
       hold = holdBeforeFlush;

@@ -105,8 +105,10 @@ final class ServerEvents {
         .marker(session, loop.markerSince())
         .whenComplete(
             (read, failure) -> {
+              Throwable why = read == null ? failure : read.failure();
+              String error = why == null ? null : Failures.kind(why) + ": " + Failures.message(why);
               Probe.Marker marker = read == null ? null : read.value();
-              if (loop.apply(session, states -> states.onMarker(marker, loop.now()))) {
+              if (loop.apply(session, states -> states.onMarker(marker, error, loop.now()))) {
                 next.run();
               }
             });

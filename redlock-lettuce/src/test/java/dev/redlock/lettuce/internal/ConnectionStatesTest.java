@@ -191,7 +191,7 @@ class ConnectionStatesTest {
     assertQuarantined(now, now + GUARD);
     long flushed = now;
     pass(seconds(1));
-    states.onMarker(marker(99), now);
+    states.onMarker(marker(99), null, now);
     assertQuarantined(flushed, flushed + GUARD);
     pass(GUARD);
     assertVoting();
@@ -201,7 +201,7 @@ class ConnectionStatesTest {
   void flushOfAnotherDatabase_leadsBackToVoting_withANewNumber() {
     long number = connect(probe("a", OLD)).connection();
     states.onFlush(now);
-    states.onMarker(marker(1), now);
+    states.onMarker(marker(1), null, now);
     assertVoting();
     assertThat(states.status().connection()).isGreaterThan(number);
   }
@@ -212,7 +212,7 @@ class ConnectionStatesTest {
     long since = now;
     pass(seconds(3));
     states.onFlush(now);
-    states.onMarker(marker(1), now);
+    states.onMarker(marker(1), null, now);
     assertQuarantined(since, since + GUARD - seconds(2));
   }
 
@@ -220,7 +220,7 @@ class ConnectionStatesTest {
   void flush_isDetected_evenIfAnotherClientSetTheMarkerFirst() {
     connect(probe("a", OLD));
     states.onFlush(now);
-    states.onMarker(marker(2), now); // another marker than the known one
+    states.onMarker(marker(2), null, now); // another marker than the known one
     assertQuarantined(now, now + GUARD);
   }
 
@@ -229,7 +229,7 @@ class ConnectionStatesTest {
   void flush_beforeTheServerFirstTellsItsAge_stillHoldsForTheWholeGuard() {
     connect(new Probe(null, marker(1)));
     states.onFlush(now);
-    states.onMarker(marker(2), now);
+    states.onMarker(marker(2), null, now);
     long flushed = now;
     pass(seconds(3));
 
@@ -242,7 +242,7 @@ class ConnectionStatesTest {
   void flush_markerUnreadable_countsAsGone() {
     connect(probe("a", OLD));
     states.onFlush(now);
-    states.onMarker(null, now);
+    states.onMarker(null, "OOM: full", now);
     assertQuarantined(now, now + GUARD);
   }
 
@@ -253,9 +253,9 @@ class ConnectionStatesTest {
     pass(seconds(1));
     states.onFlush(now);
     long second = now;
-    states.onMarker(marker(50), now); // deleted; our own read wrote a new one
+    states.onMarker(marker(50), null, now); // deleted; our own read wrote a new one
     assertThat(states.status().state()).isEqualTo(State.QUARANTINED);
-    states.onMarker(marker(50), now); // the second read finds what the first one wrote
+    states.onMarker(marker(50), null, now); // the second read finds what the first one wrote
     assertQuarantined(second, second + GUARD);
   }
 
@@ -293,7 +293,7 @@ class ConnectionStatesTest {
     connect(probe("a", OLD));
     states.onFlush(now);
     states.onLost("broke", now);
-    states.onMarker(marker(1), now);
+    states.onMarker(marker(1), null, now);
     assertThat(states.status().state()).isEqualTo(State.CONNECTING);
   }
 
@@ -338,7 +338,7 @@ class ConnectionStatesTest {
     states.onFlush(now);
     assertVoting();
     assertThat(states.status().connection()).isGreaterThan(number);
-    states.onMarker(marker(99), now);
+    states.onMarker(marker(99), null, now);
     states.onLost("broke", now);
     connect(new Probe(identity("b", 0, "master"), marker(99)));
     assertVoting();
@@ -350,7 +350,7 @@ class ConnectionStatesTest {
     connect(oldServer(holding(FIRST)));
     states.onFlush(now);
     assertThat(states.status().state()).isEqualTo(State.QUARANTINED);
-    states.onMarker(marker(50), now);
+    states.onMarker(marker(50), null, now);
     assertVoting();
     assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
   }
@@ -499,7 +499,7 @@ class ConnectionStatesTest {
     pass(seconds(1));
     states.onProbed(
         new Probe(identity("a", OLD, "master"), marker(50)), now); // the probe of a doctor
-    states.onMarker(marker(50), now); // the known marker by now
+    states.onMarker(marker(50), null, now); // the known marker by now
     assertQuarantined(flushed + seconds(1), flushed + seconds(1) + GUARD);
   }
 
@@ -613,7 +613,7 @@ class ConnectionStatesTest {
       assertThat(states.status().cause()).isEqualTo("its marker changed and is read again");
       assertThat(states.status().connection()).isEqualTo(number + 1);
 
-      states.onMarker(holding(FIRST.of("b:1")), now);
+      states.onMarker(holding(FIRST.of("b:1")), null, now);
       assertVoting();
       assertThat(states.status().record()).isEqualTo(FIRST.of("b:1"));
       assertThat(states.status().connection())
@@ -627,9 +627,9 @@ class ConnectionStatesTest {
     connect(oldServer(holding(FIRST)));
     states.onMarkerInvalidated(now);
     states.onMarkerInvalidated(now);
-    states.onMarker(holding(FIRST), now);
+    states.onMarker(holding(FIRST), null, now);
     assertThat(states.status().state()).isEqualTo(State.QUARANTINED);
-    states.onMarker(holding(FIRST.of("b:1")), now);
+    states.onMarker(holding(FIRST.of("b:1")), null, now);
     assertVoting();
   }
 
@@ -637,7 +637,7 @@ class ConnectionStatesTest {
   void markerThatIsGone_orAnotherOne_isAFlush_andTakesTheRecord() {
     connect(oldServer(holding(FIRST)));
     states.onMarkerInvalidated(now);
-    states.onMarker(marker(50), now);
+    states.onMarker(marker(50), null, now);
     assertQuarantined(now, now + GUARD);
     assertThat(states.status().cause()).contains("flushed");
     assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
@@ -645,9 +645,23 @@ class ConnectionStatesTest {
     states = machine(RestartGuard.UPTIME);
     connect(oldServer(holding(FIRST)));
     states.onMarkerInvalidated(now);
-    states.onMarker(null, now);
+    states.onMarker(null, "OOM: full", now);
     assertQuarantined(now, now + GUARD);
     assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
+  }
+
+  @Test
+  void markerThatCannotBeReadAfterAChange_keepsTheNodeOutUntilItIsProbed() {
+    states = machine(RestartGuard.OFF);
+    connect(oldServer(holding(FIRST)));
+    states.onMarkerInvalidated(now);
+    states.onMarker(null, "LOADING: it reads its file", now);
+    assertThat(states.status().state()).isEqualTo(State.QUARANTINED);
+    assertThat(states.status().cause())
+        .isEqualTo("its marker cannot be read: LOADING: it reads its file");
+    assertThat(states.refused()).isTrue();
+    states.onProbed(oldServer(holding(FIRST)), now);
+    assertVoting();
   }
 
   @Test
@@ -689,7 +703,7 @@ class ConnectionStatesTest {
     assertVoting();
 
     states.onMarkerInvalidated(now);
-    states.onMarker(second, now);
+    states.onMarker(second, null, now);
     assertQuarantined(now, 0);
   }
 }

@@ -742,7 +742,7 @@ final class SimLink {
             c.back(
                 0,
                 () -> {
-                  states.onMarker(marker, client.mono());
+                  states.onMarker(marker, null, client.mono());
                   c.number = states.status().connection();
                   tickLater();
                   update();
