@@ -72,10 +72,12 @@ public final class RedlockBuilder {
   }
 
   /**
-   * The longest lease time of the deployment: all clients of these nodes must use the same value.
-   * The client rejects longer lease times. A node that may have forgotten leases stays out for at
-   * least this time. At most 1 h. Default: 30 s, or the default lease time if that is longer. If it
-   * is shorter than 30 s and no lease time is given, it is the default lease time too.
+   * The longest lease time of this client, which rejects longer ones. The nodes store that of the
+   * deployment, from its first client, and do not count for a client with a longer one: {@link
+   * dev.redlock.operations.Operations#changeMaxLeaseTime} changes it. A node that may have
+   * forgotten leases stays out for at least the longer of the two. At most 1 h. Default: 30 s, or
+   * the default lease time if that is longer. If it is shorter than 30 s and no lease time is
+   * given, it is the default lease time too.
    */
   public RedlockBuilder maxLeaseTime(Duration maxLeaseTime) {
     this.maxLeaseTime = requireNonNull(maxLeaseTime, "maxLeaseTime");

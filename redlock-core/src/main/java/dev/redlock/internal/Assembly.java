@@ -125,14 +125,18 @@ public final class Assembly {
   private static Duration maxLeaseTime(Parts parts) {
     Duration given = parts.maxLeaseTime();
     if (given != null) {
-      if (given.compareTo(LONGEST_LEASE_TIME) > 0) {
-        throw new IllegalArgumentException(
-            "maxLeaseTime " + Printable.of(given) + " must not be longer than 1 h");
-      }
-      return given;
+      return checkMaxLeaseTime(given);
     }
     Duration lease = parts.defaults().leaseTime();
     return lease.compareTo(DEFAULT_MAX_LEASE_TIME) > 0 ? lease : DEFAULT_MAX_LEASE_TIME;
+  }
+
+  static Duration checkMaxLeaseTime(Duration given) {
+    if (given.compareTo(LONGEST_LEASE_TIME) > 0) {
+      throw new IllegalArgumentException(
+          "maxLeaseTime " + Printable.of(given) + " must not be longer than 1 h");
+    }
+    return given;
   }
 
   static void checkLeaseTime(LockOptions options, Duration maxLeaseTime) {

@@ -11,6 +11,8 @@ import dev.redlock.operations.LockState;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.Printable;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -106,6 +108,17 @@ final class ClientOperations implements Operations {
         context.set().seen().stream()
             .anyMatch(seen -> seen.alias().equals(name) && seen.status().usable());
     return change(alive ? List.of(add, remove) : List.of(remove, add), progress);
+  }
+
+  @Override
+  public CompletionStage<Void> changeMaxLeaseTime(
+      Duration maxLeaseTime, Consumer<String> progress) {
+    long millis = Assembly.checkMaxLeaseTime(maxLeaseTime).toMillis();
+    if (millis < 1) {
+      throw new IllegalArgumentException(
+          "maxLeaseTime " + Printable.of(maxLeaseTime) + " is shorter than 1 ms");
+    }
+    return change(List.of(new Goal(null, null, millis)), progress).thenAccept(members -> {});
   }
 
   private String nameOf(String node) {

@@ -203,6 +203,15 @@ final class SetChange {
       fail(remove + " is no member of the set: " + current);
       return null;
     }
+    if (goal.maxLeaseMillis() > 0 && goal.maxLeaseMillis() < set.maxLeaseMillis()) {
+      fail(
+          "this client uses maxLeaseTime "
+              + set.maxLeaseMillis()
+              + " ms, which is longer than "
+              + goal.maxLeaseMillis()
+              + " ms: lower that of all clients first");
+      return null;
+    }
     Set<String> target = new TreeSet<>(current.members());
     if (add != null) {
       target.add(add);

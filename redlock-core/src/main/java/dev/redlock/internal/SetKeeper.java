@@ -101,6 +101,11 @@ final class SetKeeper {
     return changed;
   }
 
+  /** The longest lease time of this client, in ms. */
+  long maxLeaseMillis() {
+    return nodeContext.maxLeaseTime().toMillis();
+  }
+
   /** Lets an operator of this client take its next step. */
   SetOperator.Step advance(SetOperator operator) {
     SetOperator.Step step;

@@ -1,5 +1,6 @@
 package dev.redlock.operations;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -123,6 +124,21 @@ public interface Operations {
    */
   default CompletionStage<List<String>> replaceNode(
       String name, String node, Consumer<String> progress) {
+    throw new UnsupportedOperationException("this client cannot change its set of nodes");
+  }
+
+  /**
+   * Changes the longest lease time of the deployment while all clients run. Each node stores it,
+   * and does not count for a client whose own {@code maxLeaseTime} is longer. So raise that of the
+   * nodes first, and then that of the clients, one after another; lower that of the clients first.
+   * Takes one guard time of the longer value, during which the shorter one is allowed, and nodes
+   * that have lost their keys stay out for the longer one. For the rest, as {@link #addNode}.
+   *
+   * @param maxLeaseTime at most 1 h, and not shorter than that of this client
+   * @throws IllegalArgumentException if it is not positive, or longer than 1 h
+   */
+  default CompletionStage<Void> changeMaxLeaseTime(
+      Duration maxLeaseTime, Consumer<String> progress) {
     throw new UnsupportedOperationException("this client cannot change its set of nodes");
   }
 

@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param promised the highest ballot of an operator that asked the node: earlier ones are refused.
  *     The time when the record was written if the node had none and may have forgotten a promise
  * @param maxLeaseMillis the longest lease time of the deployment, in ms
+ * @param maxLeaseBefore that of the set before, while the change is not complete; the same as
+ *     {@code maxLeaseMillis} otherwise
  * @param sinceMicros when the floor last rose, or the record was written where there was none, in
  *     microseconds of node time. A change is complete only when each member has kept it for a guard
  *     time
@@ -36,10 +38,36 @@ public record NodeRecord(
     long ballot,
     long promised,
     long maxLeaseMillis,
+    long maxLeaseBefore,
     long sinceMicros) {
 
   /** That of a node that keeps records, and has none: it is new, or has lost its keys. */
-  public static final NodeRecord NONE = new NodeRecord("", 0, List.of(), List.of(), 0, 0, 0, 0, 0);
+  public static final NodeRecord NONE =
+      new NodeRecord("", 0, List.of(), List.of(), 0, 0, 0, 0, 0, 0);
+
+  /** A record of which the longest lease time does not change. */
+  public NodeRecord(
+      String name,
+      long epoch,
+      List<String> members,
+      List<String> before,
+      long floor,
+      long ballot,
+      long promised,
+      long maxLeaseMillis,
+      long sinceMicros) {
+    this(
+        name,
+        epoch,
+        members,
+        before,
+        floor,
+        ballot,
+        promised,
+        maxLeaseMillis,
+        maxLeaseMillis,
+        sinceMicros);
+  }
 
   public NodeRecord {
     requireNonNull(name, "name");
@@ -49,7 +77,7 @@ public record NodeRecord(
 
   /** The first record of a deployment. */
   public static NodeRecord first(List<String> members, long maxLeaseMillis) {
-    return new NodeRecord("", 1, members, List.of(), 1, 0, 0, maxLeaseMillis, 0);
+    return new NodeRecord("", 1, members, List.of(), 1, 0, 0, maxLeaseMillis, maxLeaseMillis, 0);
   }
 
   /** Whether there is one. */
@@ -70,12 +98,22 @@ public record NodeRecord(
   /** As an operator writes it that has found the change complete. */
   public NodeRecord complete() {
     return new NodeRecord(
-        name, epoch, members, List.of(), floor, ballot, promised, maxLeaseMillis, sinceMicros);
+        name,
+        epoch,
+        members,
+        List.of(),
+        floor,
+        ballot,
+        promised,
+        maxLeaseMillis,
+        maxLeaseMillis,
+        sinceMicros);
   }
 
   /** That of the set before, complete. */
   public NodeRecord predecessor() {
-    return new NodeRecord("", epoch - 1, before, List.of(), epoch - 1, 0, 0, maxLeaseMillis, 0);
+    return new NodeRecord(
+        "", epoch - 1, before, List.of(), epoch - 1, 0, 0, maxLeaseBefore, maxLeaseBefore, 0);
   }
 
   /** Whether the node is a member; or was one, and the change is open. */
@@ -83,9 +121,28 @@ public record NodeRecord(
     return members.contains(node) || (!isSealed() && before.contains(node));
   }
 
-  /** Whether the other record has the same epoch and set. */
+  /** Whether the other record has the same epoch, set and longest lease time. */
   public boolean isOfSameSet(NodeRecord other) {
-    return epoch == other.epoch && members.equals(other.members);
+    return epoch == other.epoch
+        && members.equals(other.members)
+        && maxLeaseMillis == other.maxLeaseMillis;
+  }
+
+  /**
+   * The longest lease that this node may vote for, in ms. A client whose own longest lease time is
+   * greater does not count its votes. It rises when a change is complete, when all members know for
+   * how long a node must stay out that has lost its keys; and falls when the change begins.
+   */
+  public long longestGranted() {
+    return Math.min(maxLeaseMillis, maxLeaseBefore);
+  }
+
+  /**
+   * The longest lease that may be valid here, in ms: for the {@linkplain RestartGuard#guardTime
+   * guard time}. It rises when a change begins, and falls when it is complete.
+   */
+  public long longestValid() {
+    return Math.max(maxLeaseMillis, maxLeaseBefore);
   }
 
   /** Whether a vote of the node counts in a round that asks these members, of this epoch. */
@@ -99,13 +156,31 @@ public record NodeRecord(
   /** The same record on the node of this name. */
   public NodeRecord of(String node) {
     return new NodeRecord(
-        node, epoch, members, before, floor, ballot, promised, maxLeaseMillis, sinceMicros);
+        node,
+        epoch,
+        members,
+        before,
+        floor,
+        ballot,
+        promised,
+        maxLeaseMillis,
+        maxLeaseBefore,
+        sinceMicros);
   }
 
   /** As an operator writes it: with this ballot. */
   public NodeRecord by(long operator) {
     return new NodeRecord(
-        name, epoch, members, before, floor, operator, operator, maxLeaseMillis, sinceMicros);
+        name,
+        epoch,
+        members,
+        before,
+        floor,
+        operator,
+        operator,
+        maxLeaseMillis,
+        maxLeaseBefore,
+        sinceMicros);
   }
 
   /**
@@ -135,7 +210,7 @@ public record NodeRecord(
         given.epoch == stored.epoch
             && given.isSealed()
             && !stored.isSealed()
-            && !given.members.equals(stored.members);
+            && !given.isOfSameSet(stored);
     if (newer || chosen) {
       return given.written(stored, given.floor, given.ballot, promise(stored, given, now), now);
     }
@@ -175,7 +250,16 @@ public record NodeRecord(
     long newFloor = Math.max(over.floor, atLeast);
     long since = newFloor > over.floor ? now : over.sinceMicros;
     return new NodeRecord(
-        own, epoch, members, before, newFloor, newBallot, newPromise, maxLeaseMillis, since);
+        own,
+        epoch,
+        members,
+        before,
+        newFloor,
+        newBallot,
+        newPromise,
+        maxLeaseMillis,
+        maxLeaseBefore,
+        since);
   }
 
   private NodeRecord raised(long to, long now) {
@@ -184,7 +268,16 @@ public record NodeRecord(
 
   private NodeRecord with(long newFloor, long newPromise, long since) {
     return new NodeRecord(
-        name, epoch, members, before, newFloor, ballot, newPromise, maxLeaseMillis, since);
+        name,
+        epoch,
+        members,
+        before,
+        newFloor,
+        ballot,
+        newPromise,
+        maxLeaseMillis,
+        maxLeaseBefore,
+        since);
   }
 
   // Written out for the same reason as those of NodeStatus.
@@ -197,14 +290,23 @@ public record NodeRecord(
         && floor == that.floor
         && ballot == that.ballot
         && promised == that.promised
-        && maxLeaseMillis == that.maxLeaseMillis
+        && maxLeaseBefore == that.maxLeaseBefore
         && sinceMicros == that.sinceMicros;
   }
 
   @Override
   public int hashCode() {
     return Objects.hash(
-        name, epoch, members, before, floor, ballot, promised, maxLeaseMillis, sinceMicros);
+        name,
+        epoch,
+        members,
+        before,
+        floor,
+        ballot,
+        promised,
+        maxLeaseMillis,
+        maxLeaseBefore,
+        sinceMicros);
   }
 
   /** For people: {@code epoch 3: a:6379, b:6379, c:6379}. */

@@ -130,7 +130,7 @@ final class MemoryConnection {
       long micros = server.nodeMicros();
       long now = c.time().nanos();
       outbox(() -> c.listener().onClock(node, micros, sent, now));
-      s.onProbed(new Probe(seen, server.marker(c.maxLeaseTime().toMillis())), objection, now);
+      s.onProbed(new Probe(seen, server.marker()), objection, now);
       settle(c, s);
       if (s.refused()) {
         later(c, REFUSED_RETRY_NANOS, () -> probeAgain(c));
@@ -229,7 +229,7 @@ final class MemoryConnection {
     NodeContext c = context;
     ConnectionStates s = states;
     if (c != null && s != null) {
-      s.onRecord(stored);
+      s.onRecord(stored, c.time().nanos());
       update(c, s);
     }
     outbox(() -> result.complete(stored));
@@ -349,7 +349,7 @@ final class MemoryConnection {
     ConnectionStates s = states;
     if (session != 0 && c != null && s != null) {
       s.onMarkerInvalidated(c.time().nanos());
-      s.onMarker(server.marker(c.maxLeaseTime().toMillis()), null, c.time().nanos());
+      s.onMarker(server.marker(), null, c.time().nanos());
       update(c, s);
     }
   }
@@ -363,7 +363,7 @@ final class MemoryConnection {
       }
       s.onFlush(c.time().nanos());
       update(c, s);
-      s.onMarker(server.marker(c.maxLeaseTime().toMillis()), null, c.time().nanos());
+      s.onMarker(server.marker(), null, c.time().nanos());
       settle(c, s);
       outbox(() -> c.listener().onAllInvalidated(node));
     }

@@ -149,11 +149,11 @@ final class MemoryServer {
         "");
   }
 
-  Probe.Marker marker(long maxLeaseMillis) {
+  Probe.Marker marker() {
     if (markerMicros == 0) {
       markerMicros = clock();
     }
-    return new Probe.Marker(maxLeaseMillis, markerMicros, clock(), record);
+    return new Probe.Marker(markerMicros, clock(), record);
   }
 
   /** Changes the record; the other clients that are connected get an invalidation of the marker. */

@@ -251,7 +251,9 @@ final class SetMasters implements AutoCloseable {
                 epoch,
                 "promised",
                 epoch,
-                "recordMaxLease",
+                "maxLeaseTime",
+                Long.toString(newest.maxLeaseMillis()),
+                "maxLeaseBefore",
                 Long.toString(newest.maxLeaseMillis()),
                 "recordSince",
                 "1");

@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 @Command(
     name = "nodes",
     mixinStandardHelpOptions = true,
-    subcommands = {AddNode.class, RemoveNode.class, ReplaceNode.class},
+    subcommands = {AddNode.class, RemoveNode.class, ReplaceNode.class, MaxLeaseTime.class},
     synopsisSubcommandLabel = "[COMMAND]",
     description = {
       "Show the state of each node, and the set of nodes that they have recorded.",
@@ -81,6 +81,7 @@ public final class NodesCommand extends Look {
   static Json put(Json json, NodeRecord record) {
     return json.put("epoch", record.epoch())
         .put("floor", record.floor())
+        .put("maxLeaseTimeMillis", record.longestGranted())
         .putAll("members", record.members().stream().map(Json::quoted).toList());
   }
 }

@@ -112,7 +112,7 @@ public final class Cluster {
           new Running(
               started,
               new ClusterReplies(name, started.masters(), started.share()),
-              EncodedRequest.fenceLifeMillis(context.maxLeaseTime()));
+              EncodedRequest.fenceLifeMillis(context.maxLeaseTime().toMillis()));
     }
     CleanThreads.run(
         () -> {

@@ -134,7 +134,7 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
                 this,
                 options.replicas(),
                 options.replicaPatience(),
-                EncodedRequest.fenceLifeMillis(context.maxLeaseTime()));
+                EncodedRequest.fenceLifeMillis(context.maxLeaseTime().toMillis()));
   }
 
   void start() {

@@ -5,11 +5,14 @@ import dev.redlock.spi.NodeRecord;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Two sealed sets of one epoch: two deployments, of which neither knew the other. */
+/**
+ * Two sealed sets of one epoch, or one set with two longest lease times: two deployments, of which
+ * neither knew the other.
+ */
 final class Contradiction {
   private static final String REMEDY =
-      "; two lists of masters were used for one deployment. Stop the clients with the wrong list,"
-          + " and restart empty the masters that have its record";
+      "; two configurations were used for one deployment. Stop the clients with the wrong one, and"
+          + " restart empty the masters that have its record";
 
   private Contradiction() {}
 
@@ -24,9 +27,9 @@ final class Contradiction {
       NodeRecord current, NodeRecord newest, List<Seen> nodes, List<String> aliases) {
     if (isContrary(current, newest)) {
       return "contradiction: this client works with "
-          + current
+          + text(current, newest)
           + ", and a node says "
-          + newest
+          + text(newest, current)
           + REMEDY;
     }
     for (int i = 0; i < nodes.size(); i++) {
@@ -39,15 +42,21 @@ final class Contradiction {
         return "contradiction: "
             + aliases.get(first)
             + " says "
-            + newest
+            + text(newest, other)
             + ", and "
             + aliases.get(i)
             + " says "
-            + other
+            + text(other, newest)
             + REMEDY;
       }
     }
     return null;
+  }
+
+  private static String text(NodeRecord one, NodeRecord other) {
+    return one.members().equals(other.members())
+        ? one + " with maxLeaseTime " + one.maxLeaseMillis() + " ms"
+        : one.toString();
   }
 
   private static boolean isContrary(NodeRecord one, NodeRecord other) {
@@ -55,6 +64,6 @@ final class Contradiction {
         && one.epoch() == other.epoch()
         && one.isSealed()
         && other.isSealed()
-        && !one.members().equals(other.members());
+        && !one.isOfSameSet(other);
   }
 }

@@ -11,12 +11,13 @@ import org.jspecify.annotations.Nullable;
  * @param epoch the number of the set; 0 if the nodes keep no record of it
  * @param names the names of the members, sorted; empty if the nodes keep no record
  * @param mask a bit for each member, by the number that this client has given to the node
+ * @param maxLeaseMillis the longest lease time of this client; 0 if the nodes keep no record
  */
-public record Members(long epoch, List<String> names, long mask) {
+public record Members(long epoch, List<String> names, long mask, long maxLeaseMillis) {
 
   /** All of this many nodes, which keep no record. */
   public static Members all(int nodes) {
-    return new Members(0, List.of(), (1L << nodes) - 1);
+    return new Members(0, List.of(), (1L << nodes) - 1, 0);
   }
 
   /** How many they are, reachable or not. */
@@ -40,6 +41,7 @@ public record Members(long epoch, List<String> names, long mask) {
 
   /** Whether a vote of the node that has this record counts in a round of these members. */
   boolean admittedBy(@Nullable NodeRecord record) {
-    return record == null || record.admits(epoch, names);
+    return record == null
+        || (record.admits(epoch, names) && maxLeaseMillis <= record.longestGranted());
   }
 }

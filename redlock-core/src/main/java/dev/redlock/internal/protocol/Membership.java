@@ -3,6 +3,8 @@ package dev.redlock.internal.protocol;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RecordChange;
+import dev.redlock.spi.RestartGuard;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -114,7 +116,7 @@ public final class Membership {
 
   /**
    * @param seeds how many nodes were configured; they have the first numbers
-   * @param maxLeaseMillis the longest lease time, for the first record
+   * @param maxLeaseMillis the longest lease time of this client
    * @param guardNanos after this time all leases that were granted before have ended
    */
   public Membership(int seeds, long maxLeaseMillis, long guardNanos, long nowNanos) {
@@ -182,7 +184,7 @@ public final class Membership {
     }
     if (current.exists()) {
       if (aliases.containsAll(current.members())) {
-        members = new Members(current.epoch(), current.members(), mask(nodes));
+        members = new Members(current.epoch(), current.members(), mask(nodes), maxLeaseMillis);
       }
       wanted = new HashSet<>(current.members());
       wanted.addAll(newest.members());
@@ -327,12 +329,16 @@ public final class Membership {
     }
     boolean fresh =
         current.exists()
-            ? confirmed && nowNanos - confirmedNanos <= guardNanos
+            ? confirmed && nowNanos - confirmedNanos <= Math.min(guardNanos, guardOf(current))
             : nowNanos - startNanos >= FIRST_RECORD_NANOS;
     if (reached.size() >= (fresh ? names.size() / 2 + 1 : names.size())) {
       starting |= !current.exists();
       reached.stream().filter(i -> nodes.get(i).isEmpty()).forEach(i -> tells.add(tell(i, record)));
     }
+  }
+
+  private static long guardOf(NodeRecord set) {
+    return RestartGuard.guardTime(Duration.ofMillis(set.maxLeaseMillis())).toNanos();
   }
 
   private Tell tell(int node, NodeRecord record) {
@@ -370,6 +376,14 @@ public final class Membership {
     return objections;
   }
 
+  private String longerThan(NodeRecord record) {
+    return "its record holds maxLeaseTime "
+        + record.longestGranted()
+        + " ms, and this client uses "
+        + maxLeaseMillis
+        + " ms: raise that of the nodes first, or lower that of this client";
+  }
+
   private @Nullable String objection(Seen node, boolean member) {
     if (!current.exists() || starting) {
       return node.keepsRecord() ? WAITS : null;
@@ -380,6 +394,11 @@ public final class Membership {
     if (!node.keepsRecord() && current.epoch() > 1) {
       return "shows no record of the set, which has changed: " + current;
     }
-    return node.isEmpty() ? "has no record of the set yet: " + current : null;
+    if (node.isEmpty()) {
+      return "has no record of the set yet: " + current;
+    }
+    return node.says() && maxLeaseMillis > node.record().longestGranted()
+        ? longerThan(node.record())
+        : null;
   }
 }

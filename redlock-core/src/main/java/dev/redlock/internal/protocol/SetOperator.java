@@ -157,6 +157,7 @@ public final class SetOperator {
             ballot,
             ballot,
             longest,
+            current.maxLeaseMillis(),
             0);
   }
 
@@ -344,7 +345,7 @@ public final class SetOperator {
   }
 
   private static long guardNanos(NodeRecord set) {
-    return RestartGuard.guardTime(Duration.ofMillis(set.maxLeaseMillis())).toNanos();
+    return RestartGuard.guardTime(Duration.ofMillis(set.longestValid())).toNanos();
   }
 
   private boolean overtaken(List<Seen> nodes, NodeRecord writing) {

@@ -15,7 +15,7 @@ final class MembershipTest {
       new NodeRecord("", 3, List.of("a", "b", "d"), List.of("a", "b"), 3, 9, 9, 5_000, 7);
 
   private static final String REMEDY =
-      "; two lists of masters were used for one deployment. Stop the clients with the wrong list,"
+      "; two configurations were used for one deployment. Stop the clients with the wrong one,"
           + " and restart empty the masters that have its record";
 
   @Test
@@ -25,7 +25,8 @@ final class MembershipTest {
     assertThat(first.tells()).hasSize(3);
     assertThat(first.objections()).doesNotContainNull();
     Decision settled = set.settle();
-    assertThat(settled.members()).isEqualTo(new Members(1, List.of("a", "b", "c"), 7));
+    assertThat(settled.members())
+        .isEqualTo(new Members(1, List.of("a", "b", "c"), 7, SetFixture.MAX_LEASE));
     assertThat(settled.objections()).containsOnlyNulls();
     assertThat(set.record("b").name()).isEqualTo("b");
   }
@@ -132,6 +133,37 @@ final class MembershipTest {
   }
 
   @Test
+  void client_withLongerLeasesThanTheNodesAllow_countsNoVote_untilTheyAllowThem() {
+    SetFixture first = new SetFixture("a", "b", "c");
+    first.settle();
+    SetFixture longer = first.another(SetFixture.MAX_LEASE + 1, "a", "b", "c");
+    Decision refused = longer.settle();
+    assertThat(refused.objections())
+        .containsOnly(
+            "its record holds maxLeaseTime 5000 ms, and this client uses 5001 ms: raise that of the"
+                + " nodes first, or lower that of this client");
+    assertThat(refused.members().admittedBy(longer.record("a"))).isFalse();
+    SetFixture shorter = first.another(SetFixture.MAX_LEASE - 1, "a", "b", "c");
+    assertThat(shorter.settle().objections()).containsOnlyNulls();
+    longer.run(new SetOperator(null, null, 6_000, longer.ballot()), 60);
+    Decision allowed = longer.settle();
+    assertThat(allowed.objections()).containsOnlyNulls();
+    assertThat(allowed.members().admittedBy(longer.record("a"))).isTrue();
+  }
+
+  @Test
+  void firstRecords_withTwoLongestLeaseTimes_areAContradictionWithBoth() {
+    SetFixture set = new SetFixture("a", "b");
+    set.records.put("a", NodeRecord.first(List.of("a", "b"), 5_000).of("a"));
+    set.records.put("b", NodeRecord.first(List.of("a", "b"), 6_000).of("b"));
+    assertThat(set.review().objections())
+        .containsOnly(
+            "contradiction: a says epoch 1: a, b with maxLeaseTime 5000 ms, and b says epoch 1: a,"
+                + " b with maxLeaseTime 6000 ms"
+                + REMEDY);
+  }
+
+  @Test
   void memberThatRestartedEmpty_copiesTheWordOfOneOther() {
     SetFixture set = new SetFixture("a", "b", "c");
     set.settle();
@@ -202,7 +234,8 @@ final class MembershipTest {
     set.now += SetFixture.SECOND;
     Decision settled = set.settle();
     assertThat(set.names).containsExactly("c", "x", "a", "b", "d");
-    assertThat(settled.members()).isEqualTo(new Members(3, List.of("a", "b", "d"), 0b11100));
+    assertThat(settled.members())
+        .isEqualTo(new Members(3, List.of("a", "b", "d"), 0b11100, SetFixture.MAX_LEASE));
   }
 
   @Test
@@ -214,7 +247,8 @@ final class MembershipTest {
     first.hosts.put("10.0.0.3", "c");
     SetFixture other = first.another("10.0.0.1", "10.0.0.2", "10.0.0.3");
     Decision settled = other.settle();
-    assertThat(settled.members()).isEqualTo(new Members(1, List.of("a", "b", "c"), 7));
+    assertThat(settled.members())
+        .isEqualTo(new Members(1, List.of("a", "b", "c"), 7, SetFixture.MAX_LEASE));
     assertThat(settled.objections()).containsOnlyNulls();
     assertThat(settled.missing()).isEmpty();
     other.records.remove("b");

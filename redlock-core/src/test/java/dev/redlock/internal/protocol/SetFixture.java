@@ -29,13 +29,21 @@ final class SetFixture {
   long now = 100 * SECOND;
 
   SetFixture(String... seeds) {
+    this(MAX_LEASE, seeds);
+  }
+
+  private SetFixture(long maxLease, String... seeds) {
     names.addAll(List.of(seeds));
-    membership = new Membership(seeds.length, MAX_LEASE, GUARD, now);
+    membership = new Membership(seeds.length, maxLease, GUARD, now);
   }
 
   /** Another client of the same nodes. */
   SetFixture another(String... seeds) {
-    SetFixture other = new SetFixture(seeds);
+    return another(MAX_LEASE, seeds);
+  }
+
+  SetFixture another(long maxLease, String... seeds) {
+    SetFixture other = new SetFixture(maxLease, seeds);
     for (Map.Entry<String, NodeRecord> entry : records.entrySet()) {
       other.records.put(entry.getKey(), entry.getValue());
     }

@@ -89,6 +89,28 @@ final class SetOperatorTest {
   }
 
   @Test
+  void longestLeaseTime_whileItChanges_isGrantedAsTheShorter_andHeldAgainstAsTheLonger() {
+    set.settle();
+    for (long longest : List.of(9_000L, 6_000L)) {
+      set.now += SetFixture.SECOND;
+      long before = set.record("a").maxLeaseMillis();
+      long begun = set.now;
+      SetOperator change = new SetOperator(null, null, longest, set.ballot());
+      while (!set.step(change).done()) {
+        set.now += SetFixture.SECOND / 10;
+        NodeRecord record = set.record("a");
+        if (record.maxLeaseMillis() == longest && !record.isComplete()) {
+          assertThat(record.longestGranted()).isEqualTo(Math.min(before, longest));
+          assertThat(record.longestValid()).isEqualTo(Math.max(before, longest));
+        }
+      }
+      assertThat(set.now - begun).isGreaterThan(11 * SetFixture.SECOND);
+      assertThat(set.record("a").longestGranted()).isEqualTo(longest);
+      assertThat(set.record("a").longestValid()).isEqualTo(longest);
+    }
+  }
+
+  @Test
   void operatorThatDied_inEachPhase_isContinuedByAnother() {
     for (long floor = 1; floor <= 2; floor++) {
       SetFixture world = new SetFixture("a", "b", "c");

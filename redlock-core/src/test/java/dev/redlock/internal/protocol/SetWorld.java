@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -41,12 +42,21 @@ final class SetWorld {
     NO_PROMISES,
     /** Operators take a set for sealed on all members when a majority has sealed it. */
     MAJORITY_SEAL,
+    /** A change of the longest lease time counts when it begins, in both directions. */
+    RAISED_AT_ONCE,
+    /** Nodes stay out for the guard time of the client that asks, whatever their records say. */
+    OWN_GUARD,
+    /** Votes count also for leases that are longer than the record of the node allows. */
+    UNLIMITED_LEASES,
     /** Nodes restart empty at any time, also while a removed member was not told. */
     FORGETFUL
   }
 
   static final long MAX_LEASE = 5_000;
-  static final long GUARD = RestartGuard.guardTime(Duration.ofMillis(MAX_LEASE)).toMillis();
+
+  /** What an operator may raise it to. */
+  static final long LONG_LEASE = 12_000;
+
   static final long ROUND_TIMEOUT = 500;
   static final int POOL = 6;
   private static final int RESTARTS_IN_A_CHANGE = 2;
@@ -146,6 +156,10 @@ final class SetWorld {
     firstList = IntStream.rangeClosed(1, size).mapToObj(i -> "n" + i).toList();
   }
 
+  static long guard(long maxLease) {
+    return RestartGuard.guardTime(Duration.ofMillis(maxLease)).toMillis();
+  }
+
   boolean breaks(Break rule) {
     return broken.contains(rule);
   }
@@ -199,8 +213,8 @@ final class SetWorld {
       client.start(firstList);
     }
     if (count == 3 && chance(0.4)) {
-      boolean grow = chance(0.35);
-      at(11_000, grow ? this::growAround : this::changeAround);
+      double kind = random.nextDouble();
+      at(11_000, kind < 0.3 ? this::growAround : kind < 0.7 ? this::changeAround : this::lengthen);
       boolean quiet = chance(0.7);
       at(quiet ? 60_000 : between(1_000, 9_000), this::chaos);
       at(quiet ? 60_000 : between(3_000, 50_000), this::operate);
@@ -281,7 +295,7 @@ final class SetWorld {
 
   private static NodeRecord earlier(NodeRecord r) {
     long epoch = r.epoch() - 1;
-    return new NodeRecord("", epoch, r.before(), List.of(), epoch, 0, 0, r.maxLeaseMillis(), 0);
+    return new NodeRecord("", epoch, r.before(), List.of(), epoch, 0, 0, r.maxLeaseBefore(), 0);
   }
 
   void completed(NodeRecord set) {
@@ -429,6 +443,52 @@ final class SetWorld {
     if (chance(0.5)) {
       String lost = set.members().get(1);
       after(between(5_000, 12_000), () -> WorldOperator.removes(this, clients.get(0), lost));
+    }
+  }
+
+  /**
+   * A client has a long lease on two members, of which one restarts, while the operator raises the
+   * longest lease time; or before, or after it. Another client reaches that member and the third.
+   */
+  private void lengthen() {
+    NodeRecord set = clients.get(0).membership.current();
+    if (set.members().size() != 3) {
+      return;
+    }
+    WorldClient holder = clients.get(1);
+    WorldClient other = clients.get(2);
+    WorldNode a = node(set.members().get(0));
+    WorldNode c = node(set.members().get(2));
+    boolean known = chance(0.5);
+    boolean raised = chance(0.7);
+    if (!known) {
+      nodes.forEach(node -> other.cut(node, node == c ? 0 : 20_000));
+      clients.subList(0, 2).forEach(client -> client.cut(c, 40_000));
+    }
+    if (raised) {
+      new WorldOperator(this, clients.get(0), null, null, LONG_LEASE, false).start();
+    }
+    when(
+        () -> !known || !raised || complete.maxLeaseMillis() == LONG_LEASE,
+        () -> {
+          holder.restart(set.members(), LONG_LEASE);
+          holder.cut(c, 40_000);
+          when(
+              holder::holds,
+              () -> {
+                holder.pause(15_000);
+                clients.get(0).cut(known ? c : a, 15_000);
+                restart(a);
+                other.uncut(a);
+              });
+        });
+  }
+
+  private void when(BooleanSupplier condition, Runnable action) {
+    if (condition.getAsBoolean()) {
+      action.run();
+    } else if (!calm()) {
+      after(20, () -> when(condition, action));
     }
   }
 

@@ -23,6 +23,7 @@ final class WorldClient implements Nodes {
   private final SetWorld world;
   final int number;
   private int life;
+  long maxLease = SetWorld.MAX_LEASE;
   List<WorldLink> links = new ArrayList<>();
   private List<@Nullable String> objections = new ArrayList<>();
   private List<String> list = List.of();
@@ -69,7 +70,7 @@ final class WorldClient implements Nodes {
   WorldClient(SetWorld world, int number) {
     this.world = world;
     this.number = number;
-    membership = new Membership(1, SetWorld.MAX_LEASE, SetWorld.GUARD * MICRO, 0);
+    membership = new Membership(1, maxLease, SetWorld.guard(maxLease) * MICRO, 0);
     members = Members.all(1);
   }
 
@@ -84,7 +85,8 @@ final class WorldClient implements Nodes {
     inbox.clear();
     lease = null;
     asking = false;
-    membership = new Membership(seeds.size(), SetWorld.MAX_LEASE, SetWorld.GUARD * MICRO, nanos());
+    long limit = world.breaks(SetWorld.Break.UNLIMITED_LEASES) ? 0 : maxLease;
+    membership = new Membership(seeds.size(), limit, SetWorld.guard(maxLease) * MICRO, nanos());
     members = Members.all(seeds.size());
     for (String seed : seeds) {
       add(seed);
@@ -103,7 +105,13 @@ final class WorldClient implements Nodes {
 
   /** Another process with another list; what this one held, it forgets. */
   void restart(List<String> seeds) {
-    world.trace(() -> this + " restarts with " + seeds);
+    // One client never needs longer leases than each set allows.
+    boolean longer = number > 0 && world.chance(0.5);
+    restart(seeds, longer ? SetWorld.LONG_LEASE : SetWorld.MAX_LEASE);
+  }
+
+  void restart(List<String> seeds, long longestLease) {
+    world.trace(() -> this + " restarts with " + seeds + " and leases of " + longestLease);
     Lease held = lease;
     if (held != null) {
       held.ended = true;
@@ -111,6 +119,7 @@ final class WorldClient implements Nodes {
     links.forEach(WorldLink::close);
     world.operators.forEach(operator -> operator.clientRestarted(this));
     pausedUntil = world.now;
+    maxLease = longestLease;
     start(seeds);
   }
 
@@ -163,6 +172,10 @@ final class WorldClient implements Nodes {
     pausedUntil = world.now;
     resume();
     links.forEach(WorldLink::heal);
+  }
+
+  boolean holds() {
+    return lease != null;
   }
 
   long nanos() {
@@ -269,7 +282,7 @@ final class WorldClient implements Nodes {
       boolean out = members.epoch() > 0 && !members.contains(i) && !membership.isWanted(i);
       if (!out) {
         outside[i] = world.now;
-      } else if (!links.get(i).closed && world.now - outside[i] > SetWorld.GUARD) {
+      } else if (!links.get(i).closed && world.now - outside[i] > SetWorld.guard(maxLease)) {
         membership.forget(i);
         links.get(i).close();
       }
@@ -299,7 +312,7 @@ final class WorldClient implements Nodes {
       WorldLink link = links.get(i);
       int node = i;
       if (members.contains(i) && status(i).votes()) {
-        link.send(() -> link.node.acquire(round.id), code -> round.acquired(node, code));
+        link.send(() -> link.node.acquire(round.id, maxLease), code -> round.acquired(node, code));
       }
     }
     int in = life;
@@ -331,7 +344,7 @@ final class WorldClient implements Nodes {
     long hold =
         world.calm() || world.chance(0.7) ? world.between(10, 2_000) : world.between(2_000, 25_000);
     if (extended) {
-      world.after(SetWorld.MAX_LEASE / 3, () -> deliver(() -> extend(won)));
+      world.after(maxLease / 3, () -> deliver(() -> extend(won)));
     }
     world.after(hold, () -> deliver(() -> end(won, world.chance(0.8))));
     watch(won);
@@ -373,10 +386,11 @@ final class WorldClient implements Nodes {
       WorldLink link = links.get(i);
       int node = i;
       if (members.contains(i) && status(i).usable()) {
-        link.send(() -> link.node.extend(held.id), code -> round.extended(held, node, code));
+        link.send(
+            () -> link.node.extend(held.id, maxLease), code -> round.extended(held, node, code));
       }
     }
-    world.after(SetWorld.MAX_LEASE / 3, () -> deliver(() -> extend(held)));
+    world.after(maxLease / 3, () -> deliver(() -> extend(held)));
   }
 
   /** A round that asks the members with which it began. */
@@ -405,7 +419,7 @@ final class WorldClient implements Nodes {
       }
       if (votes >= of.quorum()) {
         decided = true;
-        granted(new Lease(WorldClient.this, id, of, sent + SetWorld.MAX_LEASE - DRIFT));
+        granted(new Lease(WorldClient.this, id, of, sent + maxLease - DRIFT));
       }
     }
 
@@ -435,7 +449,7 @@ final class WorldClient implements Nodes {
       if (votes >= of.quorum()) {
         decided = true;
         world.coverage.extensions++;
-        held.validUntil = sent + SetWorld.MAX_LEASE - DRIFT;
+        held.validUntil = sent + maxLease - DRIFT;
       } else if (lost >= of.blocking()) {
         decided = true;
         end(held, true);

@@ -29,7 +29,7 @@ final class WorldLink {
 
   private int knownRun;
   private long quarantinedSince;
-  private long quarantinedUntil;
+  private long lost = -1_000_000; // When the node may last have lost its keys.
   private int unread;
   private long cutUntil;
   private long slowUntil;
@@ -46,13 +46,18 @@ final class WorldLink {
   }
 
   NodeStatus status() {
-    boolean held = unread > 0 || world.now < quarantinedUntil;
+    boolean held = unread > 0 || world.now < lost + guard();
     State shown = state == State.VOTING && held ? State.QUARANTINED : state;
     long from = unread > 0 ? since : quarantinedSince;
-    long until = unread > 0 ? since + SetWorld.GUARD : quarantinedUntil;
+    long until = (unread > 0 ? since : lost) + guard();
     return shown == State.QUARANTINED
         ? new NodeStatus(shown, connection, from * MICRO, until * MICRO, "", false, record)
         : new NodeStatus(shown, connection, since * MICRO, 0, "", false, record);
+  }
+
+  private long guard() {
+    long longest = world.breaks(SetWorld.Break.OWN_GUARD) ? 0 : record.longestValid();
+    return SetWorld.guard(Math.max(client.maxLease, longest));
   }
 
   long connection() {
@@ -149,11 +154,11 @@ final class WorldLink {
     state = State.VOTING;
     since = world.now;
     record = hello.record;
-    long until = hello.started + SetWorld.GUARD;
     if (hello.run != knownRun) {
       knownRun = hello.run;
       quarantinedSince = world.now;
-      quarantinedUntil = until;
+      lost = hello.started;
+      long until = lost + guard();
       if (until > world.now) {
         world.at(until, () -> client.deliver(client::review));
       }
@@ -204,6 +209,7 @@ final class WorldLink {
   void onRecord(NodeRecord stored) {
     if (state == State.VOTING) {
       if (!stored.isOfSameSet(record)
+          || stored.maxLeaseBefore() != record.maxLeaseBefore()
           || stored.floor() != record.floor()
           || stored.sinceMicros() != record.sinceMicros()
           || !stored.name().equals(record.name())) {

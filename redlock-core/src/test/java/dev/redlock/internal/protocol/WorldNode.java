@@ -79,22 +79,22 @@ final class WorldNode {
     return owner == 0 || expiry <= world.now;
   }
 
-  ReplyCode acquire(long id) {
+  ReplyCode acquire(long id, long millis) {
     if (!isFree() && owner != id) {
       return ReplyCode.HELD;
     }
     owner = id;
-    expiry = world.now + SetWorld.MAX_LEASE;
+    expiry = world.now + millis;
     return ReplyCode.GRANTED;
   }
 
-  ReplyCode extend(long id) {
+  ReplyCode extend(long id, long millis) {
     if (!isFree() && owner != id) {
       return ReplyCode.LOST;
     }
     ReplyCode code = isFree() ? ReplyCode.REPAIRED : ReplyCode.EXTENDED;
     owner = id;
-    expiry = world.now + SetWorld.MAX_LEASE;
+    expiry = world.now + millis;
     return code;
   }
 

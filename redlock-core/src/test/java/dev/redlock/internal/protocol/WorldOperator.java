@@ -71,7 +71,7 @@ final class WorldOperator {
     }
     String in = others.isEmpty() ? null : others.get((int) world.between(0, others.size() - 1));
     String out = members.get((int) world.between(0, members.size() - 1));
-    int kind = (int) world.between(0, 9);
+    int kind = (int) world.between(0, 11);
     boolean grow = world.chance(world.growth);
     if (kind < 6 && grow && in != null && members.size() < 5) {
       new WorldOperator(world, client, in, null, 0, false).start();
@@ -86,8 +86,10 @@ final class WorldOperator {
               new WorldOperator(
                   world, client, addFirst ? null : in, addFirst ? out : null, 0, false);
       first.start();
-    } else if (kind == 9) {
-      new WorldOperator(world, client, null, null, world.between(4_000, 5_000), false).start();
+    } else if (kind > 8) {
+      boolean shorter = current.maxLeaseMillis() > SetWorld.MAX_LEASE && world.chance(0.8);
+      long longest = shorter ? SetWorld.MAX_LEASE : SetWorld.LONG_LEASE;
+      new WorldOperator(world, client, null, null, longest, false).start();
     }
   }
 
@@ -151,7 +153,7 @@ final class WorldOperator {
     NodeRecord current = client.membership.current();
     long now = client.nanos();
     if (world.breaks(Break.NO_WAIT)) {
-      now += ++ticks * SetWorld.GUARD * MICRO;
+      now += ++ticks * SetWorld.guard(SetWorld.LONG_LEASE) * MICRO;
     }
     Step step = operator.next(view(nodes, current), view(current), now);
     if (!step.progress().equals(progress)) {
@@ -248,6 +250,10 @@ final class WorldOperator {
   private Tell written(Tell tell) {
     NodeRecord record = tell.change().record();
     boolean open = tell.change().kind() == RecordChange.Kind.OPEN;
+    if (world.breaks(Break.RAISED_AT_ONCE) && open) {
+      NodeRecord raised = complete(record);
+      return new Tell(tell.node(), new RecordChange(tell.change().kind(), raised));
+    }
     if (world.breaks(Break.TWO_MEMBERS) && tell.change().kind() != RecordChange.Kind.PROMISE) {
       List<String> other =
           open
@@ -284,6 +290,21 @@ final class WorldOperator {
         r.ballot(),
         r.promised(),
         r.maxLeaseMillis(),
+        r.maxLeaseBefore(),
+        r.sinceMicros());
+  }
+
+  /** Allows the longest lease time of the set at once; no node knows that of the set before. */
+  private static NodeRecord complete(NodeRecord r) {
+    return new NodeRecord(
+        r.name(),
+        r.epoch(),
+        r.members(),
+        r.before(),
+        r.floor(),
+        r.ballot(),
+        r.promised(),
+        r.maxLeaseMillis(),
         r.sinceMicros());
   }
 
@@ -297,6 +318,7 @@ final class WorldOperator {
         r.ballot(),
         r.exists() ? promised : 0,
         r.maxLeaseMillis(),
+        r.maxLeaseBefore(),
         r.sinceMicros());
   }
 
@@ -310,6 +332,7 @@ final class WorldOperator {
         r.ballot(),
         r.promised(),
         r.maxLeaseMillis(),
+        r.maxLeaseBefore(),
         since);
   }
 

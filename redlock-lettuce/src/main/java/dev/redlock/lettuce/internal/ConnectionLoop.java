@@ -87,7 +87,7 @@ final class ConnectionLoop {
     time = context.time();
     label = context.label();
     keyPrefix = context.keyPrefix();
-    fenceLifeMillis = EncodedRequest.fenceLifeMillis(context.maxLeaseTime());
+    fenceLifeMillis = EncodedRequest.fenceLifeMillis(context.maxLeaseTime().toMillis());
     prober = new Prober(keyPrefix, context.maxLeaseTime().toMillis(), clustered);
     connector = new Connector(uri, options, resources.acquire(), time, label);
     listener = new GuardedListener(self, context.listener());
@@ -138,8 +138,12 @@ final class ConnectionLoop {
     return time.nanos();
   }
 
+  /** As long as the leases of all clients need, whose longest lease time may be greater. */
   long fenceLifeMillis() {
-    return fenceLifeMillis;
+    NodeRecord record = status.current().record();
+    return record == null
+        ? fenceLifeMillis
+        : Math.max(fenceLifeMillis, EncodedRequest.fenceLifeMillis(record.longestValid()));
   }
 
   void start() {
@@ -346,7 +350,7 @@ final class ConnectionLoop {
         .change(session, change)
         .thenApply(
             stored -> {
-              if (!apply(session, states -> states.onRecord(stored))) {
+              if (!apply(session, states -> states.onRecord(stored, now()))) {
                 throw new CompletionException(
                     new IOException("the connection ended when the server had replied"));
               }

@@ -43,10 +43,11 @@ import org.jspecify.annotations.Nullable;
  * record. From the invalidation until the marker is read the node does not vote.
  */
 public final class ConnectionStates {
-  private static final Duration SHORTEST_GUARD = Duration.ofSeconds(5);
+  /** Longer than each guard time. */
+  private static final long LONG_AGO_NANOS = Duration.ofDays(1).toNanos();
 
-  /** INFO reports whole seconds; this covers the rounding at both ends. */
-  private static final Duration ROUNDING = Duration.ofSeconds(2);
+  /** A record that says more is wrong: no client may have longer leases. */
+  private static final Duration LONGEST = Duration.ofHours(1);
 
   private static final String FLUSHED = "was flushed, or a proxy hid its restart";
   private static final String RESTARTED = "restarted: its run id changed";
@@ -55,8 +56,7 @@ public final class ConnectionStates {
 
   private final RestartGuard guard;
   private final boolean keepsRecords;
-  private final long maxLeaseMillis;
-  private final long guardNanos;
+  private final Duration maxLeaseTime;
 
   private State state = State.CONNECTING;
   private long connection = 1;
@@ -84,10 +84,10 @@ public final class ConnectionStates {
   private boolean markerUnread;
 
   /** The current quarantine, possibly over. */
-  private Hold hold = new Hold(0, 0, "");
+  private Hold hold;
 
   /** What {@link #hold} returns to if a flush turns out to be that of another data base. */
-  private Hold holdBeforeFlush = hold;
+  private Hold holdBeforeFlush;
 
   /** Flushes after which the marker has not been read yet. */
   private int uncheckedFlushes;
@@ -98,12 +98,14 @@ public final class ConnectionStates {
   /** The error with which the server replies to every request; null if there is none. */
   private @Nullable String erring;
 
-  /** A quarantine: its begin and end on the monotonic clock, and its reason. */
-  private record Hold(long sinceNanos, long untilNanos, String why) {
-    boolean lasts(long now) {
-      return untilNanos - now > 0;
-    }
-  }
+  /**
+   * A quarantine, which lasts until a guard time after the node may have lost its keys.
+   *
+   * @param sinceNanos its begin on the monotonic clock
+   * @param lostNanos when the node may last have lost its keys
+   * @param why the reason
+   */
+  private record Hold(long sinceNanos, long lostNanos, String why) {}
 
   /**
    * The states of a connection that is not there yet.
@@ -114,10 +116,10 @@ public final class ConnectionStates {
       RestartGuard guard, Duration maxLeaseTime, boolean keepsRecords, long nowNanos) {
     this.guard = guard;
     this.keepsRecords = keepsRecords;
-    this.maxLeaseMillis = maxLeaseTime.toMillis();
-    Duration time = maxLeaseTime.compareTo(SHORTEST_GUARD) < 0 ? SHORTEST_GUARD : maxLeaseTime;
-    this.guardNanos = time.plus(ROUNDING).toNanos();
+    this.maxLeaseTime = maxLeaseTime;
     this.stateSince = nowNanos;
+    hold = new Hold(nowNanos, nowNanos - LONG_AGO_NANOS, "");
+    holdBeforeFlush = hold;
   }
 
   /** The current status. */
@@ -128,7 +130,7 @@ public final class ConnectionStates {
               state,
               connection,
               hold.sinceNanos,
-              refusal == null ? hold.untilNanos : 0,
+              refusal == null ? until(hold) : 0,
               refusal == null ? hold.why : refusal,
               erring != null,
               known());
@@ -150,6 +152,21 @@ public final class ConnectionStates {
 
   private @Nullable NodeRecord known() {
     return keepsRecords ? record : null;
+  }
+
+  /** When the quarantine ends: all clients count with the longest lease that may be valid. */
+  private long until(Hold quarantine) {
+    NodeRecord known = record;
+    Duration longest = maxLeaseTime;
+    if (known != null && known.longestValid() > longest.toMillis()) {
+      Duration recorded = Duration.ofMillis(known.longestValid());
+      longest = recorded.compareTo(LONGEST) > 0 ? LONGEST : recorded;
+    }
+    return quarantine.lostNanos + RestartGuard.guardTime(longest).toNanos();
+  }
+
+  private boolean lasts(Hold quarantine, long now) {
+    return until(quarantine) - now > 0;
   }
 
   /**
@@ -204,14 +221,14 @@ public final class ConnectionStates {
     NodeIdentity identity = probe.identity();
     Probe.Marker marker = probe.marker();
     if (guard == RestartGuard.OFF) {
-      hold(now, now, "");
+      holdNot(now);
     } else if (identity == null) {
       if (READ_ONLY.equals(refusal)) {
-        hold(now, now + guardNanos, "replied like a replica (READONLY) a moment ago");
+        hold(now, now, "replied like a replica (READONLY) a moment ago");
       } else if (state == State.PROBING) {
         hold(
             now,
-            now + guardNanos,
+            now,
             "may have restarted: "
                 + probe.unknownRun()
                 + ", so each connection counts as a restart");
@@ -221,22 +238,22 @@ public final class ConnectionStates {
         && (wasReplica || !identity.runId().equals(runId))) {
       // The replica has the keys of its former master, whatever its own age. docs/cluster.md says
       // which of them it may lack.
-      hold(now, now, "");
+      holdNot(now);
     } else if (runId == null) {
       Hold before = hold;
       meet(identity, probe.masterForMicros(), now);
       // The age of a server that was flushed says nothing about its keys.
-      if (before.why.equals(FLUSHED) && before.untilNanos - hold.untilNanos > 0) {
-        hold(before.sinceNanos, before.untilNanos, before.why);
+      if (before.why.equals(FLUSHED) && before.lostNanos - hold.lostNanos > 0) {
+        hold(before.sinceNanos, before.lostNanos, before.why);
       }
     } else if (!runId.equals(identity.runId())) {
-      hold(now, now + guardNanos, RESTARTED);
+      hold(now, now, RESTARTED);
     } else if (wasReplica && !identity.replica()) {
-      hold(now, now + guardNanos, "was a replica a moment ago");
+      hold(now, now, "was a replica a moment ago");
     } else if (identity.promoted()
         && !probe.clustered()
         && !identity.replicationId().equals(replicationId)) {
-      hold(now, now + guardNanos, "was promoted from a replica since the last probe");
+      hold(now, now, "was promoted from a replica since the last probe");
     }
     if (guard != RestartGuard.OFF) {
       checkMarker(marker, now);
@@ -254,19 +271,19 @@ public final class ConnectionStates {
   /** The client sees this run of the server for the first time. */
   private void meet(NodeIdentity identity, long masterForMicros, long now) {
     boolean unknownAge = identity.uptimeSeconds() < 0;
-    long young = guardNanos - Math.max(0, identity.uptimeSeconds()) * 1_000_000_000L;
-    long promoted = identity.promoted() ? guardNanos - masterForMicros * 1_000 : 0;
-    if (promoted > Math.max(0, young)) {
+    long started = now - ageNanos(identity.uptimeSeconds(), 1_000_000_000);
+    long promoted = now - ageNanos(masterForMicros, 1_000);
+    if (identity.promoted() && promoted - started > 0) {
       hold(
           now,
-          now + promoted,
+          promoted,
           "was promoted from a replica and has been known as a master for only "
               + masterForMicros / 1_000_000
               + " s");
     } else {
       hold(
           now,
-          now + Math.max(0, young),
+          started,
           unknownAge
               ? "may have restarted just before this client first saw it: the server reports no"
                   + " uptime_in_seconds in INFO"
@@ -277,17 +294,21 @@ public final class ConnectionStates {
     }
   }
 
+  private static long ageNanos(long age, long unitNanos) {
+    return Math.min(Math.max(0, age), LONG_AGO_NANOS / unitNanos) * unitNanos;
+  }
+
   private void checkMarker(Probe.@Nullable Marker marker, long now) {
     if (marker != null && markerSince != 0 && marker.sinceMicros() != markerSince) {
       // A server that restarts empty loses its marker too: the cause is the restart.
       boolean restarted = hold.sinceNanos == now && hold.why.equals(RESTARTED);
       String lost = "its marker changed: it was flushed or lost its data";
-      hold(now, now + guardNanos, restarted ? RESTARTED : lost);
+      hold(now, now, restarted ? RESTARTED : lost);
     }
     if (marker == null && markerSince != 0 && state == State.PROBING) {
       // On a lasting connection the server reports a flush. A new marker needs a write. So a server
       // that refuses writes may have lost the marker that this client knew.
-      hold(now, now + guardNanos, "its marker, known before, cannot be read: it may be flushed");
+      hold(now, now, "its marker, known before, cannot be read: it may be flushed");
     }
     if (guard == RestartGuard.MARKER) {
       holdForAgeOf(marker, "its marker is too young", now);
@@ -298,13 +319,10 @@ public final class ConnectionStates {
 
   /** Extends the quarantine until the marker is old enough, unless it already lasts longer. */
   private void holdForAgeOf(Probe.@Nullable Marker marker, String why, long now) {
-    long remaining = guardNanos;
-    if (marker != null) {
-      long age = (marker.nowMicros() - marker.sinceMicros()) * 1_000;
-      remaining = age < 0 ? guardNanos : Math.max(0, guardNanos - age);
-    }
-    if (now + remaining - hold.untilNanos > 0 && remaining > 0) {
-      hold(hold.lasts(now) ? hold.sinceNanos : now, now + remaining, why);
+    long age = marker == null ? 0 : marker.nowMicros() - marker.sinceMicros();
+    long lost = now - ageNanos(age, 1_000);
+    if (lost - hold.lostNanos > 0) {
+      hold(lasts(hold, now) ? hold.sinceNanos : now, lost, why);
     }
   }
 
@@ -318,15 +336,22 @@ public final class ConnectionStates {
       markerSince = marker.sinceMicros();
     }
     markerUnread = marker == null;
-    onRecord(marker == null ? otherwise : marker.record());
+    keep(marker == null ? otherwise : marker.record());
   }
 
   /**
    * The server replied to a change of its record.
    *
-   * @param stored the record that it has now; null if it refuses to show it
+   * @param stored the record that it has now
    */
-  public void onRecord(@Nullable NodeRecord stored) {
+  public void onRecord(NodeRecord stored, long now) {
+    keep(stored);
+    if (isUsable()) {
+      settle(now);
+    }
+  }
+
+  private void keep(@Nullable NodeRecord stored) {
     if (keepsRecords) {
       if (isUsable() && !countVotesAlike(record, stored)) {
         connection++;
@@ -354,14 +379,6 @@ public final class ConnectionStates {
     }
     if (marker != null && marker.wire() != Probe.Marker.WIRE) {
       return wireRefusal(marker);
-    }
-    if (marker != null && marker.maxLeaseMillis() != maxLeaseMillis) {
-      return "its marker holds maxLeaseTime "
-          + marker.maxLeaseMillis()
-          + " ms, and this client uses "
-          + maxLeaseMillis
-          + " ms: all clients must use one value; to change it, stop all clients, wait until their"
-          + " leases are over, and delete the marker redlock:%node (with your key prefix)";
     }
     if (guard == RestartGuard.MARKER && marker == null) {
       return "its marker can be neither read nor written, as RestartGuard.MARKER requires";
@@ -417,7 +434,7 @@ public final class ConnectionStates {
     if (uncheckedFlushes++ == 0) {
       holdBeforeFlush = hold;
     }
-    hold = new Hold(now, now + guardNanos, why);
+    hold = new Hold(now, now, why);
     settle(now);
   }
 
@@ -434,12 +451,12 @@ public final class ConnectionStates {
     }
     boolean same = marker != null && markerSince != 0 && marker.sinceMicros() == markerSince;
     if (!same && guard != RestartGuard.OFF) {
-      holdBeforeFlush = new Hold(hold.sinceNanos, hold.untilNanos, FLUSHED);
+      holdBeforeFlush = new Hold(hold.sinceNanos, hold.lostNanos, FLUSHED);
     }
     onRead(marker, NodeRecord.NONE);
     if (marker != null && marker.wire() != Probe.Marker.WIRE) {
       refusal = wireRefusal(marker);
-    } else if (error != null && keepsRecords && !holdBeforeFlush.lasts(now)) {
+    } else if (error != null && keepsRecords && !lasts(holdBeforeFlush, now)) {
       refusal = "its marker cannot be read: " + error; // Until the next probe.
     }
     if (--uncheckedFlushes == 0) {
@@ -465,16 +482,20 @@ public final class ConnectionStates {
     }
   }
 
-  private void hold(long since, long until, String why) {
-    hold = new Hold(since, until, why);
+  private void hold(long since, long lost, String why) {
+    hold = new Hold(since, lost, why);
     holdBeforeFlush = hold;
   }
 
+  private void holdNot(long now) {
+    hold(now, now - LONG_AGO_NANOS, "");
+  }
+
   private void settle(long now) {
-    boolean held = refusal != null || uncheckedFlushes > 0 || hold.lasts(now);
+    boolean held = refusal != null || uncheckedFlushes > 0 || lasts(hold, now);
     if (held && state != State.QUARANTINED) {
-      if (!hold.lasts(now)) {
-        hold = new Hold(now, hold.untilNanos, hold.why);
+      if (!lasts(hold, now)) {
+        hold = new Hold(now, hold.lostNanos, hold.why);
       }
       enter(State.QUARANTINED, "", now);
     } else if (!held && state != State.VOTING) {

@@ -52,7 +52,6 @@ public record Probe(
   /**
    * The marker, as read or as just written.
    *
-   * @param maxLeaseMillis the longest lease time of the deployment that wrote it, in ms
    * @param sinceMicros node time when it was written, in microseconds
    * @param nowMicros node time when it was read, in microseconds
    * @param renewed whether a client that knew an earlier marker of this server found it missing.
@@ -62,28 +61,22 @@ public record Probe(
    * @param record what the server stores about the set of nodes; {@link NodeRecord#NONE} if nothing
    */
   public record Marker(
-      long maxLeaseMillis,
-      long sinceMicros,
-      long nowMicros,
-      boolean renewed,
-      String id,
-      long wire,
-      NodeRecord record) {
+      long sinceMicros, long nowMicros, boolean renewed, String id, long wire, NodeRecord record) {
     /** The version of keys and scripts that this client uses. */
     public static final long WIRE = 1;
 
     /** The first marker of its server. */
-    public Marker(long maxLeaseMillis, long sinceMicros, long nowMicros) {
-      this(maxLeaseMillis, sinceMicros, nowMicros, NodeRecord.NONE);
+    public Marker(long sinceMicros, long nowMicros) {
+      this(sinceMicros, nowMicros, NodeRecord.NONE);
     }
 
     /** The first marker of its server, with a record. */
-    public Marker(long maxLeaseMillis, long sinceMicros, long nowMicros, NodeRecord record) {
-      this(maxLeaseMillis, sinceMicros, nowMicros, false, "", WIRE, record);
+    public Marker(long sinceMicros, long nowMicros, NodeRecord record) {
+      this(sinceMicros, nowMicros, false, "", WIRE, record);
     }
 
     Marker with(NodeRecord other) {
-      return new Marker(maxLeaseMillis, sinceMicros, nowMicros, renewed, id, wire, other);
+      return new Marker(sinceMicros, nowMicros, renewed, id, wire, other);
     }
   }
 }

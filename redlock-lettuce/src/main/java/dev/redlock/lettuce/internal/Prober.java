@@ -204,7 +204,7 @@ final class Prober {
                     words -> {
                       long seconds = Long.parseLong(new String(words.get(0), US_ASCII));
                       long micros = Long.parseLong(new String(words.get(1), US_ASCII));
-                      return new Probe.Marker(0, 0, seconds * 1_000_000 + micros);
+                      return new Probe.Marker(0, seconds * 1_000_000 + micros);
                     }));
   }
 
@@ -291,7 +291,6 @@ final class Prober {
 
   private static Probe.Marker marker(List<Object> values) {
     return new Probe.Marker(
-        (Long) values.get(1),
         (Long) values.get(2),
         (Long) values.get(3),
         (Long) values.get(4) == 1,

@@ -1,11 +1,13 @@
 package dev.redlock.lettuce.internal;
 
+import static dev.redlock.spi.RecordChange.Kind.SEAL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
+import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.List;
@@ -37,7 +39,7 @@ class ConnectionStatesTest {
   }
 
   private static Probe.Marker marker(long sinceSeconds, long nowSeconds) {
-    return new Probe.Marker(MAX_LEASE.toMillis(), sinceSeconds * 1_000_000, nowSeconds * 1_000_000);
+    return new Probe.Marker(sinceSeconds * 1_000_000, nowSeconds * 1_000_000);
   }
 
   private static Probe probe(String runId, long uptime) {
@@ -102,7 +104,7 @@ class ConnectionStatesTest {
   @Test
   void guard_isAtLeastSevenSeconds() {
     states = new ConnectionStates(RestartGuard.UPTIME, Duration.ofMillis(100), true, now);
-    connect(new Probe(identity("a", 0, "master"), new Probe.Marker(100, 1_000_000, 2_000_000)));
+    connect(new Probe(identity("a", 0, "master"), new Probe.Marker(1_000_000, 2_000_000)));
     assertQuarantined(now, now + seconds(7));
   }
 
@@ -321,13 +323,37 @@ class ConnectionStatesTest {
   }
 
   @Test
-  void otherMaxLeaseTime_isRefusedWithBothValues_untilTheyAgree() {
-    connect(
-        new Probe(identity("a", OLD, "master"), new Probe.Marker(5_000, 1_000_000, 100_000_000)));
-    assertThat(states.refused()).isTrue();
-    assertThat(states.status().cause()).contains("5000 ms").contains("30000 ms");
-    states.onProbed(probe("a", OLD), now);
+  void recordThatAllowsLongerLeases_keepsANodeOutForTheirGuardTime() {
+    NodeRecord longer = NodeRecord.first(List.of("a:1"), 60_000).of("a:1");
+    connect(new Probe(identity("a", 40, "master"), holding(longer)));
+    assertQuarantined(now, now + seconds(62 - 40));
+
+    states = machine(RestartGuard.UPTIME);
+    connect(new Probe(identity("a", 40, "master"), marker(1)));
     assertVoting();
+    states.onRecord(longer, now);
+    assertQuarantined(now, now + seconds(62 - 40));
+    pass(seconds(22));
+    assertVoting();
+  }
+
+  @Test
+  void recordOfAChangeThatShortensLeases_keepsANodeOutForTheLongerOnes() {
+    List<String> set = List.of("a:1");
+    NodeRecord open = new NodeRecord("a:1", 2, set, set, 1, 9, 9, 10_000, 60_000, 0);
+    connect(new Probe(identity("a", 0, "master"), holding(open)));
+    assertQuarantined(now, now + seconds(62));
+    states.onRecord(NodeRecord.after(open, new RecordChange(SEAL, open), 7).complete(), now);
+    assertQuarantined(now, now + GUARD);
+  }
+
+  @Test
+  void recordWithAnEndlessLeaseTime_keepsANodeOutForAnHour() {
+    connect(
+        new Probe(
+            identity("a", 0, "master"),
+            holding(NodeRecord.first(List.of("a:1"), 9_000_000_000_000_000L).of("a:1"))));
+    assertQuarantined(now, now + seconds(3_602));
   }
 
   @Test
@@ -471,8 +497,7 @@ class ConnectionStatesTest {
   }
 
   private static Probe.Marker renewed(long age) {
-    return new Probe.Marker(
-        MAX_LEASE.toMillis(), 100_000_000, (100 + age) * 1_000_000, true, "m", 1, NodeRecord.NONE);
+    return new Probe.Marker(100_000_000, (100 + age) * 1_000_000, true, "m", 1, NodeRecord.NONE);
   }
 
   @Test
@@ -532,7 +557,7 @@ class ConnectionStatesTest {
       new NodeRecord("a:1", 3, List.of("a:1", "b:1"), List.of("a:1"), 2, 0, 0, 30_000, 50);
 
   private static Probe.Marker holding(NodeRecord record) {
-    return new Probe.Marker(MAX_LEASE.toMillis(), 1_000_000, 100_000_000_000L, record);
+    return new Probe.Marker(1_000_000, 100_000_000_000L, record);
   }
 
   private static NodeRecord promising(NodeRecord r, long promised, long ballot) {
@@ -582,7 +607,7 @@ class ConnectionStatesTest {
     connect(oldServer(holding(FIRST)));
     for (NodeRecord other : others) {
       long number = states.status().connection();
-      states.onRecord(other);
+      states.onRecord(other, now);
       assertThat(states.status().record()).isEqualTo(other);
       assertThat(states.status().connection()).as("%s", other).isEqualTo(number + 1);
       states.onProbed(oldServer(holding(FIRST)), now);
@@ -596,7 +621,7 @@ class ConnectionStatesTest {
   void promises_areStored_butDoNotRaiseTheConnectionNumber() {
     long number = connect(oldServer(holding(FIRST))).connection();
     NodeRecord promised = promising(FIRST, 9, 8);
-    states.onRecord(promised);
+    states.onRecord(promised, now);
     assertThat(states.status().record()).isEqualTo(promised);
     assertThat(states.status().connection()).isEqualTo(number);
   }
@@ -691,8 +716,7 @@ class ConnectionStatesTest {
   @Test
   void markerOfAnotherWireVersion_isRefused_untilItSaysThisOne() {
     Probe.Marker second =
-        new Probe.Marker(
-            MAX_LEASE.toMillis(), 1_000_000, 100_000_000_000L, false, "", 2, NodeRecord.NONE);
+        new Probe.Marker(1_000_000, 100_000_000_000L, false, "", 2, NodeRecord.NONE);
     connect(oldServer(second));
     assertQuarantined(now, 0);
     assertThat(states.status().cause())

@@ -18,7 +18,7 @@ class ObjectionTest {
   void objection_toAnOldMaster_keepsItOutUntilItIsWithdrawn() {
     for (RestartGuard guard : RestartGuard.values()) {
       ConnectionStates states = new ConnectionStates(guard, Duration.ofSeconds(30), true, 0);
-      Probe probe = new Probe(OLD_MASTER, new Probe.Marker(30_000, 1, 99_000_000_000L));
+      Probe probe = new Probe(OLD_MASTER, new Probe.Marker(1, 99_000_000_000L));
       states.onConnected(1);
       states.onProbed(probe, "is the same server as another", 2);
       assertThat(states.status().state()).isEqualTo(State.QUARANTINED);

@@ -174,8 +174,7 @@ final class SimNode {
     if (markerMicros == 0) {
       markerMicros = clock();
     }
-    return new Probe.Marker(
-        world.scenario.maxLeaseNanos / Scenario.MS, markerMicros, clock(), record);
+    return new Probe.Marker(markerMicros, clock(), record);
   }
 
   /** What it stores about the node set. */

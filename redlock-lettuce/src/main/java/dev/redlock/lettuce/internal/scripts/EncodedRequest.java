@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -80,8 +79,8 @@ public final class EncodedRequest {
    * How long a fence key lives after the last lease: longer than any lease plus the token window.
    * The order of tokens therefore does not depend on it, and an unused name leaves no key behind.
    */
-  public static long fenceLifeMillis(Duration maxLeaseTime) {
-    return 2 * maxLeaseTime.toMillis() + 60_000;
+  public static long fenceLifeMillis(long maxLeaseMillis) {
+    return 2 * maxLeaseMillis + 60_000;
   }
 
   /** Encodes the request; a release publishes no hint. */

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 /** A {@link NodeRecord} as the scripts take and reply it; {@code record_fields.lua} says how. */
 public final class RecordFields {
   /** How many elements of a reply a record takes. */
-  public static final int COUNT = 9;
+  public static final int COUNT = 10;
 
   private static final String BETWEEN = "\n";
 
@@ -38,7 +38,8 @@ public final class RecordFields {
         Long.toString(given.floor()),
         Long.toString(given.ballot()),
         Long.toString(given.promised()),
-        Long.toString(given.maxLeaseMillis()));
+        Long.toString(given.maxLeaseMillis()),
+        Long.toString(given.maxLeaseBefore()));
   }
 
   private static void requireName(String name) {
@@ -66,7 +67,8 @@ public final class RecordFields {
         Long.parseLong(words.get(5)),
         Long.parseLong(words.get(6)),
         Long.parseLong(words.get(7)),
-        Long.parseLong(words.get(8)));
+        Long.parseLong(words.get(8)),
+        Long.parseLong(words.get(9)));
   }
 
   private static List<String> names(String text) {

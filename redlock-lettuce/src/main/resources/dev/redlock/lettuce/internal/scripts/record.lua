@@ -9,25 +9,25 @@
 local time = redis.call('TIME')
 local now = string.format('%.0f', time[1] * 1000000 + time[2])
 -- include record_fields.lua
-local kind, given = ARGV[1], {unpack(ARGV, 2, 9)}
+local kind, given = ARGV[1], {unpack(ARGV, 2, 10)}
 local epoch, floor, ballot, promised =
   tonumber(record[2]), tonumber(record[5]), tonumber(record[6]), tonumber(record[7])
 local newEpoch, newFloor, newBallot, newPromised =
   tonumber(given[2]), tonumber(given[5]), tonumber(given[6]), tonumber(given[7])
-local sameSet = epoch == newEpoch and record[3] == given[3]
+local sameSet = epoch == newEpoch and record[3] == given[3] and tonumber(record[8]) == tonumber(given[8])
 local changed = false
 
 -- The floor never falls.
 local function raise(to, text)
   if to > floor then
-    record[5], record[9], changed = text, now, true
+    record[5], record[10], changed = text, now, true
   end
 end
 
 local function write(to, text, asBallot, asPromised)
   local own = record[1] ~= '' and record[1] or given[1]
   raise(to, text)
-  record = {own, given[2], given[3], given[4], record[5], asBallot, asPromised, given[8], record[9]}
+  record = {own, given[2], given[3], given[4], record[5], asBallot, asPromised, given[8], given[9], record[10]}
   changed = true
 end
 
@@ -42,7 +42,7 @@ elseif kind == 'TELL' then
   -- An open set counts as written by its operator, which the node may have promised to refuse.
   local open = newFloor ~= newEpoch
   local newer = newEpoch > epoch and not (open and newBallot < promised)
-  local chosen = epoch == newEpoch and not open and floor ~= epoch and record[3] ~= given[3]
+  local chosen = epoch == newEpoch and not open and floor ~= epoch and not sameSet
   if newer or chosen then
     -- A member that has lost its record has forgotten whom it has promised to refuse.
     local promise = now
@@ -54,7 +54,7 @@ elseif kind == 'TELL' then
     raise(newFloor, given[5])
     -- An operator has found that the change is complete.
     if not open and given[4] == '' and record[4] ~= '' then
-      record[4], changed = '', true
+      record[4], record[9], changed = '', record[8], true
     end
   end
 elseif kind == 'PROMISE' then
@@ -79,7 +79,7 @@ end
 
 if changed then
   local values = {}
-  for i = 1, 9 do
+  for i = 1, 10 do
     values[2 * i - 1], values[2 * i] = fields[i], record[i]
   end
   redis.call('HSET', KEYS[1], unpack(values))

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -196,7 +195,7 @@ class EncodedRequestTest {
 
   @Test
   void fenceLife_isLongerThanAnyLeaseAndWindow() {
-    assertThat(EncodedRequest.fenceLifeMillis(Duration.ofSeconds(30))).isEqualTo(120_000);
+    assertThat(EncodedRequest.fenceLifeMillis(30_000)).isEqualTo(120_000);
   }
 
   @Test
