@@ -86,6 +86,7 @@ class RecordScriptIT {
             ballot(),
             ballot(),
             30_000 + random.nextInt(3),
+            30_000 + random.nextInt(3),
             random.nextInt(9));
     return new RecordChange(kind, given);
   }
@@ -125,7 +126,8 @@ class RecordScriptIT {
             "floor",
             "ballot",
             "promised",
-            "recordMaxLease",
+            "maxLeaseTime",
+            "maxLeaseBefore",
             "recordSince")) {
       server.flush();
       marker();

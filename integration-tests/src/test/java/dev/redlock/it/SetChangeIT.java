@@ -249,6 +249,63 @@ class SetChangeIT {
     }
   }
 
+  private Redlock client(Duration longest) {
+    Redlock client =
+        Redlock.builder()
+            .nodes(nodes.get(0).uri(), nodes.get(1).uri(), nodes.get(2).uri())
+            .maxLeaseTime(longest)
+            .restartGuard(RestartGuard.OFF)
+            .build();
+    clients.add(client);
+    return client;
+  }
+
+  private static void change(Redlock operator, Duration longest) throws Exception {
+    operator
+        .operations()
+        .changeMaxLeaseTime(longest, step -> {})
+        .toCompletableFuture()
+        .get(60, SECONDS);
+  }
+
+  @Test
+  void longestLeaseTime_isRaisedAndLowered_whileLeasesAreHeld() throws Exception {
+    Duration longer = LONGEST.plusSeconds(1);
+    Redlock shortOne = client(LONGEST);
+    awaitMembers(shortOne, 0, 1, 2);
+    Redlock longOne = client(longer);
+    Eventually.holds(
+        () ->
+            longOne.operations().nodes().stream()
+                .allMatch(
+                    node ->
+                        node.cause()
+                            .startsWith(
+                                "its record holds maxLeaseTime 2000 ms, and this client uses 3000"
+                                    + " ms")),
+        nodes);
+    Lease held = shortOne.lock("held").acquire(Duration.ofSeconds(5));
+    try (Busy busy = new Busy(shortOne, "busy")) {
+      change(shortOne, longer);
+      awaitMembers(longOne, 0, 1, 2);
+      longOne.lock("long").acquire(Duration.ofSeconds(5)).close();
+      assertThatThrownBy(() -> change(longOne, LONGEST))
+          .rootCause()
+          .hasMessage(
+              "this client uses maxLeaseTime 3000 ms, which is longer than 2000 ms: lower that of"
+                  + " all clients first");
+      change(shortOne, LONGEST);
+      Eventually.holds(
+          () ->
+              longOne.operations().nodes().stream()
+                  .noneMatch(node -> node.state() == NodeState.State.VOTING),
+          nodes);
+      System.out.println("longest gap " + busy.longestGap());
+    }
+    assertThat(held.isValid()).isTrue();
+    held.close();
+  }
+
   @Test
   @Tag("thorough")
   void masterThatDiesAfterTheCall_isRemovedBeforeTheNewOneIsAdded() throws Exception {

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.TreeSet;
@@ -56,6 +57,7 @@ final class SetChange {
   private final ClientContext context;
   private final SetKeeper set;
   private final Queue<Goal> goals;
+  private final List<String> additions;
   private final Consumer<String> progress;
   private final CompletableFuture<List<String>> result = new CompletableFuture<>();
 
@@ -69,6 +71,7 @@ final class SetChange {
     this.context = context;
     set = context.set();
     this.goals = new ArrayDeque<>(goals);
+    additions = goals.stream().map(Goal::add).filter(Objects::nonNull).toList();
     this.progress = progress;
   }
 
@@ -200,6 +203,9 @@ final class SetChange {
       return null;
     }
     if (remove != null && current.isComplete() && !current.members().contains(remove)) {
+      if (isReplaced(current)) {
+        return null; // The same call has done it before.
+      }
       fail(remove + " is no member of the set: " + current);
       return null;
     }
@@ -235,6 +241,10 @@ final class SetChange {
                 + "], and this client cannot reach "
                 + unreachable
                 + "; a member that is gone for good has to be removed or replaced first");
+  }
+
+  private boolean isReplaced(NodeRecord current) {
+    return additions.stream().anyMatch(current.members()::contains);
   }
 
   private boolean isRemovedNext(String name) {

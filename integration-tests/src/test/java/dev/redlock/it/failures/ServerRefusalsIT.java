@@ -54,7 +54,7 @@ class ServerRefusalsIT {
    * A node whose marker cannot be read after a change is quarantined until it is probed; at first
    * it does not know why.
    */
-  private static void assertBothSay(Redlock redlock, String kind) {
+  private void assertBothSay(Redlock redlock, String kind) {
     Eventually.holds(
         () ->
             refused(redlock).subList(0, 2).stream()

@@ -33,7 +33,8 @@ final class SetMasters implements AutoCloseable {
     "floor",
     "ballot",
     "promised",
-    "recordMaxLease",
+    "maxLeaseTime",
+    "maxLeaseBefore",
     "recordSince"
   };
 
@@ -136,7 +137,8 @@ final class SetMasters implements AutoCloseable {
         number(words.get(5)),
         number(words.get(6)),
         number(words.get(7)),
-        number(words.get(8)));
+        number(words.get(8)),
+        number(words.get(9)));
   }
 
   private static long number(Object text) {

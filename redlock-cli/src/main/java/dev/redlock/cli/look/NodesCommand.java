@@ -81,7 +81,7 @@ public final class NodesCommand extends Look {
   static Json put(Json json, NodeRecord record) {
     return json.put("epoch", record.epoch())
         .put("floor", record.floor())
-        .put("maxLeaseTimeMillis", record.longestGranted())
-        .putAll("members", record.members().stream().map(Json::quoted).toList());
+        .putAll("members", record.members().stream().map(Json::quoted).toList())
+        .put("maxLeaseTimeMillis", record.longestGranted());
   }
 }

@@ -121,6 +121,17 @@ class NodesIT {
   }
 
   @Test
+  void maxLeaseTime_isRaisedForAllNodes_andShownAsJson() {
+    Captured seen = redlock("nodes", "max-lease-time", "2500ms");
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.OK);
+    assertThat(redlock("nodes", "--json").out().lines())
+        .hasSize(3)
+        .allMatch(line -> line.contains("\"epoch\":2,") && line.contains("Millis\":2500}"));
+    assertThat(redlock("nodes", "max-lease-time", "1s").err())
+        .contains("this client uses maxLeaseTime 2000 ms, which is longer than 1000 ms");
+  }
+
+  @Test
   @Tag("thorough")
   void deadMaster_isReplaced_andApplicationsFollow() {
     servers.get(2).kill();

@@ -23,6 +23,7 @@ local longest, since, id = tonumber(stored[1]), tonumber(stored[2]), stored[3]
 local set, renewed, masterFor = 0, stored[4] and 1 or 0, 0
 if not (longest and since and id) then
   longest, since, id, set = tonumber(ARGV[1]), now, ARGV[3], 1
+  redis.call('DEL', KEYS[1])
   redis.call('HSET', KEYS[1], 'maxLeaseTime', ARGV[1], 'since', string.format('%.0f', now), 'id', id, 'wire', '1')
 end
 local known = tonumber(ARGV[2])

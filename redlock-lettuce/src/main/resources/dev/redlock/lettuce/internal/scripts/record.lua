@@ -53,7 +53,7 @@ elseif kind == 'TELL' then
   elseif sameSet then
     raise(newFloor, given[5])
     -- An operator has found that the change is complete.
-    if not open and given[4] == '' and record[4] ~= '' then
+    if not open and given[4] == '' and (record[4] ~= '' or record[9] ~= record[8]) then
       record[4], record[9], changed = '', record[8], true
     end
   end
