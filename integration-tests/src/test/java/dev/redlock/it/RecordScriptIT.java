@@ -85,7 +85,7 @@ class RecordScriptIT {
             Math.max(1, (same ? stored.epoch() : epoch) - random.nextInt(2)),
             ballot(),
             ballot(),
-            30_000 + random.nextInt(3),
+            same ? stored.maxLeaseMillis() : 30_000 + random.nextInt(3),
             30_000 + random.nextInt(3),
             random.nextInt(9));
     return new RecordChange(kind, given);
