@@ -65,7 +65,7 @@ final class ClientContext {
   ClientContext(Assembly.Parts parts, Platform platform) {
     this.platform = platform;
     failures = platform.failures(log);
-    randomness = platform.randomness(HolderMark.suffix(parts.label()));
+    randomness = platform.randomness(HolderMark.suffix(parts.label()), systemTime);
     processName = randomness.leaseId().substring(0, 12);
     Time given = parts.time();
     time = given == null ? systemTime : new GuardedTime(given, systemTime, failures);

@@ -81,6 +81,7 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
   @Override
   public void onClock(LockNode node, long nodeMicros, long sentNanos, long answeredNanos) {
     int index = context.nodes.indexOf(node);
+    context.randomness.probed(index, nodeMicros);
     context.nodes.heard(index, sentNanos, answeredNanos, nodeMicros);
     doctor.clockRead(index);
   }

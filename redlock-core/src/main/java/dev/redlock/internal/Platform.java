@@ -3,6 +3,7 @@ package dev.redlock.internal;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.Time;
+import java.security.SecureRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -23,9 +24,10 @@ class Platform {
 
   /**
    * @param suffix what follows each lease id
+   * @param clock the clock of the machine, which runs on in each copy of this process
    */
-  Randomness randomness(String suffix) {
-    return new SecureRandomness(suffix);
+  Randomness randomness(String suffix, Time clock) {
+    return new SecureRandomness(suffix, new SecureRandom(), clock::nanos);
   }
 
   FailureLog failures(Logger log) {

@@ -9,7 +9,9 @@ public interface NodeListener {
   void onStatus(LockNode node);
 
   /**
-   * A probe read the node's clock: the first estimate of its offset.
+   * A probe read the node's clock: the first estimate of its offset. The node calls this for each
+   * new connection before it sends a request there, because lease ids depend on what this
+   * connection, and no other, was told.
    *
    * @param nodeMicros the node's clock, in microseconds since 1970
    * @param sentNanos when the client sent the request, on {@link Time#nanos()}

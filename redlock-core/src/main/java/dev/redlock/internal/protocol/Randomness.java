@@ -16,4 +16,12 @@ public interface Randomness {
 
   /** A new lease id: 160 random bits, never the same twice. */
   String leaseId();
+
+  /**
+   * A node was probed on a new connection, or again. Called before the connection is used. Lease
+   * ids that were drawn ahead are not used any more.
+   *
+   * @param nodeMicros the node's clock at that moment, in microseconds
+   */
+  default void probed(int node, long nodeMicros) {}
 }

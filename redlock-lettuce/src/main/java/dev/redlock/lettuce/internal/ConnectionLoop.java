@@ -207,7 +207,7 @@ final class ConnectionLoop {
             (result, failure) -> {
               deadline.cancel();
               if (result != null) {
-                reportClock(result.probe(), sentNanos);
+                reportClock(result.probe(), sentNanos); // Lease ids change before it opens.
                 onProbed(session, result);
               } else {
                 Throwable why = Objects.requireNonNull(failure);

@@ -27,6 +27,11 @@ public record Probe(
     this(identity, identity == null, marker, marker == null ? 0 : marker.nowMicros(), false, 0);
   }
 
+  /** The same, with the node's clock. */
+  Probe at(long micros) {
+    return new Probe(identity, infoRefused, marker, micros, clustered, masterForMicros);
+  }
+
   Probe withMasterFor(long micros) {
     return new Probe(identity, infoRefused, marker, nowMicros, clustered, micros);
   }

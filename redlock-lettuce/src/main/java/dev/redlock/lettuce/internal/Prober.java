@@ -116,7 +116,27 @@ final class Prober {
                 refused.add(NO_PERMISSION + "CLIENT TRACKING (waiters receive no invalidations)");
               }
               return new Result(found.probe(), tracked, refused);
-            });
+            })
+        .thenCompose(result -> withClock(session, result));
+  }
+
+  /**
+   * Lease ids depend on the time that the node says on each new connection, also if the marker may
+   * not be read. Whoever may run the scripts of locks may run TIME.
+   */
+  private CompletionStage<Result> withClock(NodeSession session, Result result) {
+    if (result.probe().nowMicros() != 0) {
+      return CompletableFuture.completedStage(result);
+    }
+    return time(session)
+        .thenApply(
+            reply ->
+                reply.value() == null
+                    ? result
+                    : new Result(
+                        result.probe().at(reply.value().nowMicros()),
+                        result.tracking(),
+                        result.refused()));
   }
 
   /** Asks for identity, clock and marker only; for a connection that was probed before. */

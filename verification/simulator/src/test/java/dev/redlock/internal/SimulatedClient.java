@@ -121,7 +121,7 @@ public final class SimulatedClient {
     }
 
     @Override
-    Randomness randomness(String suffix) {
+    Randomness randomness(String suffix, Time clock) {
       return world.randomness();
     }
 
