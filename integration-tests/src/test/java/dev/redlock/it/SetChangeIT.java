@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeRecord;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
@@ -290,5 +292,47 @@ class SetChangeIT {
                 + "], and this client cannot reach "
                 + name(2)
                 + "; a member that is gone for good has to be removed or replaced first");
+  }
+
+  private static String refusal(CompletionStage<List<String>> change) {
+    return assertThatThrownBy(() -> change.toCompletableFuture().get(60, SECONDS))
+        .rootCause()
+        .actual()
+        .getMessage();
+  }
+
+  @Test
+  void masterOfAnotherDeployment_isRefused_andTheClientGoesOn() {
+    Redlock operator = client(0, 1, 2);
+    Redlock stranger = client(3, 4);
+    awaitMembers(operator, 0, 1, 2);
+    awaitMembers(stranger, 3, 4);
+    assertThat(refusal(operator.operations().addNode(nodes.get(3).uri(), step -> {})))
+        .contains("belongs to another set");
+    try (Lease lease = operator.lock("x").acquire(Duration.ofSeconds(1))) {
+      assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void masterOfAnotherDeployment_withALowerEpoch_keepsItsSet() throws Exception {
+    Redlock operator = client(0);
+    awaitMembers(operator, 0);
+    operator
+        .operations()
+        .addNode(nodes.get(1).uri(), step -> {})
+        .toCompletableFuture()
+        .get(60, SECONDS);
+    Redlock stranger = client(3);
+    Redlock another = client(3);
+    awaitMembers(stranger, 3);
+    awaitMembers(another, 3);
+    LockOptions once = LockOptions.builder().leaseTime(LONGEST).autoExtend(false).build();
+    Lease held = stranger.lock("x", once).acquire(Duration.ofSeconds(5));
+    assertThat(refusal(operator.operations().addNode(nodes.get(3).uri(), step -> {})))
+        .contains("belongs to another set");
+    assertThat(another.lock("x").tryAcquire()).isEmpty();
+    assertThat(held.isValid()).isTrue();
+    assertThat(members(another)).isEqualTo(names(3));
   }
 }

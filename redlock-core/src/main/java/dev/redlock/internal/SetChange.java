@@ -266,7 +266,7 @@ final class SetChange {
     }
     if (record == null) {
       fail(name + " keeps no record of the set");
-    } else if (record.epoch() > current.epoch() || isAlien(record, current)) {
+    } else if (isAlien(record, current)) {
       fail(
           name
               + " belongs to another set ("
@@ -291,9 +291,19 @@ final class SetChange {
     return null;
   }
 
-  /** Whether it has the record of a set that never led to this one. */
+  /**
+   * Whether it has the record of a set that did not lead to this one. A former member was told that
+   * it is none; the next set was opened on it by an operator that has ended.
+   */
   private static boolean isAlien(NodeRecord record, NodeRecord current) {
-    return record.exists() && record.epoch() == current.epoch() && !record.isOfSameSet(current);
+    if (!record.exists()) {
+      return false;
+    } else if (record.epoch() > current.epoch()) {
+      return record.epoch() > current.epoch() + 1 || !record.before().equals(current.members());
+    }
+    return record.epoch() == current.epoch()
+        ? !record.isOfSameSet(current)
+        : record.members().contains(record.name());
   }
 
   private long skewMicros(int node) {
