@@ -335,4 +335,30 @@ class SetChangeIT {
     assertThat(held.isValid()).isTrue();
     assertThat(members(another)).isEqualTo(names(3));
   }
+
+  @Test
+  void defaultOptionsForShortLocks_doNotEndAChange() throws Exception {
+    LockOptions once =
+        LockOptions.builder()
+            .leaseTime(LONGEST)
+            .holdCap(LONGEST)
+            .autoExtend(false)
+            .minimumHold(LONGEST)
+            .build();
+    Redlock operator =
+        Redlock.builder()
+            .nodes(nodes.get(0).uri())
+            .maxLeaseTime(LONGEST)
+            .restartGuard(RestartGuard.OFF)
+            .defaults(once)
+            .build();
+    clients.add(operator);
+    assertThat(
+            operator
+                .operations()
+                .addNode(nodes.get(1).uri(), step -> {})
+                .toCompletableFuture()
+                .get(60, SECONDS))
+        .isEqualTo(names(0, 1));
+  }
 }

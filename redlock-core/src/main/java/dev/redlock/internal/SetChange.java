@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.SetOperator;
 import dev.redlock.internal.protocol.SetOperator.Step;
@@ -74,10 +75,15 @@ final class SetChange {
 
   CompletableFuture<List<String>> start(Client client) {
     result.whenComplete((done, failure) -> goals.forEach(goal -> set.reserve(goal.add(), false)));
-    acquire(client.lock(LOCK));
+    acquire(client.lock(LOCK, options(client.defaultOptions())));
     CompletableFuture<List<String>> users = new CompletableFuture<>();
     Results.relay(result, users, context.callbacks);
     return users;
+  }
+
+  /** A change takes as long as it does, whatever the client's own locks need. */
+  private static LockOptions options(LockOptions defaults) {
+    return defaults.toBuilder().autoExtend(true).noHoldCap().minimumHold(Duration.ZERO).build();
   }
 
   private void acquire(DistributedLock lock) {
@@ -121,7 +127,7 @@ final class SetChange {
       } else if (!result.isDone() && advance(goal, lease)) {
         return;
       }
-    } catch (RuntimeException e) {
+    } catch (Throwable e) { // Else the lock would be held for ever.
       context.failures.report("a change of the set of nodes", e);
       result.completeExceptionally(e);
       return;
