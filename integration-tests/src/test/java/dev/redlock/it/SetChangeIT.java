@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -360,5 +361,20 @@ class SetChangeIT {
                 .toCompletableFuture()
                 .get(60, SECONDS))
         .isEqualTo(names(0, 1));
+  }
+
+  @Test
+  void client_thatClosesBetweenTwoBallots_failsTheChange() throws Exception {
+    for (int i = 0; i < 5; i++) {
+      Redlock operator = client(0);
+      awaitMembers(operator, 0);
+      // As if an operator with a clock of the far future had got a promise.
+      nodes.get(0).command("HSET", "redlock:%node", "promised", "9000000000000000");
+      CompletableFuture<List<String>> change =
+          operator.operations().addNode(nodes.get(1).uri(), step -> {}).toCompletableFuture();
+      Thread.sleep(300 + 20L * i);
+      operator.close();
+      assertThatThrownBy(() -> change.get(5, SECONDS)).isInstanceOf(ExecutionException.class);
+    }
   }
 }

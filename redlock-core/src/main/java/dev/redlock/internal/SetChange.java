@@ -102,14 +102,21 @@ final class SetChange {
               lease.whenEnded().thenAccept(end -> onEnd(lock, end));
               operator = null;
               begunNanos = context.time.nanos();
-              tick(lease);
+              if (leases == 1) {
+                tick(lease);
+              } else {
+                context.time.schedule(() -> tick(lease), TICK_NANOS);
+              }
             });
   }
 
-  /** A lease that was released for a new ballot is followed by another one. */
+  /**
+   * A lease that was released for a new ballot is followed by another one, at once: no timer of a
+   * client that closes now would call back, but a lease or an acquire ends.
+   */
   private void onEnd(DistributedLock lock, LeaseEnd end) {
     if (end == LeaseEnd.RELEASED && !result.isDone()) {
-      context.time.schedule(() -> acquire(lock), TICK_NANOS);
+      acquire(lock);
     } else {
       fail("this client lost the lock %set (" + end + "); the same call continues what it began");
     }
