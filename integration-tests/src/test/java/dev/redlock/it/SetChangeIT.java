@@ -377,4 +377,63 @@ class SetChangeIT {
       assertThatThrownBy(() -> change.get(5, SECONDS)).isInstanceOf(ExecutionException.class);
     }
   }
+
+  @Test
+  void replaceByItself_isRefused() {
+    Redlock operator = client(0, 1, 2);
+    awaitMembers(operator, 0, 1, 2);
+    assertThat(refusal(operator.operations().replaceNode(name(2), nodes.get(2).uri(), step -> {})))
+        .isEqualTo(
+            name(2)
+                + " cannot take its own place: a member that starts empty becomes one again"
+                + " itself");
+    assertThat(members(operator)).isEqualTo(names(0, 1, 2));
+  }
+
+  @Test
+  void replace_thatIsCalledAgain_changesNothing() throws Exception {
+    Redlock operator = client(0, 1);
+    awaitMembers(operator, 0, 1);
+    assertThat(
+            operator
+                .operations()
+                .replaceNode(name(3), nodes.get(1).uri(), step -> {})
+                .toCompletableFuture()
+                .get(20, SECONDS))
+        .isEqualTo(names(0, 1));
+    assertThat(refusal(operator.operations().replaceNode(name(3), nodes.get(4).uri(), step -> {})))
+        .endsWith("; if it was removed before, just add " + name(4));
+  }
+
+  @Test
+  void uriWithAPassword_isShownWithout() {
+    Redlock operator = client(0, 1);
+    awaitMembers(operator, 0, 1);
+    assertThat(
+            refusal(
+                operator.operations().removeNode("redis://user:secret@127.0.0.1:1", step -> {})))
+        .startsWith("127.0.0.1:1 is no member");
+  }
+
+  @Test
+  void deadMember_isNotRemovedForAReplica() {
+    Redlock operator = client(0, 1, 2);
+    awaitMembers(operator, 0, 1, 2);
+    nodes
+        .get(4)
+        .command(
+            "HSET", "redlock:%node", "maxLeaseTime", "2000", "since", "1", "id", "x", "wire", "1");
+    nodes.get(3).command("REPLICAOF", "127.0.0.1", String.valueOf(nodes.get(4).port()));
+    Eventually.holds( // Redis waits for 5 s before it sends a snapshot.
+        () -> nodes.get(3).key("redlock:%node").isPresent(), Duration.ofSeconds(20), nodes);
+    nodes.get(2).kill();
+    Eventually.holds(
+        () ->
+            operator.operations().nodes().stream()
+                .anyMatch(node -> node.state() == NodeState.State.CONNECTING),
+        nodes);
+    assertThat(refusal(operator.operations().replaceNode(name(2), nodes.get(3).uri(), step -> {})))
+        .startsWith(name(3) + " cannot vote: is a replica");
+    assertThat(members(operator)).isEqualTo(names(0, 1, 2));
+  }
 }

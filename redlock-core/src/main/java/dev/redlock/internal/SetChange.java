@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.TreeSet;
@@ -57,6 +58,10 @@ final class SetChange {
   private final ClientContext context;
   private final SetKeeper set;
   private final Queue<Goal> goals;
+
+  /** The new member of a replacement; if it is one, and the old one is none, all is done. */
+  private final @Nullable String inPlace;
+
   private final Consumer<String> progress;
   private final CompletableFuture<List<String>> result = new CompletableFuture<>();
 
@@ -70,6 +75,7 @@ final class SetChange {
     this.context = context;
     set = context.set();
     this.goals = new ArrayDeque<>(goals);
+    inPlace = goals.stream().map(Goal::add).filter(Objects::nonNull).findFirst().orElse(null);
     this.progress = progress;
   }
 
@@ -213,8 +219,15 @@ final class SetChange {
       return null;
     }
     if (remove != null && current.isComplete() && !current.members().contains(remove)) {
-      fail(remove + " is no member of the set: " + current);
-      return null;
+      String instead = inPlace;
+      if (instead == null || !current.members().contains(instead)) {
+        fail(
+            remove
+                + " is no member of the set: "
+                + current
+                + (instead == null ? "" : "; if it was removed before, just add " + instead));
+        return null;
+      }
     }
     Set<String> target = new TreeSet<>(current.members());
     if (add != null) {
@@ -266,7 +279,10 @@ final class SetChange {
       return null;
     }
     int node = set.reserve(name, true);
-    if (node < 0) {
+    if (node < 0 && context.nodes.count() == NodeSet.MAX) {
+      fail("this client has known " + NodeSet.MAX + " nodes: make the change from another one");
+      return null;
+    } else if (node < 0) {
       fail("this client was given nodes, and cannot connect to " + name + " itself");
       return null;
     }
@@ -277,7 +293,9 @@ final class SetChange {
           hopelessAfter(CONNECT_NANOS, "cannot connect to " + name + ": " + status.cause());
       return hopeless == null ? null : "connects to " + name;
     }
-    if (record == null) {
+    if (status.state() == NodeStatus.State.QUARANTINED && status.untilNanos() == 0) {
+      fail(name + " cannot vote: " + status.cause());
+    } else if (record == null) {
       fail(name + " keeps no record of the set");
     } else if (isAlien(record, current)) {
       fail(
@@ -287,10 +305,10 @@ final class SetChange {
               + "), and this is "
               + current
               + "; if that set is given up, restart it empty");
+    } else if (record.exists() && !record.name().equals(name)) {
+      fail(name + " has been a member as " + record.name() + ": use this name");
     } else if (now && status.state() == NodeStatus.State.QUARANTINED) {
-      return status.untilNanos() == 0
-          ? hopelessAfter(0, name + " cannot vote: " + status.cause())
-          : name + " may not vote yet: " + status.cause();
+      return name + " may not vote yet: " + status.cause();
     } else if (status.erring()) {
       return hopelessAfter(CONNECT_NANOS, name + " replies with errors: " + status.cause());
     } else if (Math.abs(skewMicros(node)) > SKEW_MICROS) {
