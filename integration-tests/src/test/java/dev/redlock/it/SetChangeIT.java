@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeRecord;
@@ -15,7 +16,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -347,5 +350,147 @@ class SetChangeIT {
                 + "], and this client cannot reach "
                 + name(2)
                 + "; a member that is gone for good has to be removed or replaced first");
+  }
+
+  private static String refusal(CompletionStage<List<String>> change) {
+    return assertThatThrownBy(() -> change.toCompletableFuture().get(60, SECONDS))
+        .rootCause()
+        .actual()
+        .getMessage();
+  }
+
+  @Test
+  void masterOfAnotherDeployment_isRefused_andTheClientGoesOn() {
+    Redlock operator = client(0, 1, 2);
+    Redlock stranger = client(3, 4);
+    awaitMembers(operator, 0, 1, 2);
+    awaitMembers(stranger, 3, 4);
+    assertThat(refusal(operator.operations().addNode(nodes.get(3).uri(), step -> {})))
+        .contains("belongs to another set");
+    try (Lease lease = operator.lock("x").acquire(Duration.ofSeconds(1))) {
+      assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void masterOfAnotherDeployment_withALowerEpoch_keepsItsSet() throws Exception {
+    Redlock operator = client(0);
+    awaitMembers(operator, 0);
+    operator
+        .operations()
+        .addNode(nodes.get(1).uri(), step -> {})
+        .toCompletableFuture()
+        .get(60, SECONDS);
+    Redlock stranger = client(3);
+    Redlock another = client(3);
+    awaitMembers(stranger, 3);
+    awaitMembers(another, 3);
+    LockOptions once = LockOptions.builder().leaseTime(LONGEST).autoExtend(false).build();
+    Lease held = stranger.lock("x", once).acquire(Duration.ofSeconds(5));
+    assertThat(refusal(operator.operations().addNode(nodes.get(3).uri(), step -> {})))
+        .contains("belongs to another set");
+    assertThat(another.lock("x").tryAcquire()).isEmpty();
+    assertThat(held.isValid()).isTrue();
+    assertThat(members(another)).isEqualTo(names(3));
+  }
+
+  @Test
+  void defaultOptionsForShortLocks_doNotEndAChange() throws Exception {
+    LockOptions once =
+        LockOptions.builder()
+            .leaseTime(LONGEST)
+            .holdCap(LONGEST)
+            .autoExtend(false)
+            .minimumHold(LONGEST)
+            .build();
+    Redlock operator =
+        Redlock.builder()
+            .nodes(nodes.get(0).uri())
+            .maxLeaseTime(LONGEST)
+            .restartGuard(RestartGuard.OFF)
+            .defaults(once)
+            .build();
+    clients.add(operator);
+    assertThat(
+            operator
+                .operations()
+                .addNode(nodes.get(1).uri(), step -> {})
+                .toCompletableFuture()
+                .get(60, SECONDS))
+        .isEqualTo(names(0, 1));
+  }
+
+  @Test
+  void client_thatClosesBetweenTwoBallots_failsTheChange() throws Exception {
+    for (int i = 0; i < 5; i++) {
+      Redlock operator = client(0);
+      awaitMembers(operator, 0);
+      // As if an operator with a clock of the far future had got a promise.
+      nodes.get(0).command("HSET", "redlock:%node", "promised", "9000000000000000");
+      CompletableFuture<List<String>> change =
+          operator.operations().addNode(nodes.get(1).uri(), step -> {}).toCompletableFuture();
+      Thread.sleep(300 + 20L * i);
+      operator.close();
+      assertThatThrownBy(() -> change.get(5, SECONDS)).isInstanceOf(ExecutionException.class);
+    }
+  }
+
+  @Test
+  void replaceByItself_isRefused() {
+    Redlock operator = client(0, 1, 2);
+    awaitMembers(operator, 0, 1, 2);
+    assertThat(refusal(operator.operations().replaceNode(name(2), nodes.get(2).uri(), step -> {})))
+        .isEqualTo(
+            name(2)
+                + " cannot take its own place: a member that starts empty becomes one again"
+                + " itself");
+    assertThat(members(operator)).isEqualTo(names(0, 1, 2));
+  }
+
+  @Test
+  void replace_thatIsCalledAgain_changesNothing() throws Exception {
+    Redlock operator = client(0, 1);
+    awaitMembers(operator, 0, 1);
+    assertThat(
+            operator
+                .operations()
+                .replaceNode(name(3), nodes.get(1).uri(), step -> {})
+                .toCompletableFuture()
+                .get(20, SECONDS))
+        .isEqualTo(names(0, 1));
+    assertThat(refusal(operator.operations().replaceNode(name(3), nodes.get(4).uri(), step -> {})))
+        .endsWith("; if it was removed before, just add " + name(4));
+  }
+
+  @Test
+  void uriWithAPassword_isShownWithout() {
+    Redlock operator = client(0, 1);
+    awaitMembers(operator, 0, 1);
+    assertThat(
+            refusal(
+                operator.operations().removeNode("redis://user:secret@127.0.0.1:1", step -> {})))
+        .startsWith("127.0.0.1:1 is no member");
+  }
+
+  @Test
+  void deadMember_isNotRemovedForAReplica() {
+    Redlock operator = client(0, 1, 2);
+    awaitMembers(operator, 0, 1, 2);
+    nodes
+        .get(4)
+        .command(
+            "HSET", "redlock:%node", "maxLeaseTime", "2000", "since", "1", "id", "x", "wire", "1");
+    nodes.get(3).command("REPLICAOF", "127.0.0.1", String.valueOf(nodes.get(4).port()));
+    Eventually.holds( // Redis waits for 5 s before it sends a snapshot.
+        () -> nodes.get(3).key("redlock:%node").isPresent(), Duration.ofSeconds(20), nodes);
+    nodes.get(2).kill();
+    Eventually.holds(
+        () ->
+            operator.operations().nodes().stream()
+                .anyMatch(node -> node.state() == NodeState.State.CONNECTING),
+        nodes);
+    assertThat(refusal(operator.operations().replaceNode(name(2), nodes.get(3).uri(), step -> {})))
+        .startsWith(name(3) + " cannot vote: is a replica");
+    assertThat(members(operator)).isEqualTo(names(0, 1, 2));
   }
 }

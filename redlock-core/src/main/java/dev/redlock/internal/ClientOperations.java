@@ -14,6 +14,7 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.Printable;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.function.Consumer;
@@ -96,17 +97,26 @@ final class ClientOperations implements Operations {
 
   @Override
   public CompletionStage<List<String>> removeNode(String name, Consumer<String> progress) {
-    return change(List.of(new Goal(null, requireNonNull(name, "name"), 0)), progress);
+    return change(List.of(new Goal(null, member(name), 0)), progress);
   }
 
   @Override
   public CompletionStage<List<String>> replaceNode(
       String name, String node, Consumer<String> progress) {
-    Goal add = new Goal(nameOf(node), null, 0);
-    Goal remove = new Goal(null, requireNonNull(name, "name"), 0);
+    String added = nameOf(node);
+    String removed = member(name);
+    requireNonNull(progress, "progress");
+    if (added.equals(removed)) {
+      String why =
+          " cannot take its own place: a member that starts empty becomes one again itself";
+      return CompletableFuture.failedFuture(
+          Results.untraced(new IllegalStateException(removed + why)));
+    }
+    Goal add = new Goal(added, null, 0);
+    Goal remove = new Goal(null, removed, 0);
     boolean alive =
         context.set().seen().stream()
-            .anyMatch(seen -> seen.alias().equals(name) && seen.status().usable());
+            .anyMatch(seen -> seen.alias().equals(removed) && seen.status().usable());
     return change(alive ? List.of(add, remove) : List.of(remove, add), progress);
   }
 
@@ -124,6 +134,11 @@ final class ClientOperations implements Operations {
   private String nameOf(String node) {
     requireOpen();
     return context.nodes.nameOf(requireNonNull(node, "node"));
+  }
+
+  /** The name of a member; if it was given as a URI, that of its address, without a password. */
+  private String member(String name) {
+    return requireNonNull(name, "name").contains("://") ? nameOf(name) : name;
   }
 
   private CompletionStage<List<String>> change(List<Goal> goals, Consumer<String> progress) {

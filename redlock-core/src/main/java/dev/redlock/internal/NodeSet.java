@@ -294,7 +294,7 @@ final class NodeSet implements Nodes {
         return made.get().name();
       }
     }
-    return address;
+    return address.substring(address.lastIndexOf('@') + 1); // Names contain no credentials.
   }
 
   void closeNode(int node) {

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.SetOperator;
 import dev.redlock.internal.protocol.SetOperator.Step;
@@ -57,7 +58,10 @@ final class SetChange {
   private final ClientContext context;
   private final SetKeeper set;
   private final Queue<Goal> goals;
-  private final List<String> additions;
+
+  /** The new member of a replacement; if it is one, and the old one is none, all is done. */
+  private final @Nullable String inPlace;
+
   private final Consumer<String> progress;
   private final CompletableFuture<List<String>> result = new CompletableFuture<>();
 
@@ -71,16 +75,21 @@ final class SetChange {
     this.context = context;
     set = context.set();
     this.goals = new ArrayDeque<>(goals);
-    additions = goals.stream().map(Goal::add).filter(Objects::nonNull).toList();
+    inPlace = goals.stream().map(Goal::add).filter(Objects::nonNull).findFirst().orElse(null);
     this.progress = progress;
   }
 
   CompletableFuture<List<String>> start(Client client) {
     result.whenComplete((done, failure) -> goals.forEach(goal -> set.reserve(goal.add(), false)));
-    acquire(client.lock(LOCK));
+    acquire(client.lock(LOCK, options(client.defaultOptions())));
     CompletableFuture<List<String>> users = new CompletableFuture<>();
     Results.relay(result, users, context.callbacks);
     return users;
+  }
+
+  /** A change takes as long as it does, whatever the client's own locks need. */
+  private static LockOptions options(LockOptions defaults) {
+    return defaults.toBuilder().autoExtend(true).noHoldCap().minimumHold(Duration.ZERO).build();
   }
 
   private void acquire(DistributedLock lock) {
@@ -99,14 +108,21 @@ final class SetChange {
               lease.whenEnded().thenAccept(end -> onEnd(lock, end));
               operator = null;
               begunNanos = context.time.nanos();
-              tick(lease);
+              if (leases == 1) {
+                tick(lease);
+              } else {
+                context.time.schedule(() -> tick(lease), TICK_NANOS);
+              }
             });
   }
 
-  /** A lease that was released for a new ballot is followed by another one. */
+  /**
+   * A lease that was released for a new ballot is followed by another one, at once: no timer of a
+   * client that closes now would call back, but a lease or an acquire ends.
+   */
   private void onEnd(DistributedLock lock, LeaseEnd end) {
     if (end == LeaseEnd.RELEASED && !result.isDone()) {
-      context.time.schedule(() -> acquire(lock), TICK_NANOS);
+      acquire(lock);
     } else {
       fail("this client lost the lock %set (" + end + "); the same call continues what it began");
     }
@@ -124,7 +140,7 @@ final class SetChange {
       } else if (!result.isDone() && advance(goal, lease)) {
         return;
       }
-    } catch (RuntimeException e) {
+    } catch (Throwable e) { // Else the lock would be held for ever.
       context.failures.report("a change of the set of nodes", e);
       result.completeExceptionally(e);
       return;
@@ -203,11 +219,15 @@ final class SetChange {
       return null;
     }
     if (remove != null && current.isComplete() && !current.members().contains(remove)) {
-      if (isReplaced(current)) {
-        return null; // The same call has done it before.
+      String instead = inPlace;
+      if (instead == null || !current.members().contains(instead)) {
+        fail(
+            remove
+                + " is no member of the set: "
+                + current
+                + (instead == null ? "" : "; if it was removed before, just add " + instead));
+        return null;
       }
-      fail(remove + " is no member of the set: " + current);
-      return null;
     }
     if (goal.maxLeaseMillis() > 0 && goal.maxLeaseMillis() < set.maxLeaseMillis()) {
       fail(
@@ -243,10 +263,6 @@ final class SetChange {
                 + "; a member that is gone for good has to be removed or replaced first");
   }
 
-  private boolean isReplaced(NodeRecord current) {
-    return additions.stream().anyMatch(current.members()::contains);
-  }
-
   private boolean isRemovedNext(String name) {
     return goals.stream().skip(1).anyMatch(goal -> name.equals(goal.remove()));
   }
@@ -272,7 +288,10 @@ final class SetChange {
       return null;
     }
     int node = set.reserve(name, true);
-    if (node < 0) {
+    if (node < 0 && context.nodes.count() == NodeSet.MAX) {
+      fail("this client has known " + NodeSet.MAX + " nodes: make the change from another one");
+      return null;
+    } else if (node < 0) {
       fail("this client was given nodes, and cannot connect to " + name + " itself");
       return null;
     }
@@ -283,9 +302,11 @@ final class SetChange {
           hopelessAfter(CONNECT_NANOS, "cannot connect to " + name + ": " + status.cause());
       return hopeless == null ? null : "connects to " + name;
     }
-    if (record == null) {
+    if (status.state() == NodeStatus.State.QUARANTINED && status.untilNanos() == 0) {
+      fail(name + " cannot vote: " + status.cause());
+    } else if (record == null) {
       fail(name + " keeps no record of the set");
-    } else if (record.epoch() > current.epoch() || isAlien(record, current)) {
+    } else if (isAlien(record, current)) {
       fail(
           name
               + " belongs to another set ("
@@ -293,10 +314,10 @@ final class SetChange {
               + "), and this is "
               + current
               + "; if that set is given up, restart it empty");
+    } else if (record.exists() && !record.name().equals(name)) {
+      fail(name + " has been a member as " + record.name() + ": use this name");
     } else if (now && status.state() == NodeStatus.State.QUARANTINED) {
-      return status.untilNanos() == 0
-          ? hopelessAfter(0, name + " cannot vote: " + status.cause())
-          : name + " may not vote yet: " + status.cause();
+      return name + " may not vote yet: " + status.cause();
     } else if (status.erring()) {
       return hopelessAfter(CONNECT_NANOS, name + " replies with errors: " + status.cause());
     } else if (Math.abs(skewMicros(node)) > SKEW_MICROS) {
@@ -310,9 +331,19 @@ final class SetChange {
     return null;
   }
 
-  /** Whether it has the record of a set that never led to this one. */
+  /**
+   * Whether it has the record of a set that did not lead to this one. A former member was told that
+   * it is none; the next set was opened on it by an operator that has ended.
+   */
   private static boolean isAlien(NodeRecord record, NodeRecord current) {
-    return record.exists() && record.epoch() == current.epoch() && !record.isOfSameSet(current);
+    if (!record.exists()) {
+      return false;
+    } else if (record.epoch() > current.epoch()) {
+      return record.epoch() > current.epoch() + 1 || !record.before().equals(current.members());
+    }
+    return record.epoch() == current.epoch()
+        ? !record.isOfSameSet(current)
+        : record.members().contains(record.name());
   }
 
   private long skewMicros(int node) {

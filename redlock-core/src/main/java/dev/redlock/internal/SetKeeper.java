@@ -111,7 +111,7 @@ final class SetKeeper {
     SetOperator.Step step;
     List<Tell> tells = new ArrayList<>();
     synchronized (this) {
-      step = operator.next(seen(), membership.current(), context.time.nanos());
+      step = operator.next(membership.heard(seen()), membership.current(), context.time.nanos());
       take(step.tells(), tells);
     }
     tells.forEach(this::send);

@@ -6,6 +6,7 @@ import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -55,6 +56,19 @@ public final class Membership {
 
     private boolean isEmpty() {
       return status.usable() && keepsRecord() && !record().exists();
+    }
+
+    private Seen withoutWord() {
+      return new Seen(
+          name,
+          new NodeStatus(
+              status.state(),
+              status.connection(),
+              status.sinceNanos(),
+              status.untilNanos(),
+              status.cause(),
+              status.erring(),
+              NodeRecord.NONE));
     }
 
     /** Its name in the set: its own record decides. */
@@ -111,6 +125,9 @@ public final class Membership {
    */
   private boolean starting;
 
+  /** Nodes that were added and have been members of a set since, if only of an open one. */
+  private final BitSet joined = new BitSet();
+
   /** By number: the last name that the node had in a record, or that with which it was added. */
   private final List<String> aliases = new ArrayList<>();
 
@@ -153,14 +170,34 @@ public final class Membership {
   /** The node is closed. If its name becomes a member again, it gets another number. */
   public void forget(int node) {
     aliases.set(node, "");
+    joined.clear(node);
+  }
+
+  /**
+   * The nodes without the word of strangers. A node that may become a member, and is none yet, can
+   * belong to another deployment: its record says nothing of this set, and must not be changed.
+   */
+  public List<Seen> heard(List<Seen> nodes) {
+    List<Seen> heard = new ArrayList<>(nodes);
+    for (int i = seeds; i < nodes.size(); i++) {
+      Seen node = nodes.get(i);
+      if (wanted.contains(i < aliases.size() ? aliases.get(i) : node.name())) {
+        joined.set(i);
+      }
+      if (!joined.get(i) && node.record().exists()) {
+        heard.set(i, node.withoutWord());
+      }
+    }
+    return heard;
   }
 
   /**
    * Decides anew.
    *
-   * @param nodes all nodes that have a number
+   * @param all all nodes that have a number
    */
-  public Decision review(List<Seen> nodes, long nowNanos) {
+  public Decision review(List<Seen> all, long nowNanos) {
+    List<Seen> nodes = heard(all);
     if (nodes.stream().noneMatch(Seen::keepsRecord)) {
       return new Decision(members, List.of(), List.of(), nulls(nodes.size()));
     }

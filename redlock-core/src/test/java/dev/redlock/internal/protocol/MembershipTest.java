@@ -299,6 +299,30 @@ final class MembershipTest {
   }
 
   @Test
+  void nodeThatMayBecomeAMember_andIsOfAnotherDeployment_isNeitherHeardNorTold() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.settle();
+    set.names.add("x"); // An operator wants to add it.
+    NodeRecord other = NodeRecord.first(List.of("x", "y"), SetFixture.MAX_LEASE).of("x");
+    set.records.put("x", other);
+    Decision sameEpoch = set.settle();
+    assertThat(sameEpoch.objections().subList(0, 3)).containsOnlyNulls();
+    for (String member : List.of("a", "b", "c")) {
+      set.records.put(
+          member,
+          new NodeRecord(
+              member, 4, set.record("a").members(), List.of(), 4, 9, 9, SetFixture.MAX_LEASE, 7));
+    }
+    set.settle();
+    assertThat(set.membership.current().epoch()).isEqualTo(4);
+    assertThat(set.record("x")).isEqualTo(other);
+    NodeRecord later = new NodeRecord("a", 9, List.of("a", "b", "c"), List.of(), 9, 9, 9, 5_000, 7);
+    set.records.put("x", later); // Names may be the same in another network.
+    assertThat(set.settle().objections().subList(0, 3)).containsOnlyNulls();
+    assertThat(set.membership.current().epoch()).isEqualTo(4);
+  }
+
+  @Test
   void nodeThatWasJustNumbered_isWanted() {
     SetFixture set = new SetFixture("a");
     set.settle();
