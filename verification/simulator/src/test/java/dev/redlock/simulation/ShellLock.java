@@ -58,8 +58,9 @@ final class ShellLock extends SimLock implements SimulatedClient.Observer {
 
   @Override
   public void arrives(Exchange exchange, int node, LockRequest request, NodeReply reply) {
-    world.arrives(client, node, request, reply);
-    check(() -> world.checker.onReplyDelivered(this, exchange, node, request, reply));
+    int index = ((ShellClient) client).index(node);
+    world.arrives(client, index, request, reply);
+    check(() -> world.checker.onReplyDelivered(this, exchange, index, request, reply));
   }
 
   @Override

@@ -866,6 +866,11 @@ final class SimLink {
     world.disturbed(stalledUntil);
   }
 
+  /** The network works again, although a stall would last longer. */
+  void stallEnds() {
+    stalledUntil = world.now;
+  }
+
   // Control by directed histories.
 
   boolean blocked;
@@ -974,6 +979,11 @@ final class SimLink {
   void open() {
     shut = false;
     connect();
+  }
+
+  /** The client is not given this node: it makes a sibling when it needs one. */
+  void withhold() {
+    shut = true;
   }
 
   private boolean shut;
