@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.SetOperator;
 import dev.redlock.internal.protocol.SetOperator.Step;
@@ -74,10 +75,15 @@ final class SetChange {
 
   CompletableFuture<List<String>> start(Client client) {
     result.whenComplete((done, failure) -> goals.forEach(goal -> set.reserve(goal.add(), false)));
-    acquire(client.lock(LOCK));
+    acquire(client.lock(LOCK, options(client.defaultOptions())));
     CompletableFuture<List<String>> users = new CompletableFuture<>();
     Results.relay(result, users, context.callbacks);
     return users;
+  }
+
+  /** A change takes longer than a guard time, whatever the leases of this client's users may. */
+  static LockOptions options(LockOptions defaults) {
+    return defaults.toBuilder().autoExtend(true).noHoldCap().minimumHold(Duration.ZERO).build();
   }
 
   private void acquire(DistributedLock lock) {
