@@ -109,6 +109,17 @@ final class ChangingSet {
     return members;
   }
 
+  /** A member of the newest set that is complete, and of the one that is open. */
+  String lastingMember() {
+    for (SimNode node : world.nodes) {
+      NodeRecord record = node.record();
+      if (record.epoch() == opened && isMember(node) && record.members().contains(node.name)) {
+        return node.name;
+      }
+    }
+    return names().get(0);
+  }
+
   /** Whether operators have begun a change that is not complete. */
   boolean isChanging() {
     return opened > complete.epoch();

@@ -239,7 +239,7 @@ final class SetFaults {
         }
         ShellClient client = anyClient();
         if (client.alive && !client.closing) {
-          String member = set.names().get(0);
+          String member = set.lastingMember();
           client.act(
               () ->
                   asked(

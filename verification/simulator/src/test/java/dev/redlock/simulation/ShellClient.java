@@ -397,6 +397,9 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
 
   @Override
   void invalidated(int node, String key) {
+    if (nodes[node].listener == null) {
+      return; // A false hint of a node that this client does not know.
+    }
     told(key);
     if (world.tracing) {
       world.row(name(), "invalidation of " + key + " from " + world.nodes[node].name);
@@ -439,8 +442,8 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   @Override
   void operate(int keySet, boolean breaks) {
     LockKeys keys = world.scenario.keySets.get(keySet);
-    if (closing) {
-      return;
+    if (closing || redlock == null) {
+      return; // A listener may be told of a node before the builder has returned.
     }
     String name = keys.names().get(world.rng.below(keys.size()));
     if (breaks) {

@@ -958,6 +958,10 @@ final class SimLink {
     return c != null && !c.dead && !c.refused && node.up && c.run == node.run && status.usable();
   }
 
+  long statusSince() {
+    return statusSince;
+  }
+
   boolean isStalled() {
     return world.now < stalledUntil;
   }
