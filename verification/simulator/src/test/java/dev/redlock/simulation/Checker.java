@@ -861,6 +861,18 @@ final class Checker {
     return mono - id.held.grantedNanos() - kept < 0;
   }
 
+  /**
+   * The client has closed this node, and what it has sent there expires. If it makes another node
+   * for the same server, that one knows nothing of it.
+   */
+  void nodeClosed(SimClient client, SimNode node) {
+    for (SimLock lock : client.allLocks) {
+      for (Id id : lock.openIds) {
+        id.sentMask &= ~(1L << node.index);
+      }
+    }
+  }
+
   /** Nodes that the client has closed: it sends nothing more, and the keys expire. */
   private static long shut(SimClient client) {
     long nodes = 0;

@@ -24,6 +24,9 @@ final class SetFaults {
   /** Changes that have no result yet, those of dead processes included. */
   private final List<Change> open = new ArrayList<>();
 
+  /** That of the operator who completes what is open, after the faults; null before. */
+  private CompletableFuture<List<String>> last;
+
   private final double growth;
   private final long operatorsNanos;
   private final long cutsNanos;
@@ -231,26 +234,12 @@ final class SetFaults {
     long guard = world.scenario.guardNanos() * 102 / 100;
     world.runUntil(healthy + Scenario.SECOND);
     long limit = world.now + 6 * guard + 120 * Scenario.SECOND;
-    boolean last = false;
     while (!set.isContradicted()) {
       if (!anyOpen()) {
-        if (last && !set.isChanging()) {
+        if (last != null && last.isDone() && !last.isCompletedExceptionally()) {
           return true;
         }
-        ShellClient client = anyClient();
-        if (client.alive && !client.closing) {
-          String member = set.lastingMember();
-          client.act(
-              () ->
-                  asked(
-                      client,
-                      client
-                          .redlock
-                          .operations()
-                          .addNode(member, line -> world.row(client.name(), "last: " + line))
-                          .toCompletableFuture()));
-          last = true;
-        }
+        continueLast();
       }
       if (world.now > limit) {
         throw new Violation("liveness", "the last change of the set does not complete");
@@ -258,5 +247,19 @@ final class SetFaults {
       world.runUntil(world.now + STEP_NANOS);
     }
     return false;
+  }
+
+  /** Continues what was begun: the node is a member already, or will be again. */
+  private void continueLast() {
+    ShellClient client = anyClient();
+    String member = set.lastingMember();
+    Consumer<String> progress = line -> world.row(client.name(), "last operator: " + line);
+    client.act(
+        () -> {
+          if (!client.closing) {
+            last = client.redlock.operations().addNode(member, progress).toCompletableFuture();
+            asked(client, last);
+          }
+        });
   }
 }

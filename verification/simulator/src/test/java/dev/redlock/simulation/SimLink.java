@@ -973,6 +973,7 @@ final class SimLink {
   /** The client closes its node: requests without a reply fail, and it connects no more. */
   void shut() {
     shut = true;
+    world.checker.nodeClosed(client, node);
     Connection c = connection;
     if (c != null) {
       lose(c);
