@@ -64,6 +64,9 @@ class LockActor {
   private long timerNanos;
   private boolean waiting;
 
+  /** How many nodes know that a caller waits: those that had a number then. */
+  private int toldNodes;
+
   /** Whether the event that is handled now is the refusal of a node. */
   private boolean refused;
 
@@ -274,10 +277,14 @@ class LockActor {
 
   private void reportWaiting() {
     boolean waits = machine.waiting() > 0;
+    int nodes = waits ? context.nodes.count() : 0;
+    if (nodes != toldNodes) {
+      context.nodes.waiting(keys(), toldNodes, nodes);
+      toldNodes = nodes;
+    }
     if (waits != waiting) {
       waiting = waits;
       refusalTold = false;
-      context.nodes.waiting(keys(), waits);
       context.hints.waiting(keys(), waits);
     }
     if (waits && refused && !refusalTold && !context.hints.isEmpty()) {

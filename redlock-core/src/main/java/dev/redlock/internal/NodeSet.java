@@ -146,11 +146,16 @@ final class NodeSet implements Nodes {
     }
   }
 
-  /** A caller of this client begins to wait for these names, or the last caller has stopped. */
-  void waiting(LockKeys keys, boolean waits) {
-    for (int i = 0; i < count; i++) {
+  /**
+   * Tells nodes that a caller of this client waits for these names, or that none waits any more.
+   *
+   * @param told how many nodes know that a caller waits: those with the lowest numbers
+   * @param wanted how many have to know it
+   */
+  void waiting(LockKeys keys, int told, int wanted) {
+    for (int i = Math.min(told, wanted); i < Math.max(told, wanted); i++) {
       try {
-        if (waits) {
+        if (wanted > told) {
           nodes.get(i).waiting(keys);
         } else {
           nodes.get(i).idle(keys);

@@ -87,8 +87,8 @@ final class SetChange {
     return users;
   }
 
-  /** A change takes as long as it does, whatever the client's own locks need. */
-  private static LockOptions options(LockOptions defaults) {
+  /** A change takes longer than a guard time, whatever the leases of this client's users may. */
+  static LockOptions options(LockOptions defaults) {
     return defaults.toBuilder().autoExtend(true).noHoldCap().minimumHold(Duration.ZERO).build();
   }
 

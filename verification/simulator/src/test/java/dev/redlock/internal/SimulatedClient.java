@@ -9,6 +9,7 @@ import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.internal.protocol.RoundLimiter;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyHandler;
@@ -96,6 +97,11 @@ public final class SimulatedClient {
 
   public static ExtendQueue extensions(Redlock client) {
     return ((Client) client).context().nodes.extensions();
+  }
+
+  /** The node to which the client has given this number. */
+  public static LockNode node(Redlock client, int number) {
+    return ((Client) client).context().nodes.node(number);
   }
 
   /** The number of queues that are in use. */

@@ -5,6 +5,7 @@ import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.Exchange;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockConfig;
+import dev.redlock.internal.protocol.Rounds;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
@@ -27,6 +28,9 @@ import java.util.Map;
 final class Checker {
   /** How many names there are: a, b and so on. */
   static final int NAMES = 4;
+
+  /** The first letter of the lock of those who change the set of nodes. */
+  private static final char SET = '%';
 
   /** The first name in worlds that need more of them. */
   static final char MANY = 'Ā';
@@ -269,6 +273,9 @@ final class Checker {
 
   static int slot(String lockKey) {
     char name = lockKey.charAt(9);
+    if (name == SET) {
+      return NAMES - 1;
+    }
     return name < MANY ? name - 'a' : name - MANY;
   }
 
@@ -606,21 +613,24 @@ final class Checker {
   private void requireQuorum(SimLock lock, Id id, Asked a, long mono, boolean extension) {
     int count = yes(lock, a, mono, extension);
     require(
-        count >= scenario.quorum(),
+        count >= quorum(a),
         "quorum",
-        id.leaseId
-            + " has "
-            + count
-            + " of "
-            + scenario.quorum()
-            + " for "
-            + Describe.token(a.token));
+        id.leaseId + " has " + count + " of " + quorum(a) + " for " + Describe.token(a.token));
+  }
+
+  /** Of the set of nodes with which the round began. */
+  private int quorum(Asked a) {
+    return scenario.changesSets() ? Rounds.members(a.exchange).size() / 2 + 1 : scenario.quorum();
+  }
+
+  private boolean isMember(int node, Asked a) {
+    return !scenario.changesSets() || Rounds.members(a.exchange).contains(world.nodes[node].name);
   }
 
   private int yes(SimLock lock, Asked a, long mono, boolean extension) {
     int count = 0;
     for (int i = 0; i < scenario.nodes; i++) {
-      if ((a.yes & 1L << i) == 0) {
+      if ((a.yes & 1L << i) == 0 || !isMember(i, a)) {
         continue;
       }
       NodeStatus status = lock.client.status(i);
@@ -648,7 +658,7 @@ final class Checker {
       boolean suffices =
           deadline - (a.firstSendMono + a.ttlNanos - lease.config().driftNanos()) <= 0
               && mono - a.firstSendMono <= lease.config().nodeTimeoutNanos()
-              && yes(lock, a, mono, true) >= scenario.quorum();
+              && yes(lock, a, mono, true) >= quorum(a);
       if (suffices && gained) {
         world.trace.renews(id.leaseId, a.firstSendTrue);
         gained = false;
@@ -822,12 +832,20 @@ final class Checker {
     }
     for (long mask = pending; mask != 0; mask &= mask - 1) {
       int node = Long.numberOfTrailingZeros(mask);
-      if (lock.client.status(node).usable()) {
+      if (lock.client.status(node).usable() && isTold(lock.client.links[node])) {
         throw violation(
             "clean-up", id.leaseId + " is over and not released on " + world.nodes[node].name);
       }
     }
     return pending == 0;
+  }
+
+  /**
+   * Whether the queues of the client know the status of this node. If the set of nodes changes, a
+   * client tells them of several nodes at a time.
+   */
+  private boolean isTold(SimLink link) {
+    return !scenario.changesSets() || link.statusSince() < world.now;
   }
 
   /**
@@ -841,6 +859,18 @@ final class Checker {
     LockConfig config = id.held.config();
     long kept = config.minimumHoldNanos() - config.ttlMillis() * 500_000L;
     return mono - id.held.grantedNanos() - kept < 0;
+  }
+
+  /**
+   * The client has closed this node, and what it has sent there expires. If it makes another node
+   * for the same server, that one knows nothing of it.
+   */
+  void nodeClosed(SimClient client, SimNode node) {
+    for (SimLock lock : client.allLocks) {
+      for (Id id : lock.openIds) {
+        id.sentMask &= ~(1L << node.index);
+      }
+    }
   }
 
   /** Nodes that the client has closed: it sends nothing more, and the keys expire. */

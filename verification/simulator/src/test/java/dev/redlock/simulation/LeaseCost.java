@@ -66,7 +66,8 @@ final class LeaseCost {
 
   void onRelease(int node) {
     int now = client.links[node].changes;
-    boolean sameStatus = changes[node] == now;
+    // A changed record of one node changes what the client may do with the others.
+    boolean sameStatus = changes[node] == now && !client.world.scenario.changesSets();
     changes[node] = now;
     if (++released[node] > 1 && sameStatus) {
       if (reasons[node] == 0) {

@@ -9,13 +9,15 @@ import java.util.List;
  * @param name the fault, in a sentence: {@code bin/simulate --mutants --list} prints it
  * @param source where the fault is from: {@code M…} the project's list of hazards, {@code I} the
  *     plan of the simulator, {@code X} a defect that this project had or that a review found,
- *     {@code S} a fault in the client around the protocol
+ *     {@code S} a fault in the client around the protocol, {@code R} in the rules of a set that
+ *     changes
  * @param edits what is replaced; each original must occur exactly once
  */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 record Mutant(String name, String source, List<Edit> edits) {
   private static final String PROTOCOL =
       "redlock-core/src/main/java/dev/redlock/internal/protocol/";
+  private static final String SPI = "redlock-core/src/main/java/dev/redlock/spi/";
   private static final String MODEL = "redlock-testkit/src/main/java/dev/redlock/testkit/model/";
   private static final String SIMULATION =
       "verification/simulator/src/test/java/dev/redlock/simulation/";
@@ -37,6 +39,10 @@ record Mutant(String name, String source, List<Edit> edits) {
 
   static Edit protocol(String type, String original, String replacement) {
     return new Edit(PROTOCOL + type + ".java", original, replacement);
+  }
+
+  static Edit record(String original, String replacement) {
+    return new Edit(SPI + "NodeRecord.java", original, replacement);
   }
 
   private static Edit node(String original, String replacement) {

@@ -89,7 +89,8 @@ final class MutantHunt {
   }
 
   private static List<Mutant> selected(String only) {
-    return Stream.concat(Mutant.all().stream(), ShellMutants.all().stream())
+    return Stream.of(Mutant.all(), ShellMutants.all(), SetMutants.all())
+        .flatMap(List::stream)
         .filter(m -> only == null || m.name().contains(only) || m.source().equals(only))
         .toList();
   }
@@ -126,12 +127,12 @@ final class MutantHunt {
   private static Callable<Outcome> hunt(Path root, Mutant m, long seeds, boolean thorough) {
     return () -> {
       Map<String, byte[]> classes = compile(root, m);
-      boolean shell = m.source().equals(ShellMutants.SOURCE);
+      Scenario.Setting setting = settingOf(m);
       ExecutorService trial = Executors.newSingleThreadExecutor(MutantHunt::daemon);
       try {
         List<String> caught =
             trial
-                .submit(() -> tryOut(classes, seeds, thorough, shell))
+                .submit(() -> tryOut(classes, seeds, thorough, setting))
                 .get(MINUTES, TimeUnit.MINUTES);
         return new Outcome(m, caught.get(0), caught.subList(1, caught.size()));
       } catch (TimeoutException e) {
@@ -139,6 +140,15 @@ final class MutantHunt {
       } finally {
         trial.shutdownNow();
       }
+    };
+  }
+
+  /** The worlds of the client as it ships that have to catch it; null for those of the protocol. */
+  private static Scenario.Setting settingOf(Mutant m) {
+    return switch (m.source()) {
+      case ShellMutants.SOURCE -> Scenario.Setting.SHELL;
+      case SetMutants.SOURCE -> Scenario.Setting.SHELL_SETS;
+      default -> null;
     };
   }
 
@@ -152,15 +162,16 @@ final class MutantHunt {
 
   @SuppressWarnings("unchecked")
   private static List<String> tryOut(
-      Map<String, byte[]> classes, long seeds, boolean thorough, boolean shell)
+      Map<String, byte[]> classes, long seeds, boolean thorough, Scenario.Setting setting)
       throws ReflectiveOperationException {
+    boolean shell = setting != null;
     Class<?> trial = new MutantLoader(classes, shell).loadClass(MutantTrial.class.getName());
     try {
       return (List<String>)
           (shell
               ? trial
-                  .getMethod("runShell", long.class, long.class)
-                  .invoke(null, seeds, MINUTES * 60 / 2)
+                  .getMethod("runShell", String.class, long.class, long.class)
+                  .invoke(null, setting.name(), seeds, MINUTES * 60 / 2)
               : trial.getMethod("run", long.class, boolean.class).invoke(null, seeds, thorough));
     } catch (InvocationTargetException e) {
       if (e.getCause() instanceof LinkageError broken) {

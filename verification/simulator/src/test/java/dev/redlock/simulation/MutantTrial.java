@@ -38,18 +38,19 @@ public final class MutantTrial {
    * The same for a mutant of the shell: seeds with the shell only, and none after so many seconds.
    * The hunt must not take a slow machine for a mutant that never ends.
    */
-  public static List<String> runShell(long seeds, long seconds) {
+  public static List<String> runShell(String settingName, long seeds, long seconds) {
+    Scenario.Setting setting = Scenario.Setting.valueOf(settingName);
     long begun = System.nanoTime();
     for (long seed = 1;
         seed <= seeds && System.nanoTime() - begun < seconds * 1_000_000_000L;
         seed++) {
       long seedBegun = System.nanoTime();
-      Simulator.Result result = Simulator.run(seed, Scenario.Setting.SHELL, false);
+      Simulator.Result result = Simulator.run(seed, setting, false);
       if (result.violation() != null) {
-        return List.of(seed + " SHELL " + result.rule());
+        return List.of(seed + " " + setting + " " + result.rule());
       }
       if (System.nanoTime() - seedBegun > HUNG_NANOS) {
-        return List.of(seed + " SHELL does not end");
+        return List.of(seed + " " + setting + " does not end");
       }
     }
     return List.of("");

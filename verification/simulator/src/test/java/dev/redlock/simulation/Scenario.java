@@ -36,7 +36,9 @@ final class Scenario {
     /** As NORMAL; an acquire asks a majority of the nodes first. */
     MAJORITY,
     /** As SHELL_NORMAL; an acquire asks a majority of the nodes first. */
-    SHELL_MAJORITY
+    SHELL_MAJORITY,
+    /** As SHELL_NORMAL; the set of nodes changes, and the nodes keep a record of it. */
+    SHELL_SETS
   }
 
   private static final LockKeys A = LockKeys.of("redlock", List.of("a"));
@@ -65,6 +67,9 @@ final class Scenario {
 
   /** Whether the nodes keep a record of the node set. */
   boolean records;
+
+  /** How many nodes the first list has; the others are spare. */
+  final int firstMembers;
 
   /** How many nodes the clients are given; 0: all. They reach the others as siblings only. */
   int given;
@@ -157,7 +162,11 @@ final class Scenario {
     boolean wide = isWide();
     boolean shell = isShell();
     boolean rich = wide || shell; // With all that users may do.
-    nodes = (int) rng.oneOf(3, 3, 3, 3, 3, 3, 3, 3, 5, 5, 5, 5, 1, 2, 4, 7);
+    boolean sets = changesSets();
+    records = sets;
+    int fixed = (int) rng.oneOf(3, 3, 3, 3, 3, 3, 3, 3, 5, 5, 5, 5, 1, 2, 4, 7);
+    firstMembers = sets ? (int) rng.oneOf(1, 2, 2, 3, 3, 3, 3, 4) : fixed;
+    nodes = sets ? firstMembers + 1 + rng.below(3) : fixed;
     // Many callers with little work: hand-offs without a round, up to the last token of a grant.
     boolean rush = wide && rng.chance(0.3);
     clients = rush ? 1 + rng.below(2) : (int) rng.between(wide ? 1 : 2, 4);
@@ -168,7 +177,7 @@ final class Scenario {
             : wide
                 ? OVERLAPPING.get(rng.below(OVERLAPPING.size()))
                 : rng.chance(0.75) ? ONE : SEVERAL;
-    long ttl = rng.spread(150, 5_000);
+    long ttl = rng.spread(sets ? 500 : 150, 5_000);
     long timeout =
         Math.min(
             setting == Setting.LONG_ROUNDS ? 1000 : 500,
@@ -193,9 +202,10 @@ final class Scenario {
     config = LockConfig.of(options);
     ttlNanos = ttl * MS;
     maxLeaseNanos = rng.chance(0.5) ? ttlNanos : Math.max(ttlNanos, 5 * SECOND);
-    safetyEvents = (int) rng.between(100, 500) * (wide && shell ? 4 : 1) * (rush ? 4 : 1);
-    safetyNanos = rng.between(4, 25) * SECOND;
-    thinkNanos = rush ? 10_000 : rng.spread(MS, Math.max(2 * MS, safetyNanos / 8));
+    int few = (int) rng.between(100, 500) * (wide && shell ? 4 : 1) * (rush ? 4 : 1);
+    safetyEvents = sets ? 40 * few : few;
+    safetyNanos = (sets ? rng.between(25, 70) : rng.between(4, 25)) * SECOND;
+    thinkNanos = rush ? 10_000 : rng.spread(sets ? 20 * MS : MS, Math.max(2 * MS, safetyNanos / 8));
     holdNanos = rush ? rng.spread(20_000, 300_000) : rng.spread(MS, 2 * ttlNanos);
     waitNanos = rng.spread(10 * MS, 10 * SECOND);
 
@@ -203,7 +213,8 @@ final class Scenario {
     int fast = setting == Setting.FAST_CLOCKS ? 150_000 : 4_000;
     clientPpm = clocks || fast > 4_000 ? fast : 0;
     nodePpm = clocks ? 4_000 : 0;
-    skewMicros = rng.oneOf(0, 1_000, 900_000);
+    // An operator refuses a node whose clock is off by 1 s.
+    skewMicros = rng.oneOf(0, 1_000, sets ? 450_000 : 900_000);
 
     delayNanos = rng.spread(50_000, 2 * MS);
     jitterNanos = rng.spread(10_000, 4 * MS);
@@ -241,6 +252,11 @@ final class Scenario {
           || (setting == Setting.GUARD_OFF && f == Fault.NODE_CRASH)) {
         faultEvery.put(f, rng.spread(safetyNanos / 16, safetyNanos));
       }
+    }
+    if (sets) {
+      // A flush that keeps the connections is outside of the assumptions. The rule that permits the
+      // other two knows one set only.
+      List.of(Fault.FLUSH, Fault.EVICT, Fault.NODE_STEP).forEach(faultEvery::remove);
     }
     if (walksBack) {
       // A wall clock that is set back hides a suspension, so a world has only one of the two
@@ -318,6 +334,7 @@ final class Scenario {
     this.guard = guard;
     setting = Setting.NORMAL;
     this.nodes = nodes;
+    firstMembers = nodes;
     this.clients = clients;
     this.options = options;
     this.keySets = keySets;
@@ -407,7 +424,14 @@ final class Scenario {
 
   /** Whether the worlds are small, and the clients are the ones that ship. */
   boolean isSmallShell() {
-    return setting == Setting.SHELL_NORMAL || setting == Setting.SHELL_MAJORITY;
+    return setting == Setting.SHELL_NORMAL
+        || setting == Setting.SHELL_MAJORITY
+        || setting == Setting.SHELL_SETS;
+  }
+
+  /** Whether operators change the set of nodes. */
+  boolean changesSets() {
+    return setting == Setting.SHELL_SETS;
   }
 
   /** Whether the clients are the ones that ship. */
@@ -427,7 +451,17 @@ final class Scenario {
   /** The scenario as text. */
   List<String> describe() {
     List<String> out = new ArrayList<>();
-    out.add("setting=" + setting + " nodes=" + nodes + " clients=" + clients + " users=" + users);
+    out.add(
+        "setting="
+            + setting
+            + " nodes="
+            + nodes
+            + " first="
+            + firstMembers
+            + " clients="
+            + clients
+            + " users="
+            + users);
     out.add("names=" + keySets + " safety=" + ms(safetyNanos) + " guard=" + guard);
     out.add(options.toString());
     out.add(

@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 
 /**
  * A process with the client as it ships: the builder makes it, and the users call its API. Clocks,
@@ -52,6 +53,10 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
 
   final ShellNode[] nodes;
   final Redlock redlock;
+
+  /** The nodes that it is configured with. */
+  private final List<Integer> given;
+
   final Callbacks callbacks;
   final ShellListener listener;
   private final ShellHints hints;
@@ -82,10 +87,14 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
             .time(this);
     for (int i = 0; i < nodes.length; i++) {
       nodes[i] = new ShellNode(this, links[i]);
-      if (s.given == 0 || i < s.given) {
-        builder.nodes(nodes[i]);
+    }
+    given = world.sets == null ? allGiven() : world.sets.listOf(life);
+    for (SimLink link : links) {
+      if (!given.contains(link.node.index)) {
+        link.withhold();
       }
     }
+    given.forEach(i -> builder.nodes(nodes[i]));
     listener = rng.chance(0.5) ? new ShellListener(this) : null;
     if (listener != null) {
       builder.listener(listener);
@@ -99,6 +108,16 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     }
     redlock = SimulatedClient.start(SimulatedBuilder.parts(builder), this);
     election = rng.chance(s.elections) ? new ShellElection(this) : null;
+  }
+
+  private List<Integer> allGiven() {
+    int count = world.scenario.given == 0 ? nodes.length : world.scenario.given;
+    return IntStream.range(0, count).boxed().toList();
+  }
+
+  /** The index of the node to which the client has given this number. */
+  int index(int number) {
+    return ((ShellNode) SimulatedClient.node(redlock, number)).link.node.index;
   }
 
   @Override
@@ -378,6 +397,9 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
 
   @Override
   void invalidated(int node, String key) {
+    if (nodes[node].listener == null) {
+      return; // A false hint of a node that this client does not know.
+    }
     told(key);
     if (world.tracing) {
       world.row(name(), "invalidation of " + key + " from " + world.nodes[node].name);
@@ -397,7 +419,8 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     if (hints != null && hints.receiver != null) {
       hints.receiver.mayBeFree(lockKey.substring("redlock:{".length(), lockKey.length() - 1));
     } else {
-      nodes[0].listener.onReleaseHint(nodes[0], lockKey);
+      ShellNode from = nodes[given.get(0)];
+      from.listener.onReleaseHint(from, lockKey);
     }
   }
 
@@ -419,8 +442,8 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   @Override
   void operate(int keySet, boolean breaks) {
     LockKeys keys = world.scenario.keySets.get(keySet);
-    if (closing) {
-      return;
+    if (closing || redlock == null) {
+      return; // A listener may be told of a node before the builder has returned.
     }
     String name = keys.names().get(world.rng.below(keys.size()));
     if (breaks) {

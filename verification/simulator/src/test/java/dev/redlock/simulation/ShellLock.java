@@ -6,6 +6,7 @@ import dev.redlock.internal.protocol.Exchange;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
+import java.util.List;
 
 /** One queue of a client as it ships, as the {@link Checker} sees it. */
 final class ShellLock extends SimLock implements SimulatedClient.Observer {
@@ -26,6 +27,11 @@ final class ShellLock extends SimLock implements SimulatedClient.Observer {
     }
   }
 
+  /** Whether no user can get a lease of it. */
+  private boolean isOfOperators() {
+    return keys.names().equals(List.of("%set"));
+  }
+
   /** Its thread may pause between two effects. */
   @Override
   long decidedTrue() {
@@ -42,7 +48,7 @@ final class ShellLock extends SimLock implements SimulatedClient.Observer {
         () ->
             world.checker.afterEvent(this, read.trueNanos(), read.monoNanos(), read.wallMillis()));
     for (Effect effect : machine.effects()) {
-      if (effect instanceof Effect.Granted grant) {
+      if (effect instanceof Effect.Granted grant && !isOfOperators()) {
         ((ShellClient) client).requireTaken(grant.lease());
       }
     }
@@ -58,8 +64,9 @@ final class ShellLock extends SimLock implements SimulatedClient.Observer {
 
   @Override
   public void arrives(Exchange exchange, int node, LockRequest request, NodeReply reply) {
-    world.arrives(client, node, request, reply);
-    check(() -> world.checker.onReplyDelivered(this, exchange, node, request, reply));
+    int index = ((ShellClient) client).index(node);
+    world.arrives(client, index, request, reply);
+    check(() -> world.checker.onReplyDelivered(this, exchange, index, request, reply));
   }
 
   @Override

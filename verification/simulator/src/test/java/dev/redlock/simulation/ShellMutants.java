@@ -30,7 +30,7 @@ final class ShellMutants {
     return new Mutant("a variant", SOURCE, List.of(shell(type, original, replacement)));
   }
 
-  private static Mutant.Edit shell(String type, String original, String replacement) {
+  static Mutant.Edit shell(String type, String original, String replacement) {
     return new Mutant.Edit(SHELL + type + ".java", original, replacement);
   }
 

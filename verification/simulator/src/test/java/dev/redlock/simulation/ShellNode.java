@@ -5,8 +5,10 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyHandler;
@@ -18,6 +20,9 @@ import java.util.concurrent.CompletionStage;
 
 /** A node of a client as it ships, over a simulated link. */
 final class ShellNode implements LockNode {
+  private static final NodeStatus CLOSED =
+      new NodeStatus(NodeStatus.State.CONNECTING, 1, 0, 0, "closed");
+
   final SimLink link;
   private final ShellClient client;
   NodeListener listener;
@@ -38,7 +43,7 @@ final class ShellNode implements LockNode {
   @Override
   public void start(NodeContext context) {
     listener = context.listener();
-    if (client.nodes[link.node.index] != this) {
+    if (isReplaced()) {
       if (!link.isShut()) {
         client.world.failed(new Violation("sibling", name() + " has two nodes at once"));
       }
@@ -47,9 +52,14 @@ final class ShellNode implements LockNode {
     }
   }
 
+  /** After its close the client may make another node for the same server, with the same link. */
+  private boolean isReplaced() {
+    return client.nodes[link.node.index] != this;
+  }
+
   @Override
   public NodeStatus status() {
-    return link.status();
+    return isReplaced() ? CLOSED : link.status();
   }
 
   @Override
@@ -59,6 +69,11 @@ final class ShellNode implements LockNode {
     }
     client.stall();
     if (!client.alive) {
+      return;
+    }
+    if (isReplaced()) {
+      NodeError error = new NodeError(NodeError.Kind.CLOSED, "closed", true);
+      client.soon(() -> handler.onReply(NodeReply.failed(CLOSED.connection(), error)));
       return;
     }
     World world = client.world;
@@ -83,7 +98,9 @@ final class ShellNode implements LockNode {
   @Override
   public CompletionStage<NodeRecord> change(RecordChange change) {
     CompletableFuture<NodeRecord> result = new CompletableFuture<>();
-    if (client.alive) {
+    if (isReplaced()) {
+      result.completeExceptionally(new IllegalStateException(name() + " is closed"));
+    } else if (client.alive) {
       if (client.world.tracing) {
         client.world.row(client.name(), "→ " + name() + " " + change);
       }
@@ -130,7 +147,7 @@ final class ShellNode implements LockNode {
 
   @Override
   public void close() {
-    if (client.nodes[link.node.index] == this) {
+    if (!isReplaced()) {
       link.shut();
     }
   }

@@ -866,6 +866,11 @@ final class SimLink {
     world.disturbed(stalledUntil);
   }
 
+  /** The network works again, although a stall would last longer. */
+  void stallEnds() {
+    stalledUntil = world.now;
+  }
+
   // Control by directed histories.
 
   boolean blocked;
@@ -953,6 +958,10 @@ final class SimLink {
     return c != null && !c.dead && !c.refused && node.up && c.run == node.run && status.usable();
   }
 
+  long statusSince() {
+    return statusSince;
+  }
+
   boolean isStalled() {
     return world.now < stalledUntil;
   }
@@ -964,6 +973,7 @@ final class SimLink {
   /** The client closes its node: requests without a reply fail, and it connects no more. */
   void shut() {
     shut = true;
+    world.checker.nodeClosed(client, node);
     Connection c = connection;
     if (c != null) {
       lose(c);
@@ -974,6 +984,11 @@ final class SimLink {
   void open() {
     shut = false;
     connect();
+  }
+
+  /** The client is not given this node: it makes a sibling when it needs one. */
+  void withhold() {
+    shut = true;
   }
 
   private boolean shut;

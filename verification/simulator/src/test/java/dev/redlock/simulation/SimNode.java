@@ -110,7 +110,7 @@ final class SimNode {
     boolean fresh = rng.chance(s.fresh);
     startedMicros = clock() - (fresh ? 3_000_000 : 3_600_000_000L);
     markerMicros = startedMicros;
-    expiryDue = new long[s.keySets.size() + 2];
+    expiryDue = new long[Math.max(Checker.NAMES, s.keySets.size() + 2)];
   }
 
   private NodeModel newModel() {
@@ -191,10 +191,14 @@ final class SimNode {
     long clock = clock();
     NodeRecord stored = markerMicros == 0 ? record : NodeRecord.after(record, change, clock);
     if (!stored.equals(record)) {
+      NodeRecord before = record;
       record = stored;
       world.history.mix(clock * 31 + stored.epoch() * 7 + stored.floor());
       if (world.tracing) {
         world.row(name, "stores " + stored + ", floor " + stored.floor());
+      }
+      if (world.sets != null) {
+        world.sets.stored(this, before, stored);
       }
       for (SimClient client : world.clients) {
         client.links[index].markerChanged(by);

@@ -62,7 +62,8 @@ final class Trace {
 
   /** Whether the model covers this world. */
   static boolean covers(Scenario scenario) {
-    return scenario.keySets.size() == 1
+    return !scenario.changesSets()
+        && scenario.keySets.size() == 1
         && scenario.keySets.get(0).size() == 1
         && scenario.options.minimumHold().isZero();
   }

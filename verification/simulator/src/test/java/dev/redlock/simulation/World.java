@@ -37,6 +37,10 @@ final class World {
   final Trace trace;
   final SimNode[] nodes;
   final SimClient[] clients;
+
+  /** The set of nodes; null if it does not change. */
+  final ChangingSet sets;
+
   final List<SimAck> acks = new ArrayList<>();
   final boolean tracing;
 
@@ -81,6 +85,7 @@ final class World {
     for (int i = 0; i < nodes.length; i++) {
       nodes[i] = new SimNode(i, this);
     }
+    sets = scenario.changesSets() ? new ChangingSet(this) : null;
     clients = new SimClient[scenario.clients];
     lives = new int[scenario.clients];
     for (int i = 0; i < clients.length; i++) {
@@ -183,10 +188,20 @@ final class World {
     if (scenario.every(Scenario.Fault.NODE_CRASH) > 0) {
       checkpointLater();
     }
+    if (sets != null) {
+      sets.begin();
+    }
     while (!isFaultless()) {
       runUntil(Math.min(scenario.safetyNanos, now + 10 * Scenario.MS));
     }
     long healthy = repair();
+    if (sets != null) {
+      if (!sets.completes(healthy)) {
+        return;
+      }
+      healthy = now;
+      fallSick(sets.members());
+    }
     long quiet = healthy + scenario.guardNanos() * 102 / 100 + 12 * Scenario.SECOND;
     long waits = healthy + 2 * scenario.waitNanos + 12 * Scenario.SECOND;
     runUntil(Math.max(healthy, Math.min(quiet, Math.max(disturbedUntil, lastCopy))));
@@ -338,7 +353,13 @@ final class World {
     switch (f) {
       case RESET -> client.links[node.index].reset();
       case STALL -> client.links[node.index].stall(rng.spread(Scenario.MS, 7 * Scenario.SECOND));
-      case NODE_CRASH -> crash(node);
+      case NODE_CRASH -> {
+        if (sets == null) {
+          crash(node);
+        } else {
+          sets.crash(node);
+        }
+      }
       case NODE_PAUSE -> node.pause(rng.spread(Scenario.MS, 3 * Scenario.SECOND));
       case NODE_STEP -> step(node);
       case CLIENT_PAUSE -> client.pause(rng.spread(Scenario.MS, 3 * scenario.ttlNanos));
@@ -548,12 +569,10 @@ final class World {
     row("world", "faults end");
     faults = false;
     ending = true;
-    int sick = rng.below((nodes.length - 1) / 2 + 1);
-    int first = rng.below(nodes.length);
-    for (int i = 0; i < sick; i++) {
-      SimNode.Illness illness = rng.pick(SimNode.Illness.values());
-      coverage.count("illness", illness);
-      nodes[(first + i) % nodes.length].fallSick(illness);
+    if (sets == null) {
+      fallSick(List.of(nodes));
+    } else {
+      sets.networkWorks();
     }
     for (SimClient client : clients) {
       client.stopWork();
@@ -573,6 +592,22 @@ final class World {
       latest = Math.max(latest, client.pausedUntil());
     }
     return latest;
+  }
+
+  /** A minority. */
+  private void fallSick(List<SimNode> of) {
+    int sick = rng.below((of.size() - 1) / 2 + 1);
+    int first = rng.below(of.size());
+    for (int i = 0; i < sick; i++) {
+      SimNode.Illness illness = rng.pick(SimNode.Illness.values());
+      coverage.count("illness", illness);
+      of.get((first + i) % of.size()).fallSick(illness);
+    }
+  }
+
+  /** Whether clients need its vote at the end. */
+  private boolean counts(SimNode node) {
+    return !node.isSick() && (sets == null || sets.isMember(node));
   }
 
   /** Sets clocks back that differ by more than a quorum tolerates. Keys then live longer. */
@@ -606,7 +641,7 @@ final class World {
 
   private boolean allVoteFor(SimClient client) {
     for (SimNode node : nodes) {
-      if (!node.isSick() && !client.links[node.index].isVoting()) {
+      if (counts(node) && !client.links[node.index].isVoting()) {
         return false;
       }
     }
@@ -635,7 +670,7 @@ final class World {
     }
     for (SimClient client : clients) {
       for (SimNode node : nodes) {
-        if (!node.isSick() && !client.links[node.index].isVoting()) {
+        if (counts(node) && !client.links[node.index].isVoting()) {
           throw new Violation(
               "liveness",
               node.name

@@ -1,0 +1,254 @@
+package dev.redlock.simulation;
+
+import dev.redlock.spi.NodeRecord;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The set of nodes of a world in which operators change it: what the nodes have stored, the lists
+ * with which clients start, and which nodes may restart empty. The assumptions are those of {@code
+ * docs/safety.md} and {@code docs/decisions/changes.md}.
+ */
+final class ChangingSet {
+  private static final int RESTARTS_IN_A_CHANGE = 2;
+
+  private final World world;
+  private final Rng rng;
+  private final SetFaults faults;
+  private final List<String> first = new ArrayList<>();
+
+  /** Each set that a node has ever stored. */
+  private final Set<List<String>> sets = new LinkedHashSet<>();
+
+  /** The lists of clients that were never a set. */
+  private final Set<List<String>> oddLists = new LinkedHashSet<>();
+
+  /** The newest set of which a majority of its members says that it is complete. */
+  private NodeRecord complete = NodeRecord.NONE;
+
+  private long opened;
+  private int restarts;
+  private boolean contradicted;
+
+  ChangingSet(World world) {
+    this.world = world;
+    rng = world.rng;
+    faults = new SetFaults(world, this);
+    for (int i = 0; i < world.scenario.firstMembers; i++) {
+      first.add(world.nodes[i].name);
+    }
+  }
+
+  void begin() {
+    faults.begin();
+  }
+
+  // What the nodes store.
+
+  void stored(SimNode node, NodeRecord before, NodeRecord after) {
+    if (after.epoch() < before.epoch() || after.floor() < before.floor()) {
+      throw new Violation("record", node.name + ": epoch or floor fell, from " + before);
+    }
+    sets.add(after.members());
+    if (after.epoch() > opened) {
+      opened = after.epoch();
+      restarts = 0;
+      world.coverage.count("set", opened == 1 ? "written first" : "opened");
+      if (!complete.exists()) {
+        complete = after; // The first set is complete at once.
+      } else if (complete.epoch() < opened - 1) {
+        complete = after.predecessor(); // As its operator has found.
+      }
+    }
+    if (after.epoch() > complete.epoch() && saying(after) > after.members().size() / 2) {
+      complete = after;
+      world.coverage.count("set", "completed");
+    }
+    for (SimNode other : world.nodes) {
+      NodeRecord record = other.record();
+      if (record.epoch() == after.epoch()
+          && record.isSealed()
+          && after.isSealed()
+          && !record.members().equals(after.members())
+          && !contradicted) {
+        contradicted = true;
+        world.coverage.count("set", "contradicted");
+      }
+    }
+  }
+
+  /** How many members have noted that this set is complete. */
+  private int saying(NodeRecord set) {
+    int saying = 0;
+    for (SimNode node : world.nodes) {
+      NodeRecord record = node.record();
+      boolean says = record.isOfSameSet(set) && record.isComplete();
+      saying += says && set.members().contains(node.name) ? 1 : 0;
+    }
+    return saying;
+  }
+
+  /** The newest set that is complete. */
+  List<String> names() {
+    return complete.exists() ? complete.members() : first;
+  }
+
+  boolean isMember(SimNode node) {
+    return names().contains(node.name);
+  }
+
+  List<SimNode> members() {
+    List<SimNode> members = new ArrayList<>();
+    for (SimNode node : world.nodes) {
+      if (isMember(node)) {
+        members.add(node);
+      }
+    }
+    return members;
+  }
+
+  /** A member of the newest set that is complete, and of the one that is open. */
+  String lastingMember() {
+    for (SimNode node : world.nodes) {
+      NodeRecord record = node.record();
+      if (record.epoch() == opened && isMember(node) && record.members().contains(node.name)) {
+        return node.name;
+      }
+    }
+    return names().get(0);
+  }
+
+  /** Whether operators have begun a change that is not complete. */
+  boolean isChanging() {
+    return opened > complete.epoch();
+  }
+
+  long opened() {
+    return opened;
+  }
+
+  /** Whether two sets of one epoch are sealed: nodes refuse to vote from then on. */
+  boolean isContradicted() {
+    return contradicted;
+  }
+
+  // With which list a client starts.
+
+  /** The first clients have the same list, in any order; later ones an old or another list. */
+  List<Integer> listOf(int life) {
+    List<String> list = first;
+    if (world.ending) {
+      list = names();
+    } else if (life > 0 && opened > 0) {
+      double kind = rng.next();
+      list = kind < 0.4 ? first : kind < 0.7 ? names() : oddList();
+    }
+    List<Integer> indexes = new ArrayList<>();
+    for (String name : list) {
+      indexes.add(rng.below(indexes.size() + 1), index(name));
+    }
+    return indexes;
+  }
+
+  private static int index(String name) {
+    return Integer.parseInt(name.substring(1)) - 1;
+  }
+
+  /** One member less than the present set, or one node more. */
+  private List<String> oddList() {
+    List<String> odd = new ArrayList<>(names());
+    if (rng.chance(0.5) && odd.size() > 1) {
+      odd.remove(rng.below(odd.size()));
+    } else {
+      String more = rng.pick(world.nodes).name;
+      if (!odd.contains(more)) {
+        odd.add(more);
+      }
+    }
+    if (!maySeed(odd, null)) {
+      return names();
+    }
+    oddLists.add(List.copyOf(odd));
+    return odd;
+  }
+
+  /** A list that never was a set must not become one: less than a majority of it is empty. */
+  private boolean maySeed(List<String> list, SimNode restarting) {
+    int empty = 0;
+    for (String name : list) {
+      SimNode node = world.nodes[index(name)];
+      empty += node == restarting || !node.record().exists() ? 1 : 0;
+    }
+    return empty < list.size() / 2 + 1;
+  }
+
+  // What may be forgotten.
+
+  /** The node crashes, and forgets its keys and its record if it may. */
+  void crash(SimNode node) {
+    boolean forgets = rng.chance(0.8) && node.up && mayForget(node);
+    if (forgets) {
+      restarts++;
+      world.coverage.count("set", isChanging() ? "restart in a change" : "restart");
+    }
+    node.crash(
+        forgets ? SimNode.Kept.NOTHING : SimNode.Kept.ALL,
+        rng.chance(0.5)
+            ? rng.between(1, 5 * Scenario.MS)
+            : rng.spread(Scenario.MS, 6 * Scenario.SECOND));
+  }
+
+  /** The assumption under which two holders are impossible. */
+  private boolean mayForget(SimNode node) {
+    if (!complete.exists() || (isChanging() && restarts >= RESTARTS_IN_A_CHANGE)) {
+      return false;
+    }
+    for (SimNode other : world.nodes) {
+      if (isKnown(other) && !isMember(other) && other.record().epoch() < complete.epoch()) {
+        return false; // A removed master that was not told.
+      }
+    }
+    boolean newestIsKept = false;
+    for (SimNode other : world.nodes) {
+      newestIsKept |= other != node && other.record().epoch() == opened;
+    }
+    boolean removed = isKnown(node) && !isMember(node) && !isChanging();
+    return newestIsKept
+        && !removed
+        && sets.stream().allMatch(set -> keepsAnother(set, node))
+        && oddLists.stream().allMatch(list -> maySeed(list, node));
+  }
+
+  /** Whether it is, or was, a member. */
+  private boolean isKnown(SimNode node) {
+    return sets.stream().anyMatch(set -> set.contains(node.name));
+  }
+
+  private boolean keepsAnother(List<String> set, SimNode node) {
+    return set.stream()
+        .map(name -> world.nodes[index(name)])
+        .anyMatch(other -> other != node && other.record().exists());
+  }
+
+  // The end.
+
+  /** All links work again. */
+  void networkWorks() {
+    for (SimClient client : world.clients) {
+      for (SimLink link : client.links) {
+        link.stallEnds();
+      }
+    }
+  }
+
+  /**
+   * Completes the change that is open, after the faults have ended.
+   *
+   * @return false if this world ends here, because two sets contradict each other
+   */
+  boolean completes(long healthy) {
+    return faults.completes(healthy);
+  }
+}
