@@ -304,7 +304,7 @@ final class SimLink {
       back(
           0,
           () -> {
-            link.states.onRecord(stored, client.mono());
+            link.states.onRecord(stored, link.client.mono());
             number = link.states.status().connection();
             link.update();
             changing.remove(it);
