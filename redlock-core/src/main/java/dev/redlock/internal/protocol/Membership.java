@@ -294,7 +294,7 @@ public final class Membership {
     if (same || newest.isSealed() || isStoredByMajority(nodes, newest)) {
       boolean newer = newest.epoch() >= current.epoch();
       current = newer ? newest : current;
-    } else if (newest.epoch() > current.epoch() + 1) {
+    } else if (newest.epoch() > current.epoch() + 1 && !newest.before().isEmpty()) {
       current = newest.predecessor(); // It is complete, or the newest would not be open.
     }
   }
