@@ -413,6 +413,11 @@ class SetChangeIT {
             refusal(
                 operator.operations().removeNode("redis://user:secret@127.0.0.1:1", step -> {})))
         .startsWith("127.0.0.1:1 is no member");
+    assertThatThrownBy(
+            () -> operator.operations().removeNode("user:secret@127.0.0.1:1", step -> {}))
+        .isInstanceOf(IllegalArgumentException.class)
+        .message()
+        .doesNotContain("secret");
   }
 
   @Test
