@@ -134,6 +134,9 @@ class RecordScriptIT {
       assertThat(change(new RecordChange(RecordChange.Kind.TELL, first)).epoch()).isEqualTo(1);
       server.command("HDEL", KEY, field);
       assertThat(marker()).as(field).isEqualTo(NodeRecord.NONE);
+      server.command("HSET", KEY, field, "");
+      boolean optional = List.of("name", "before").contains(field);
+      assertThat(marker().exists()).as(field).isEqualTo(optional);
       server.command("HSET", KEY, field, "-1.5");
       boolean text = List.of("name", "members", "before").contains(field);
       assertThat(marker().exists()).as(field).isEqualTo(text);

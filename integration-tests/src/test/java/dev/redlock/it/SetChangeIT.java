@@ -470,6 +470,11 @@ class SetChangeIT {
             refusal(
                 operator.operations().removeNode("redis://user:secret@127.0.0.1:1", step -> {})))
         .startsWith("127.0.0.1:1 is no member");
+    assertThatThrownBy(
+            () -> operator.operations().removeNode("user:secret@127.0.0.1:1", step -> {}))
+        .isInstanceOf(IllegalArgumentException.class)
+        .message()
+        .doesNotContain("secret");
   }
 
   @Test
@@ -492,5 +497,19 @@ class SetChangeIT {
     assertThat(refusal(operator.operations().replaceNode(name(2), nodes.get(3).uri(), step -> {})))
         .startsWith(name(3) + " cannot vote: is a replica");
     assertThat(members(operator)).isEqualTo(names(0, 1, 2));
+  }
+
+  @Test
+  void deadMember_thatIsRemoved_isReportedAsNotTold() throws Exception {
+    Redlock operator = client(0, 1, 2);
+    awaitMembers(operator, 0, 1, 2);
+    nodes.get(2).kill();
+    List<String> steps = new CopyOnWriteArrayList<>();
+    operator.operations().removeNode(name(2), steps::add).toCompletableFuture().get(60, SECONDS);
+    String notTold = " was not told that it is removed: keep it off, or delete its data";
+    Eventually.holds(
+        () -> steps.stream().anyMatch(step -> step.endsWith("; " + name(2) + notTold)), nodes);
+    operator.operations().removeNode(name(1), steps::add).toCompletableFuture().get(60, SECONDS);
+    assertThat(steps).noneMatch(step -> step.contains(name(1) + notTold));
   }
 }

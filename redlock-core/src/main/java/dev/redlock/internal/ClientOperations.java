@@ -136,9 +136,10 @@ final class ClientOperations implements Operations {
     return context.nodes.nameOf(requireNonNull(node, "node"));
   }
 
-  /** The name of a member; if it was given as a URI, that of its address, without a password. */
+  /** The name of a member; if it may be a URI, that of its address, without a password. */
   private String member(String name) {
-    return requireNonNull(name, "name").contains("://") ? nameOf(name) : name;
+    boolean uri = requireNonNull(name, "name").contains("://") || name.indexOf('@') >= 0;
+    return uri && !context.set().current().members().contains(name) ? nameOf(name) : name;
   }
 
   private CompletionStage<List<String>> change(List<Goal> goals, Consumer<String> progress) {

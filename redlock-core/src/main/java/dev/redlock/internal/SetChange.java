@@ -33,6 +33,9 @@ final class SetChange {
   /** The name of the lock: a listing shows who changes the set. */
   static final String LOCK = "%set";
 
+  private static final String NOT_TOLD =
+      " was not told that it is removed: keep it off, or delete its data";
+
   private static final Duration WAIT_FOR_OTHERS = Duration.ofSeconds(30);
 
   /** A member that restarts refuses the ballots of the time before: a new lease has a new one. */
@@ -70,6 +73,9 @@ final class SetChange {
   private @Nullable SetOperator operator;
   private long begunNanos;
   private String told = "";
+
+  /** Whether the master that is being removed has stored the set without it. */
+  private boolean removedKnows;
 
   SetChange(ClientContext context, List<Goal> goals, Consumer<String> progress) {
     this.context = context;
@@ -165,10 +171,14 @@ final class SetChange {
       fail(step.refusal());
       return true;
     }
-    tell(step.progress());
+    String removed = goal.remove();
+    removedKnows |= removed != null && knowsThatItIsRemoved(removed);
+    boolean risk = step.done() && removed != null && !removedKnows;
+    tell(step.progress() + (risk ? "; " + removed + NOT_TOLD : ""));
     if (!step.done()) {
       return false;
     }
+    removedKnows = false;
     set.reserve(goal.add(), false);
     goals.remove();
     operator = null;
@@ -178,6 +188,14 @@ final class SetChange {
       return true;
     }
     return false;
+  }
+
+  private boolean knowsThatItIsRemoved(String removed) {
+    NodeRecord current = set.current();
+    return set.seen().stream()
+        .filter(node -> node.alias().equals(removed) && node.status().usable())
+        .map(node -> node.status().record())
+        .anyMatch(record -> record != null && record.isSealed() && record.isOfSameSet(current));
   }
 
   private void tell(String text) {

@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.spi.NodeRecord;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,26 @@ public record Members(long epoch, List<String> names, long mask, long maxLeaseMi
   /** All of this many nodes, which keep no record. */
   public static Members all(int nodes) {
     return new Members(0, List.of(), (1L << nodes) - 1, 0);
+  }
+
+  /** For each member of the set the node that has shown its name, or was made for it. */
+  static Members of(NodeRecord set, List<Seen> nodes, List<String> aliases, long maxLeaseMillis) {
+    long mask = 0;
+    for (String name : set.members()) {
+      int best = -1;
+      for (int i = 0; i < nodes.size(); i++) {
+        if (aliases.get(i).equals(name)
+            && (best < 0 || rank(nodes.get(i)) > rank(nodes.get(best)))) {
+          best = i;
+        }
+      }
+      mask |= 1L << best;
+    }
+    return new Members(set.epoch(), set.members(), mask, maxLeaseMillis);
+  }
+
+  private static int rank(Seen node) {
+    return node.status().votes() ? 2 : node.status().usable() ? 1 : 0;
   }
 
   /** How many they are, reachable or not. */

@@ -41,7 +41,7 @@ public final class Membership {
    * @param status its own status
    */
   public record Seen(String name, NodeStatus status) {
-    private boolean keepsRecord() {
+    boolean keepsRecord() {
       return status.record() != null;
     }
 
@@ -54,7 +54,7 @@ public final class Membership {
       return status.usable() && record().exists();
     }
 
-    private boolean isEmpty() {
+    boolean isEmpty() {
       return status.usable() && keepsRecord() && !record().exists();
     }
 
@@ -221,7 +221,7 @@ public final class Membership {
     }
     if (current.exists()) {
       if (aliases.containsAll(current.members())) {
-        members = new Members(current.epoch(), current.members(), mask(nodes), maxLeaseMillis);
+        members = Members.of(current, nodes, aliases, maxLeaseMillis);
       }
       wanted = new HashSet<>(current.members());
       wanted.addAll(newest.members());
@@ -232,7 +232,8 @@ public final class Membership {
       aliases.forEach(without::remove);
       missing = settled ? without.stream().sorted().toList() : List.of();
     }
-    return new Decision(members, missing, tells, objections(nodes, contradiction));
+    var objections = new Objections(current, members, starting, maxLeaseMillis);
+    return new Decision(members, missing, tells, objections.to(nodes, contradiction));
   }
 
   private static List<@Nullable String> nulls(int count) {
@@ -296,7 +297,7 @@ public final class Membership {
     if (same || newest.isSealed() || isStoredByMajority(nodes, newest)) {
       boolean newer = newest.epoch() >= current.epoch();
       current = newer ? newest : current;
-    } else if (newest.epoch() > current.epoch() + 1) {
+    } else if (newest.epoch() > current.epoch() + 1 && !newest.before().isEmpty()) {
       current = newest.predecessor(); // It is complete, or the newest would not be open.
     }
   }
@@ -382,60 +383,5 @@ public final class Membership {
     return new Tell(
         node,
         new RecordChange(RecordChange.Kind.TELL, record.by(record.ballot()).of(aliases.get(node))));
-  }
-
-  /** For each member the node that has shown its name, or was made for it. */
-  private long mask(List<Seen> nodes) {
-    long mask = 0;
-    for (String name : current.members()) {
-      int best = -1;
-      for (int i = 0; i < nodes.size(); i++) {
-        if (aliases.get(i).equals(name)
-            && (best < 0 || rank(nodes.get(i)) > rank(nodes.get(best)))) {
-          best = i;
-        }
-      }
-      mask |= 1L << best;
-    }
-    return mask;
-  }
-
-  private static int rank(Seen node) {
-    return node.status().votes() ? 2 : node.status().usable() ? 1 : 0;
-  }
-
-  private List<@Nullable String> objections(List<Seen> nodes, @Nullable String contradiction) {
-    List<@Nullable String> objections = new ArrayList<>();
-    for (int i = 0; i < nodes.size(); i++) {
-      objections.add(
-          contradiction != null ? contradiction : objection(nodes.get(i), members.contains(i)));
-    }
-    return objections;
-  }
-
-  private String longerThan(NodeRecord record) {
-    return "its record holds maxLeaseTime "
-        + record.longestGranted()
-        + " ms, and this client uses "
-        + maxLeaseMillis
-        + " ms: raise that of the nodes first, or lower that of this client";
-  }
-
-  private @Nullable String objection(Seen node, boolean member) {
-    if (!current.exists() || starting) {
-      return node.keepsRecord() ? WAITS : null;
-    }
-    if (!member) {
-      return "is no member of the set: " + current;
-    }
-    if (!node.keepsRecord() && current.epoch() > 1) {
-      return "shows no record of the set, which has changed: " + current;
-    }
-    if (node.isEmpty()) {
-      return "has no record of the set yet: " + current;
-    }
-    return node.says() && maxLeaseMillis > node.record().longestGranted()
-        ? longerThan(node.record())
-        : null;
   }
 }

@@ -257,7 +257,11 @@ public final class SetOperator {
     String untold = tellRemoved(nodes, set, tells);
     String waiting = missing.isEmpty() ? untold : missing.toString();
     if (waiting != null) {
-      return new Step(tells, "waits for " + waiting + " to store " + set, false, null);
+      String otherwise =
+          missing.isEmpty()
+              ? "; if it cannot, stop it"
+              : "; what is gone for good has to start again, empty, at its address";
+      return new Step(tells, "waits for " + waiting + " to store " + set + otherwise, false, null);
     }
     long left = keptNanos + guardNanos(set) - nowNanos;
     if (left > 0) {

@@ -323,6 +323,14 @@ final class MembershipTest {
   }
 
   @Test
+  void openRecord_withoutASetBefore_isNotFollowed() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    Decision settled = set.settle();
+    set.records.put("a", new NodeRecord("a", 99, List.of("a", "b"), List.of(), 1, 9, 9, 5_000, 7));
+    assertThat(set.settle().members()).isEqualTo(settled.members());
+  }
+
+  @Test
   void nodeThatWasJustNumbered_isWanted() {
     SetFixture set = new SetFixture("a");
     set.settle();

@@ -182,7 +182,10 @@ final class SetOperatorTest {
     set.down.add("c");
     Step step = set.run(operator, 60);
     assertThat(step.done()).isFalse();
-    assertThat(step.progress()).isEqualTo("waits for [c] to store epoch 2: a, b, c, d");
+    assertThat(step.progress())
+        .isEqualTo(
+            "waits for [c] to store epoch 2: a, b, c, d; what is gone for good has to start again,"
+                + " empty, at its address");
   }
 
   @Test
