@@ -12,14 +12,14 @@ import org.junit.jupiter.api.Test;
 /** The list of all mutants, without a hunt: {@link MutantsTest} hunts them. */
 class MutantListTest {
   private static final List<Mutant> ALL =
-      Stream.concat(Mutant.all().stream(), ShellMutants.all().stream()).toList();
+      Stream.of(Mutant.all(), ShellMutants.all(), SetMutants.all()).flatMap(List::stream).toList();
 
   @Test
   void mutants_areExplainedByASentenceOfTheirOwn() {
     assertThat(ALL).extracting(Mutant::name).doesNotHaveDuplicates();
     assertThat(ALL)
         .allSatisfy(mutant -> assertThat(mutant.name().split(" ")).hasSizeGreaterThan(2))
-        .allSatisfy(mutant -> assertThat(mutant.source()).matches("M\\d+|[IXS]"))
+        .allSatisfy(mutant -> assertThat(mutant.source()).matches("M\\d+|[IRSX]"))
         .allSatisfy(mutant -> assertThat(mutant.edits()).isNotEmpty());
   }
 

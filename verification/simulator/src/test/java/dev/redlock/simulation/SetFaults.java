@@ -6,11 +6,10 @@ import dev.redlock.QuorumUnavailableException;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.operations.Operations;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /** Operators that change the set of nodes and die, and clients that are cut off meanwhile. */
@@ -20,6 +19,7 @@ final class SetFaults {
   private final World world;
   private final Rng rng;
   private final ChangingSet set;
+  private final Stragglers stragglers;
 
   /** Changes that have no result yet, those of dead processes included. */
   private final List<Change> open = new ArrayList<>();
@@ -41,6 +41,7 @@ final class SetFaults {
   SetFaults(World world, ChangingSet set) {
     this.world = world;
     this.set = set;
+    stragglers = new Stragglers(world, set, this);
     rng = world.rng;
     growth = rng.next();
     operatorsNanos = rng.between(1, 8) * Scenario.SECOND;
@@ -48,8 +49,20 @@ final class SetFaults {
   }
 
   void begin() {
-    later(operatorsNanos, this::operate);
-    later(cutsNanos, this::cutSomebody);
+    boolean three = world.scenario.clients >= 3 && world.scenario.firstMembers >= 3;
+    long quiet = 0;
+    if (three && rng.chance(0.5)) {
+      boolean grows = rng.chance(0.5);
+      long at = 5 * Scenario.SECOND;
+      world.at(at, grows ? stragglers::growAround : stragglers::changeAround);
+      quiet = rng.chance(0.7) ? 60 * Scenario.SECOND : 0;
+    }
+    world.at(
+        quiet,
+        () -> {
+          later(operatorsNanos, this::operate);
+          later(cutsNanos, this::cutSomebody);
+        });
   }
 
   private void later(long every, Runnable what) {
@@ -96,31 +109,66 @@ final class SetFaults {
     boolean grows = rng.chance(growth);
     boolean replaces = rng.chance(0.35) && !others.isEmpty();
     boolean straggles = rng.chance(0.25);
-    client.act(
-        () -> {
-          if (client.closing) {
-            return;
-          }
-          Operations operations = client.redlock.operations();
-          Consumer<String> progress = line -> world.row(client.name(), "operator: " + line);
-          if (replaces) {
-            world.fault(client.name(), "replaces " + out + " by " + in);
-            asked(client, operations.replaceNode(out, in, progress).toCompletableFuture());
-          } else if (grows) {
-            world.fault(client.name(), "adds " + in);
-            asked(client, operations.addNode(in, progress).toCompletableFuture());
-          } else {
-            world.fault(client.name(), "removes " + out);
-            asked(client, operations.removeNode(out, progress).toCompletableFuture());
-          }
-        });
+    if (replaces) {
+      replaces(client, out, in);
+    } else if (grows) {
+      adds(client, List.of(in));
+    } else {
+      removes(client, out);
+    }
     if (rng.chance(0.3)) {
       world.at(world.now + rng.spread(10 * Scenario.MS, 20 * Scenario.SECOND), () -> dies(client));
     }
     ShellClient other = anyClient();
     if (straggles && other != client) {
-      world.at(world.now + rng.between(1, 12 * Scenario.SECOND), () -> straggles(other));
+      world.at(world.now + rng.between(1, 12 * Scenario.SECOND), () -> stragglers.straggles(other));
     }
+  }
+
+  /** Adds these nodes, one after another. */
+  void adds(ShellClient client, List<String> names) {
+    String name = names.get(0);
+    var unused =
+        operates(client, "adds " + name, false, (o, progress) -> o.addNode(name, progress))
+            .thenAccept(
+                members -> {
+                  if (names.size() > 1) {
+                    adds(client, names.subList(1, names.size()));
+                  }
+                });
+  }
+
+  void removes(ShellClient client, String name) {
+    var unused =
+        operates(client, "removes " + name, false, (o, progress) -> o.removeNode(name, progress));
+  }
+
+  void replaces(ShellClient client, String name, String by) {
+    String what = "replaces " + name + " by " + by;
+    var unused = operates(client, what, false, (o, progress) -> o.replaceNode(name, by, progress));
+  }
+
+  /** One call of the API. */
+  private interface Call {
+    CompletionStage<List<String>> begin(Operations operations, Consumer<String> progress);
+  }
+
+  private CompletableFuture<List<String>> operates(
+      ShellClient client, String what, boolean continues, Call call) {
+    CompletableFuture<List<String>> done = new CompletableFuture<>();
+    boolean mayBegin = !world.isFaultless() || continues;
+    client.act(
+        () -> {
+          if (!client.closing && mayBegin) {
+            world.fault(client.name(), what);
+            Consumer<String> progress = line -> world.row(client.name(), "operator: " + line);
+            CompletableFuture<List<String>> result =
+                call.begin(client.redlock.operations(), progress).toCompletableFuture();
+            asked(client, result);
+            result.thenAccept(done::complete);
+          }
+        });
+    return done;
   }
 
   private void dies(ShellClient client) {
@@ -166,65 +214,19 @@ final class SetFaults {
     ShellClient client = anyClient();
     double kind = rng.next();
     if (kind < 0.4) {
-      cut(client, rng.pick(world.nodes), rng.between(500, 5_000) * Scenario.MS);
+      stragglers.cut(client, rng.pick(world.nodes), rng.between(500, 5_000) * Scenario.MS);
     } else if (kind < 0.55) {
       long nanos = rng.between(8, 30) * Scenario.SECOND;
       for (SimNode node : world.nodes) {
         if (rng.chance(0.4)) {
-          cut(client, node, nanos);
+          stragglers.cut(client, node, nanos);
         }
       }
     } else if (kind < 0.7) {
-      straggles(client);
+      stragglers.straggles(client);
     } else {
       set.crash(rng.pick(world.nodes));
     }
-  }
-
-  private void cut(SimClient client, SimNode node, long nanos) {
-    if (client.alive && world.faults) {
-      client.links[node.index].stall(nanos);
-      client.links[node.index].reset();
-    }
-  }
-
-  /**
-   * The client is cut off while the set changes. Then it reaches a few nodes of its set, which the
-   * other clients do not reach for a while, and of which some restart.
-   */
-  private void straggles(ShellClient straggler) {
-    if (world.isFaultless()) {
-      return;
-    }
-    world.coverage.count("set", "straggler");
-    List<String> names = set.names();
-    Set<SimNode> island = new LinkedHashSet<>();
-    for (int i = rng.below(names.size() / 2 + 1); i >= 0; i--) {
-      String name = names.get(rng.below(names.size()));
-      island.add(world.nodes[Integer.parseInt(name.substring(1)) - 1]);
-    }
-    long alone =
-        rng.chance(0.5)
-            ? rng.between(1, 4_000) * Scenario.MS
-            : rng.between(5, 35) * Scenario.SECOND;
-    long later = rng.between(10, 25) * Scenario.SECOND;
-    for (SimNode node : world.nodes) {
-      cut(straggler, node, island.contains(node) ? alone : alone + later);
-    }
-    world.at(
-        world.now + alone,
-        () -> {
-          for (SimNode node : island) {
-            for (SimClient other : world.clients) {
-              if (other != straggler) {
-                cut(other, node, rng.between(1, 15) * Scenario.SECOND);
-              }
-            }
-            if (rng.chance(0.6) && !world.isFaultless()) {
-              set.crash(node);
-            }
-          }
-        });
   }
 
   // The end.
@@ -236,7 +238,7 @@ final class SetFaults {
     long limit = world.now + 6 * guard + 120 * Scenario.SECOND;
     while (!set.isContradicted()) {
       if (!anyOpen()) {
-        if (last != null && last.isDone() && !last.isCompletedExceptionally()) {
+        if (last != null && last.isDone()) {
           return true;
         }
         continueLast();
@@ -253,13 +255,6 @@ final class SetFaults {
   private void continueLast() {
     ShellClient client = anyClient();
     String member = set.lastingMember();
-    Consumer<String> progress = line -> world.row(client.name(), "last operator: " + line);
-    client.act(
-        () -> {
-          if (!client.closing) {
-            last = client.redlock.operations().addNode(member, progress).toCompletableFuture();
-            asked(client, last);
-          }
-        });
+    last = operates(client, "continues", true, (o, progress) -> o.addNode(member, progress));
   }
 }

@@ -7,9 +7,13 @@ import java.util.List;
  * Faults in the rules of a set of nodes that changes, which seeds of {@link
  * Scenario.Setting#SHELL_SETS} must catch.
  */
+@SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class SetMutants {
   /** The source of these mutants in the table. */
   static final String SOURCE = "R";
+
+  /** How many of them, the first, stand for worlds outside of the assumptions. */
+  static final int CONTROLS = 4;
 
   private static final List<Mutant> ALL = new ArrayList<>();
 

@@ -1,0 +1,85 @@
+package dev.redlock.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The client as it ships, in worlds in which the set of nodes changes; {@code bin/simulate
+ * --setting SHELL_SETS} runs more.
+ */
+class SetsTest {
+  private static final int THREADS = Runtime.getRuntime().availableProcessors();
+  private static final Path ROOT = Path.of("..", "..");
+  private static final long SECONDS = 5;
+  private static final long BATCH = 20;
+
+  /** Runs as many seeds as the time allows, so that a slow machine does not make the build long. */
+  @Test
+  void randomHistories_inWhichTheSetChanges_keepEveryPromise() throws InterruptedException {
+    hold(SECONDS);
+  }
+
+  @Tag("thorough")
+  @Test
+  void moreRandomHistories_inWhichTheSetChanges_keepEveryPromise() throws InterruptedException {
+    hold(20 * SECONDS);
+  }
+
+  private static void hold(long seconds) throws InterruptedException {
+    long start = System.nanoTime();
+    long seeds = 0;
+    while (seeds == 0 || System.nanoTime() - start < seconds * 1_000_000_000L) {
+      Simulator.Tally tally =
+          Simulator.runAll(seeds + 1, BATCH, Scenario.Setting.SHELL_SETS, THREADS, 1);
+      seeds += BATCH;
+      Simulator.Result first = tally.first();
+      assertThat(first)
+          .as(
+              () ->
+                  "bin/simulate --setting SHELL_SETS --seed "
+                      + first.seed()
+                      + ": "
+                      + first.violation())
+          .isNull();
+    }
+    System.out.printf(
+        Locale.ROOT,
+        "simulation SHELL_SETS: seeds=%d violations=0 seeds/s=%.0f%n",
+        seeds,
+        seeds / ((System.nanoTime() - start) / 1e9));
+  }
+
+  @Test
+  void seed_runTwice_givesTheSameHistory_andTheSetChanges() {
+    int changed = 0;
+    for (long seed = 1; seed <= 12; seed++) {
+      Simulator.Result once = Simulator.run(seed, Scenario.Setting.SHELL_SETS, true);
+      Simulator.Result again = Simulator.run(seed, Scenario.Setting.SHELL_SETS, false);
+      assertThat(again.digest()).as("seed %d", seed).isEqualTo(once.digest());
+      assertThat(again.events()).as("seed %d", seed).isEqualTo(once.events());
+      changed += once.world().sets.opened() > 1 ? 1 : 0;
+    }
+    assertThat(changed).as("worlds in which an operator has opened a set").isGreaterThan(5);
+  }
+
+  /** Outside of the assumptions two clients hold one lock. */
+  @Test
+  void controls_areCaught() throws Exception {
+    List<Mutant> controls = SetMutants.all().subList(0, SetMutants.CONTROLS);
+    assertThat(MutantHunt.hunt(ROOT, controls, 150, false, THREADS))
+        .hasSize(SetMutants.CONTROLS)
+        .allSatisfy(o -> assertThat(o.caught()).as(o.toString()).isTrue());
+  }
+
+  @Tag("thorough")
+  @Test
+  void mutantsOfASetThatChanges_areCaught() throws Exception {
+    assertThat(MutantHunt.hunt(ROOT, SetMutants.all(), 2_000, false, THREADS))
+        .allSatisfy(o -> assertThat(o.caught()).as(o.toString()).isTrue());
+  }
+}

@@ -1,0 +1,155 @@
+package dev.redlock.simulation;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Clients that are cut off while the set of nodes changes, and then reach a few nodes that the
+ * others do not reach: what they know must not come back.
+ */
+final class Stragglers {
+  private static final long STEP_NANOS = 50 * Scenario.MS;
+
+  private final World world;
+  private final Rng rng;
+  private final ChangingSet set;
+  private final SetFaults faults;
+
+  Stragglers(World world, ChangingSet set, SetFaults faults) {
+    this.world = world;
+    this.set = set;
+    this.faults = faults;
+    rng = world.rng;
+  }
+
+  private ShellClient client(int index) {
+    return (ShellClient) world.clients[index];
+  }
+
+  private SimNode node(String name) {
+    return world.nodes[Integer.parseInt(name.substring(1)) - 1];
+  }
+
+  void cut(SimClient client, SimNode node, long nanos) {
+    if (client.alive && world.faults) {
+      client.links[node.index].stall(nanos);
+      client.links[node.index].reset();
+    }
+  }
+
+  /** The first two clients do not reach the node for this time. */
+  private void cutOthers(SimNode node, long nanos) {
+    cut(client(0), node, nanos);
+    cut(client(1), node, nanos);
+  }
+
+  /** The client reaches only some nodes of its set at first. The others do not reach these. */
+  void straggles(ShellClient straggler) {
+    if (world.isFaultless()) {
+      return;
+    }
+    world.coverage.count("set", "straggler");
+    List<String> names = set.names();
+    Set<SimNode> island = new LinkedHashSet<>();
+    for (int i = rng.below(names.size() / 2 + 1); i >= 0; i--) {
+      island.add(node(names.get(rng.below(names.size()))));
+    }
+    long alone =
+        rng.chance(0.5)
+            ? rng.between(1, 4_000) * Scenario.MS
+            : rng.between(5, 35) * Scenario.SECOND;
+    long later = rng.between(10, 25) * Scenario.SECOND;
+    for (SimNode node : world.nodes) {
+      cut(straggler, node, island.contains(node) ? alone : alone + later);
+    }
+    world.at(
+        world.now + alone,
+        () -> {
+          for (SimNode node : island) {
+            for (SimClient other : world.clients) {
+              if (other != straggler) {
+                cut(other, node, rng.between(1, 15) * Scenario.SECOND);
+              }
+            }
+            if (rng.chance(0.6) && !world.isFaultless()) {
+              set.crash(node);
+            }
+          }
+        });
+  }
+
+  /**
+   * Two members are added around the third client. Then two of the first members restart, and only
+   * this client reaches them for a while.
+   */
+  void growAround() {
+    List<String> names = set.names();
+    if (names.size() != 3 || world.nodes.length < 5 || world.isFaultless()) {
+      return;
+    }
+    world.coverage.count("set", "grows around a client");
+    SimNode a = node(names.get(0));
+    SimNode b = node(names.get(1));
+    long alone = rng.between(20_000, 36_000) * Scenario.MS;
+    for (SimNode node : world.nodes) {
+      boolean first = node == a || node == b;
+      cut(client(2), node, first ? alone : alone + 22 * Scenario.SECOND);
+    }
+    faults.adds(client(0), List.of("n4", "n5"));
+    world.at(
+        world.now + alone - rng.between(0, 1_000) * Scenario.MS,
+        () -> {
+          if (!world.isFaultless()) {
+            set.crash(a);
+            set.crash(b);
+            cutOthers(a, rng.between(6, 15) * Scenario.SECOND);
+            cutOthers(b, rng.between(6, 15) * Scenario.SECOND);
+          }
+        });
+  }
+
+  /**
+   * A member is replaced while another one hears of nothing. Then a third one restarts, and the
+   * third client, which is cut off from the rest, reaches both.
+   */
+  void changeAround() {
+    List<String> names = set.names();
+    if (names.size() < 3 || world.isFaultless()) {
+      return;
+    }
+    world.coverage.count("set", "changes around a client");
+    SimNode a = node(names.get(0));
+    SimNode b = node(names.get(1));
+    for (SimNode node : world.nodes) {
+      cut(client(2), node, node == b ? 1 : 45 * Scenario.SECOND);
+    }
+    cutOthers(b, rng.between(14, 30) * Scenario.SECOND);
+    String in = "n" + world.nodes.length;
+    faults.replaces(client(0), names.get(rng.chance(0.5) ? 0 : 1), in);
+    whenSealed(a, set.opened() + 1, client(2));
+    if (rng.chance(0.5)) {
+      long at = world.now + rng.between(5, 12) * Scenario.SECOND;
+      world.at(at, () -> faults.removes(client(0), b.name));
+    }
+  }
+
+  private void whenSealed(SimNode a, long epoch, ShellClient straggler) {
+    if (world.isFaultless()) {
+      return;
+    }
+    if (a.record().epoch() != epoch || !a.record().isSealed()) {
+      world.at(world.now + STEP_NANOS, () -> whenSealed(a, epoch, straggler));
+      return;
+    }
+    world.at(
+        world.now + rng.between(250, 1_200) * Scenario.MS,
+        () -> {
+          if (!world.isFaultless()) {
+            set.crash(a);
+            straggler.links[a.index].stallEnds();
+            cutOthers(a, rng.between(7, 10) * Scenario.SECOND);
+          }
+        });
+  }
+}
