@@ -101,10 +101,11 @@ abstract class NodeChange implements Callable<Integer> {
   }
 
   /** The name of a member, or of one that the last change removed: that may have to continue. */
-  static String member(String name, PresentSet set) {
+  static String member(String name, PresentSet set, String advice) {
     String member = set.nameOf(name);
     if (!isOrWas(member, set)) {
-      throw new Failure(ExitCode.NO, "'" + member + "' is no member of the set: " + set.record());
+      throw new Failure(
+          ExitCode.NO, "'" + member + "' is no member of the set: " + set.record() + advice);
     }
     return member;
   }

@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
     description = {
       "Remove a master from the set while all clients run. It may be dead.",
       "Takes one guard time, 32 s with the defaults. Interrupted, run it again to continue.",
-      "Exit code 0 if the master is no member, 1 if the change was refused, 69 if too few nodes"
+      "Exit code 0 if the master is removed, 1 if the change was refused, 69 if too few nodes"
           + " vote, 75 if another operator changes the set."
     },
     footer = {"", "Example: redlock nodes remove redis-3:6379"})
@@ -28,6 +28,6 @@ final class RemoveNode extends NodeChange {
   @Override
   CompletionStage<List<String>> begin(
       Operations operations, PresentSet set, Consumer<String> progress) {
-    return operations.removeNode(member(name, set), progress);
+    return operations.removeNode(member(name, set, ""), progress);
   }
 }

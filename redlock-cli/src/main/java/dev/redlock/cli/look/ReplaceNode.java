@@ -34,7 +34,8 @@ final class ReplaceNode extends NodeChange {
       Operations operations, PresentSet set, Consumer<String> progress) {
     String added = address(node);
     // The second half of a replacement no longer knows the old master.
-    String removed = isOrWas(added, set) ? set.nameOf(name) : member(name, set);
+    String advice = "; if it was removed before, run: redlock nodes add " + added;
+    String removed = isOrWas(added, set) ? set.nameOf(name) : member(name, set, advice);
     return operations.replaceNode(removed, added, progress);
   }
 }

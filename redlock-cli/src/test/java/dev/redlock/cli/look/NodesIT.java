@@ -85,6 +85,10 @@ class NodesIT {
     Captured seen = redlock("nodes", "remove", name(3));
     assertThat(seen.code()).isEqualTo(ExitCode.NO);
     assertThat(seen.err()).contains("'" + name(3) + "' is no member of the set: epoch 1");
+    Captured half = redlock("nodes", "replace", name(3), "127.0.0.1:1");
+    assertThat(half.code()).isEqualTo(ExitCode.NO);
+    assertThat(half.err())
+        .contains("; if it was removed before, run: redlock nodes add 127.0.0.1:1");
   }
 
   @Test
