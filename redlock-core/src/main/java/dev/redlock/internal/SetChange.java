@@ -60,7 +60,8 @@ final class SetChange {
 
   private final ClientContext context;
   private final SetKeeper set;
-  private final Queue<Goal> goals;
+  private final List<Goal> all;
+  private final Queue<Goal> goals; // Confined to the chain of ticks.
 
   /** The new member of a replacement; if it is one, and the old one is none, all is done. */
   private final @Nullable String inPlace;
@@ -73,6 +74,7 @@ final class SetChange {
   private @Nullable SetOperator operator;
   private long begunNanos;
   private String told = "";
+  private CompletableFuture<Void> lastTold = CompletableFuture.completedFuture(null);
 
   /** Whether the master that is being removed has stored the set without it. */
   private boolean removedKnows;
@@ -80,17 +82,22 @@ final class SetChange {
   SetChange(ClientContext context, List<Goal> goals, Consumer<String> progress) {
     this.context = context;
     set = context.set();
-    this.goals = new ArrayDeque<>(goals);
+    all = List.copyOf(goals);
+    this.goals = new ArrayDeque<>(all);
     inPlace = goals.stream().map(Goal::add).filter(Objects::nonNull).findFirst().orElse(null);
     this.progress = progress;
   }
 
   CompletableFuture<List<String>> start(Client client) {
-    result.whenComplete((done, failure) -> goals.forEach(goal -> set.reserve(goal.add(), false)));
+    result.whenComplete((done, failure) -> unreserve());
     acquire(client.lock(LOCK, options(client.defaultOptions())));
     CompletableFuture<List<String>> users = new CompletableFuture<>();
     Results.relay(result, users, context.callbacks);
     return users;
+  }
+
+  private void unreserve() {
+    all.forEach(goal -> set.reserve(goal.add(), false));
   }
 
   /** A change takes longer than a guard time, whatever the leases of this client's users may. */
@@ -151,6 +158,10 @@ final class SetChange {
       result.completeExceptionally(e);
       return;
     }
+    if (result.isDone()) {
+      unreserve(); // It may have ended while this tick reserved.
+      return;
+    }
     context.time.schedule(() -> tick(lease), TICK_NANOS);
   }
 
@@ -168,7 +179,8 @@ final class SetChange {
       return true;
     }
     if (step.refusal() != null) {
-      fail(step.refusal());
+      boolean overtaken = SetOperator.OVERTAKEN.equals(step.refusal());
+      fail(step.refusal() + (overtaken ? "; redlock doctor shows clocks that are ahead" : ""));
       return true;
     }
     String removed = goal.remove();
@@ -198,17 +210,19 @@ final class SetChange {
         .anyMatch(record -> record != null && record.isSealed() && record.isOfSameSet(current));
   }
 
+  /** One sentence after the other, whichever thread says it. */
   private void tell(String text) {
     if (!text.equals(told)) {
       told = text;
-      context.callbacks.execute(
-          () -> {
-            try {
-              progress.accept(text);
-            } catch (RuntimeException e) {
-              context.failures.report("the progress of a change of the set of nodes", e);
-            }
-          });
+      lastTold = lastTold.thenRunAsync(() -> report(text), context.callbacks);
+    }
+  }
+
+  private void report(String text) {
+    try {
+      progress.accept(text);
+    } catch (Throwable e) {
+      context.failures.report("the progress of a change of the set of nodes", e);
     }
   }
 

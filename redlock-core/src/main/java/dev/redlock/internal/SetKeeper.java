@@ -63,6 +63,7 @@ final class SetKeeper {
     BitSet changed = new BitSet();
     List<Tell> tells = new ArrayList<>();
     List<LockNode> found = new ArrayList<>();
+    List<Integer> gone = new ArrayList<>();
     String line = null;
     synchronized (this) {
       if (ended) {
@@ -88,8 +89,9 @@ final class SetKeeper {
       }
       take(decision.tells(), tells);
       connect(decision.missing(), found);
-      closeOthers(now);
+      forgetOthers(now, gone);
     }
+    gone.forEach(context.nodes::closeNode);
     if (line != null) {
       context.log.info("this client {}", line);
     }
@@ -233,7 +235,7 @@ final class SetKeeper {
   }
 
   /** A node that is no member is closed once no lease can have a key there. */
-  private void closeOthers(Members now) {
+  private void forgetOthers(Members now, List<Integer> gone) {
     for (int i = 0; i < context.nodes.count(); i++) {
       boolean out =
           now.epoch() > 0
@@ -248,7 +250,7 @@ final class SetKeeper {
           && !context.nodes.isClosed(i)
           && context.time.nanos() - outsideNanos[i] > guardNanos) {
         membership.forget(i);
-        context.nodes.closeNode(i);
+        gone.add(i);
       }
     }
   }

@@ -225,8 +225,8 @@ public final class Membership {
       }
       wanted = new HashSet<>(current.members());
       wanted.addAll(newest.members());
-      if (!current.isSealed()) {
-        wanted.addAll(current.before()); // An operator that continues needs their promises.
+      if (!current.isComplete()) {
+        wanted.addAll(current.before()); // An operator asks them for promises, and tells them.
       }
       Set<String> without = new HashSet<>(wanted);
       aliases.forEach(without::remove);
@@ -284,7 +284,8 @@ public final class Membership {
         .max(
             Comparator.comparingLong(NodeRecord::epoch)
                 .thenComparingLong(NodeRecord::floor)
-                .thenComparingLong(NodeRecord::ballot))
+                .thenComparingLong(NodeRecord::ballot)
+                .thenComparing(NodeRecord::isComplete))
         .orElse(NodeRecord.NONE);
   }
 
@@ -313,7 +314,10 @@ public final class Membership {
     return stored.size() >= set.members().size() / 2 + 1;
   }
 
-  /** Completes the records of nodes that know less. */
+  /**
+   * Completes the records of nodes that know less. One of which the set has nothing in common with
+   * this one may belong to another deployment, although it is in the list of this client.
+   */
   private void tellOthers(List<Seen> nodes, NodeRecord newest, List<Tell> tells) {
     for (int i = 0; i < nodes.size(); i++) {
       Seen node = nodes.get(i);
@@ -322,10 +326,17 @@ public final class Membership {
         if (word != null) {
           tells.add(tell(i, word));
         }
-      } else if (node.says() && newest.isSealed() && isBehind(node.record(), newest)) {
+      } else if (node.says()
+          && newest.isSealed()
+          && isBehind(node.record(), newest)
+          && node.record().members().stream().anyMatch(m -> isOrWas(m, newest))) {
         tells.add(tell(i, newest));
       }
     }
+  }
+
+  private static boolean isOrWas(String member, NodeRecord set) {
+    return set.members().contains(member) || set.before().contains(member);
   }
 
   private static boolean isBehind(NodeRecord stored, NodeRecord newest) {

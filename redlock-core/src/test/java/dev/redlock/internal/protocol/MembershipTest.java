@@ -164,6 +164,20 @@ final class MembershipTest {
   }
 
   @Test
+  void configuredNode_ofAnotherDeployment_keepsItsRecord() {
+    SetFixture set = new SetFixture("a", "b", "x");
+    NodeRecord other = NodeRecord.first(List.of("x", "y", "z"), 5_000).of("x");
+    set.records.put("x", other);
+    for (String member : List.of("a", "b", "c")) {
+      List<String> members = List.of("a", "b", "c");
+      set.records.put(
+          member, new NodeRecord(member, 2, members, List.of(), 2, 0, 0, SetFixture.MAX_LEASE, 1));
+    }
+    assertThat(set.settle().members().names()).containsExactly("a", "b", "c");
+    assertThat(set.record("x")).isEqualTo(other);
+  }
+
+  @Test
   void memberThatRestartedEmpty_copiesTheWordOfOneOther() {
     SetFixture set = new SetFixture("a", "b", "c");
     set.settle();
@@ -273,7 +287,7 @@ final class MembershipTest {
   }
 
   @Test
-  void memberOfTheSetBefore_whileAChangeIsOpen_staysConnected() {
+  void memberOfTheSetBefore_untilTheChangeIsComplete_staysConnected() {
     SetFixture set = new SetFixture("a", "b");
     set.settle();
     NodeRecord open = new NodeRecord("", 2, List.of("b"), List.of("a", "b"), 1, 9, 9, 5_000, 7);
@@ -281,7 +295,11 @@ final class MembershipTest {
     set.settle();
     assertThat(set.membership.current().members()).containsExactly("b");
     assertThat(set.membership.isWanted(0)).isTrue();
-    set.records.put("b", NodeRecord.after(open.of("b"), seal(open), 8));
+    NodeRecord sealed = NodeRecord.after(open.of("b"), seal(open), 8);
+    set.records.put("b", sealed);
+    set.settle();
+    assertThat(set.membership.isWanted(0)).as("an operator may have to tell it").isTrue();
+    set.records.put("b", sealed.complete());
     set.settle();
     assertThat(set.membership.isWanted(0)).isFalse();
   }

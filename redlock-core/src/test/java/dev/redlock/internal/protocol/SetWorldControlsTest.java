@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The worlds of {@link SetWorldTest} would find a broken rule. */
 @Tag("thorough")
 final class SetWorldControlsTest {
-  private static final int CONTROL_SEEDS = 5_000;
+  private static final int CONTROL_SEEDS = 20_000;
 
   // A wait after the seal of a majority only is refused by the model; here it takes more seeds.
   @ParameterizedTest

@@ -149,7 +149,7 @@ final class WorldOperator {
   }
 
   private void step() {
-    List<Seen> nodes = client.seen();
+    List<Seen> nodes = client.membership.heard(client.seen());
     NodeRecord current = client.membership.current();
     long now = client.nanos();
     if (world.breaks(Break.NO_WAIT)) {

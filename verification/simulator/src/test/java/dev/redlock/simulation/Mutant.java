@@ -17,7 +17,6 @@ import java.util.List;
 record Mutant(String name, String source, List<Edit> edits) {
   private static final String PROTOCOL =
       "redlock-core/src/main/java/dev/redlock/internal/protocol/";
-  private static final String SPI = "redlock-core/src/main/java/dev/redlock/spi/";
   private static final String MODEL = "redlock-testkit/src/main/java/dev/redlock/testkit/model/";
   private static final String SIMULATION =
       "verification/simulator/src/test/java/dev/redlock/simulation/";
@@ -39,10 +38,6 @@ record Mutant(String name, String source, List<Edit> edits) {
 
   static Edit protocol(String type, String original, String replacement) {
     return new Edit(PROTOCOL + type + ".java", original, replacement);
-  }
-
-  static Edit record(String original, String replacement) {
-    return new Edit(SPI + "NodeRecord.java", original, replacement);
   }
 
   private static Edit node(String original, String replacement) {
@@ -212,7 +207,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         "a node that lost its keys votes at once (no quarantine)",
         new Edit(
             "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
-            "boolean held = refusal != null || uncheckedFlushes > 0 || hold.lasts(now);",
+            "boolean held = refusal != null || uncheckedFlushes > 0 || lasts(hold, now);",
             "boolean held = refusal != null;"));
     mutant(
         "M18",
