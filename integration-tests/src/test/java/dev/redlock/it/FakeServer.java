@@ -45,6 +45,9 @@ final class FakeServer implements AutoCloseable {
   private final AtomicInteger connections = new AtomicInteger();
   private volatile Answers answers = command -> null;
 
+  /** The end of the reply of the marker script; a client writes the record. */
+  private volatile String versionAndRecord = VERSION_AND_NO_RECORD;
+
   FakeServer() throws IOException {
     listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     daemon(this::accept);
@@ -138,9 +141,9 @@ final class FakeServer implements AutoCloseable {
 
   /** The end of the reply of the marker script: its wire version, and no record. */
   static final String VERSION_AND_NO_RECORD =
-      ":1\r\n" + bulk("") + bulk("0") + bulk("") + bulk("") + bulk("0").repeat(5);
+      ":1\r\n" + bulk("") + bulk("0") + bulk("") + bulk("") + bulk("0").repeat(6);
 
-  /** Whether it is the script that reads and sets the node's marker. */
+  /** Whether it is one of the scripts that read and change the node's marker. */
   static boolean isMarker(List<String> command) {
     return command.get(0).equals("EVAL") && command.get(3).endsWith("%node");
   }
@@ -152,6 +155,18 @@ final class FakeServer implements AutoCloseable {
 
   private static boolean isTrial(List<String> command) {
     return command.size() > 3 && command.get(3).contains("redlock.trial");
+  }
+
+  private static boolean isRecord(List<String> command) {
+    return isMarker(command) && command.get(4).equals("TELL");
+  }
+
+  private String store(List<String> command) {
+    StringBuilder record = new StringBuilder();
+    command.subList(5, 14).forEach(word -> record.append(bulk(word)));
+    record.append(bulk("1")); // Since when.
+    versionAndRecord = ":1\r\n" + record;
+    return "*10\r\n" + record;
   }
 
   private String likeRedis(List<String> command) {
@@ -166,15 +181,17 @@ final class FakeServer implements AutoCloseable {
                   + "maxmemory_policy:noeviction\r\n");
       case "SCRIPT" -> bulk("0".repeat(40));
       case "EVAL", "EVALSHA" ->
-          isMarker(command)
-              ? "*17\r\n:0\r\n:"
-                  + command.get(4)
-                  + "\r\n:1000\r\n:"
-                  + now
-                  + "\r\n:0\r\n:0\r\n"
-                  + bulk("id" + runId)
-                  + VERSION_AND_NO_RECORD
-              : "*3\r\n:" + (isTrial(command) ? 6 : 9) + "\r\n:" + now + "\r\n:0\r\n";
+          isRecord(command)
+              ? store(command)
+              : isMarker(command)
+                  ? "*18\r\n:0\r\n:"
+                      + command.get(4)
+                      + "\r\n:1000\r\n:"
+                      + now
+                      + "\r\n:0\r\n:0\r\n"
+                      + bulk("id" + runId)
+                      + versionAndRecord
+                  : "*3\r\n:" + (isTrial(command) ? 6 : 9) + "\r\n:" + now + "\r\n:0\r\n";
       case "PING" -> "+PONG\r\n";
       default -> "+OK\r\n";
     };

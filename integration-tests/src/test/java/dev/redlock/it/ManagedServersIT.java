@@ -249,7 +249,7 @@ class ManagedServersIT {
               return "-NOSCRIPT No matching script. Please use EVAL.\r\n";
             }
             if (FakeServer.isMarker(command)) { // Written anew.
-              return "*17\r\n:1\r\n:3000\r\n:"
+              return "*18\r\n:1\r\n:3000\r\n:"
                   + anew
                   + "\r\n:"
                   + anew

@@ -297,7 +297,7 @@ final class ScriptedServer {
     hasKeys |= set == 0;
     long known = Long.parseLong(arguments.get(1));
     renewed |= known != 0 && known != markerSince;
-    return ("*17\r\n:"
+    return ("*18\r\n:"
             + set
             + "\r\n:"
             + arguments.get(0)
@@ -314,7 +314,7 @@ final class ScriptedServer {
             + bulk("0")
             + bulk("")
             + bulk("")
-            + bulk("0").repeat(5))
+            + bulk("0").repeat(6))
         .getBytes(UTF_8);
   }
 }
