@@ -140,7 +140,7 @@ final class FakeServer implements AutoCloseable {
   }
 
   /** The end of the reply of the marker script: its wire version, and no record. */
-  static final String VERSION_AND_NO_RECORD =
+  private static final String VERSION_AND_NO_RECORD =
       ":1\r\n" + bulk("") + bulk("0") + bulk("") + bulk("") + bulk("0").repeat(6);
 
   /** Whether it is one of the scripts that read and change the node's marker. */
@@ -157,8 +157,38 @@ final class FakeServer implements AutoCloseable {
     return command.size() > 3 && command.get(3).contains("redlock.trial");
   }
 
-  private static boolean isRecord(List<String> command) {
-    return isMarker(command) && command.get(4).equals("TELL");
+  /** Whether it is the script that reads the marker, or writes one. */
+  static boolean readsMarker(List<String> command) {
+    return isMarker(command) && command.size() == 8;
+  }
+
+  private String onMarker(List<String> command, long now) {
+    if (readsMarker(command)) {
+      return marker(false, 1000, now, "id" + runId);
+    }
+    // It is a change of the record, or the doctor asks for other databases.
+    return command.size() == 14 ? store(command) : "*0\r\n";
+  }
+
+  /** The reply of the marker script. */
+  String marker(boolean anew, long since, long now, String id) {
+    String written = anew ? "1" : "0";
+    return "*18\r\n:"
+        + written
+        + "\r\n:3000\r\n:"
+        + since
+        + "\r\n:"
+        + now
+        + "\r\n:"
+        + written
+        + "\r\n:0\r\n"
+        + bulk(id)
+        + versionAndRecord;
+  }
+
+  /** It has lost its record, with all other keys. */
+  void forgetRecord() {
+    versionAndRecord = VERSION_AND_NO_RECORD;
   }
 
   private String store(List<String> command) {
@@ -181,17 +211,9 @@ final class FakeServer implements AutoCloseable {
                   + "maxmemory_policy:noeviction\r\n");
       case "SCRIPT" -> bulk("0".repeat(40));
       case "EVAL", "EVALSHA" ->
-          isRecord(command)
-              ? store(command)
-              : isMarker(command)
-                  ? "*18\r\n:0\r\n:"
-                      + command.get(4)
-                      + "\r\n:1000\r\n:"
-                      + now
-                      + "\r\n:0\r\n:0\r\n"
-                      + bulk("id" + runId)
-                      + versionAndRecord
-                  : "*3\r\n:" + (isTrial(command) ? 6 : 9) + "\r\n:" + now + "\r\n:0\r\n";
+          isMarker(command)
+              ? onMarker(command, now)
+              : "*3\r\n:" + (isTrial(command) ? 6 : 9) + "\r\n:" + now + "\r\n:0\r\n";
       case "PING" -> "+PONG\r\n";
       default -> "+OK\r\n";
     };

@@ -243,18 +243,14 @@ class ManagedServersIT {
       }
       int before = fake.connections();
       long anew = System.currentTimeMillis() * 1000;
+      fake.forgetRecord();
       fake.answer(
           command -> {
             if (command.get(0).equals("EVALSHA") && restarted.compareAndSet(false, true)) {
               return "-NOSCRIPT No matching script. Please use EVAL.\r\n";
             }
-            if (FakeServer.isMarker(command)) { // Written anew.
-              return "*18\r\n:1\r\n:3000\r\n:"
-                  + anew
-                  + "\r\n:"
-                  + anew
-                  + "\r\n:1\r\n:0\r\n$2\r\nid\r\n"
-                  + FakeServer.VERSION_AND_NO_RECORD;
+            if (FakeServer.readsMarker(command)) {
+              return fake.marker(true, anew, anew, "id");
             }
             if (command.get(0).equals("INFO")) {
               return info(

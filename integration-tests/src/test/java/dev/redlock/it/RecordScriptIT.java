@@ -75,7 +75,7 @@ class RecordScriptIT {
     RecordChange.Kind kind =
         RecordChange.Kind.values()[random.nextInt(RecordChange.Kind.values().length)];
     long epoch = Math.max(1, stored.epoch() + random.nextInt(4) - 1);
-    boolean same = stored.exists() && random.nextInt(3) == 0;
+    boolean same = stored.exists() && random.nextBoolean();
     NodeRecord given =
         new NodeRecord(
             random.nextInt(5) == 0 ? "" : NAMES.get(random.nextInt(NAMES.size())),
