@@ -244,14 +244,18 @@ public final class Membership {
     return none;
   }
 
-  /** A node that has restarted empty keeps the name that its record had. */
+  /**
+   * A node has the name that its record has, and keeps it when it restarts empty. One whose name is
+   * that of a member keeps that: if both are one server, only the name that came first is recorded.
+   */
   private void rename(List<Seen> nodes) {
     for (int i = 0; i < nodes.size(); i++) {
       Seen node = nodes.get(i);
       if (i == aliases.size()) {
         aliases.add(node.name());
       }
-      if (node.says() && !isTaken(node.alias(), i, nodes)) {
+      boolean known = node.record().members().contains(aliases.get(i));
+      if (node.says() && !known && !isTaken(node.alias(), i, nodes)) {
         aliases.set(i, node.alias());
       }
     }

@@ -178,6 +178,18 @@ final class MembershipTest {
   }
 
   @Test
+  void oneServerUnderTwoNames_keepsBoth_whicheverWasRecorded() {
+    SetFixture set = new SetFixture("a", "other-a", "b");
+    set.hosts.put("other-a", "a");
+    List<String> members = List.of("a", "b", "other-a");
+    set.records.put("a", NodeRecord.first(members, SetFixture.MAX_LEASE).of("other-a"));
+    set.records.put("b", NodeRecord.first(members, SetFixture.MAX_LEASE).of("b"));
+    Decision decision = set.settle();
+    assertThat(decision.missing()).isEmpty();
+    assertThat(decision.members().mask()).isEqualTo(0b111);
+  }
+
+  @Test
   void memberThatRestartedEmpty_copiesTheWordOfOneOther() {
     SetFixture set = new SetFixture("a", "b", "c");
     set.settle();

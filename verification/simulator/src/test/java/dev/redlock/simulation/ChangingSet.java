@@ -147,13 +147,13 @@ final class ChangingSet {
     }
     List<Integer> indexes = new ArrayList<>();
     for (String name : list) {
-      indexes.add(rng.below(indexes.size() + 1), index(name));
+      indexes.add(rng.below(indexes.size() + 1), node(name).index);
     }
     return indexes;
   }
 
-  private static int index(String name) {
-    return Integer.parseInt(name.substring(1)) - 1;
+  SimNode node(String name) {
+    return world.nodes[Integer.parseInt(name.substring(1)) - 1];
   }
 
   /** One member less than the present set, or one node more. */
@@ -178,7 +178,7 @@ final class ChangingSet {
   private boolean maySeed(List<String> list, SimNode restarting) {
     int empty = 0;
     for (String name : list) {
-      SimNode node = world.nodes[index(name)];
+      SimNode node = node(name);
       empty += node == restarting || !node.record().exists() ? 1 : 0;
     }
     return empty < list.size() / 2 + 1;
@@ -186,7 +186,11 @@ final class ChangingSet {
 
   // What may be forgotten.
 
-  /** The node crashes, and forgets its keys and its record if it may. */
+  /**
+   * The node crashes, and forgets its keys and its record if it may. It does not come back with an
+   * old record, as from a snapshot: that is outside of the assumptions. Beside another member that
+   * restarts empty, it could revive an old set.
+   */
   void crash(SimNode node) {
     boolean forgets = rng.chance(0.8) && node.up && mayForget(node);
     if (forgets) {
@@ -227,9 +231,7 @@ final class ChangingSet {
   }
 
   private boolean keepsAnother(List<String> set, SimNode node) {
-    return set.stream()
-        .map(name -> world.nodes[index(name)])
-        .anyMatch(other -> other != node && other.record().exists());
+    return set.stream().map(this::node).anyMatch(other -> other != node && other.record().exists());
   }
 
   // The end.

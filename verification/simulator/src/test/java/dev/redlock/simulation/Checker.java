@@ -137,6 +137,9 @@ final class Checker {
     /** Nodes that replied that they did not execute it. */
     long refused;
 
+    /** Nodes that granted an acquire while their record admitted its set of nodes. */
+    long admitted;
+
     final long[] connection;
 
     Asked(Exchange exchange, long token, long ttlMillis, long mono, long now, int nodes) {
@@ -361,6 +364,7 @@ final class Checker {
     long e = model.ended(key, clock);
     if (request instanceof LockRequest.Acquire a) {
       if (reply.code() == ReplyCode.GRANTED) {
+        noteAdmitted(node, a);
         boolean repeat = a.leaseId().equals(owner[i]) && fence[i] == a.token();
         require(
             repeat || a.token() > fence[i], "fence", "the granted token is not above the fence");
@@ -383,6 +387,13 @@ final class Checker {
       if (yes && !r.leaseId().equals(owner[i])) {
         require(owner[i] == null && ended[i] < r.token(), "extend", "revived an ended lease");
       }
+    }
+  }
+
+  private void noteAdmitted(SimNode node, LockRequest.Acquire a) {
+    Asked asked = ids.get(a.leaseId()).acquire(a.token());
+    if (scenario.changesSets() && Rounds.isAdmitted(asked.exchange, node.record())) {
+      asked.admitted |= 1L << node.index;
     }
   }
 
@@ -623,14 +634,17 @@ final class Checker {
     return scenario.changesSets() ? Rounds.members(a.exchange).size() / 2 + 1 : scenario.quorum();
   }
 
-  private boolean isMember(int node, Asked a) {
-    return !scenario.changesSets() || Rounds.members(a.exchange).contains(world.nodes[node].name);
+  /** Whether the node is a member, and its record admitted the round when it granted. */
+  private boolean mayCount(int node, Asked a, boolean extension) {
+    return !scenario.changesSets()
+        || (Rounds.members(a.exchange).contains(world.nodes[node].name)
+            && (extension || (a.admitted & 1L << node) != 0));
   }
 
   private int yes(SimLock lock, Asked a, long mono, boolean extension) {
     int count = 0;
     for (int i = 0; i < scenario.nodes; i++) {
-      if ((a.yes & 1L << i) == 0 || !isMember(i, a)) {
+      if ((a.yes & 1L << i) == 0 || !mayCount(i, a, extension)) {
         continue;
       }
       NodeStatus status = lock.client.status(i);

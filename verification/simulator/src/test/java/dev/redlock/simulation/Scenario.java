@@ -254,9 +254,9 @@ final class Scenario {
       }
     }
     if (sets) {
-      // A flush that keeps the connections is outside of the assumptions. The rule that permits the
-      // other two knows one set only.
-      List.of(Fault.FLUSH, Fault.EVICT, Fault.NODE_STEP).forEach(faultEvery::remove);
+      // A flush that keeps the connections is outside of the assumptions. The rule that permits an
+      // eviction knows one set only.
+      List.of(Fault.FLUSH, Fault.EVICT).forEach(faultEvery::remove);
     }
     if (walksBack) {
       // A wall clock that is set back hides a suspension, so a world has only one of the two

@@ -29,6 +29,11 @@ final class SetMutants {
     ALL.add(new Mutant(name, SOURCE, List.of(edits)));
   }
 
+  private static Mutant.Edit record(String original, String replacement) {
+    return new Mutant.Edit(
+        "redlock-core/src/main/java/dev/redlock/spi/NodeRecord.java", original, replacement);
+  }
+
   static {
     mutant(
         "some clients ignore the records of the nodes",
@@ -66,5 +71,10 @@ final class SetMutants {
             "Membership",
             "    if (reached.size() >= (fresh ? names.size() / 2 + 1 : names.size())) {",
             "    if (!reached.isEmpty()) {"));
+    mutant(
+        "votes of the set before count although the floor is raised",
+        record(
+            "return floor <= round && round < epoch && (before.isEmpty()",
+            "return round < epoch && (before.isEmpty()"));
   }
 }

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 class SetsTest {
   private static final int THREADS = Runtime.getRuntime().availableProcessors();
   private static final Path ROOT = Path.of("..", "..");
-  private static final long SECONDS = 4;
-  private static final long BATCH = 20;
+  private static final long SECONDS = 3;
+  private static final long BATCH = 10;
 
   /** Runs as many seeds as the time allows, so that a slow machine does not make the build long. */
   @Test
@@ -57,14 +57,14 @@ class SetsTest {
   @Test
   void seed_runTwice_givesTheSameHistory_andTheSetChanges() {
     int changed = 0;
-    for (long seed = 1; seed <= 10; seed++) {
+    for (long seed = 1; seed <= 6; seed++) {
       Simulator.Result once = Simulator.run(seed, Scenario.Setting.SHELL_SETS, true);
       Simulator.Result again = Simulator.run(seed, Scenario.Setting.SHELL_SETS, false);
       assertThat(again.digest()).as("seed %d", seed).isEqualTo(once.digest());
       assertThat(again.events()).as("seed %d", seed).isEqualTo(once.events());
       changed += once.world().sets.opened() > 1 ? 1 : 0;
     }
-    assertThat(changed).as("worlds in which an operator has opened a set").isGreaterThan(5);
+    assertThat(changed).as("worlds in which an operator has opened a set").isGreaterThan(2);
   }
 
   /** Outside of the assumptions two clients hold one lock. */

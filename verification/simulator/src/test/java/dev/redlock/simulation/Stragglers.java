@@ -27,10 +27,6 @@ final class Stragglers {
     return (ShellClient) world.clients[index];
   }
 
-  private SimNode node(String name) {
-    return world.nodes[Integer.parseInt(name.substring(1)) - 1];
-  }
-
   void cut(SimClient client, SimNode node, long nanos) {
     if (client.alive && world.faults) {
       client.links[node.index].stall(nanos);
@@ -53,7 +49,7 @@ final class Stragglers {
     List<String> names = set.names();
     Set<SimNode> island = new LinkedHashSet<>();
     for (int i = rng.below(names.size() / 2 + 1); i >= 0; i--) {
-      island.add(node(names.get(rng.below(names.size()))));
+      island.add(set.node(names.get(rng.below(names.size()))));
     }
     long alone =
         rng.chance(0.5)
@@ -89,8 +85,8 @@ final class Stragglers {
       return;
     }
     world.coverage.count("set", "grows around a client");
-    SimNode a = node(names.get(0));
-    SimNode b = node(names.get(1));
+    SimNode a = set.node(names.get(0));
+    SimNode b = set.node(names.get(1));
     long alone = rng.between(20_000, 36_000) * Scenario.MS;
     for (SimNode node : world.nodes) {
       boolean first = node == a || node == b;
@@ -119,8 +115,8 @@ final class Stragglers {
       return;
     }
     world.coverage.count("set", "changes around a client");
-    SimNode a = node(names.get(0));
-    SimNode b = node(names.get(1));
+    SimNode a = set.node(names.get(0));
+    SimNode b = set.node(names.get(1));
     for (SimNode node : world.nodes) {
       cut(client(2), node, node == b ? 1 : 45 * Scenario.SECOND);
     }

@@ -412,6 +412,9 @@ final class World {
     if (scenario.setting != Scenario.Setting.FORGETFUL && micros > 0 && !mayForgetAll(node)) {
       return;
     }
+    if (scenario.changesSets() && micros > 0) {
+      return; // The rule above knows one set only.
+    }
     if (now < node.guardedUntil) {
       if (!scenario.isWide() || micros > 0) {
         // If the clock is set forward, a new client would take the server for older than it is.

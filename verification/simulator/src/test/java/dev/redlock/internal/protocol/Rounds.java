@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.spi.NodeRecord;
 import java.util.List;
 
 /** What the package hides of a round to the simulator. */
@@ -9,5 +10,12 @@ public final class Rounds {
   /** The names of those of which a quorum decides; none if the nodes keep no record. */
   public static List<String> members(Exchange round) {
     return round.members.names();
+  }
+
+  /** Whether a vote of a node with this record counts: the rule once more, in other words. */
+  public static boolean isAdmitted(Exchange round, NodeRecord record) {
+    long epoch = round.members.epoch();
+    List<String> set = epoch == record.epoch() ? record.members() : record.before();
+    return record.floor() <= epoch && epoch <= record.epoch() && set.equals(members(round));
   }
 }
