@@ -7,10 +7,12 @@ import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -199,7 +201,7 @@ public final class Membership {
   public Decision review(List<Seen> all, long nowNanos) {
     List<Seen> nodes = heard(all);
     if (nodes.stream().noneMatch(Seen::keepsRecord)) {
-      return new Decision(members, List.of(), List.of(), nulls(nodes.size()));
+      return new Decision(members, List.of(), List.of(), Collections.nCopies(nodes.size(), null));
     }
     rename(nodes);
     boolean allReached = nodes.stream().limit(seeds).allMatch(n -> n.status().usable());
@@ -210,7 +212,7 @@ public final class Membership {
     List<String> missing = List.of();
     if (contradiction == null && newest.exists()) {
       adopt(nodes, newest);
-      tellOthers(nodes, newest, tells);
+      tells.addAll(MissingRecords.tells(nodes, newest, aliases));
       if (isStoredByMajority(nodes, current)) {
         confirmed = true;
         confirmedNanos = nowNanos;
@@ -234,14 +236,6 @@ public final class Membership {
     }
     var objections = new Objections(current, members, starting, maxLeaseMillis);
     return new Decision(members, missing, tells, objections.to(nodes, contradiction));
-  }
-
-  private static List<@Nullable String> nulls(int count) {
-    List<@Nullable String> none = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      none.add(null);
-    }
-    return none;
   }
 
   /**
@@ -295,7 +289,8 @@ public final class Membership {
 
   /**
    * Works with the newest set, once a majority of its members has it; or at once, if it is sealed:
-   * then no vote of an earlier epoch decides any more.
+   * then no vote of an earlier epoch decides any more. While it is open, members of it may forget
+   * it, and learn the set before; then this client works with that again. Their votes decide.
    */
   private void adopt(List<Seen> nodes, NodeRecord newest) {
     boolean same = newest.isOfSameSet(current);
@@ -305,68 +300,29 @@ public final class Membership {
     } else if (newest.epoch() > current.epoch() + 1 && !newest.before().isEmpty()) {
       current = newest.predecessor(); // It is complete, or the newest would not be open.
     }
+    if (!current.isSealed() && !isAdmittedByMajority(nodes, current)) {
+      NodeRecord before = current.predecessor();
+      current = isAdmittedByMajority(nodes, before) ? before : current;
+    }
+  }
+
+  private static boolean isAdmittedByMajority(List<Seen> nodes, NodeRecord set) {
+    return isMajority(nodes, set, record -> record.admits(set.epoch(), set.members()));
   }
 
   private static boolean isStoredByMajority(List<Seen> nodes, NodeRecord set) {
-    Set<String> stored = new HashSet<>();
+    return isMajority(nodes, set, record -> record.isOfSameSet(set));
+  }
+
+  private static boolean isMajority(List<Seen> nodes, NodeRecord set, Predicate<NodeRecord> which) {
+    Set<String> found = new HashSet<>();
     for (Seen node : nodes) {
-      if (node.says() && node.record().isOfSameSet(set)) {
-        stored.add(node.alias());
+      if (node.says() && which.test(node.record())) {
+        found.add(node.alias());
       }
     }
-    stored.retainAll(set.members());
-    return stored.size() >= set.members().size() / 2 + 1;
-  }
-
-  /**
-   * Completes the records of nodes that know less. One of which the set has nothing in common with
-   * this one may belong to another deployment, although it is in the list of this client.
-   */
-  private void tellOthers(List<Seen> nodes, NodeRecord newest, List<Tell> tells) {
-    for (int i = 0; i < nodes.size(); i++) {
-      Seen node = nodes.get(i);
-      if (node.isEmpty()) {
-        NodeRecord word = wordFor(aliases.get(i), nodes);
-        if (word != null) {
-          tells.add(tell(i, word));
-        }
-      } else if (node.says()
-          && newest.isSealed()
-          && isBehind(node.record(), newest)
-          && node.record().members().stream().anyMatch(m -> isOrWas(m, newest))) {
-        tells.add(tell(i, newest));
-      }
-    }
-  }
-
-  private static boolean isOrWas(String member, NodeRecord set) {
-    return set.members().contains(member) || set.before().contains(member);
-  }
-
-  private static boolean isBehind(NodeRecord stored, NodeRecord newest) {
-    return stored.epoch() < newest.epoch()
-        || (stored.epoch() == newest.epoch() && !stored.isSealed());
-  }
-
-  /**
-   * The newest record of another member that names both of them; null if there is none. While a
-   * change is open, a member that is being removed counts as well: an operator that continues may
-   * need its promise.
-   */
-  private static @Nullable NodeRecord wordFor(String name, List<Seen> nodes) {
-    NodeRecord best = null;
-    for (Seen node : nodes) {
-      NodeRecord record = node.record();
-      boolean vouches =
-          node.says()
-              && !node.alias().equals(name)
-              && record.concerns(name)
-              && record.concerns(node.alias());
-      if (vouches && (best == null || record.epoch() > best.epoch())) {
-        best = record;
-      }
-    }
-    return best;
+    found.retainAll(set.members());
+    return found.size() >= set.members().size() / 2 + 1;
   }
 
   /** No node has a record: the deployment is new, or all of its nodes have restarted. */
@@ -386,17 +342,13 @@ public final class Membership {
             : nowNanos - startNanos >= FIRST_RECORD_NANOS;
     if (reached.size() >= (fresh ? names.size() / 2 + 1 : names.size())) {
       starting |= !current.exists();
-      reached.stream().filter(i -> nodes.get(i).isEmpty()).forEach(i -> tells.add(tell(i, record)));
+      reached.stream()
+          .filter(i -> nodes.get(i).isEmpty())
+          .forEach(i -> tells.add(MissingRecords.tell(i, record, aliases)));
     }
   }
 
   private static long guardOf(NodeRecord set) {
     return RestartGuard.guardTime(Duration.ofMillis(set.maxLeaseMillis())).toNanos();
-  }
-
-  private Tell tell(int node, NodeRecord record) {
-    return new Tell(
-        node,
-        new RecordChange(RecordChange.Kind.TELL, record.by(record.ballot()).of(aliases.get(node))));
   }
 }

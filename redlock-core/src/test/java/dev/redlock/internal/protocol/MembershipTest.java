@@ -316,6 +316,23 @@ final class MembershipTest {
     assertThat(set.membership.isWanted(0)).isFalse();
   }
 
+  /** Seed 19520 of SHELL_SETS: no client got a vote any more, so no operator could continue. */
+  @Test
+  void openSet_thatItsMembersHaveForgotten_isLeftForTheSetBefore() {
+    SetFixture set = new SetFixture("a", "b");
+    set.settle();
+    NodeRecord open =
+        new NodeRecord("", 2, List.of("a", "b", "c"), List.of("a", "b"), 1, 9, 9, 5_000, 7);
+    NodeRecord first = set.record("b");
+    set.records.put("b", open.of("b"));
+    set.records.put("c", open.of("c"));
+    assertThat(set.settle().members().epoch()).isEqualTo(2);
+    set.records.put("b", first);
+    assertThat(set.settle().members().names()).containsExactly("a", "b");
+    set.records.put("b", open.of("b"));
+    assertThat(set.settle().members().epoch()).isEqualTo(2);
+  }
+
   @Test
   void memberOfTheSetBefore_thatRestartedEmptyWhileAChangeIsOpen_getsTheOpenSet() {
     SetFixture set = new SetFixture("a", "b");
