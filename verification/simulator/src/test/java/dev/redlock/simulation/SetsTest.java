@@ -71,7 +71,7 @@ class SetsTest {
   @Test
   void controls_areCaught() throws Exception {
     List<Mutant> controls = SetMutants.all().subList(0, SetMutants.CONTROLS);
-    assertThat(MutantHunt.hunt(ROOT, controls, 100, false, THREADS))
+    assertThat(MutantHunt.hunt(ROOT, controls, 1_000, false, THREADS))
         .hasSize(SetMutants.CONTROLS)
         .allSatisfy(o -> assertThat(o.caught()).as(o.toString()).isTrue());
   }
