@@ -536,6 +536,19 @@ class LockMachineTest extends MachineFixture {
     assertThat(take(Effect.Send.class)).isEmpty();
   }
 
+  /** Seed 36822 of SHELL_SETS: a key of the first round stayed on a node that left the set. */
+  @Test
+  void refusedToken_whenTheSetHasChanged_isRolledBack_andNoSecondIsTriedUnderTheSameLeaseId() {
+    submit(false);
+    Effect.Send first = sent();
+    nodes.join();
+    reply(first, ReplyCode.STALE, 0, 1);
+    List<Effect.Send> next = take(Effect.Send.class);
+    assertThat(next).noneMatch(send -> send.request() instanceof LockRequest.Acquire);
+    assertThat(next)
+        .anyMatch(send -> send.request() instanceof LockRequest.Release && send.mask() == 0b111);
+  }
+
   @Test
   void lateGrantOfTheFirstToken_whileTheSecondHolds_stays() {
     Effect.Send first = firstOfTwoTokens();
