@@ -155,6 +155,7 @@ class SetChangeIT {
   }
 
   @Test
+  @Tag("thorough")
   void oneMaster_becomesThree_andOneAgain() throws Exception {
     Redlock operator = client(0);
     Redlock other = client(0);
@@ -169,6 +170,16 @@ class SetChangeIT {
     awaitMembers(other, 0, 1, 2);
     try (Lease lease = other.lock("x").acquire(Duration.ofSeconds(5))) {
       assertThat(operator.lock("x").tryAcquire()).isEmpty();
+      for (int node : new int[] {0, 2}) {
+        operator
+            .operations()
+            .removeNode(name(node), step -> {})
+            .toCompletableFuture()
+            .get(60, SECONDS);
+      }
+      awaitMembers(other, 1);
+      assertThat(operator.lock("x").tryAcquire()).isEmpty();
+      assertThat(lease.isValid()).isTrue();
     }
   }
 
