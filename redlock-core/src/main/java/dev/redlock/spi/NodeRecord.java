@@ -97,17 +97,7 @@ public record NodeRecord(
 
   /** As an operator writes it that has found the change complete. */
   public NodeRecord complete() {
-    return new NodeRecord(
-        name,
-        epoch,
-        members,
-        List.of(),
-        floor,
-        ballot,
-        promised,
-        maxLeaseMillis,
-        maxLeaseMillis,
-        sinceMicros);
+    return copy(name, List.of(), floor, ballot, promised, maxLeaseMillis, sinceMicros);
   }
 
   /** That of the set before, complete. */
@@ -155,32 +145,12 @@ public record NodeRecord(
 
   /** The same record on the node of this name. */
   public NodeRecord of(String node) {
-    return new NodeRecord(
-        node,
-        epoch,
-        members,
-        before,
-        floor,
-        ballot,
-        promised,
-        maxLeaseMillis,
-        maxLeaseBefore,
-        sinceMicros);
+    return copy(node, before, floor, ballot, promised, maxLeaseBefore, sinceMicros);
   }
 
   /** As an operator writes it: with this ballot. */
   public NodeRecord by(long operator) {
-    return new NodeRecord(
-        name,
-        epoch,
-        members,
-        before,
-        floor,
-        operator,
-        operator,
-        maxLeaseMillis,
-        maxLeaseBefore,
-        sinceMicros);
+    return copy(name, before, floor, operator, operator, maxLeaseBefore, sinceMicros);
   }
 
   /**
@@ -249,17 +219,7 @@ public record NodeRecord(
     String own = over.name.isEmpty() ? name : over.name;
     long newFloor = Math.max(over.floor, atLeast);
     long since = newFloor > over.floor ? now : over.sinceMicros;
-    return new NodeRecord(
-        own,
-        epoch,
-        members,
-        before,
-        newFloor,
-        newBallot,
-        newPromise,
-        maxLeaseMillis,
-        maxLeaseBefore,
-        since);
+    return copy(own, before, newFloor, newBallot, newPromise, maxLeaseBefore, since);
   }
 
   private NodeRecord raised(long to, long now) {
@@ -267,16 +227,28 @@ public record NodeRecord(
   }
 
   private NodeRecord with(long newFloor, long newPromise, long since) {
+    return copy(name, before, newFloor, ballot, newPromise, maxLeaseBefore, since);
+  }
+
+  /** The same epoch, set and longest lease time. */
+  private NodeRecord copy(
+      String newName,
+      List<String> newBefore,
+      long newFloor,
+      long newBallot,
+      long newPromise,
+      long newMaxLeaseBefore,
+      long since) {
     return new NodeRecord(
-        name,
+        newName,
         epoch,
         members,
-        before,
+        newBefore,
         newFloor,
-        ballot,
+        newBallot,
         newPromise,
         maxLeaseMillis,
-        maxLeaseBefore,
+        newMaxLeaseBefore,
         since);
   }
 
