@@ -122,7 +122,7 @@ final class Prober {
 
   /**
    * Lease ids depend on the time that the node says on each new connection, also if the marker may
-   * not be read. Whoever may run the scripts of locks may run TIME.
+   * not be read. A user of the scripts of locks may run TIME.
    */
   private CompletionStage<Result> withClock(NodeSession session, Result result) {
     if (result.probe().nowMicros() != 0) {

@@ -61,7 +61,7 @@ final class SetFaults {
         quiet,
         () -> {
           later(operatorsNanos, this::operate);
-          later(cutsNanos, this::cutSomebody);
+          later(cutsNanos, this::cutAClient);
         });
   }
 
@@ -210,7 +210,7 @@ final class SetFaults {
 
   // Links.
 
-  private void cutSomebody() {
+  private void cutAClient() {
     ShellClient client = anyClient();
     double kind = rng.next();
     if (kind < 0.4) {
