@@ -17,6 +17,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -81,6 +82,7 @@ class SetChangeAvailabilityIT {
   }
 
   @Test
+  @Tag("thorough")
   void replacementOfADeadMaster_anElectionKeepsItsLease_andTwoHundredWaitersGetTheLock()
       throws Exception {
     Redlock operator = client(RestartGuard.OFF);

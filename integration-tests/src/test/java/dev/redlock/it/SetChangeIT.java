@@ -283,6 +283,7 @@ class SetChangeIT {
   }
 
   @Test
+  @Tag("thorough")
   void longestLeaseTime_isRaisedAndLowered_whileLeasesAreHeld() throws Exception {
     Duration longer = LONGEST.plusSeconds(1);
     Redlock shortOne = client(LONGEST);
@@ -384,6 +385,7 @@ class SetChangeIT {
   }
 
   @Test
+  @Tag("thorough")
   void masterOfAnotherDeployment_withALowerEpoch_keepsItsSet() throws Exception {
     Redlock operator = client(0);
     awaitMembers(operator, 0);
@@ -406,6 +408,7 @@ class SetChangeIT {
   }
 
   @Test
+  @Tag("thorough")
   void defaultOptionsForShortLocks_doNotEndAChange() throws Exception {
     LockOptions once =
         LockOptions.builder()
@@ -432,6 +435,7 @@ class SetChangeIT {
   }
 
   @Test
+  @Tag("thorough")
   void client_thatClosesBetweenTwoBallots_failsTheChange() throws Exception {
     for (int i = 0; i < 5; i++) {
       Redlock operator = client(0);
@@ -459,6 +463,7 @@ class SetChangeIT {
   }
 
   @Test
+  @Tag("thorough")
   void replace_thatIsCalledAgain_changesNothing() throws Exception {
     Redlock operator = client(0, 1);
     awaitMembers(operator, 0, 1);
@@ -511,6 +516,7 @@ class SetChangeIT {
   }
 
   @Test
+  @Tag("thorough")
   void deadMember_thatIsRemoved_isReportedAsNotTold() throws Exception {
     Redlock operator = client(0, 1, 2);
     awaitMembers(operator, 0, 1, 2);
