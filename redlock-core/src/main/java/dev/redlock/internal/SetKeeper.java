@@ -8,6 +8,7 @@ import dev.redlock.internal.protocol.Membership.Tell;
 import dev.redlock.internal.protocol.SetOperator;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.RestartGuard;
 import java.util.ArrayList;
@@ -166,7 +167,12 @@ final class SetKeeper {
   synchronized List<Seen> seen() {
     List<Seen> seen = new ArrayList<>();
     for (int i = 0; i < context.nodes.count(); i++) {
-      seen.add(new Seen(context.nodes.name(i), context.nodes.ownStatus(i)));
+      // Asked for while it decides: it is a call of the node for each event.
+      String server =
+          membership.current().exists()
+              ? ""
+              : context.nodes.identity(i).map(NodeIdentity::runId).orElse("");
+      seen.add(new Seen(context.nodes.name(i), context.nodes.ownStatus(i), server));
     }
     return seen;
   }

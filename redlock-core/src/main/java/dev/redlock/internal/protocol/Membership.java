@@ -41,8 +41,14 @@ public final class Membership {
    *
    * @param name the name with which this client was configured, or that a record gave it
    * @param status its own status
+   * @param server what all clients call the server, whatever its address; empty if unknown. It
+   *     matters while no node has a record
    */
-  public record Seen(String name, NodeStatus status) {
+  public record Seen(String name, NodeStatus status, String server) {
+    Seen(String name, NodeStatus status) {
+      this(name, status, "");
+    }
+
     boolean keepsRecord() {
       return status.record() != null;
     }
@@ -70,7 +76,8 @@ public final class Membership {
               status.untilNanos(),
               status.cause(),
               status.erring(),
-              NodeRecord.NONE));
+              NodeRecord.NONE),
+          server);
     }
 
     /** Its name in the set: its own record decides. */
@@ -325,7 +332,11 @@ public final class Membership {
     return found.size() >= set.members().size() / 2 + 1;
   }
 
-  /** No node has a record: the deployment is new, or all of its nodes have restarted. */
+  /**
+   * No node has a record: the deployment is new, or all of its nodes have restarted. The first
+   * record is written to one node, which all clients choose alike, and then copied to the others:
+   * clients that start at once may spell the addresses differently.
+   */
   private void startOver(List<Seen> nodes, long nowNanos, List<Tell> tells) {
     List<String> names = current.exists() ? current.members() : aliases.subList(0, seeds);
     NodeRecord record =
@@ -344,6 +355,8 @@ public final class Membership {
       starting |= !current.exists();
       reached.stream()
           .filter(i -> nodes.get(i).isEmpty())
+          .sorted(Comparator.comparing(i -> nodes.get(i).server()))
+          .limit(current.exists() ? reached.size() : 1)
           .forEach(i -> tells.add(MissingRecords.tell(i, record, aliases)));
     }
   }

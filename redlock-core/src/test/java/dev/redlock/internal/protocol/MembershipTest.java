@@ -6,6 +6,7 @@ import dev.redlock.internal.protocol.Membership.Decision;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.RecordChange;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Which set a client works with, and what it writes. */
@@ -22,13 +23,31 @@ final class MembershipTest {
   void firstClient_withAllNodesUp_writesTheRecordAtOnce() {
     SetFixture set = new SetFixture("a", "b", "c");
     Decision first = set.review();
-    assertThat(first.tells()).hasSize(3);
+    assertThat(first.tells()).hasSize(1); // From there it is copied.
     assertThat(first.objections()).doesNotContainNull();
     Decision settled = set.settle();
     assertThat(settled.members())
         .isEqualTo(new Members(1, List.of("a", "b", "c"), 7, SetFixture.MAX_LEASE));
     assertThat(settled.objections()).containsOnlyNulls();
     assertThat(set.record("b").name()).isEqualTo("b");
+  }
+
+  /** FleetIT: each process reaches the servers through proxies of its own. */
+  @Test
+  void twoFirstClients_thatSpellTheNodesDifferently_begin_withOneRecord() {
+    SetFixture one = new SetFixture("a", "b", "c");
+    SetFixture two = one.another("x", "y", "z");
+    two.hosts.putAll(Map.of("x", "b", "y", "c", "z", "a"));
+    Decision first = one.review();
+    Decision second = two.review();
+    one.make(first.tells());
+    two.records.putAll(one.records); // The same servers.
+    two.make(second.tells());
+    assertThat(two.records).isEqualTo(one.records).hasSize(1);
+    one.settle();
+    two.records.putAll(one.records);
+    assertThat(two.settle().members().names()).containsExactly("a", "b", "c");
+    assertThat(two.settle().objections()).containsOnlyNulls();
   }
 
   @Test

@@ -64,7 +64,7 @@ final class SetFixture {
     for (String name : names) {
       State state = down.contains(host(name)) ? State.CONNECTING : State.VOTING;
       NodeRecord shown = silent.contains(host(name)) ? null : record(name);
-      seen.add(new Seen(name, new NodeStatus(state, 1, 0, 0, "", false, shown)));
+      seen.add(new Seen(name, new NodeStatus(state, 1, 0, 0, "", false, shown), host(name)));
     }
     return seen;
   }
