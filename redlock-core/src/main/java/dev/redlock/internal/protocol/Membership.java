@@ -211,8 +211,6 @@ public final class Membership {
       return new Decision(members, List.of(), List.of(), Collections.nCopies(nodes.size(), null));
     }
     rename(nodes);
-    boolean allReached = nodes.stream().limit(seeds).allMatch(n -> n.status().usable());
-    boolean settled = allReached || nowNanos - startNanos >= CONNECT_NANOS;
     List<Tell> tells = new ArrayList<>();
     NodeRecord newest = newest(nodes);
     String contradiction = Contradiction.of(current, newest, nodes, aliases);
@@ -239,10 +237,22 @@ public final class Membership {
       }
       Set<String> without = new HashSet<>(wanted);
       aliases.forEach(without::remove);
-      missing = settled ? without.stream().sorted().toList() : List.of();
+      missing = isSettled(nodes, nowNanos) ? without.stream().sorted().toList() : List.of();
     }
     var objections = new Objections(current, members, starting, maxLeaseMillis);
     return new Decision(members, missing, tells, objections.to(nodes, contradiction));
+  }
+
+  /**
+   * Whether no configured node will turn out to be a member under another name: one that is not
+   * reached yet, or has no record yet and gets it from another client.
+   */
+  private boolean isSettled(List<Seen> nodes, long nowNanos) {
+    List<Seen> configured = nodes.subList(0, seeds);
+    long nanos = nowNanos - startNanos;
+    return configured.stream().allMatch(node -> node.status().usable() && !node.isEmpty())
+        || nanos >= FIRST_RECORD_NANOS
+        || (nanos >= CONNECT_NANOS && configured.stream().noneMatch(Seen::isEmpty));
   }
 
   /**
