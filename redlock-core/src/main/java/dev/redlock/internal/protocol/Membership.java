@@ -103,9 +103,6 @@ public final class Membership {
   /** Why no node votes at first. */
   public static final String WAITS = "waits for the other nodes: none has a record of the set";
 
-  /** How long a seed may take to connect before its name counts as that of another node. */
-  static final long CONNECT_NANOS = 500_000_000;
-
   /**
    * How long a client waits for all of its seeds before it writes the first record without some.
    */
@@ -248,11 +245,8 @@ public final class Membership {
    * reached yet, or has no record yet and gets it from another client.
    */
   private boolean isSettled(List<Seen> nodes, long nowNanos) {
-    List<Seen> configured = nodes.subList(0, seeds);
-    long nanos = nowNanos - startNanos;
-    return configured.stream().allMatch(node -> node.status().usable() && !node.isEmpty())
-        || nanos >= FIRST_RECORD_NANOS
-        || (nanos >= CONNECT_NANOS && configured.stream().noneMatch(Seen::isEmpty));
+    return nowNanos - startNanos >= FIRST_RECORD_NANOS
+        || nodes.stream().limit(seeds).allMatch(seed -> seed.status().usable() && !seed.isEmpty());
   }
 
   /**

@@ -108,7 +108,7 @@ final class MembershipTest {
     other.down.addAll(List.of("d", "e"));
     other.settle();
     assertThat(other.names).containsExactly("a", "d", "e"); // d may be another name of b or c.
-    other.now += Membership.CONNECT_NANOS;
+    other.now += Membership.FIRST_RECORD_NANOS;
     assertThat(other.settle().members().mask()).isEqualTo(0b11001);
   }
 
