@@ -240,7 +240,10 @@ final class SetKeeper {
     }
   }
 
-  /** A node that is no member is closed once no lease can have a key there. */
+  /**
+   * A node that is no member is closed once no lease can have a key there; at once if its server is
+   * connected under another name.
+   */
   private void forgetOthers(Members now, List<Integer> gone) {
     for (int i = 0; i < context.nodes.count(); i++) {
       boolean out =
@@ -252,9 +255,8 @@ final class SetKeeper {
         outsideNanos[i] = context.time.nanos();
       }
       outside.set(i, out);
-      if (out
-          && !context.nodes.isClosed(i)
-          && context.time.nanos() - outsideNanos[i] > guardNanos) {
+      boolean over = membership.isDouble(i) || context.time.nanos() - outsideNanos[i] > guardNanos;
+      if (out && over && !context.nodes.isClosed(i)) {
         membership.forget(i);
         gone.add(i);
       }

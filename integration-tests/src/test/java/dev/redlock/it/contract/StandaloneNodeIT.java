@@ -224,19 +224,6 @@ class StandaloneNodeIT {
   }
 
   @Test
-  void otherMaxLeaseTime_isRefusedWithBothValues() {
-    RedisNode server = server();
-    closing(TestClient.start(LettuceLockNode.create(server.uri())));
-    TestClient other =
-        closing(
-            TestClient.start(
-                LettuceLockNode.create(server.uri()), RestartGuard.OFF, Duration.ofSeconds(5)));
-
-    assertThat(other.node.status().state()).isEqualTo(State.QUARANTINED);
-    assertThat(other.node.status().cause()).contains("30000 ms").contains("5000 ms");
-  }
-
-  @Test
   void flushOfAnotherDatabase_leadsBackToVoting() {
     RedisNode server = server();
     LettuceLockNode node = LettuceLockNode.create(server.uri() + "/3");

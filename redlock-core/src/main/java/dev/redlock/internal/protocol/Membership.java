@@ -134,6 +134,9 @@ public final class Membership {
   /** Nodes that were added and have been members of a set since, if only of an open one. */
   private final BitSet joined = new BitSet();
 
+  /** Nodes that are one server with another node, which has its name. */
+  private final BitSet doubles = new BitSet();
+
   /** By number: the last name that the node had in a record, or that with which it was added. */
   private final List<String> aliases = new ArrayList<>();
 
@@ -157,7 +160,7 @@ public final class Membership {
 
   /** The names of the configured nodes in the set, as far as they are known. */
   public List<String> seeds() {
-    return List.copyOf(aliases.subList(0, seeds));
+    return aliases.subList(0, seeds).stream().filter(name -> !name.isEmpty()).toList();
   }
 
   /** The number of the node that has this name, or last had it; −1 if there is none. */
@@ -171,6 +174,11 @@ public final class Membership {
    */
   public boolean isWanted(int node) {
     return node >= aliases.size() || wanted.contains(aliases.get(node));
+  }
+
+  /** Whether it is the server of another node, which is connected under the name of the record. */
+  public boolean isDouble(int node) {
+    return doubles.get(node);
   }
 
   /** The node is closed. If its name becomes a member again, it gets another number. */
@@ -260,8 +268,10 @@ public final class Membership {
         aliases.add(node.name());
       }
       boolean known = node.record().members().contains(aliases.get(i));
-      if (node.says() && !known && !isTaken(node.alias(), i, nodes)) {
-        aliases.set(i, node.alias());
+      if (node.says() && !known) {
+        boolean taken = isTaken(node.alias(), i, nodes);
+        doubles.set(i, taken);
+        aliases.set(i, taken ? aliases.get(i) : node.alias());
       }
     }
   }

@@ -51,6 +51,22 @@ final class MembershipTest {
   }
 
   @Test
+  void nodeThatIsReachedAfterItsNameWasConnected_isADouble() {
+    SetFixture first = new SetFixture("a", "b", "c");
+    first.settle();
+    SetFixture late = first.another("x", "b", "c");
+    late.hosts.put("x", "a");
+    late.cut.add("x");
+    late.now += Membership.FIRST_RECORD_NANOS;
+    assertThat(late.settle().members().mask()).isEqualTo(0b1110);
+    late.cut.remove("x");
+    assertThat(late.settle().members().mask()).isEqualTo(0b1110);
+    assertThat(late.membership.isDouble(0)).isTrue();
+    late.membership.forget(0);
+    assertThat(late.membership.seeds()).containsExactly("b", "c");
+  }
+
+  @Test
   void firstClient_withOneNodeDown_writesTheRecordAfterThreeSeconds() {
     SetFixture set = new SetFixture("a", "b", "c");
     set.down.add("c");
@@ -279,7 +295,7 @@ final class MembershipTest {
       set.records.put(node, THIRD.of(node));
     }
     set.down.add("x");
-    set.now += SetFixture.SECOND;
+    set.now += Membership.FIRST_RECORD_NANOS;
     Decision settled = set.settle();
     assertThat(set.names).containsExactly("c", "x", "a", "b", "d");
     assertThat(settled.members())

@@ -22,6 +22,7 @@ final class SetFixture {
 
   final Map<String, NodeRecord> records = new TreeMap<>();
   final List<String> down = new ArrayList<>();
+  final List<String> cut = new ArrayList<>(); // Under this name only.
   final List<String> silent = new ArrayList<>(); // Without permission to show their records.
   final List<String> names = new ArrayList<>(); // As the client calls them, by number.
   final Map<String, String> hosts = new TreeMap<>(); // Other spellings of names.
@@ -62,7 +63,8 @@ final class SetFixture {
   List<Seen> seen() {
     List<Seen> seen = new ArrayList<>();
     for (String name : names) {
-      State state = down.contains(host(name)) ? State.CONNECTING : State.VOTING;
+      boolean away = down.contains(host(name)) || cut.contains(name);
+      State state = away ? State.CONNECTING : State.VOTING;
       NodeRecord shown = silent.contains(host(name)) ? null : record(name);
       seen.add(new Seen(name, new NodeStatus(state, 1, 0, 0, "", false, shown), host(name)));
     }
