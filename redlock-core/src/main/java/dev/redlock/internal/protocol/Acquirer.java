@@ -313,8 +313,8 @@ final class Acquirer {
       case STALE -> {
         // Only one more token is tried at once, or two clients leap-frog. It must go to the same
         // members: the roll-back of the second round is that of both.
-        boolean second = r.recipients.isSecondOfItsLeaseId();
-        if (!r.isHandOff() && !second && r.members.equals(nodes.members())) {
+        boolean sameSet = r.members.equals(nodes.members());
+        if (sameSet && !r.isHandOff() && !r.recipients.isSecondOfItsLeaseId()) {
           end(r, now);
           long token = tokens.proposeAfter(r, now);
           return start(round(r.request.leaseId(), token, null, r.atTurn, now, wall), now, wall);
