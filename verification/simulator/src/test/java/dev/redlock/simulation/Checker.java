@@ -223,7 +223,7 @@ final class Checker {
       }
       if (a == null) {
         a = new Asked(exchange, r.token(), r.ttlMillis(), mono, world.now, scenario.nodes);
-        if (id.extends_.size() > 8) {
+        if (id.extends_.size() > 64) { // Each change of a node's record is followed by a repair.
           id.extends_.remove(0);
         }
         id.extends_.add(a);
