@@ -63,7 +63,7 @@ final class NodeSet implements Nodes {
 
   private volatile Members members;
 
-  /** Nodes that were members, and were closed. Written by one thread at a time. */
+  /** Nodes that were members, and are closed. Written by one thread at a time. */
   private volatile long closed;
 
   /** By node: why it must not vote although its connection is well; null if it may. */
@@ -302,8 +302,12 @@ final class NodeSet implements Nodes {
     return address.substring(address.lastIndexOf('@') + 1); // Names contain no credentials.
   }
 
-  void closeNode(int node) {
+  /** The node is no longer one of those that are open. Not safe from several threads at once. */
+  void markClosed(int node) {
     closed |= 1L << node;
+  }
+
+  void closeNode(int node) {
     try {
       nodes.get(node).close();
     } catch (RuntimeException e) {

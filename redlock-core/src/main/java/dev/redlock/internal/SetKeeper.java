@@ -258,6 +258,7 @@ final class SetKeeper {
       boolean over = membership.isDouble(i) || context.time.nanos() - outsideNanos[i] > guardNanos;
       if (out && over && !context.nodes.isClosed(i)) {
         membership.forget(i);
+        context.nodes.markClosed(i);
         gone.add(i);
       }
     }
