@@ -229,21 +229,11 @@ final class NodeSet implements Nodes {
   NodeStatus ownStatus(int node) {
     try { // Not by ask(): each event asks for it many times.
       NodeStatus status = requireNonNull(nodes.get(node).status());
-      return Failpoint.recordsAreIgnored() ? withoutRecord(status) : status;
+      return Failpoint.recordsAreIgnored() ? status.with(null) : status;
     } catch (Throwable e) {
       failures.report("status of node " + names.get(node), e);
       return UNKNOWN;
     }
-  }
-
-  private static NodeStatus withoutRecord(NodeStatus status) {
-    return new NodeStatus(
-        status.state(),
-        status.connection(),
-        status.sinceNanos(),
-        status.untilNanos(),
-        status.cause(),
-        status.erring());
   }
 
   /**

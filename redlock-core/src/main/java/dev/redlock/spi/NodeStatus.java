@@ -65,6 +65,11 @@ public record NodeStatus(
     VOTING
   }
 
+  /** The same status with another record. */
+  public NodeStatus with(@Nullable NodeRecord other) {
+    return new NodeStatus(state, connection, sinceNanos, untilNanos, cause, erring, other);
+  }
+
   /** Whether requests can be sent: the connection is probed. */
   public boolean usable() {
     return state == State.VOTING || state == State.QUARANTINED;

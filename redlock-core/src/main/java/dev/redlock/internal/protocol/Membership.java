@@ -67,17 +67,7 @@ public final class Membership {
     }
 
     private Seen withoutWord() {
-      return new Seen(
-          name,
-          new NodeStatus(
-              status.state(),
-              status.connection(),
-              status.sinceNanos(),
-              status.untilNanos(),
-              status.cause(),
-              status.erring(),
-              NodeRecord.NONE),
-          server);
+      return new Seen(name, status.with(NodeRecord.NONE), server);
     }
 
     /** Its name in the set: its own record decides. */

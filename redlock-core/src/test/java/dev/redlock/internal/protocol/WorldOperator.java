@@ -231,11 +231,7 @@ final class WorldOperator {
     if (world.breaks(Break.MAJORITY_SEAL)) {
       shown = record.epoch() == sealedEpoch ? sealed(shown, sealedMicros) : shown;
     }
-    NodeStatus s = node.status();
-    return new Seen(
-        node.name(),
-        new NodeStatus(
-            s.state(), s.connection(), s.sinceNanos(), s.untilNanos(), s.cause(), false, shown));
+    return new Seen(node.name(), node.status().with(shown));
   }
 
   private static boolean isSealedByMajority(NodeRecord record, List<Seen> all) {
