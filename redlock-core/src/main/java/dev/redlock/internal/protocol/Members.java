@@ -48,7 +48,11 @@ public record Members(long epoch, List<String> names, long mask, long maxLeaseMi
 
   /** ⌊n/2⌋ + 1: two quorums share a node. */
   public int quorum() {
-    return count() / 2 + 1;
+    return quorumOf(count());
+  }
+
+  static int quorumOf(int members) {
+    return members / 2 + 1;
   }
 
   /** How many must not grant before a quorum is out of reach; for even n a tie suffices. */

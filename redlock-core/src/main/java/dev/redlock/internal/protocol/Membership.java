@@ -94,7 +94,8 @@ public final class Membership {
   public static final String WAITS = "waits for the other nodes: none has a record of the set";
 
   /**
-   * How long a client waits for all of its seeds before it writes the first record without some.
+   * How long a client waits for all of its seeds before it writes the first record without some, or
+   * connects to members as if none of its seeds were one of them under another name.
    */
   static final long FIRST_RECORD_NANOS = 3_000_000_000L;
 
@@ -333,7 +334,7 @@ public final class Membership {
       }
     }
     found.retainAll(set.members());
-    return found.size() >= set.members().size() / 2 + 1;
+    return found.size() >= Members.quorumOf(set.members().size());
   }
 
   /**
@@ -355,7 +356,7 @@ public final class Membership {
         current.exists()
             ? confirmed && nowNanos - confirmedNanos <= Math.min(guardNanos, guardOf(current))
             : nowNanos - startNanos >= FIRST_RECORD_NANOS;
-    if (reached.size() >= (fresh ? names.size() / 2 + 1 : names.size())) {
+    if (reached.size() >= (fresh ? Members.quorumOf(names.size()) : names.size())) {
       starting |= !current.exists();
       reached.stream()
           .filter(i -> nodes.get(i).isEmpty())

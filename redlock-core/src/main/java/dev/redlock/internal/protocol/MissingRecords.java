@@ -47,7 +47,8 @@ final class MissingRecords {
     return set.members().contains(member) || set.before().contains(member);
   }
 
-  private static boolean isBehind(NodeRecord stored, NodeRecord newest) {
+  /** Whether a node that stores this knows less. */
+  static boolean isBehind(NodeRecord stored, NodeRecord newest) {
     return stored.epoch() < newest.epoch()
         || (stored.epoch() == newest.epoch() && !stored.isSealed());
   }

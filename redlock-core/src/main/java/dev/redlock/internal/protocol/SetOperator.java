@@ -184,7 +184,7 @@ public final class SetOperator {
         tells.add(tell(i, Kind.PROMISE, writing));
       }
     }
-    if (promised.size() < majority(writing.before())) {
+    if (promised.size() < Members.quorumOf(writing.before().size())) {
       return new Step(tells, "asks " + writing.before() + " for a promise", false, null);
     }
     next = adopted == null ? writing : adopted.by(ballot);
@@ -198,8 +198,8 @@ public final class SetOperator {
     if (overtaken(nodes, writing)) {
       return refused(OVERTAKEN);
     }
-    if (count(opened, writing.before()) >= majority(writing.before())
-        && count(opened, writing.members()) >= majority(writing.members())) {
+    if (count(opened, writing.before()) >= Members.quorumOf(writing.before().size())
+        && count(opened, writing.members()) >= Members.quorumOf(writing.members().size())) {
       phase = Phase.SEAL;
     }
     return new Step(tells, "opens " + writing, false, null);
@@ -241,7 +241,7 @@ public final class SetOperator {
     List<Tell> tells = new ArrayList<>();
     Set<String> marked = mark(nodes, set, tells);
     if (!marked.isEmpty()) {
-      return count(marked, set.members()) < majority(set.members())
+      return count(marked, set.members()) < Members.quorumOf(set.members().size())
           ? new Step(tells, "notes that the change is complete: " + set, false, null)
           : proceed(set, tells);
     }
@@ -336,16 +336,12 @@ public final class SetOperator {
       Seen node = nodes.get(i);
       boolean removed =
           set.before().contains(node.alias()) && !set.members().contains(node.alias());
-      if (removed && node.status().usable() && isBehind(node.record(), set)) {
+      if (removed && node.status().usable() && MissingRecords.isBehind(node.record(), set)) {
         untold = node.alias();
         tells.add(tell(i, Kind.TELL, set.of(untold)));
       }
     }
     return untold;
-  }
-
-  private static boolean isBehind(NodeRecord stored, NodeRecord set) {
-    return stored.epoch() < set.epoch() || (stored.epoch() == set.epoch() && !stored.isSealed());
   }
 
   private static long guardNanos(NodeRecord set) {
@@ -377,10 +373,6 @@ public final class SetOperator {
 
   private static int count(Set<String> some, List<String> of) {
     return (int) of.stream().filter(some::contains).count();
-  }
-
-  private static int majority(List<String> set) {
-    return set.size() / 2 + 1;
   }
 
   private static Step waits(String why) {

@@ -69,7 +69,7 @@ final class SetMutants {
         "a client writes its list into one empty node that it reaches",
         Mutant.protocol(
             "Membership",
-            "    if (reached.size() >= (fresh ? names.size() / 2 + 1 : names.size())) {",
+            "    if (reached.size() >= (fresh ? Members.quorumOf(names.size()) : names.size())) {",
             "    if (!reached.isEmpty()) {"));
     mutant(
         "votes of the set before count although the floor is raised",
