@@ -465,10 +465,10 @@ final class SetFailures {
       process.awaitDone(60);
     }
     long deadline = System.nanoTime() + 2_000_000_000L;
-    List<String> left = lockKeys();
+    List<String> left = MasterKeys.locks(masters.all());
     while (!left.isEmpty() && System.nanoTime() - deadline < 0) {
       Thread.sleep(20);
-      left = lockKeys();
+      left = MasterKeys.locks(masters.all());
     }
     left.forEach(key -> history.add("harness", "orphan", "key", key));
     lookForImmortals();
@@ -505,33 +505,13 @@ final class SetFailures {
 
   private void lookForImmortals() {
     for (RedisNode master : masters.all()) {
-      for (RedisKey key : keys(master)) {
+      for (RedisKey key : MasterKeys.of(master)) {
         if (key.name().startsWith("redlock:")
             && !key.name().equals("redlock:%node")
             && key.ttl().isEmpty()) {
           history.add("n" + master.index(), "immortal", "key", key.name());
         }
       }
-    }
-  }
-
-  private List<String> lockKeys() {
-    List<String> found = new ArrayList<>();
-    for (RedisNode master : masters.all()) {
-      for (RedisKey key : keys(master)) {
-        if (key.name().startsWith("redlock:{") && key.name().endsWith("}")) {
-          found.add("n" + master.index() + " " + key.name());
-        }
-      }
-    }
-    return found;
-  }
-
-  private static List<RedisKey> keys(RedisNode master) {
-    try {
-      return master.keys();
-    } catch (RuntimeException e) {
-      return List.of(); // It does not run, or was paused meanwhile.
     }
   }
 

@@ -94,7 +94,7 @@ final class World implements AutoCloseable {
   void lookForImmortals() {
     for (RedisNode master : masters) {
       if (master.state() == ServerState.RUNNING) {
-        for (RedisKey key : keys(master)) {
+        for (RedisKey key : MasterKeys.of(master)) {
           if (key.name().startsWith("redlock:") && !isMarker(key) && key.ttl().isEmpty()) {
             history.add("n" + master.index(), "immortal", "key", key.name());
           }
@@ -105,23 +105,7 @@ final class World implements AutoCloseable {
 
   /** The lock keys on all masters. */
   List<String> lockKeys() {
-    List<String> found = new ArrayList<>();
-    for (RedisNode master : masters) {
-      for (RedisKey key : keys(master)) {
-        if (key.name().startsWith("redlock:{") && key.name().endsWith("}")) {
-          found.add("n" + master.index() + " " + key.name());
-        }
-      }
-    }
-    return found;
-  }
-
-  private static List<RedisKey> keys(RedisNode master) {
-    try {
-      return master.keys();
-    } catch (RuntimeException e) {
-      return List.of(); // For example paused by a command.
-    }
+    return MasterKeys.locks(masters);
   }
 
   private static boolean isMarker(RedisKey key) {

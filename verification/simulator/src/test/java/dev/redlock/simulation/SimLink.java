@@ -712,17 +712,16 @@ final class SimLink {
 
   private void onMarkerInvalidated() {
     states.onMarkerInvalidated(client.mono());
-    Connection c = connection;
-    if (c != null) {
-      c.number = states.status().connection();
-      readMarker(c);
-    }
-    tickLater();
-    update();
+    readAgain();
   }
 
   private void onFlushSeen() {
     states.onFlush(client.mono());
+    readAgain();
+    client.allInvalidated(node.index);
+  }
+
+  private void readAgain() {
     Connection c = connection;
     if (c != null) {
       c.number = states.status().connection();
@@ -730,7 +729,6 @@ final class SimLink {
     }
     tickLater();
     update();
-    client.allInvalidated(node.index);
   }
 
   private void readMarker(Connection c) {
