@@ -66,6 +66,11 @@ public final class Membership {
       return status.usable() && keepsRecord() && !record().exists();
     }
 
+    /** Whether it is kept out until its server changes, for example because it is a replica. */
+    boolean isRefused() {
+      return status.state() == NodeStatus.State.QUARANTINED && status.untilNanos() == 0;
+    }
+
     private Seen withoutWord() {
       return new Seen(name, status.with(NodeRecord.NONE), server);
     }
@@ -118,7 +123,8 @@ public final class Membership {
   private boolean confirmed;
 
   /**
-   * Whether this client has written the first record, and not all nodes that it reaches have it.
+   * Whether this client has written the first record, and not all nodes that it reaches and that
+   * may vote have it.
    */
   private boolean starting;
 
@@ -218,7 +224,7 @@ public final class Membership {
         confirmed = true;
         confirmedNanos = nowNanos;
       }
-      starting &= nodes.stream().anyMatch(Seen::isEmpty);
+      starting &= nodes.stream().anyMatch(node -> node.isEmpty() && !node.isRefused());
     } else if (contradiction == null) {
       startOver(nodes, nowNanos, tells);
     }
@@ -340,7 +346,8 @@ public final class Membership {
   /**
    * No node has a record: the deployment is new, or all of its nodes have restarted. The first
    * record is written to one node, which all clients choose alike, and then copied to the others:
-   * clients that start at once may spell the addresses differently.
+   * clients that start at once may spell the addresses differently. If that node does not store it
+   * for long, for example because it is full, all are told.
    */
   private void startOver(List<Seen> nodes, long nowNanos, List<Tell> tells) {
     List<String> names = current.exists() ? current.members() : aliases.subList(0, seeds);
@@ -352,16 +359,19 @@ public final class Membership {
         reached.add(i);
       }
     }
+    long nanos = nowNanos - startNanos;
     boolean fresh =
         current.exists()
             ? confirmed && nowNanos - confirmedNanos <= Math.min(guardNanos, guardOf(current))
-            : nowNanos - startNanos >= FIRST_RECORD_NANOS;
+            : nanos >= FIRST_RECORD_NANOS;
     if (reached.size() >= (fresh ? Members.quorumOf(names.size()) : names.size())) {
       starting |= !current.exists();
       reached.stream()
           .filter(i -> nodes.get(i).isEmpty())
-          .sorted(Comparator.comparing(i -> nodes.get(i).server()))
-          .limit(current.exists() ? reached.size() : 1)
+          .sorted(
+              Comparator.comparing((Integer i) -> nodes.get(i).isRefused())
+                  .thenComparing(i -> nodes.get(i).server()))
+          .limit(current.exists() || nanos >= 2 * FIRST_RECORD_NANOS ? reached.size() : 1)
           .forEach(i -> tells.add(MissingRecords.tell(i, record, aliases)));
     }
   }

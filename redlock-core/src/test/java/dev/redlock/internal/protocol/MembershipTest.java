@@ -51,6 +51,25 @@ final class MembershipTest {
   }
 
   @Test
+  void firstRecord_isWrittenToAMaster_whereAReplicaIsConfigured() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.replicas.add("a"); // The first in the order of all clients.
+    Decision settled = set.settle();
+    assertThat(set.records).containsOnlyKeys("b", "c");
+    assertThat(settled.objections().subList(1, 3)).containsOnlyNulls();
+    assertThat(settled.members().names()).containsExactly("a", "b", "c");
+  }
+
+  @Test
+  void firstRecord_thatTheChosenNodeDoesNotStore_isWrittenToTheOthersLater() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    Decision first = set.review();
+    assertThat(first.tells()).extracting(Membership.Tell::node).containsExactly(0);
+    set.now += 2 * Membership.FIRST_RECORD_NANOS;
+    assertThat(set.review().tells()).extracting(Membership.Tell::node).containsExactly(0, 1, 2);
+  }
+
+  @Test
   void nodeThatIsReachedAfterItsNameWasConnected_isADouble() {
     SetFixture first = new SetFixture("a", "b", "c");
     first.settle();

@@ -23,6 +23,7 @@ final class SetFixture {
   final Map<String, NodeRecord> records = new TreeMap<>();
   final List<String> down = new ArrayList<>();
   final List<String> cut = new ArrayList<>(); // Under this name only.
+  final List<String> replicas = new ArrayList<>(); // They store nothing.
   final List<String> silent = new ArrayList<>(); // Without permission to show their records.
   final List<String> names = new ArrayList<>(); // As the client calls them, by number.
   final Map<String, String> hosts = new TreeMap<>(); // Other spellings of names.
@@ -65,6 +66,8 @@ final class SetFixture {
     for (String name : names) {
       boolean away = down.contains(host(name)) || cut.contains(name);
       State state = away ? State.CONNECTING : State.VOTING;
+      boolean replica = replicas.contains(host(name)) && !away;
+      state = replica ? State.QUARANTINED : state;
       NodeRecord shown = silent.contains(host(name)) ? null : record(name);
       seen.add(new Seen(name, new NodeStatus(state, 1, 0, 0, "", false, shown), host(name)));
     }
@@ -78,6 +81,9 @@ final class SetFixture {
   void make(List<Tell> tells) {
     for (Tell tell : tells) {
       String host = host(names.get(tell.node()));
+      if (replicas.contains(host)) {
+        continue;
+      }
       records.put(host, NodeRecord.after(record(host), tell.change(), now / 1_000));
     }
   }
