@@ -226,8 +226,15 @@ class LockedVerticleIT {
 
   /** Work whose stop takes until the test ends it. */
   private static final class Slow extends VerticleBase {
+    final Promise<Void> started = Promise.promise();
     final Promise<Void> stopping = Promise.promise();
     final Promise<Void> over = Promise.promise();
+
+    @Override
+    public Future<?> start() {
+      started.complete();
+      return Future.succeededFuture();
+    }
 
     @Override
     public Future<?> stop() {
@@ -258,6 +265,9 @@ class LockedVerticleIT {
             .retryPause(Duration.ofSeconds(20))
             .build();
     CheckedVertx.get(a.vertx().deployVerticle(verticle));
+    // The state alone does not suffice: work that has not started yet is never started after a
+    // close.
+    CheckedVertx.get(work.started.future());
     eventually(() -> verticle.state() == State.WORKING);
     return verticle;
   }
