@@ -91,6 +91,7 @@ final class Client implements Redlock, ElectionClient {
     for (LockNode node : parts.nodes()) {
       node.start(nodeContext);
     }
+    events.begin();
     context.hints.start(events);
     clockGapMillis = clockGapMillis();
     beat();

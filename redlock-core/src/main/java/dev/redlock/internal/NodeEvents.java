@@ -42,6 +42,11 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
     tell(changed);
   }
 
+  /** All nodes are started: events may decide of the set of nodes from now on. */
+  void begin() {
+    tell(context.set().begin());
+  }
+
   /** Reviews the set of nodes although no node has changed. */
   void reviewSet() {
     tell(context.set().review());

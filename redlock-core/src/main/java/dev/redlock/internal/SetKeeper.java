@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,7 @@ final class SetKeeper {
   private final Set<String> reserved = new HashSet<>();
   private boolean compared;
   private boolean full;
+  private boolean begun;
   private boolean ended;
 
   SetKeeper(ClientContext context, NodeContext nodeContext) {
@@ -56,19 +58,46 @@ final class SetKeeper {
   }
 
   /**
+   * Decides for the first time, once all nodes are started; until then {@link #review} does
+   * nothing. Nodes in memory answer at once: a client of these can lock when this returns.
+   *
+   * @return as {@link #review}
+   */
+  BitSet begin() {
+    BitSet changed = new BitSet();
+    // The first record is written, then copied, then seen: three reviews.
+    for (int i = 0; i < 3 && decide(changed); i++) {}
+    synchronized (this) {
+      begun = true;
+    }
+    return changed;
+  }
+
+  /**
    * Decides anew what the records mean.
    *
    * @return the nodes that may vote now and might not before, or the other way round
    */
   BitSet review() {
     BitSet changed = new BitSet();
+    synchronized (this) {
+      if (!begun) {
+        return changed;
+      }
+    }
+    decide(changed);
+    return changed;
+  }
+
+  /** Whether a node has answered meanwhile: there is more to decide. */
+  private boolean decide(BitSet changed) {
     List<Tell> tells = new ArrayList<>();
     List<LockNode> found = new ArrayList<>();
     List<Integer> gone = new ArrayList<>();
     String line = null;
     synchronized (this) {
       if (ended) {
-        return changed;
+        return false;
       }
       Members before = context.nodes.members();
       Decision decision = membership.review(seen(), context.time.nanos());
@@ -97,11 +126,14 @@ final class SetKeeper {
       context.log.info("this client {}", line);
     }
     compare();
-    tells.forEach(this::send);
+    boolean answered = false;
+    for (Tell tell : tells) {
+      answered |= send(tell);
+    }
     for (LockNode node : found) {
       start(node);
     }
-    return changed;
+    return answered;
   }
 
   /** The longest lease time of this client, in ms. */
@@ -199,7 +231,9 @@ final class SetKeeper {
     }
   }
 
-  private void send(Tell tell) {
+  /** Whether the node has answered at once. */
+  private boolean send(Tell tell) {
+    CompletableFuture<?> answered = new CompletableFuture<>();
     context
         .nodes
         .change(tell.node(), tell.change())
@@ -208,7 +242,9 @@ final class SetKeeper {
               synchronized (this) {
                 telling.clear(tell.node());
               }
+              answered.complete(null);
             });
+    return answered.isDone();
   }
 
   // New members, and those that are no members any more.

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -202,15 +203,20 @@ final class MemoryConnection {
     }
   }
 
-  /** Changes the record of the server, in order with the requests. */
+  /**
+   * Changes the record of the server, in order with the requests. Completes at once if the server
+   * executes it at once: a client can lock as soon as it is built.
+   */
   CompletionStage<NodeRecord> change(RecordChange change) {
     CompletableFuture<NodeRecord> result = new CompletableFuture<>();
+    AtomicReference<@Nullable NodeRecord> stored = new AtomicReference<>();
     NodeReply refusal =
         enqueue(
             new Work() {
               @Override
               public void execute() {
-                changed(change, result);
+                stored.set(changed(change));
+                outbox(() -> result.complete(stored.get()));
               }
 
               @Override
@@ -221,10 +227,14 @@ final class MemoryConnection {
     if (refusal != null) {
       result.completeExceptionally(failure(refusal));
     }
+    NodeRecord now = stored.get();
+    if (now != null) {
+      result.complete(now);
+    }
     return result;
   }
 
-  private void changed(RecordChange change, CompletableFuture<NodeRecord> result) {
+  private NodeRecord changed(RecordChange change) {
     NodeRecord stored = server.change(change, this);
     NodeContext c = context;
     ConnectionStates s = states;
@@ -232,7 +242,7 @@ final class MemoryConnection {
       s.onRecord(stored, c.time().nanos());
       update(c, s);
     }
-    outbox(() -> result.complete(stored));
+    return stored;
   }
 
   private static IOException failure(NodeReply why) {
