@@ -54,6 +54,9 @@ final class NodeSet implements Nodes {
   private static final NodeStatus UNKNOWN =
       new NodeStatus(NodeStatus.State.CONNECTING, 0, 0, 0, "status() failed with an exception");
 
+  private static final NodeStatus CLOSED =
+      new NodeStatus(NodeStatus.State.CONNECTING, 0, 0, 0, "closed: it is no member any more");
+
   private final AtomicReferenceArray<LockNode> nodes = new AtomicReferenceArray<>(MAX);
   private final AtomicReferenceArray<String> names = new AtomicReferenceArray<>(MAX);
   private final AtomicReferenceArray<NodeKnowledge> knowledge = new AtomicReferenceArray<>(MAX);
@@ -225,8 +228,11 @@ final class NodeSet implements Nodes {
     return !Objects.equals(objections.getAndSet(node, objection), objection);
   }
 
-  /** What the node says of its connection. */
+  /** What the node says of its connection; one that is being closed says nothing any more. */
   NodeStatus ownStatus(int node) {
+    if (isClosed(node)) {
+      return CLOSED;
+    }
     try { // Not by ask(): each event asks for it many times.
       NodeStatus status = requireNonNull(nodes.get(node).status());
       return Failpoint.recordsAreIgnored() ? status.with(null) : status;

@@ -67,6 +67,15 @@ class SetsTest {
     assertThat(changed).as("worlds in which an operator has opened a set").isGreaterThan(2);
   }
 
+  /**
+   * Two nodes that were removed are closed one after the other; the event of the first was answered
+   * as if the second were open. A client then never came back to it when it was added again.
+   */
+  @Test
+  void seedsThatFailedOnce_keepEveryPromise() {
+    assertThat(Simulator.run(4805, Scenario.Setting.SHELL_SETS, false).violation()).isNull();
+  }
+
   /** Outside of the assumptions two clients hold one lock. */
   @Test
   void controls_areCaught() throws Exception {
