@@ -292,17 +292,28 @@ public final class Membership {
         || wanted.contains(node.alias());
   }
 
-  /** The newest record that a node has now; of one epoch that which is sealed. */
+  /** The newest record that a node has now. */
   private NodeRecord newest(List<Seen> nodes) {
-    return nodes.stream()
-        .filter(node -> node.says() && isOfThisSet(node))
-        .map(Seen::record)
-        .max(
-            Comparator.comparingLong(NodeRecord::epoch)
-                .thenComparingLong(NodeRecord::floor)
-                .thenComparingLong(NodeRecord::ballot)
-                .thenComparing(NodeRecord::isComplete))
-        .orElse(NodeRecord.NONE);
+    NodeRecord newest = NodeRecord.NONE;
+    for (Seen node : nodes) {
+      if (node.says() && isOfThisSet(node) && isNewer(node.record(), newest)) {
+        newest = node.record();
+      }
+    }
+    return newest;
+  }
+
+  /** Of one epoch that which is sealed is newer. Not by comparators: they make the start longer. */
+  private static boolean isNewer(NodeRecord one, NodeRecord other) {
+    if (one.epoch() != other.epoch()) {
+      return one.epoch() > other.epoch();
+    }
+    if (one.floor() != other.floor()) {
+      return one.floor() > other.floor();
+    }
+    return one.ballot() != other.ballot()
+        ? one.ballot() > other.ballot()
+        : one.isComplete() && !other.isComplete();
   }
 
   /**
