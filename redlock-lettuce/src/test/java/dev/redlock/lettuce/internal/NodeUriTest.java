@@ -129,6 +129,17 @@ class NodeUriTest {
   }
 
   @Test
+  void library_isAnnouncedOnlyIfGiven() {
+    RedisURI silent = NodeUri.parse("redis://libraryName=@redis-1").toRedisUri();
+    assertThat(silent.getLibraryName()).isEmpty();
+    assertThat(silent.getLibraryVersion()).isEmpty();
+    RedisURI given =
+        NodeUri.parse("redis://redis-1?libraryName=shop&libraryVersion=2").toRedisUri();
+    assertThat(given.getLibraryName()).isEqualTo("shop");
+    assertThat(given.getLibraryVersion()).isEqualTo("2");
+  }
+
+  @Test
   void sameServerTwice_isRefusedByName() {
     assertThatIllegalArgumentException()
         .isThrownBy(
