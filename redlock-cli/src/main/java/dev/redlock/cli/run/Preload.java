@@ -39,7 +39,8 @@ final class Preload {
    * Netty looks for annotations of the class and its methods. The JDK makes a class for each
    * annotation that it reads.
    */
-  static final String ANNOTATED = "io.netty.channel.ChannelInitializer";
+  static final List<String> ANNOTATED =
+      List.of("io.netty.channel.ChannelInitializer", "io.netty.channel.ChannelHandlerAdapter");
 
   /** Initialised. Lettuce formats times when a server refuses a part of the handshake. */
   static final List<String> INITIALISED =
@@ -102,13 +103,13 @@ final class Preload {
     }
     new SecureRandom().nextBytes(new byte[1]); // The first bytes initialise providers.
     CONNECTION.forEach(name -> load(name, false));
-    readAnnotations();
+    ANNOTATED.forEach(Preload::readAnnotations);
     INITIALISED.forEach(name -> load(name, true));
     LOCK.forEach(name -> load(name, false));
   }
 
-  private static void readAnnotations() {
-    Class<?> annotated = load(ANNOTATED, false);
+  private static void readAnnotations(String name) {
+    Class<?> annotated = load(name, false);
     if (annotated != null) {
       var unused = annotated.getAnnotations();
       for (Method method : annotated.getMethods()) {

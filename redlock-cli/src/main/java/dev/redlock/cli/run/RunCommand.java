@@ -178,8 +178,9 @@ public final class RunCommand implements Callable<Integer> {
     }
     Preload preload = Preload.start();
     Signals signals = new Signals();
-    signals.install();
     try (Redlock redlock = nodes.client(builder -> setUp(builder, preload))) {
+      signals
+          .install(); // While the nodes connect. Until now a signal ended the JVM: it held nothing.
       DistributedLock lock = lock(redlock);
       Duration least = grace(lock.options());
       boolean talks = nodes.verbose() || Terminal.console() != null;

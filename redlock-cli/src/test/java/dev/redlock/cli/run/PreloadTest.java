@@ -11,8 +11,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class PreloadTest {
   static Stream<String> names() {
-    return Stream.of(
-            Preload.CONNECTION, Preload.INITIALISED, Preload.LOCK, List.of(Preload.ANNOTATED))
+    return Stream.of(Preload.CONNECTION, Preload.INITIALISED, Preload.LOCK, Preload.ANNOTATED)
         .flatMap(List::stream);
   }
 
