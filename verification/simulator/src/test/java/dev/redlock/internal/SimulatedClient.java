@@ -14,9 +14,11 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.Time;
+import java.security.SecureRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 
 /**
@@ -70,6 +72,11 @@ public final class SimulatedClient {
   /** Builds the client that the parts describe. */
   public static Redlock start(Assembly.Parts parts, Surroundings world) {
     return Assembly.start(parts, new SimulatedPlatform(world));
+  }
+
+  /** Lease ids by the rule that ships. */
+  public static Randomness ids(String suffix, SecureRandom secure, LongSupplier clock) {
+    return new SecureRandomness(suffix, secure, clock);
   }
 
   /** The exchange of a request that a node was given. */

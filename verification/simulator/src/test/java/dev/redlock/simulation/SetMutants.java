@@ -17,6 +17,9 @@ final class SetMutants {
   /** How many of them, the first, stand for worlds outside of the assumptions. */
   static final int CONTROLS = 3;
 
+  /** Caught in worlds in which a process is forked. */
+  static final String FORK = "a lease id does not depend on the connections of its process";
+
   private static final List<Mutant> ALL = new ArrayList<>();
 
   private SetMutants() {}
@@ -76,5 +79,12 @@ final class SetMutants {
         record(
             "return floor <= round && round < epoch && (before.isEmpty()",
             "return round < epoch && (before.isEmpty()"));
+    mutant(
+        FORK,
+        ShellMutants.shell(
+            "SecureRandomness",
+            "    MessageDigest hash = sha256();\n    hash.update(part);",
+            "    if (nodeMicros != 0) {\n      return;\n    }\n"
+                + "    MessageDigest hash = sha256();\n    hash.update(part);"));
   }
 }

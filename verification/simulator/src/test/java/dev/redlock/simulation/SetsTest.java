@@ -85,6 +85,16 @@ class SetsTest {
         .allSatisfy(o -> assertThat(o.caught()).as(o.toString()).isTrue());
   }
 
+  /** Then a process and its copy hold one lock: a node grants a key that holds the same id. */
+  @Test
+  void forkedProcess_whoseLeaseIdsIgnoreItsConnections_isCaught() throws Exception {
+    List<Mutant> fork =
+        SetMutants.all().stream().filter(m -> m.name().equals(SetMutants.FORK)).toList();
+    assertThat(MutantHunt.hunt(ROOT, fork, 100, false, 1))
+        .singleElement()
+        .satisfies(o -> assertThat(o.seed()).endsWith(" SHELL_SETS exclusion"));
+  }
+
   @Tag("thorough")
   @Test
   void mutantsOfASetThatChanges_areCaught() throws Exception {
