@@ -1,5 +1,7 @@
 package dev.redlock.simulation;
 
+import dev.redlock.internal.SimulatedClient;
+
 /**
  * The fault "fork the process": a process starts from a memory image of another one, which
  * continues. It has connections of its own, and it wants the same names.
@@ -35,13 +37,36 @@ final class Forks {
     ShellClient image = (ShellClient) rng.pick(world.clients);
     // User code may block while the copy starts, and other events happen meanwhile.
     if (!forking && !world.isFaultless() && image.alive && !image.closing) {
-      forking = true;
-      world.coverage.count("fault", "fork");
-      try {
-        world.fork(image);
-      } finally {
-        forking = false;
+      if (rng.chance(0.5)) {
+        world.coverage.count("fork", "announced");
+        announced(image);
+      } else {
+        world.coverage.count("fork", "by surprise");
+        fork(image);
       }
+    }
+  }
+
+  /** The JVM of the original says when the image is taken. */
+  private void announced(ShellClient image) {
+    world.fault(image.name(), "gets ready for an image");
+    image.act(() -> SimulatedClient.beforeImage(image.redlock));
+    world.at(
+        world.now + rng.spread(Scenario.MS, Scenario.SECOND),
+        () -> {
+          if (!forking && !world.isFaultless() && image.alive) {
+            fork(image);
+          }
+          image.act(() -> SimulatedClient.afterImage(image.redlock));
+        });
+  }
+
+  private void fork(ShellClient image) {
+    forking = true;
+    try {
+      world.fork(image);
+    } finally {
+      forking = false;
     }
   }
 }
