@@ -64,6 +64,10 @@ final class Client implements Redlock, ElectionClient {
   // Confined to the heartbeat.
   private long clockGapMillis;
 
+  /** Kept for the JVM, which refers to it weakly. Written once, never read. */
+  @SuppressWarnings("unused")
+  private volatile @Nullable Object imageHooks;
+
   /** Written by the heartbeat, read by {@link #close}. */
   private volatile Time.Cancellable heartbeat = () -> {};
 
@@ -95,6 +99,7 @@ final class Client implements Redlock, ElectionClient {
     context.hints.start(events);
     clockGapMillis = clockGapMillis();
     beat();
+    context.platform.watchImages(this);
   }
 
   ClientContext context() {
@@ -107,6 +112,36 @@ final class Client implements Redlock, ElectionClient {
 
   LockInspector inspector() {
     return inspector;
+  }
+
+  // Memory images.
+
+  void registerImageHooks() {
+    attempt(
+        "registering for memory images",
+        () -> imageHooks = ImageHooks.register(this::beforeImage, locks::thaw));
+  }
+
+  /** Ends all leases, and waits for a node timeout at most until the nodes have confirmed it. */
+  private void beforeImage() {
+    if (locks.isClosed()) {
+      return;
+    }
+    context.log.info("a memory image of this process is taken: all leases of this client end");
+    locks.freeze();
+    long begin = context.time.nanos();
+    while (anyReleasePending() && context.time.nanos() - begin < context.nodeTimeoutNanos) {
+      context.blocking.awaitUninterruptibly(new CompletableFuture<>(), Drain.CHECK_NANOS);
+    }
+  }
+
+  private boolean anyReleasePending() {
+    for (int i = 0; i < context.nodes.count(); i++) {
+      if (context.nodes.releasesPending(i) > 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // Twice a second: leaked leases, reentrant locks of dead threads, a machine that was suspended.

@@ -41,10 +41,11 @@ final class LeaseCore {
   }
 
   /**
-   * Zero after a close. A paused thread may hold up the actor, so the lease may not have ended yet.
+   * Zero after a close, and while a memory image may be taken. A paused thread may hold up the
+   * actor, so the lease may not have ended yet.
    */
   long remainingNanos() {
-    return actor.isOfEndedClient()
+    return actor.isOfClientWithoutLeases()
         ? 0
         : lease.remainingNanos(context.time.nanos(), context.time.wallMillis());
   }

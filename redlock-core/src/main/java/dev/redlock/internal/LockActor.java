@@ -110,8 +110,8 @@ class LockActor {
     return retired;
   }
 
-  boolean isOfEndedClient() {
-    return locks.isEnded();
+  boolean isOfClientWithoutLeases() {
+    return locks.trustsNoLease();
   }
 
   boolean isOfOpenClient() {

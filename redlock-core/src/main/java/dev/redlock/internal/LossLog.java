@@ -43,7 +43,8 @@ final class LossLog {
   private String cause(HeldLease lease, LeaseEnd how) {
     return switch (how) {
       case LOST ->
-          "a quorum of nodes no longer stores it: an operator broke the lock, or nodes lost it";
+          "a quorum of nodes no longer stores it: an operator broke the lock, or nodes lost it; or a"
+              + " memory image of this process is taken";
       case CAP_REACHED ->
           "it reached its hold cap of " + Printable.of(Duration.ofNanos(lease.config().capNanos()));
       case EXPIRED -> expiry(lease);

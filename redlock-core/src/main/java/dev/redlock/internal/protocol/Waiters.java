@@ -292,11 +292,16 @@ final class Waiters {
 
   /** The head has left the queue, whatever is under way for it. */
   private void abandon(Waiter w, long now) {
-    AcquireRound r = acquirer.round();
     Waiter next = first();
     if (!acquirer.isAsking() && next != null && next.config.equals(w.config) && !w.config.fair()) {
       return; // The next waiter sleeps on: what is known of other clients has not changed.
     }
+    stopAsking(now);
+  }
+
+  /** Gives up what is under way, and undoes it. */
+  void stopAsking(long now) {
+    AcquireRound r = acquirer.round();
     if (r != null) {
       acquirer.end(r, now);
       undo(r, now);

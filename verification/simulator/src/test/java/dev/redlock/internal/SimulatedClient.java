@@ -14,9 +14,11 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.Time;
+import java.security.SecureRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 
 /**
@@ -72,6 +74,11 @@ public final class SimulatedClient {
     return Assembly.start(parts, new SimulatedPlatform(world));
   }
 
+  /** Lease ids by the rule that ships. */
+  public static Randomness ids(String suffix, SecureRandom secure, LongSupplier clock) {
+    return new SecureRandomness(suffix, secure, clock);
+  }
+
   /** The exchange of a request that a node was given. */
   public static Exchange exchange(ReplyHandler handler) {
     return ((LockActor.Reply) handler).exchange;
@@ -102,6 +109,16 @@ public final class SimulatedClient {
   /** The node to which the client has given this number. */
   public static LockNode node(Redlock client, int number) {
     return ((Client) client).context().nodes.node(number);
+  }
+
+  /** A memory image of its process is about to be taken. */
+  public static void beforeImage(Redlock client) {
+    ((Client) client).locks().freeze();
+  }
+
+  /** The process continues, or runs from the image. */
+  public static void afterImage(Redlock client) {
+    ((Client) client).locks().thaw();
   }
 
   /** The number of queues that are in use. */
@@ -170,6 +187,9 @@ public final class SimulatedClient {
     void park(CompletableFuture<?> until, long nanos) {
       world.park(until::isDone, nanos);
     }
+
+    @Override
+    void watchImages(Client client) {} // The world says when.
 
     @Override
     Time.Cancellable runLater(Runnable task, long nanos) {

@@ -37,7 +37,6 @@ final class Checker {
 
   private final World world;
   private final Scenario scenario;
-  private final Map<String, Id> ids = new HashMap<>();
 
   /** Roll-backs that only leave a queue. */
   private final Map<String, LeaseCost> leaving = new HashMap<>();
@@ -177,10 +176,10 @@ final class Checker {
       return;
     }
     if (request instanceof LockRequest.Acquire r) {
-      Id id = ids.get(r.leaseId());
+      Id id = lock.client.ids.get(r.leaseId());
       if (id == null) {
         id = new Id(r.leaseId(), lock);
-        ids.put(r.leaseId(), id);
+        lock.client.ids.put(r.leaseId(), id);
         lock.openIds.add(id);
       }
       require(!id.rolledBack && !id.over, "reuse", "lease id used again: " + id.leaseId);
@@ -199,9 +198,9 @@ final class Checker {
       id.sentMask |= bit;
       id.releasedMask &= ~bit;
       id.writtenUntilMono = Math.max(id.writtenUntilMono, mono + a.ttlNanos);
-      world.trace.asks(r.leaseId(), r.token(), r.previousLeaseId(), stillValid(r));
+      world.trace.asks(r.leaseId(), r.token(), r.previousLeaseId(), stillValid(lock, r));
       if (r.previousLeaseId() != null) {
-        Id before = ids.get(r.previousLeaseId());
+        Id before = lock.client.ids.get(r.previousLeaseId());
         require(
             before != null && before.held != null, "hand-off", "the predecessor was not a lease");
         requireSilenced(before, "hand-off");
@@ -210,7 +209,7 @@ final class Checker {
         id.follows = before;
       }
     } else if (request instanceof LockRequest.Extend r) {
-      Id id = ids.get(r.leaseId());
+      Id id = lock.client.ids.get(r.leaseId());
       require(id != null && id.held != null, "extend", "not a lease: " + r.leaseId());
       require(
           id.end == null || isKept(id, id.lock.client.mono()),
@@ -235,7 +234,7 @@ final class Checker {
       id.releasedMask &= ~bit;
       id.writtenUntilMono = Math.max(id.writtenUntilMono, mono + a.ttlNanos);
     } else if (request instanceof LockRequest.Release r) {
-      Id id = ids.get(r.leaseId());
+      Id id = lock.client.ids.get(r.leaseId());
       if (id == null) { // It only leaves the queue.
         leaving.computeIfAbsent(r.leaseId(), l -> new LeaseCost(lock, l)).onRelease(node);
         return;
@@ -256,8 +255,8 @@ final class Checker {
   }
 
   /** Whether the predecessor that the request names is still valid. */
-  private boolean stillValid(LockRequest.Acquire r) {
-    Id before = r.previousLeaseId() == null ? null : ids.get(r.previousLeaseId());
+  private static boolean stillValid(SimLock lock, LockRequest.Acquire r) {
+    Id before = lock.client.ids.get(r.previousLeaseId());
     return before != null && before.held != null && before.lock.client.remaining(before.held) > 0;
   }
 
@@ -294,7 +293,8 @@ final class Checker {
     }
   }
 
-  void afterExecution(SimNode node, LockRequest request, NodeReply reply, long clock) {
+  void afterExecution(
+      SimNode node, SimClient client, LockRequest request, NodeReply reply, long clock) {
     NodeModel model = node.model;
     LockKeys keys = request.keys();
     long nowMillis = clock / 1000;
@@ -324,19 +324,26 @@ final class Checker {
             mine + " touched the key of " + owner[i]);
       }
       checkFence(node, request, reply, clock, i, key);
+      if (request instanceof LockRequest.Break && reply.code() == ReplyCode.RELEASED) {
+        broken(owner[i]);
+      }
     }
     boolean repeated =
         request instanceof LockRequest.Acquire a
             && a.leaseId().equals(owner[0])
             && a.token() == fence[0];
     world.trace.executes(node, request, reply, repeated, clock);
-    if (request instanceof LockRequest.Break && reply.code() == ReplyCode.RELEASED) {
-      for (int i = 0; i < keys.size(); i++) {
-        Id id = owner[i] == null ? null : ids.get(owner[i]);
-        if (id != null && !id.broken) {
-          id.broken = true;
-          id.brokenTrue = world.now;
-        }
+    if (request instanceof LockRequest.Acquire a && reply.code() == ReplyCode.GRANTED) {
+      noteAdmitted(node, client, a);
+    }
+  }
+
+  private void broken(String leaseId) {
+    for (SimClient client : world.clients) {
+      Id id = client.ids.get(leaseId);
+      if (id != null && !id.broken) {
+        id.broken = true;
+        id.brokenTrue = world.now;
       }
     }
   }
@@ -364,7 +371,6 @@ final class Checker {
     long e = model.ended(key, clock);
     if (request instanceof LockRequest.Acquire a) {
       if (reply.code() == ReplyCode.GRANTED) {
-        noteAdmitted(node, a);
         boolean repeat = a.leaseId().equals(owner[i]) && fence[i] == a.token();
         require(
             repeat || a.token() > fence[i], "fence", "the granted token is not above the fence");
@@ -390,8 +396,8 @@ final class Checker {
     }
   }
 
-  private void noteAdmitted(SimNode node, LockRequest.Acquire a) {
-    Asked asked = ids.get(a.leaseId()).acquire(a.token());
+  private void noteAdmitted(SimNode node, SimClient client, LockRequest.Acquire a) {
+    Asked asked = client.ids.get(a.leaseId()).acquire(a.token());
     if (scenario.changesSets() && Rounds.isAdmitted(asked.exchange, node.record())) {
       asked.admitted |= 1L << node.index;
     }
@@ -449,7 +455,7 @@ final class Checker {
     lock.cost.onReply(request, reply);
     world.trace.replies(exchange, node);
     if (request instanceof LockRequest.Release r) {
-      Id id = ids.get(r.leaseId());
+      Id id = lock.client.ids.get(r.leaseId());
       LeaseCost cost = id == null ? leaving.get(r.leaseId()) : id.cost;
       if (cost != null) {
         cost.onReleaseReply(node, reply.code().definite());
@@ -459,15 +465,15 @@ final class Checker {
     } else if (request instanceof LockRequest.Acquire r && reply.code() != ReplyCode.GRANTED) {
       NodeError error = reply.error();
       if (reply.code().definite()) {
-        ids.get(r.leaseId()).acquire(r.token()).no |= 1L << node;
-      } else if (error != null && error.notExecuted() && ids.containsKey(r.leaseId())) {
-        Asked a = ids.get(r.leaseId()).acquire(r.token());
+        lock.client.ids.get(r.leaseId()).acquire(r.token()).no |= 1L << node;
+      } else if (error != null && error.notExecuted() && lock.client.ids.containsKey(r.leaseId())) {
+        Asked a = lock.client.ids.get(r.leaseId()).acquire(r.token());
         if (a != null) {
           a.refused |= 1L << node;
         }
       }
     } else if (request instanceof LockRequest.Acquire r) {
-      Id id = ids.get(r.leaseId());
+      Id id = lock.client.ids.get(r.leaseId());
       id.cost.onWrite(node);
       Asked a = id.acquire(r.token());
       a.yes |= 1L << node;
@@ -477,7 +483,7 @@ final class Checker {
       }
     } else if (request instanceof LockRequest.Extend r
         && (reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED)) {
-      Id id = ids.get(r.leaseId());
+      Id id = lock.client.ids.get(r.leaseId());
       for (Asked a : id.extends_) {
         if (a.exchange == exchange) {
           a.yes |= 1L << node;
@@ -536,7 +542,7 @@ final class Checker {
 
   private void onGrant(SimLock lock, HeldLease lease, long readTrue, long mono) {
     grants++;
-    Id id = ids.get(lease.id());
+    Id id = lock.client.ids.get(lease.id());
     require(id != null, "grant", "of an id that was never requested");
     if (id.end == LeaseEnd.HANDED_OFF) {
       onLocalHandOff(id, lease, readTrue, mono);
@@ -662,7 +668,7 @@ final class Checker {
 
   private void onExtended(SimLock lock, HeldLease lease, long mono) {
     extensions++;
-    Id id = ids.get(lease.id());
+    Id id = lock.client.ids.get(lease.id());
     long deadline = lease.validity().deadlineNanos();
     require(mono - id.deadlineMono < 0, "extend", "revived after its deadline: " + id.leaseId);
     boolean found = deadline == id.deadlineMono; // A check, or nothing gained.
@@ -720,8 +726,8 @@ final class Checker {
   }
 
   /** Whether an operator broke the lock of this lease. */
-  boolean isBroken(HeldLease lease) {
-    Id id = ids.get(lease.id());
+  boolean isBroken(SimClient client, HeldLease lease) {
+    Id id = client.ids.get(lease.id());
     return id != null && id.broken;
   }
 
@@ -765,7 +771,7 @@ final class Checker {
   }
 
   private void onEnd(SimLock lock, HeldLease lease, LeaseEnd how, long mono) {
-    Id id = ids.get(lease.id());
+    Id id = lock.client.ids.get(lease.id());
     require(id != null && id.held == lease, "end", "not a lease");
     require(id.end == null, "end", "twice: " + lease.id());
     id.end = how;
@@ -947,14 +953,14 @@ final class Checker {
     if (leaseId == null) {
       return true;
     }
-    Id id = ids.get(leaseId);
-    if (id == null || id.gone) {
+    Id id = null;
+    for (SimClient client : world.clients) {
+      id = id == null ? client.ids.get(leaseId) : id;
+    }
+    if (id == null || id.gone || !id.lock.client.alive) {
       return true;
     }
     SimClient client = id.lock.client;
-    if (!client.alive) {
-      return true;
-    }
     long left = id.writtenUntilMono - client.mono();
     int keeps = 0;
     for (SimNode n : world.nodes) {
@@ -979,9 +985,9 @@ final class Checker {
       for (SimNode node : world.nodes) {
         for (LockKeys keys : scenario.keySets) {
           for (int i = 0; i < keys.size(); i++) {
-            Id id = ids.get(node.model.owner(keys.lockKey(i), node.clock()));
+            String owner = node.model.owner(keys.lockKey(i), node.clock());
             require(
-                id == null || id.lock.client != client,
+                !client.ids.containsKey(owner),
                 "close",
                 client.name() + " has left a key at " + node.name + " when it was closed");
           }

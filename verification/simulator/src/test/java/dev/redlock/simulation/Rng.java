@@ -9,6 +9,11 @@ final class Rng {
     nextLong();
   }
 
+  /** Another stream; this one continues as if there were none. */
+  Rng branch() {
+    return new Rng(~state);
+  }
+
   long nextLong() {
     state += 0x9E3779B97F4A7C15L;
     long z = state;

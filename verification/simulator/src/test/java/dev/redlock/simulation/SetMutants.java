@@ -17,6 +17,9 @@ final class SetMutants {
   /** How many of them, the first, stand for worlds outside of the assumptions. */
   static final int CONTROLS = 3;
 
+  /** The last mutants: worlds in which a process is forked catch them. */
+  static final int FORKS = 3;
+
   private static final List<Mutant> ALL = new ArrayList<>();
 
   private SetMutants() {}
@@ -76,5 +79,21 @@ final class SetMutants {
         record(
             "return floor <= round && round < epoch && (before.isEmpty()",
             "return round < epoch && (before.isEmpty()"));
+    mutant(
+        "a lease id does not depend on the connections of its process",
+        ShellMutants.shell(
+            "SecureRandomness",
+            "    MessageDigest hash = sha256();\n    hash.update(part);",
+            "    if (nodeMicros != 0) {\n      return;\n    }\n"
+                + "    MessageDigest hash = sha256();\n    hash.update(part);"));
+    mutant(
+        "a lease is valid although a memory image may be taken",
+        ShellMutants.shell(
+            "Locks",
+            "return now == State.FROZEN || now == State.ENDED;",
+            "return now == State.ENDED;"));
+    mutant(
+        "a lease that a memory image contains is valid after it",
+        ShellMutants.shell("Locks", "            machine.lose(now, wall);\n", ""));
   }
 }

@@ -85,6 +85,16 @@ class SetsTest {
         .allSatisfy(o -> assertThat(o.caught()).as(o.toString()).isTrue());
   }
 
+  /** If ids do not differ, both hold one lock: a node grants a key that holds the same id. */
+  @Test
+  void mutantsOfForkedProcesses_areCaught() throws Exception {
+    List<Mutant> all = SetMutants.all();
+    List<Mutant> forks = all.subList(all.size() - SetMutants.FORKS, all.size());
+    assertThat(MutantHunt.hunt(ROOT, forks, 300, false, THREADS))
+        .extracting(o -> o.seed().replaceAll(".* ", ""))
+        .containsExactly("exclusion", "image", "image");
+  }
+
   @Tag("thorough")
   @Test
   void mutantsOfASetThatChanges_areCaught() throws Exception {

@@ -63,7 +63,11 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   final ShellElection election;
   private final List<ShellWorker> workers = new ArrayList<>();
   private ShellWorker.Close close;
-  private int ids;
+
+  /** Null if its lease ids are numbers, which is faster and easier to read. */
+  private final ShellIds drawn;
+
+  private int numbers;
   private int depth;
 
   /** How many events of this process are paused in {@link #stall}. */
@@ -74,6 +78,15 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   private Reading lastReading = new Reading(0, 0, 0);
 
   ShellClient(int index, int life, World world) {
+    this(index, life, world, null);
+  }
+
+  /** A process that starts from a memory image of another one. */
+  ShellClient(int index, World world, ShellClient image) {
+    this(index, 0, world, image);
+  }
+
+  private ShellClient(int index, int life, World world, ShellClient image) {
     super(index, life, world);
     Scenario s = world.scenario;
     Rng rng = world.rng;
@@ -88,7 +101,11 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     for (int i = 0; i < nodes.length; i++) {
       nodes[i] = new ShellNode(this, links[i]);
     }
-    given = world.sets == null ? allGiven() : world.sets.listOf(life);
+    given = image != null ? image.given : world.sets == null ? allGiven() : world.sets.listOf(life);
+    drawn =
+        image != null
+            ? image.drawn.copy(this)
+            : world.forks == null ? null : world.forks.newIds(this);
     for (SimLink link : links) {
       if (!given.contains(link.node.index)) {
         link.withhold();
@@ -198,12 +215,12 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
 
   @Override
   public Randomness randomness() {
-    return this;
+    return drawn == null ? this : drawn;
   }
 
   @Override
   public String leaseId() {
-    String number = Integer.toString(++ids);
+    String number = Integer.toString(++numbers);
     return name() + ".000000000000".substring(number.length()) + number;
   }
 
@@ -497,6 +514,10 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   void keep(Lease lease) {
     kept.add(lease);
     taken.add(SimulatedClient.held(lease));
+  }
+
+  List<Lease> leases() {
+    return List.copyOf(kept);
   }
 
   private final Set<HeldLease> taken = Collections.newSetFromMap(new IdentityHashMap<>());

@@ -91,7 +91,9 @@ final class ShellElection implements LeaderElection.Work {
 
   private boolean works() {
     // A break admits other clients, and the holder does not learn of it.
-    return working && lease.isValid() && !world.checker.isBroken(SimulatedClient.held(lease));
+    return working
+        && lease.isValid()
+        && !world.checker.isBroken(client, SimulatedClient.held(lease));
   }
 
   private CompletionStage<?> later(boolean fails) {

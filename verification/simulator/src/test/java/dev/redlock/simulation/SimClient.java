@@ -11,7 +11,9 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeStatus;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
@@ -29,6 +31,10 @@ class SimClient implements Nodes, Randomness {
   final SimLock[] locks;
   final List<SimLock> allLocks = new ArrayList<>();
   final List<SimUser> users = new ArrayList<>();
+
+  /** What the {@link Checker} knows of its lease ids. Another process could draw the same. */
+  final Map<String, Checker.Id> ids = new HashMap<>();
+
   boolean alive = true;
 
   /** As if it had more pending releases than it keeps. */
@@ -46,7 +52,7 @@ class SimClient implements Nodes, Randomness {
   private long resumed;
   private final ArrayDeque<Runnable> deferred = new ArrayDeque<>();
   private boolean draining;
-  private int ids;
+  private int numbers;
 
   /** How many hints and changes of status it has received; see {@link LockCost}. */
   long told;
@@ -320,7 +326,7 @@ class SimClient implements Nodes, Randomness {
 
   @Override
   public String leaseId() {
-    return name + "." + ++ids;
+    return name + "." + ++numbers;
   }
 
   // Locks.

@@ -370,7 +370,7 @@ final class SimNode {
     Checker checker = world.checker;
     checker.beforeExecution(this, request, clock);
     NodeReply reply = model.execute(request, c.session, c.number, clock);
-    checker.afterExecution(this, request, reply, clock);
+    checker.afterExecution(this, c.link.client, request, reply, clock);
     world.history.mix(clock * 31 + reply.code().ordinal() + reply.fence());
     if (world.tracing) {
       world.row(

@@ -7,6 +7,7 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.RestartGuard;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
@@ -36,10 +37,15 @@ final class World {
   final Checker checker;
   final Trace trace;
   final SimNode[] nodes;
-  final SimClient[] clients;
+
+  /** The present process of each index; a fork adds one. */
+  SimClient[] clients;
 
   /** The set of nodes; null if it does not change. */
   final ChangingSet sets;
+
+  /** Null in settings without this fault. */
+  final Forks forks;
 
   final List<SimAck> acks = new ArrayList<>();
   final boolean tracing;
@@ -59,7 +65,7 @@ final class World {
 
   private final Agenda agenda = new Agenda();
   private final List<SimLink.Connection> connections = new ArrayList<>();
-  private final int[] lives;
+  private int[] lives;
 
   /** How many processes have died. They may still be in queues. */
   private int died;
@@ -86,6 +92,7 @@ final class World {
       nodes[i] = new SimNode(i, this);
     }
     sets = scenario.changesSets() ? new ChangingSet(this) : null;
+    forks = scenario.changesSets() ? new Forks(this) : null;
     clients = new SimClient[scenario.clients];
     lives = new int[scenario.clients];
     for (int i = 0; i < clients.length; i++) {
@@ -190,6 +197,7 @@ final class World {
     }
     if (sets != null) {
       sets.begin();
+      forks.begin();
     }
     while (!isFaultless()) {
       runUntil(Math.min(scenario.safetyNanos, now + 10 * Scenario.MS));
@@ -520,6 +528,17 @@ final class World {
     clients[index] = next;
     row(next.name(), "starts");
     next.start();
+  }
+
+  /** A process starts from a memory image of this one, which continues. */
+  void fork(ShellClient image) {
+    int index = clients.length;
+    ShellClient copy = new ShellClient(index, this, image);
+    clients = Arrays.copyOf(clients, index + 1);
+    lives = Arrays.copyOf(lives, index + 1);
+    clients[index] = copy;
+    fault(copy.name(), "starts as a copy of " + image.name());
+    copy.start();
   }
 
   private void shutDown(SimClient client) {
