@@ -67,7 +67,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "M2",
         "half of the nodes counts as a quorum",
-        protocol("Members", "return count() / 2 + 1;", "return Math.max(1, count() / 2);"));
+        protocol("Members", "return members / 2 + 1;", "return Math.max(1, members / 2);"));
     mutant(
         "M3",
         "the quorum is taken of the reachable nodes only",
