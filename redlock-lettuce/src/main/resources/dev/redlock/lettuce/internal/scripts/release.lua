@@ -39,6 +39,7 @@ then
   return 8
 end
 
+-- include fence_fields.lua
 local hold = tonumber(ARGV[5])
 local proposed = tonumber(token)
 local last = #KEYS
@@ -54,7 +55,8 @@ if ARGV[6] and ARGV[6] ~= '' then
 end
 local free, queues = {}, {}
 for i = 1, last, 2 do
-  if string.match(values[i + 1] or '', '^%d+:%d+:1$') then
+  local _, _, want = string.match(values[i + 1] or '', fenceFields)
+  if want == '1' then
     wanted = 1
     if ARGV[4] == '1' or not values[i] or values[i] == id then
       free[#free + 1] = KEYS[i]
@@ -115,9 +117,9 @@ for i = 1, last, 2 do
       redis.call('DEL', KEYS[i])
     end
   end
-  local known, ended, want, missing = 0, '0', '0', not values[i + 1]
+  local known, ended, want, further, missing = 0, '0', '0', '', not values[i + 1]
   if not missing then
-    known, ended, want = string.match(values[i + 1], '^(%d+):(%d+):([01])$')
+    known, ended, want, further = string.match(values[i + 1], fenceFields)
     known = tonumber(known)
   end
   if not known then
@@ -127,7 +129,7 @@ for i = 1, last, 2 do
     local raiseEnded = storable and ARGV[4] == '1' and proposed > tonumber(ended)
     if raise or raiseEnded then
       local raised = (raise and token or string.match(values[i + 1], '^%d+'))
-        .. ':' .. (raiseEnded and token or ended) .. ':' .. want
+        .. ':' .. (raiseEnded and token or ended) .. ':' .. want .. further
       if not missing then
         redis.call('SET', KEYS[i + 1], raised, 'PX', ARGV[3])
       elseif not redis.call('SET', KEYS[i + 1], raised, 'PX', ARGV[3], 'NX') then
