@@ -94,7 +94,7 @@ public enum Script {
     return withoutComments(read(line.substring(INCLUDE.length())));
   }
 
-  private static String sha1(byte[] bytes) {
+  static String sha1(byte[] bytes) {
     try {
       return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(bytes));
     } catch (NoSuchAlgorithmException e) {

@@ -124,7 +124,7 @@ end
 -- the mark there is no queue: the nodes that are not the home node do not look for one.
 -- If this process has set the mark, by entering the queue of this node, the mark says nothing about other processes.
 local process, others, left = ARGV[8], 0, false
-local queue = ARGV[7] or (KEYS[1] .. ':queue')
+local queue = ARGV[7] or (KEYS[1] .. ':1:queue')
 if code == 1 and (wanted or (process and unfenced)) then
   local size = redis.pcall('ZCARD', queue)
   if type(size) == 'number' and size > 0 then
@@ -174,7 +174,7 @@ if wanted and last > 2 and others == 0 then
   local queues = {}
   for i = 1, last, 2 do
     if values[i + 1] and not (unmarked and unmarked[i + 1]) then
-      queues[#queues + 1] = KEYS[i] .. ':queue'
+      queues[#queues + 1] = KEYS[i] .. ':1:queue'
     end
   end
   keep = redis.call('EXISTS', unpack(queues)) > 0
