@@ -70,7 +70,8 @@ final class ServerEvents {
 
   private void onInvalidated(String key) {
     if (loop.session() == session) {
-      listener.onInvalidated(Wire.FIRST.original(key));
+      Wire wire = session.wire();
+      listener.onInvalidated(wire == null ? key : wire.original(key));
     }
   }
 
