@@ -4,6 +4,7 @@ import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.cluster.ClusterLockNode;
+import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
@@ -82,6 +83,10 @@ public final class Clients {
   /** Whether every node has confirmed the release. For the caller a quorum is enough. */
   public static boolean owesNothing(Redlock redlock) {
     return redlock.operations().nodes().stream().allMatch(node -> node.pendingReleases() == 0);
+  }
+
+  public static String queueKey(String name) {
+    return Wire.FIRST.named(lockKey(name) + ":queue");
   }
 
   public static String lockKey(String name) {

@@ -88,9 +88,7 @@ class FairIT {
         () ->
             System.nanoTime() - start > 10_000_000 // Longer than the error of the clock estimates.
                 && nodes.stream()
-                    .anyMatch(
-                        n ->
-                            (Long) n.command("ZCARD", Clients.lockKey(name) + ":queue") >= clients),
+                    .anyMatch(n -> (Long) n.command("ZCARD", Clients.queueKey(name)) >= clients),
         nodes);
   }
 
@@ -114,7 +112,7 @@ class FairIT {
                       return now;
                     });
         queued(name, 1);
-        String queue = Clients.lockKey(name) + ":queue";
+        String queue = Clients.queueKey(name);
         for (RedisNode node : nodes) {
           if ((Long) node.command("ZCARD", queue) > 0) {
             node.command("ZADD", queue, "1", "killed"); // This process came first, a long time ago.

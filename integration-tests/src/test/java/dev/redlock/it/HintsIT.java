@@ -116,8 +116,7 @@ class HintsIT {
     Eventually.holds(
         () ->
             nodes.stream()
-                .anyMatch(
-                    n -> !n.command("ZCARD", Clients.lockKey("published") + ":queue").equals(0L)),
+                .anyMatch(n -> !n.command("ZCARD", Clients.queueKey("published")).equals(0L)),
         nodes);
     long start = System.nanoTime();
     held.close();

@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Compares the model of the simulator with the Lua scripts on a real server: the same random
- * operations must get the same replies and, for the keys of the queue, the same invalidations. The
- * time comes from the server's reply.
+ * operations must get the same replies and, for the keys of the queue, the same invalidations, and
+ * leave the same fences. The time comes from the server's reply.
  */
 class ModelEqualsScriptsIT {
   private static final int SEQUENCES = 10_000;
@@ -85,6 +85,7 @@ class ModelEqualsScriptsIT {
   private int heldUp; // How many of those were cut short by a pause.
   private int turns;
   private int lastsWoken;
+  private int extended; // Fences with fields of a later version.
   private final Map<ReplyCode, Integer> replies = new EnumMap<>(ReplyCode.class);
 
   @Test
@@ -110,10 +111,12 @@ class ModelEqualsScriptsIT {
       }
     }
     System.out.printf(
-        "model and scripts: sequences=%d answers=%d turns=%d cutShort=%d heldUp=%d in %d s, %s%n",
+        "model and scripts: sequences=%d answers=%d turns=%d furtherFields=%d cutShort=%d heldUp=%d"
+            + " in %d s, %s%n",
         completed,
         compared,
         turns,
+        extended,
         cutShort,
         heldUp,
         (System.nanoTime() - start) / 1_000_000_000,
@@ -123,6 +126,7 @@ class ModelEqualsScriptsIT {
         .isGreaterThanOrEqualTo(SEQUENCES);
     assertThat(compared).as("answers compared").isGreaterThan(SEQUENCES * LENGTH / 2);
     assertThat(turns).as("invalidations compared").isGreaterThan(SEQUENCES / 20);
+    assertThat(extended).as("fences with more fields").isGreaterThan(SEQUENCES / 20);
     assertThat(lastsWoken).as("invalidations of the last process").isGreaterThan(SEQUENCES / 20);
     assertThat(replies.getOrDefault(ReplyCode.ADMITTED, 0)).isGreaterThan(SEQUENCES / 10);
     assertThat(replies.getOrDefault(ReplyCode.QUEUED, 0)).isGreaterThan(SEQUENCES / 10);
@@ -162,6 +166,7 @@ class ModelEqualsScriptsIT {
       }
     }
     for (Sequence s : sequences) {
+      s.compareFences(sessions.operator);
       completed += s.over ? 0 : 1;
     }
   }
@@ -342,6 +347,19 @@ class ModelEqualsScriptsIT {
       expectedTurns.clear();
     }
 
+    /** After the last step: the fences are the same, with fields of a later version. */
+    void compareFences(Wire wire) throws IOException {
+      for (int i = 0; !over && i < 2; i++) {
+        String key = keySets[i].lockKey(0);
+        wire.send("GET", key + ":fence");
+        Object stored = wire.read();
+        assertThat(stored)
+            .as("fence; seed " + seed + "\n" + String.join("\n", log))
+            .isEqualTo(model.fenceValue(key, now(wire)));
+        extended += stored != null && stored.toString().split(":", -1).length > 3 ? 1 : 0;
+      }
+    }
+
     /** Mostly near the last one or the clock, and often at an edge of the window. */
     private long token(long now) {
       long t =
@@ -514,17 +532,20 @@ class ModelEqualsScriptsIT {
       return "inspect " + request.keys();
     }
 
-    /** What an operator with redis-cli may do to a lock key. */
+    /** What an operator with redis-cli may do to a lock key, or a later version to a fence. */
     private Step administration(LockKeys keys) {
       String key = keys.lockKey(random.nextInt(keys.size()));
-      int kind = pick(0, 0, 0, 0, 1, 1, 2, 3, 4);
+      boolean fenced = model.fenceValue(key, 0) != null;
+      int kind = fenced ? pick(0, 0, 0, 0, 1, 1, 2, 3, 4, 5, 5, 5) : pick(0, 0, 0, 0, 1, 1, 3, 4);
       long millis = pick(10, 30, 5000);
+      String further = pick(0, 1) == 0 ? ":7" : ":a:1";
       String[] command =
           switch (kind) {
             case 0 -> new String[] {"PEXPIRE", key, Long.toString(millis)};
             case 1 -> new String[] {"DEL", key};
             case 2 -> new String[] {"DEL", key + ":fence"};
             case 3 -> new String[] {"SET", key, "foreign data"};
+            case 5 -> new String[] {"APPEND", key + ":fence", further};
             default -> new String[] {"LPUSH", key, "1"};
           };
       return new Step() {
@@ -564,6 +585,7 @@ class ModelEqualsScriptsIT {
               lists.remove(key);
             }
             case 2 -> model.deleteFence(key);
+            case 5 -> model.appendToFence(key, further);
             case 3 -> {
               model.delete(key);
               lists.remove(key);
@@ -705,7 +727,10 @@ class ModelEqualsScriptsIT {
     private void readPush(int length) throws IOException {
       List<@Nullable Object> push = readArray(length);
       if ("invalidate".equals(push.get(0)) && push.get(1) instanceof List<?> keys) {
-        keys.forEach(key -> invalidated.add(String.valueOf(key)));
+        keys.forEach(
+            key ->
+                invalidated.add(
+                    dev.redlock.lettuce.internal.scripts.Wire.FIRST.original(String.valueOf(key))));
       }
     }
 

@@ -174,7 +174,7 @@ class RecordScriptIT {
   }
 
   private NodeRecord marker() {
-    return record(markerReply(), 8);
+    return record(markerReply(), 9);
   }
 
   private long wire() {

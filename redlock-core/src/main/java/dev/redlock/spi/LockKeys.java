@@ -17,10 +17,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All keys of one name share one hash tag: {@code redlock:{name}} the lock, {@code
  * redlock:{name}:fence}, {@code redlock:{name}:queue}, and for each process that waits {@code
- * redlock:{name}:wake:process} and {@code redlock:{name}:watch:process}. A name with one
- * well-formed hash tag, {@code buy_{42}}, keeps it: {@code redlock:{42}:buy_{}}. Other braces,
- * {@code %} and control characters are percent-encoded; outside a name's own tag {@code :} is
- * encoded too. So no name can select the slot of another name, and no two keys collide.
+ * redlock:{name}:wake:process} and {@code redlock:{name}:watch:process}; a node may add a version
+ * to the keys of the queue. A name with one well-formed hash tag, {@code buy_{42}}, keeps it:
+ * {@code redlock:{42}:buy_{}}. Other braces, {@code %} and control characters are percent-encoded;
+ * outside a name's own tag {@code :} is encoded too. So no name can select the slot of another
+ * name, and no two keys collide.
  */
 public final class LockKeys {
   /** The longest name, in bytes of UTF-8. */

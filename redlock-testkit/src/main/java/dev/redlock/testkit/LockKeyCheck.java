@@ -3,6 +3,7 @@ package dev.redlock.testkit;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -20,8 +21,8 @@ record LockKeyCheck(RedisNodes nodes, String prefix) {
    */
   private static final String FENCE = ":fence";
 
-  /** Parts of the keys that tell a process of its turn; such a key expires soon. */
-  private static final List<String> TURNS = List.of("}:wake:", "}:watch:");
+  /** In the keys that tell a process of its turn; such a key expires soon. */
+  private static final Pattern TURN = Pattern.compile("}:\\d+:(wake|watch):");
 
   /**
    * Fails if a key has no time to live or, unless allowed, a lock key remains. A lock key is a
@@ -36,7 +37,7 @@ record LockKeyCheck(RedisNodes nodes, String prefix) {
         key ->
             key.type().equals("string")
                 && !key.name().endsWith(FENCE)
-                && TURNS.stream().noneMatch(key.name()::contains);
+                && !TURN.matcher(key.name()).find();
     if (!locksMayRemain && !Waiting.reached(CLEAN_UP_PATIENCE, () -> find(isLock).isEmpty())) {
       throw new AssertionError("Lock keys remain after the test: " + find(isLock));
     }

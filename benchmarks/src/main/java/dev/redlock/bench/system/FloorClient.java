@@ -28,7 +28,6 @@ import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -55,7 +54,7 @@ import org.jspecify.annotations.Nullable;
 public final class FloorClient implements LockClient {
   private static final byte[] TTL = "30000".getBytes(US_ASCII);
   private static final byte[] FENCE_LIFE =
-      Long.toString(EncodedRequest.fenceLifeMillis(Duration.ofSeconds(30))).getBytes(US_ASCII);
+      Long.toString(EncodedRequest.fenceLifeMillis(30_000)).getBytes(US_ASCII);
   private static final byte[] ONE = {'1'};
   private static final byte[] ZERO = {'0'};
   private static final long GRANTED = 1;

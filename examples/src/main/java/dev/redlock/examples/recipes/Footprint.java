@@ -126,7 +126,7 @@ final class Footprint {
       long bytes = info(node, "memory", "used_memory") - before;
       // On a busy machine the connection may end, and the requests on it fail.
       long queued =
-          Long.parseLong(String.valueOf(node.command("ZCARD", "redlock:{footprint}:queue")));
+          Long.parseLong(String.valueOf(node.command("ZCARD", "redlock:{footprint}:1:queue")));
       if (queued < LOCKS / 2) {
         throw new IllegalStateException(
             queued

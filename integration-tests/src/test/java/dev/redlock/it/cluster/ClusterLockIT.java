@@ -17,6 +17,7 @@ import dev.redlock.cluster.SlotLocator;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Commands;
 import dev.redlock.it.LeastUser;
+import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisClusterNodes;
@@ -137,9 +138,7 @@ class ClusterLockIT {
         ClusterClients.eventually(
             cluster,
             Duration.ofSeconds(5),
-            () ->
-                Long.valueOf(standing)
-                    .equals(master.command("ZCARD", Clients.lockKey("fair") + ":queue")));
+            () -> Long.valueOf(standing).equals(master.command("ZCARD", Clients.queueKey("fair"))));
       }
       held.close();
       for (CompletableFuture<Lease> one : waiting) {
@@ -170,12 +169,13 @@ class ClusterLockIT {
         ClusterClients.eventually(
             cluster,
             Duration.ofSeconds(5),
-            () -> queued.equals(master.command("ZCARD", key + ":queue")));
+            () -> queued.equals(master.command("ZCARD", Wire.FIRST.named(key + ":queue"))));
       }
       held.close();
       CompletableFuture.allOf(served.toArray(CompletableFuture[]::new)).get(5, TimeUnit.SECONDS);
-      assertThat((List<?>) master.command("KEYS", "redlock:{turns}:wake:*")).isNotEmpty();
-      assertThat(master.command("ZCARD", key + ":queue")).isEqualTo(0L);
+      assertThat((List<?>) master.command("KEYS", Wire.FIRST.named("redlock:{turns}:wake:*")))
+          .isNotEmpty();
+      assertThat(master.command("ZCARD", Wire.FIRST.named(key + ":queue"))).isEqualTo(0L);
     } finally {
       clients.forEach(Redlock::close);
     }

@@ -149,7 +149,9 @@ class HalfMovedSlotIT {
       Lease lease = redlock.lock(NAME, OPTIONS).acquire(WAIT);
       CompletableFuture<Lease> waiting = other.lock(NAME, OPTIONS).acquireAsync(WAIT);
       ClusterClients.eventually(
-          cluster, WAIT, () -> ClusterClients.stores(cluster.masterOf(SLOT), key(NAME, ":queue")));
+          cluster,
+          WAIT,
+          () -> ClusterClients.stores(cluster.masterOf(SLOT), key(NAME, ":1:queue")));
       open();
       move(key(NAME, suffix));
       assertThat(waiting).isNotDone();
@@ -171,7 +173,9 @@ class HalfMovedSlotIT {
       Lease lease = redlock.lock(name, OPTIONS).acquire(WAIT);
       CompletableFuture<Lease> waiting = other.lock(name, OPTIONS).acquireAsync(WAIT);
       ClusterClients.eventually(
-          cluster, WAIT, () -> ClusterClients.stores(cluster.masterOf(SLOT), key(name, ":queue")));
+          cluster,
+          WAIT,
+          () -> ClusterClients.stores(cluster.masterOf(SLOT), key(name, ":1:queue")));
       open();
       move(key(name, ""));
       move(key(name, ":fence"));

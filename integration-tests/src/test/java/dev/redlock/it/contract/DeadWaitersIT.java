@@ -10,6 +10,7 @@ import dev.redlock.Redlock;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
 import dev.redlock.lettuce.LettuceLockNode;
+import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.LockRequest.QueueEntry;
@@ -210,7 +211,7 @@ class DeadWaitersIT {
   }
 
   private static long queueLength(RedisNode node, String name) {
-    String queue = TestClient.keys(name).queueKey();
+    String queue = Wire.FIRST.named(TestClient.keys(name).queueKey());
     return Long.parseLong(String.valueOf(node.command("ZCARD", queue)));
   }
 }

@@ -31,44 +31,49 @@ final class ServerUnderTest implements NodeUnderTest {
   }
 
   @Override
+  public String stored(String key) {
+    return StoredKey.of(key);
+  }
+
+  @Override
   public @Nullable String value(String key) {
-    return (String) redis.command("GET", key);
+    return (String) redis.command("GET", stored(key));
   }
 
   @Override
   public @Nullable String field(String key, String field) {
-    String stored = (String) redis.command("GET", key);
+    String stored = (String) redis.command("GET", stored(key));
     return stored == null ? null : FenceFields.of(stored, field);
   }
 
   @Override
   public long ttlMillis(String key) {
-    Long left = (Long) redis.command("PTTL", key);
+    Long left = (Long) redis.command("PTTL", stored(key));
     return left == null ? -2 : left;
   }
 
   @Override
   public void put(String key, String value, long ttlMillis) {
     if (ttlMillis == 0) {
-      redis.command("SET", key, value);
+      redis.command("SET", stored(key), value);
     } else {
-      redis.command("SET", key, value, "PX", Long.toString(ttlMillis));
+      redis.command("SET", stored(key), value, "PX", Long.toString(ttlMillis));
     }
   }
 
   @Override
   public void putField(String key, String field, String value) {
-    redis.command("SET", key, FenceFields.with(field, value));
+    redis.command("SET", stored(key), FenceFields.with(field, value));
   }
 
   @Override
   public void putList(String key) {
-    redis.command("RPUSH", key, "foreign", "data");
+    redis.command("RPUSH", stored(key), "foreign", "data");
   }
 
   @Override
   public void delete(String key) {
-    redis.command("DEL", key);
+    redis.command("DEL", stored(key));
   }
 
   @Override

@@ -387,6 +387,17 @@ class CheckersTest {
   }
 
   @Test
+  void processesOfAnotherBuild_areCounted_ifThereAreAny() {
+    String[] of = {"2 w1.1 ready", "3 w2.1 ready", acquired(4, "w1.1", "a1", 1, 90)};
+    assertThat(Builds.line(history(of))).isEmpty();
+    List<Event> mixed = new ArrayList<>(history("1 w1.1 other-build"));
+    mixed.addAll(history(of));
+    mixed.addAll(history(acquired(5, "w2.1", "b1", 2, 90), acquired(6, "w1.1", "a2", 3, 90)));
+    assertThat(Builds.line(mixed))
+        .contains("mixed: processes=2 ofOtherBuild=1 grants=3 toOtherBuild=2");
+  }
+
+  @Test
   void events_areReadAsTheyWereWritten() {
     Event event = Event.of(5, "w1", "fault", "text", "killed, back empty", "n", 3);
     assertThat(Event.parse(event.toString())).contains(event);

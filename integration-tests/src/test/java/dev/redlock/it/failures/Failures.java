@@ -188,6 +188,7 @@ final class Failures implements Callable<Integer> {
       System.out.println("FOUND " + (verdict.found().size() - 40) + " more");
     }
     System.out.println(verdict.line());
+    Builds.line(history).ifPresent(System.out::println);
     boolean stuck = false;
     if (replace) {
       SetReport report = SetReport.of(history);

@@ -191,7 +191,7 @@ class QueueFailuresIT {
   }
 
   private static long queued(RedisNode node, String name) {
-    return (Long) node.command("ZCARD", Clients.lockKey(name) + ":queue");
+    return (Long) node.command("ZCARD", Clients.queueKey(name));
   }
 
   /** Waits once, from the line "go" on, until it is killed or served. */

@@ -3,6 +3,7 @@ package dev.redlock.it.failures;
 import dev.redlock.testkit.ForkedJvm;
 import dev.redlock.testkit.TcpGate;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -12,8 +13,15 @@ import java.util.function.Supplier;
 /**
  * One worker: a process, which is replaced if it is killed, and its own gate to each master, so
  * that only this worker can be cut off from some of them.
+ *
+ * <p>With another build beside this one, half of the processes are of that build, and a process
+ * that replaces a killed one is of the build that the killed one was not of: a rolling update and
+ * its roll-back.
  */
 final class WorkerProcess implements AutoCloseable {
+  /** A system property: the class path of the other build; see {@code bin/mixed}. */
+  static final String OTHER_BUILD = "redlock.it.other-build";
+
   private final int place;
   private final Settings settings;
   private final List<TcpGate> gates;
@@ -79,13 +87,25 @@ final class WorkerProcess implements AutoCloseable {
       ForkedJvm.Builder forked =
           ForkedJvm.of(Worker.class)
               .name(who)
-              .jvmArgs("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+              .jvmArgs(jvmArgs())
               .property("logback.configurationFile", "logback-failures.xml")
               .property("redlock.failpoints", "true")
               .args(Worker.orders(who, settings, masters.get(), register, seed + incarnation))
               .onLine(this::take);
       properties.forEach(forked::property);
       return forked.start();
+    }
+
+    /** Java uses the last class path that it gets. */
+    private String[] jvmArgs() {
+      List<String> args =
+          new ArrayList<>(List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+      String other = System.getProperty(OTHER_BUILD);
+      if (other != null && (place + incarnation) % 2 == 0) {
+        history.add(who, Builds.OTHER);
+        args.addAll(List.of("-cp", other));
+      }
+      return args.toArray(String[]::new);
     }
 
     private void take(String line) {

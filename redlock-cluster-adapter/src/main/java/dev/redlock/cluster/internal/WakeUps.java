@@ -3,6 +3,7 @@ package dev.redlock.cluster.internal;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.lettuce.internal.scripts.Wire;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.output.IntegerOutput;
@@ -59,7 +60,7 @@ final class WakeUps {
         send(
             CommandType.ZREM,
             new IntegerOutput<>(ByteArrayCodec.INSTANCE),
-            args().addKey(key(queueKey)).add(process));
+            args().addKey(key(Wire.FIRST.named(queueKey))).add(process));
   }
 
   /** Renews the watch key of the first of the queue, whose invalidation makes it ask again. */
@@ -68,7 +69,7 @@ final class WakeUps {
         send(
             CommandType.ZRANGE,
             new ValueListOutput<>(ByteArrayCodec.INSTANCE),
-            args().addKey(key(lockKey + ":queue")).add(0).add(0));
+            args().addKey(key(Wire.FIRST.named(lockKey + ":queue"))).add(0).add(0));
     if (first == null) {
       return;
     }
@@ -80,7 +81,8 @@ final class WakeUps {
                     CommandType.PEXPIRE,
                     new IntegerOutput<>(ByteArrayCodec.INSTANCE),
                     args()
-                        .addKey(key(lockKey + ":watch:" + new String(process, UTF_8)))
+                        .addKey(
+                            key(Wire.FIRST.named(lockKey + ":watch:" + new String(process, UTF_8))))
                         .add(lifeMillis));
           }
         });

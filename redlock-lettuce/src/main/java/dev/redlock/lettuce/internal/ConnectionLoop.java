@@ -2,6 +2,8 @@ package dev.redlock.lettuce.internal;
 
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.lettuce.internal.scripts.Wire;
+import dev.redlock.lettuce.internal.scripts.Wires;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
@@ -79,6 +81,7 @@ final class ConnectionLoop {
       LettuceOptions options,
       SharedResources resources,
       boolean clustered,
+      Wires wires,
       NodeContext context) {
     this.uri = uri;
     this.options = options;
@@ -95,7 +98,7 @@ final class ConnectionLoop {
     status =
         new PublishedStatus(
             new ConnectionStates(
-                context.restartGuard(), context.maxLeaseTime(), !clustered, time.nanos()),
+                context.restartGuard(), context.maxLeaseTime(), !clustered, wires, time.nanos()),
             time,
             listener,
             operator);
@@ -131,7 +134,12 @@ final class ConnectionLoop {
 
   /** A reader of the locks on the server, with a connection of its own. */
   ScriptReader reader() {
-    return new ScriptReader(uri, options, resources, time, label);
+    return new ScriptReader(uri, options, resources, time, label, wireOr(Wire.FIRST));
+  }
+
+  private Wire wireOr(Wire other) {
+    Wire known = status.wire();
+    return known == null ? other : known;
   }
 
   long now() {
@@ -174,7 +182,9 @@ final class ConnectionLoop {
       if (!closed) {
         status.apply(states -> states.onConnected(time.nanos()));
       }
-      session = new NodeSession(uri.name(), made, options.maxUnanswered(), status.connection());
+      session =
+          new NodeSession(
+              uri.name(), made, options.maxUnanswered(), status.connection(), wireOr(Wire.FIRST));
       current = session;
     }
     ServerEvents events = new ServerEvents(this, session, prober, listener, operator);
@@ -241,6 +251,7 @@ final class ConnectionLoop {
       liveness.onProbed(now);
       status.apply(states -> states.onProbed(result.probe(), objection, now));
       session.renumber(status.connection());
+      session.speak(status.wire());
       if (options.maxConnectionAge() != null) {
         double part = 0.5 + 0.5 * ThreadLocalRandom.current().nextDouble();
         long age = (long) (options.maxConnectionAge().toNanos() * part);
@@ -322,6 +333,7 @@ final class ConnectionLoop {
         return false;
       }
       session.renumber(status.connection());
+      session.speak(status.wire());
     }
     status.publish();
     return true;
@@ -355,6 +367,26 @@ final class ConnectionLoop {
                     new IOException("the connection ended when the server had replied"));
               }
               return stored;
+            });
+  }
+
+  /**
+   * Switches the server to another version of keys and scripts; see {@code wire.lua}. The server
+   * does not tell this client of its own write, so the client probes it again.
+   *
+   * @return whether it had another version; exceptionally if the server did not reply to that
+   */
+  CompletionStage<Boolean> switchWire(Wire to) {
+    NodeSession session = open;
+    if (session == null) {
+      return CompletableFuture.failedStage(new IOException(whyNot.toString()));
+    }
+    return prober
+        .switchWire(session, to)
+        .thenApply(
+            switched -> {
+              probeAgain(session);
+              return switched;
             });
   }
 

@@ -1,5 +1,7 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.lettuce.internal.scripts.Wire;
+import dev.redlock.lettuce.internal.scripts.Wires;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
@@ -41,6 +43,11 @@ import org.jspecify.annotations.Nullable;
  * gets the reply to any later request: by the reply to its own change, or by the invalidation of
  * the marker. At that moment the connection number rises, so no earlier reply counts with the new
  * record. From the invalidation until the marker is read the node does not vote.
+ *
+ * <p>The marker also says the {@linkplain Wire version} of keys and scripts. If that is switched,
+ * the keys stay, but scripts of the new version may not understand them. So a switch is like a loss
+ * of keys: the node stays out until each lease that scripts of the former version may have granted
+ * has expired. Nothing is converted.
  */
 public final class ConnectionStates {
   /** Longer than each guard time. */
@@ -57,6 +64,7 @@ public final class ConnectionStates {
   private final RestartGuard guard;
   private final boolean keepsRecords;
   private final Duration maxLeaseTime;
+  private final Wires wires;
 
   private State state = State.CONNECTING;
   private long connection = 1;
@@ -89,6 +97,15 @@ public final class ConnectionStates {
   /** What {@link #hold} returns to if a flush turns out to be that of another data base. */
   private Hold holdBeforeFlush;
 
+  /** The quarantine after the last switch of the version; null if it is over. */
+  private @Nullable Hold switched;
+
+  /** The version that the marker said last; 0 if none was seen. */
+  private long wire;
+
+  /** When the marker got it by a switch, in microseconds of node time; 0 if it did not. */
+  private long wireSince;
+
   /** Flushes after which the marker has not been read yet. */
   private int uncheckedFlushes;
 
@@ -114,9 +131,20 @@ public final class ConnectionStates {
    */
   public ConnectionStates(
       RestartGuard guard, Duration maxLeaseTime, boolean keepsRecords, long nowNanos) {
+    this(guard, maxLeaseTime, keepsRecords, Wires.SHIPPED, nowNanos);
+  }
+
+  /**
+   * The same of a client that speaks these versions.
+   *
+   * @param keepsRecords whether the server keeps a record of the set of nodes
+   */
+  ConnectionStates(
+      RestartGuard guard, Duration maxLeaseTime, boolean keepsRecords, Wires wires, long nowNanos) {
     this.guard = guard;
     this.keepsRecords = keepsRecords;
     this.maxLeaseTime = maxLeaseTime;
+    this.wires = wires;
     this.stateSince = nowNanos;
     hold = new Hold(nowNanos, nowNanos - LONG_AGO_NANOS, "");
     holdBeforeFlush = hold;
@@ -124,14 +152,15 @@ public final class ConnectionStates {
 
   /** The current status. */
   public NodeStatus status() {
+    Hold last = last();
     return switch (state) {
       case QUARANTINED ->
           new NodeStatus(
               state,
               connection,
-              hold.sinceNanos,
-              refusal == null ? until(hold) : 0,
-              refusal == null ? hold.why : refusal,
+              last.sinceNanos,
+              refusal == null ? until(last) : 0,
+              refusal == null ? last.why : refusal,
               erring != null,
               known());
       case CONNECTING, PROBING ->
@@ -154,15 +183,25 @@ public final class ConnectionStates {
     return keepsRecords ? record : null;
   }
 
+  /** The quarantine that ends last. */
+  private Hold last() {
+    Hold other = switched;
+    return other != null && until(other) - until(hold) > 0 ? other : hold;
+  }
+
   /** When the quarantine ends: all clients count with the longest lease that may be valid. */
   private long until(Hold quarantine) {
+    return quarantine.lostNanos + guardNanos();
+  }
+
+  private long guardNanos() {
     NodeRecord known = record;
     Duration longest = maxLeaseTime;
     if (known != null && known.longestValid() > longest.toMillis()) {
       Duration recorded = Duration.ofMillis(known.longestValid());
       longest = recorded.compareTo(LONGEST) > 0 ? LONGEST : recorded;
     }
-    return quarantine.lostNanos + RestartGuard.guardTime(longest).toNanos();
+    return RestartGuard.guardTime(longest).toNanos();
   }
 
   private boolean lasts(Hold quarantine, long now) {
@@ -263,7 +302,7 @@ public final class ConnectionStates {
       wasReplica = identity.replica();
       replicationId = identity.replicationId();
     }
-    onRead(marker, null);
+    onRead(marker, null, now);
     refusal = objection != null ? objection : refusalOf(identity, marker);
     settle(now);
   }
@@ -331,12 +370,43 @@ public final class ConnectionStates {
    *
    * @param otherwise the record if it could not
    */
-  private void onRead(Probe.@Nullable Marker marker, @Nullable NodeRecord otherwise) {
-    if (marker != null) {
-      markerSince = marker.sinceMicros();
-    }
+  private void onRead(Probe.@Nullable Marker marker, @Nullable NodeRecord otherwise, long now) {
     markerUnread = marker == null;
     keep(marker == null ? otherwise : marker.record());
+    if (marker != null) {
+      markerSince = marker.sinceMicros();
+      checkWire(marker, now);
+    }
+  }
+
+  /**
+   * Holds for two guard times: a client without invalidations learns of the switch within two
+   * thirds of the longest lease time, and may count votes of the former version until then.
+   */
+  private void checkWire(Probe.Marker marker, long now) {
+    long before = wire;
+    boolean changed = marker.wire() != before || marker.wireSinceMicros() != wireSince;
+    wire = marker.wire();
+    wireSince = marker.wireSinceMicros();
+    if (!changed || (before == 0 && wireSince == 0)) {
+      return;
+    }
+    long age = before == 0 ? marker.nowMicros() - wireSince : 0;
+    switched =
+        new Hold(
+            now,
+            now - ageNanos(age, 1_000) + guardNanos(),
+            "was switched to wire version "
+                + wire
+                + ": leases that scripts of another version granted may be valid");
+    if (isUsable()) {
+      connection++;
+    }
+  }
+
+  /** The version that the server has; the first one before it was seen, null if unknown. */
+  @Nullable Wire wire() {
+    return wire == 0 ? wires.all().get(0) : wires.of(wire);
   }
 
   /**
@@ -377,7 +447,7 @@ public final class ConnectionStates {
     if (identity != null && identity.replica()) {
       return "is a replica (role:" + identity.role() + "): only masters may vote";
     }
-    if (marker != null && marker.wire() != Probe.Marker.WIRE) {
+    if (marker != null && wires.of(marker.wire()) == null) {
       return wireRefusal(marker);
     }
     if (guard == RestartGuard.MARKER && marker == null) {
@@ -386,11 +456,11 @@ public final class ConnectionStates {
     return null;
   }
 
-  private static String wireRefusal(Probe.Marker marker) {
+  private String wireRefusal(Probe.Marker marker) {
     return "its marker says wire version "
         + marker.wire()
-        + ", and this client speaks version "
-        + Probe.Marker.WIRE
+        + ", and this client speaks "
+        + wires
         + ": update this client";
   }
 
@@ -453,8 +523,8 @@ public final class ConnectionStates {
     if (!same && guard != RestartGuard.OFF) {
       holdBeforeFlush = new Hold(hold.sinceNanos, hold.lostNanos, FLUSHED);
     }
-    onRead(marker, NodeRecord.NONE);
-    if (marker != null && marker.wire() != Probe.Marker.WIRE) {
+    onRead(marker, NodeRecord.NONE, now);
+    if (marker != null && wires.of(marker.wire()) == null) {
       refusal = wireRefusal(marker);
     } else if (error != null && keepsRecords && !lasts(holdBeforeFlush, now)) {
       refusal = "its marker cannot be read: " + error; // Until the next probe.
@@ -492,7 +562,11 @@ public final class ConnectionStates {
   }
 
   private void settle(long now) {
-    boolean held = refusal != null || uncheckedFlushes > 0 || lasts(hold, now);
+    Hold other = switched;
+    if (other != null && !lasts(other, now)) {
+      switched = null;
+    }
+    boolean held = refusal != null || uncheckedFlushes > 0 || lasts(last(), now);
     if (held && state != State.QUARANTINED) {
       if (!lasts(hold, now)) {
         hold = new Hold(now, hold.lostNanos, hold.why);

@@ -2,7 +2,9 @@ package dev.redlock.lettuce.internal;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.lettuce.internal.scripts.Script;
+import dev.redlock.lettuce.internal.scripts.Wire;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -24,6 +26,9 @@ final class LoadedScripts {
 
   private final NodeSession session;
 
+  /** The version of the scripts; written under the lock of the {@link ConnectionLoop}. */
+  private volatile Wire wire;
+
   /** One bit per script that the server has not loaded. */
   private final AtomicInteger missing = new AtomicInteger();
 
@@ -32,12 +37,23 @@ final class LoadedScripts {
   /** Whether this user may load scripts; written when a load ends. */
   private volatile boolean mayLoad = true;
 
-  LoadedScripts(NodeSession session) {
+  LoadedScripts(NodeSession session, Wire wire) {
     this.session = session;
+    this.wire = wire;
   }
 
-  boolean isMissing(Script script) {
-    return (missing.get() & script.bit()) != 0 || !Script.LOADED.contains(script);
+  /** The node has another version: loads its scripts. */
+  void use(Wire next) {
+    wire = next;
+    missing.set(ALL);
+    var unused = load();
+  }
+
+  boolean isMissing(EncodedRequest request) {
+    Script script = request.script();
+    return (missing.get() & script.bit()) != 0
+        || !Script.LOADED.contains(script)
+        || request.wire() != wire;
   }
 
   /** Whether this user may load scripts, as far as the last load showed. */
@@ -46,8 +62,10 @@ final class LoadedScripts {
   }
 
   /** The text of the script was sent. Redis keeps it, and later requests arrive after it. */
-  void onTextSent(Script script) {
-    missing.getAndUpdate(bits -> bits & ~script.bit());
+  void onTextSent(EncodedRequest request) {
+    if (request.wire() == wire) {
+      missing.getAndUpdate(bits -> bits & ~request.script().bit());
+    }
   }
 
   /**
@@ -70,10 +88,11 @@ final class LoadedScripts {
    * text, which loads it too. The stage never fails.
    */
   CompletionStage<Boolean> load() {
+    Wire loaded = wire;
     CompletionStage<Boolean> all = CompletableFuture.completedStage(true);
     for (Script script : Script.LOADED) {
       CommandArgs<byte[], byte[]> args =
-          new CommandArgs<>(ByteArrayCodec.INSTANCE).add(LOAD).add(script.text());
+          new CommandArgs<>(ByteArrayCodec.INSTANCE).add(LOAD).add(loaded.text(script));
       CompletionStage<Boolean> one =
           session
               .dispatch(
@@ -84,10 +103,12 @@ final class LoadedScripts {
       all = all.thenCombine(one, Boolean::logicalAnd);
     }
     return all.thenApply(
-        loaded -> {
-          mayLoad = loaded;
-          missing.set(loaded ? 0 : ALL);
-          return loaded;
+        done -> {
+          mayLoad = done;
+          if (loaded == wire) {
+            missing.set(done ? 0 : ALL);
+          }
+          return done;
         });
   }
 }

@@ -2,6 +2,7 @@ package dev.redlock.lettuce.internal;
 
 import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -22,6 +23,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,7 +41,7 @@ final class NodeSession {
   private final StatefulRedisConnection<byte[], byte[]> connection;
   private final ChannelActivity channel;
   private final int maxUnanswered;
-  private final LoadedScripts scripts = new LoadedScripts(this);
+  private final LoadedScripts scripts;
   private final AtomicInteger unanswered = new AtomicInteger();
   private final Queue<ScriptCall> outbox = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean writing = new AtomicBoolean();
@@ -63,6 +65,12 @@ final class NodeSession {
   /** Written under the lock of the {@link ConnectionLoop}, read where a reply arrives. */
   private volatile long number;
 
+  /**
+   * The version that the server's marker says; null if the client does not speak it. Written under
+   * the lock of the {@link ConnectionLoop}, read by each thread that sends.
+   */
+  private volatile @Nullable Wire wire;
+
   /** Written once before the first request, read where a reply arrives. */
   private volatile BiConsumer<NodeError, LockKeys> errors = (error, keys) -> {};
 
@@ -78,12 +86,17 @@ final class NodeSession {
    */
   private final int[] releases = new int[RELEASE_COUNTERS];
 
-  NodeSession(String node, Connector.Made made, int maxUnanswered, long number) {
+  /**
+   * @param wire the version that the server is likely to have, until a probe says it
+   */
+  NodeSession(String node, Connector.Made made, int maxUnanswered, long number, Wire wire) {
     this.node = node;
     this.connection = made.connection();
     this.channel = made.channel();
     this.maxUnanswered = maxUnanswered;
     this.number = number;
+    this.wire = wire;
+    scripts = new LoadedScripts(this, wire);
   }
 
   String node() {
@@ -99,6 +112,21 @@ final class NodeSession {
     number = next;
   }
 
+  /** The version of the server; null if the client does not speak it: then it sends no request. */
+  @Nullable Wire wire() {
+    return wire;
+  }
+
+  /** The marker says this version from now on. */
+  void speak(@Nullable Wire next) {
+    if (next != wire) {
+      wire = next;
+      if (next != null) {
+        scripts.use(next);
+      }
+    }
+  }
+
   ChannelActivity channel() {
     return channel;
   }
@@ -109,7 +137,7 @@ final class NodeSession {
 
   /** Sends the request. The handler is called exactly once. */
   void send(EncodedRequest request, boolean asking, ReplyHandler handler) {
-    boolean whole = scripts.isMissing(request.script());
+    boolean whole = scripts.isMissing(request);
     ScriptCall call =
         new ScriptCall(this, request, whole ? request.eval() : request.evalSha(), asking, handler);
     if (call.isRelease()) {
@@ -125,7 +153,7 @@ final class NodeSession {
     }
     addToOutbox(call);
     if (whole) {
-      scripts.onTextSent(request.script());
+      scripts.onTextSent(request);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import org.jspecify.annotations.Nullable;
@@ -63,13 +64,17 @@ public record Probe(
    *     The server then lost its keys shortly before this marker was written
    * @param id random, chosen when it was written; empty if unknown
    * @param wire the version of keys and scripts that the server's clients use
+   * @param wireSinceMicros node time when it got this version by a switch; 0 if it had none before
    * @param record what the server stores about the set of nodes; {@link NodeRecord#NONE} if nothing
    */
   public record Marker(
-      long sinceMicros, long nowMicros, boolean renewed, String id, long wire, NodeRecord record) {
-    /** The version of keys and scripts that this client uses. */
-    public static final long WIRE = 1;
-
+      long sinceMicros,
+      long nowMicros,
+      boolean renewed,
+      String id,
+      long wire,
+      long wireSinceMicros,
+      NodeRecord record) {
     /** The first marker of its server. */
     public Marker(long sinceMicros, long nowMicros) {
       this(sinceMicros, nowMicros, NodeRecord.NONE);
@@ -77,11 +82,11 @@ public record Probe(
 
     /** The first marker of its server, with a record. */
     public Marker(long sinceMicros, long nowMicros, NodeRecord record) {
-      this(sinceMicros, nowMicros, false, "", WIRE, record);
+      this(sinceMicros, nowMicros, false, "", Wire.FIRST.version(), 0, record);
     }
 
     Marker with(NodeRecord other) {
-      return new Marker(sinceMicros, nowMicros, renewed, id, wire, other);
+      return new Marker(sinceMicros, nowMicros, renewed, id, wire, wireSinceMicros, other);
     }
   }
 }

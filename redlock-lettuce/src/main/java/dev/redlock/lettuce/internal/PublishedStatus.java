@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.Time;
@@ -54,6 +55,10 @@ final class PublishedStatus {
 
   synchronized long markerSince() {
     return states.markerSince();
+  }
+
+  synchronized @Nullable Wire wire() {
+    return states.wire();
   }
 
   /** Reports the status if it is a new one. Called without locks. */

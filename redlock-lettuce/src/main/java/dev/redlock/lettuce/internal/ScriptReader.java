@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.scripts.Script;
+import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.Time;
@@ -30,6 +31,7 @@ public final class ScriptReader implements LockReader {
   private final SharedResources resources;
   private final LettuceOptions options;
   private final Time time;
+  private final Wire wire;
 
   // Guarded by this.
   private @Nullable CompletableFuture<Connector.Made> connecting;
@@ -37,7 +39,13 @@ public final class ScriptReader implements LockReader {
 
   /** Connects at the first call. */
   public ScriptReader(
-      NodeUri uri, LettuceOptions options, SharedResources resources, Time time, String label) {
+      NodeUri uri,
+      LettuceOptions options,
+      SharedResources resources,
+      Time time,
+      String label,
+      Wire wire) {
+    this.wire = wire;
     this.resources = resources;
     this.options = options;
     this.time = time;
@@ -73,7 +81,10 @@ public final class ScriptReader implements LockReader {
                             made.connection()
                                 .async()
                                 .<List<Object>>eval(
-                                    Script.LIST.text(), ScriptOutputType.MULTI, NO_KEYS, values),
+                                    wire.text(Script.LIST),
+                                    ScriptOutputType.MULTI,
+                                    NO_KEYS,
+                                    values),
                         made.channel().channel().eventLoop())
                     .thenCompose(sent -> inTime(sent.toCompletableFuture())))
         .handle(

@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.Time;
@@ -69,7 +70,8 @@ final class ServerEvents {
 
   private void onInvalidated(String key) {
     if (loop.session() == session) {
-      listener.onInvalidated(key);
+      Wire wire = session.wire();
+      listener.onInvalidated(wire == null ? key : wire.original(key));
     }
   }
 

@@ -108,6 +108,9 @@ public final class NodeModel {
     /** Others want the lock: the node has refused a client since the last grant, or has a queue. */
     boolean wanted;
 
+    /** What follows the three numbers of the fence, of a later version; kept until it expires. */
+    String further = "";
+
     /** Sessions that have read the lock key since it last changed, in that order. */
     long[] readers = NO_READERS;
 
@@ -494,7 +497,8 @@ public final class NodeModel {
         && !s.wrongType
         && r.leaseId().equals(s.owner)
         && r.token() == s.fence
-        && !s.wanted;
+        && !s.wanted
+        && s.further.isEmpty();
   }
 
   /** Wakes the first of each queue that wants a name, and warns the second. */
@@ -701,9 +705,7 @@ public final class NodeModel {
       delete(s, -1);
     }
     if (s.fence > 0 && nowMillis > s.fenceExpiresMillis) {
-      s.fence = 0;
-      s.ended = 0;
-      s.wanted = false;
+      deleteFence(s);
     }
   }
 
@@ -753,9 +755,22 @@ public final class NodeModel {
   public void deleteFence(String lockKey) {
     Slot s = slots.get(lockKey);
     if (s != null) {
-      s.fence = 0;
-      s.ended = 0;
-      s.wanted = false;
+      deleteFence(s);
+    }
+  }
+
+  private static void deleteFence(Slot s) {
+    s.fence = 0;
+    s.ended = 0;
+    s.wanted = false;
+    s.further = "";
+  }
+
+  /** A later version has written more fields behind the fence; nothing without a fence. */
+  public void appendToFence(String lockKey, String further) {
+    Slot s = slots.get(lockKey);
+    if (s != null && s.fence > 0) {
+      s.further += further;
     }
   }
 
@@ -798,6 +813,7 @@ public final class NodeModel {
       c.fence = s.fence;
       c.ended = s.ended;
       c.wanted = s.wanted;
+      c.further = s.further;
       c.fenceExpiresMillis = s.fenceExpiresMillis;
     }
     queues.copyTo(copy.queues);
@@ -846,6 +862,14 @@ public final class NodeModel {
   public long fence(String lockKey, long nowMicros) {
     Slot s = slots.get(lockKey);
     return s == null || nowMicros / 1000 > s.fenceExpiresMillis ? 0 : s.fence;
+  }
+
+  /** The value of the fence key; null if there is none. */
+  public @Nullable String fenceValue(String lockKey, long nowMicros) {
+    Slot s = slots.get(lockKey);
+    return s == null || fence(lockKey, nowMicros) == 0
+        ? null
+        : s.fence + ":" + s.ended + ":" + (s.wanted ? 1 : 0) + s.further;
   }
 
   /** The highest token of a lease known to have ended, 0 if there is none. */

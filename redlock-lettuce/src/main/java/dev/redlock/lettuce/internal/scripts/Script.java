@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** The Lua scripts. The file of each says what it does and why. */
+/** The Lua scripts of this version. The file of each says what it does and why. */
 public enum Script {
   ACQUIRE(1),
   EXTEND(2),
@@ -32,7 +32,9 @@ public enum Script {
   /** Changes the record in the node's marker; always sent as text. */
   RECORD(1024),
   /** Looks for locks in other databases; always sent as text. */
-  DATABASES(2048);
+  DATABASES(2048),
+  /** Switches the node to another version of keys and scripts; always sent as text. */
+  WIRE(4096);
 
   /** The scripts that a probe loads. */
   public static final List<Script> LOADED =
@@ -94,7 +96,7 @@ public enum Script {
     return withoutComments(read(line.substring(INCLUDE.length())));
   }
 
-  private static String sha1(byte[] bytes) {
+  static String sha1(byte[] bytes) {
     try {
       return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(bytes));
     } catch (NoSuchAlgorithmException e) {

@@ -14,7 +14,7 @@
 --
 -- A fence key contains three numbers, 'fence:ended:wanted': the highest granted token, the highest token of a lease
 -- that has ended (or 0), and 1 if others want the lock: a client was refused since the last grant, or processes are
--- queued on this node.
+-- queued on this node. Fields of a later version may follow; see fence_fields.
 local id, token, fenceLife = ARGV[1], ARGV[2], ARGV[4]
 local proposed = tonumber(token)
 local time = redis.call('TIME')
@@ -41,7 +41,7 @@ end
 local last = #KEYS
 local previous = ARGV[5] ~= '' and ARGV[5] or nil
 local fence, remaining, holder, asked, stale, wanted = 0, -1, nil, 0, false, false
-local repeated, unmarked, unfenced, ended, raised = nil, nil, false, {}, nil
+local repeated, unmarked, unfenced, ended, raised, further = nil, nil, false, {}, nil, {}
 local endedNow = previous and tonumber(ARGV[6])
 
 -- The script uses few commands that read: before 7.2 each of them makes the server remember all KEYS for its
@@ -52,6 +52,7 @@ if values.err then
 end
 
 -- include types.lua
+-- include fence_fields.lua
 
 for i = 1, last, 2 do
   if otherType == i or otherType == i + 1 then
@@ -62,7 +63,7 @@ for i = 1, last, 2 do
     unfenced = true
   else
     local want
-    stored, before, want = string.match(values[i + 1], '^(%d+):(%d+):([01])$')
+    stored, before, want, further[i] = string.match(values[i + 1], fenceFields)
     if not stored then
       return {10, now, i + 1}
     end
@@ -71,7 +72,7 @@ for i = 1, last, 2 do
       wanted = true
     else
       unmarked = unmarked or {}
-      unmarked[i + 1] = stored .. ':' .. before .. ':1'
+      unmarked[i + 1] = stored .. ':' .. before .. ':1' .. further[i]
     end
   end
   if known > fence then
@@ -123,7 +124,7 @@ end
 -- the mark there is no queue: the nodes that are not the home node do not look for one.
 -- If this process has set the mark, by entering the queue of this node, the mark says nothing about other processes.
 local process, others, left = ARGV[8], 0, false
-local queue = ARGV[7] or (KEYS[1] .. ':queue')
+local queue = ARGV[7] or (KEYS[1] .. ':1:queue')
 if code == 1 and (wanted or (process and unfenced)) then
   local size = redis.pcall('ZCARD', queue)
   if type(size) == 'number' and size > 0 then
@@ -172,8 +173,8 @@ local keep = false
 if wanted and last > 2 and others == 0 then
   local queues = {}
   for i = 1, last, 2 do
-    if values[i + 1] and string.sub(values[i + 1], -1) == '1' then
-      queues[#queues + 1] = KEYS[i] .. ':queue'
+    if values[i + 1] and not (unmarked and unmarked[i + 1]) then
+      queues[#queues + 1] = KEYS[i] .. ':1:queue'
     end
   end
   keep = redis.call('EXISTS', unpack(queues)) > 0
@@ -185,16 +186,14 @@ if wanted and last > 2 and others == 0 then
 end
 local written = {}
 for i = 1, last, 2 do
-  local want = others > 0 and '1' or '0'
-  if keep and values[i + 1] then
-    want = string.sub(values[i + 1], -1)
-  end
+  local marked = values[i + 1] and not (unmarked and unmarked[i + 1])
+  local want = (others > 0 or (keep and marked)) and '1' or '0'
   if not (repeated and repeated[i]) then
     redis.call('SET', KEYS[i], id, 'PX', ARGV[3])
-    redis.call('SET', KEYS[i + 1], token .. ':' .. ended[i] .. ':' .. want, 'PX', fenceLife)
+    redis.call('SET', KEYS[i + 1], token .. ':' .. ended[i] .. ':' .. want .. (further[i] or ''), 'PX', fenceLife)
     written[#written + 1] = KEYS[i]
   elseif raised and raised[i] then
-    local kept = string.sub(values[i + 1], -1)
+    local kept = (marked and '1' or '0') .. further[i]
     redis.call('SET', KEYS[i + 1], token .. ':' .. ended[i] .. ':' .. kept, 'KEEPTTL')
   end
 end

@@ -10,7 +10,7 @@ local proposed = tonumber(token)
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local code, fence = 9, 0
-local top = {}
+local top, rest = {}, {}
 
 -- See acquire, also for the format of the keys.
 local values = redis.pcall('MGET', unpack(KEYS))
@@ -19,6 +19,7 @@ if values.err then
 end
 
 -- include types.lua
+-- include fence_fields.lua
 
 for i = 1, #KEYS, 2 do
   if otherType == i or otherType == i + 1 then
@@ -29,14 +30,15 @@ for i = 1, #KEYS, 2 do
     return {10, now, i}
   end
   local known, ended = 0, 0
-  local stored, over = token, token
+  local stored, over, want, further = token, token, '0', ''
   if values[i + 1] then
-    stored, over = string.match(values[i + 1], '^(%d+):(%d+):[01]$')
+    stored, over, want, further = string.match(values[i + 1], fenceFields)
     known, ended = tonumber(stored), tonumber(over)
     if not known then
       return {10, now, i + 1}
     end
   end
+  rest[i] = ':' .. want .. further
   top[i] = token
   if known > proposed and known >= ended then
     top[i] = stored
@@ -53,7 +55,6 @@ for i = 1, #KEYS, 2 do
   if redis.call('DEL', KEYS[i]) == 1 then
     code = 8
   end
-  local want = values[i + 1] and string.sub(values[i + 1], -1) or '0'
-  redis.call('SET', KEYS[i + 1], top[i] .. ':' .. top[i] .. ':' .. want, 'PX', ARGV[2])
+  redis.call('SET', KEYS[i + 1], top[i] .. ':' .. top[i] .. rest[i], 'PX', ARGV[2])
 end
 return {code, now, math.max(fence, proposed)}

@@ -31,15 +31,17 @@ local values = redis.pcall('MGET', unpack(ARGV, first))
 if values.err then
   return values
 end
+-- include fence_fields.lua
+
 for i = 1, #values, 2 do
-  local known, ended, want = string.match(values[i + 1] or '0:0:1', '^(%d+):(%d+):([01])$')
+  local known, ended, want, further = string.match(values[i + 1] or '0:0:1', fenceFields)
   if not known then
     return {10, now, i + 1}
   end
   fence = math.max(fence, tonumber(known))
   over = math.min(over or tonumber(ended), tonumber(ended))
   if want == '0' then
-    redis.call('SET', ARGV[first + i], known .. ':' .. ended .. ':1', 'KEEPTTL')
+    redis.call('SET', ARGV[first + i], known .. ':' .. ended .. ':1' .. further, 'KEEPTTL')
   end
   if values[i] and asked < 10 then
     asked = asked + 1

@@ -19,14 +19,15 @@ if values.err then
 end
 
 -- include types.lua
+-- include fence_fields.lua
 
 for i = 1, #KEYS, 2 do
   if otherType == i or otherType == i + 1 then
     return {10, now, otherType}
   end
-  local owner, known, ended, want = values[i], 0, '0', '0'
+  local owner, known, ended, want, further = values[i], 0, '0', '0', ''
   if values[i + 1] then
-    known, ended, want = string.match(values[i + 1], '^(%d+):(%d+):([01])$')
+    known, ended, want, further = string.match(values[i + 1], fenceFields)
     known = tonumber(known)
     if not known then
       return {10, now, i + 1}
@@ -34,7 +35,7 @@ for i = 1, #KEYS, 2 do
   end
   -- No fence may be further ahead than an acquire could raise it.
   if proposed > known and proposed <= now + 2000000 then
-    raise[i] = token .. ':' .. ended .. ':' .. want
+    raise[i] = token .. ':' .. ended .. ':' .. want .. further
   end
   if known > fence then
     fence = known

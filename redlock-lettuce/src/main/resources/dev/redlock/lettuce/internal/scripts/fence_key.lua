@@ -18,14 +18,15 @@ local stored = redis.pcall('GET', KEYS[1])
 if stored and stored.err then
   return {10, now, 1}
 end
-local fence, ended, want = '0', '0', '0'
+-- include fence_fields.lua
+local fence, ended, want, further = '0', '0', '0', ''
 if stored then
-  fence, ended, want = string.match(stored, '^(%d+):(%d+):([01])$')
+  fence, ended, want, further = string.match(stored, fenceFields)
   if not fence then
     return {10, now, 1}
   end
 end
-local known = tonumber(fence)
+local known, rest = tonumber(fence), ':' .. want .. further
 -- No fence may be further ahead than an acquire could raise it.
 local storable = proposed and proposed <= now + 2000000
 local code = 9
@@ -38,14 +39,14 @@ if step == 'raise' then
     if tonumber(ARGV[4]) > tonumber(ended) and tonumber(ARGV[4]) < proposed then
       ended = ARGV[4]
     end
-    redis.call('SET', KEYS[1], token .. ':' .. ended .. ':' .. want, 'PX', life)
+    redis.call('SET', KEYS[1], token .. ':' .. ended .. rest, 'PX', life)
   end
   code, known = 1, proposed
 elseif step == 'extend' then
   if tonumber(ended) >= proposed then
     return {7, now, known}
   elseif proposed > known and storable then
-    redis.call('SET', KEYS[1], token .. ':' .. ended .. ':' .. want, 'PX', life)
+    redis.call('SET', KEYS[1], token .. ':' .. ended .. rest, 'PX', life)
     known = proposed
   else
     redis.call('PEXPIRE', KEYS[1], life)
@@ -55,7 +56,7 @@ elseif step == 'release' then
   local raise = storable and proposed > known
   local raiseEnded = storable and ARGV[4] == '1' and proposed > tonumber(ended)
   if raise or raiseEnded then
-    local text = (raise and token or fence) .. ':' .. (raiseEnded and token or ended) .. ':' .. want
+    local text = (raise and token or fence) .. ':' .. (raiseEnded and token or ended) .. rest
     redis.call('SET', KEYS[1], text, 'PX', life)
     known = math.max(known, proposed)
   else
@@ -72,7 +73,7 @@ elseif step == 'break' then
   elseif tonumber(ended) > proposed then
     top = ended
   end
-  redis.call('SET', KEYS[1], top .. ':' .. top .. ':' .. want, 'PX', life)
+  redis.call('SET', KEYS[1], top .. ':' .. top .. rest, 'PX', life)
   return {8, now, math.max(known, tonumber(ended), proposed)}
 else
   return {9, now, known}

@@ -12,13 +12,14 @@ if values.err then
 end
 
 -- include types.lua
+-- include fence_fields.lua
 
 for i = 1, #KEYS, 2 do
   if otherType == i or otherType == i + 1 then
     return {10, now, otherType}
   end
   if values[i + 1] then
-    local known = tonumber(string.match(values[i + 1], '^(%d+):%d+:[01]$'))
+    local known = tonumber((string.match(values[i + 1], fenceFields)))
     if not known then
       return {10, now, i + 1}
     end

@@ -27,7 +27,7 @@ for i = first, #found do
     if left >= 0 then
       local stored = redis.pcall('GET', key .. ':fence')
       local fence = type(stored) == 'string' and string.match(stored, '^%d+') or '0'
-      local waiting = redis.pcall('ZCARD', key .. ':queue')
+      local waiting = redis.pcall('ZCARD', key .. ':1:queue')
       reply[#reply + 1] = key
       reply[#reply + 1] = left
       reply[#reply + 1] = fence

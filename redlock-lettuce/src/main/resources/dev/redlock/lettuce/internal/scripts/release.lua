@@ -39,6 +39,7 @@ then
   return 8
 end
 
+-- include fence_fields.lua
 local hold = tonumber(ARGV[5])
 local proposed = tonumber(token)
 local last = #KEYS
@@ -47,18 +48,19 @@ local now = time[1] * 1000000 + time[2]
 -- No fence may be further ahead than an acquire could raise it: a release must not lock other clients out.
 local storable = proposed <= now + 2000000
 local code, fence, foreign, wanted, shorten = 9, 0, nil, 0, nil
-local own = ARGV[8] or (KEYS[1] .. ':queue')
+local own = ARGV[8] or (KEYS[1] .. ':1:queue')
 if ARGV[6] and ARGV[6] ~= '' then
   redis.pcall('ZREM', own, ARGV[6])
-  redis.pcall('DEL', KEYS[1] .. ':wake:' .. ARGV[6], KEYS[1] .. ':watch:' .. ARGV[6])
+  redis.pcall('DEL', KEYS[1] .. ':1:wake:' .. ARGV[6], KEYS[1] .. ':1:watch:' .. ARGV[6])
 end
 local free, queues = {}, {}
 for i = 1, last, 2 do
-  if string.match(values[i + 1] or '', '^%d+:%d+:1$') then
+  local _, _, want = string.match(values[i + 1] or '', fenceFields)
+  if want == '1' then
     wanted = 1
     if ARGV[4] == '1' or not values[i] or values[i] == id then
       free[#free + 1] = KEYS[i]
-      queues[#queues + 1] = KEYS[i] .. ':queue'
+      queues[#queues + 1] = KEYS[i] .. ':1:queue'
     end
   end
 end
@@ -89,7 +91,7 @@ for i = 1, #queues do
     lasts[i] = redis.pcall('ZRANGE', queues[i], -1, -1)[1]
   end
   if firsts[i][1] then
-    woken[i] = redis.pcall('GET', free[i] .. ':wake:' .. firsts[i][1])
+    woken[i] = redis.pcall('GET', free[i] .. ':1:wake:' .. firsts[i][1])
   end
 end
 
@@ -115,9 +117,9 @@ for i = 1, last, 2 do
       redis.call('DEL', KEYS[i])
     end
   end
-  local known, ended, want, missing = 0, '0', '0', not values[i + 1]
+  local known, ended, want, further, missing = 0, '0', '0', '', not values[i + 1]
   if not missing then
-    known, ended, want = string.match(values[i + 1], '^(%d+):(%d+):([01])$')
+    known, ended, want, further = string.match(values[i + 1], fenceFields)
     known = tonumber(known)
   end
   if not known then
@@ -127,7 +129,7 @@ for i = 1, last, 2 do
     local raiseEnded = storable and ARGV[4] == '1' and proposed > tonumber(ended)
     if raise or raiseEnded then
       local raised = (raise and token or string.match(values[i + 1], '^%d+'))
-        .. ':' .. (raiseEnded and token or ended) .. ':' .. want
+        .. ':' .. (raiseEnded and token or ended) .. ':' .. want .. further
       if not missing then
         redis.call('SET', KEYS[i + 1], raised, 'PX', ARGV[3])
       elseif not redis.call('SET', KEYS[i + 1], raised, 'PX', ARGV[3], 'NX') then
@@ -151,17 +153,17 @@ for i, first in ipairs(firsts) do
     local second = first[1]
     if hold == 0 then
       if not woken[i] or woken[i] == '' then
-        redis.pcall('SET', free[i] .. ':wake:' .. first[1], string.format('%.0f', now), 'PX', 60000)
+        redis.pcall('SET', free[i] .. ':1:wake:' .. first[1], string.format('%.0f', now), 'PX', 60000)
       end
       second = first[2]
     end
     if second then
       -- Changes only the time to live, because the value is the patience of the process; see enqueue.
-      redis.pcall('PEXPIRE', free[i] .. ':watch:' .. second, ARGV[3])
+      redis.pcall('PEXPIRE', free[i] .. ':1:watch:' .. second, ARGV[3])
     end
     if lasts[i] then
       -- This is not its turn, so the value stays.
-      redis.pcall('PEXPIRE', free[i] .. ':wake:' .. lasts[i], 60000)
+      redis.pcall('PEXPIRE', free[i] .. ':1:wake:' .. lasts[i], 60000)
       redis.pcall('ZADD', queues[i] .. ':alive', string.format('%.0f', math.floor(now / 1000) + 250), '')
     end
   elseif not first.err then

@@ -28,8 +28,8 @@ local function turnOfAnother(queue, prefix, process, arrival, patience, spread, 
     local before = swept
     swept = swept or sweep(queue)
     if before or swept == 0 then
-      local own = redis.pcall('GET', prefix .. ':watch:' .. first)
-      local woken = redis.pcall('GET', prefix .. ':wake:' .. first)
+      local own = redis.pcall('GET', prefix .. ':1:watch:' .. first)
+      local woken = redis.pcall('GET', prefix .. ':1:wake:' .. first)
       local limit = math.max(patience, math.min(1000000, tonumber(own) or 0))
       -- The difference may be negative, because this clock may have been set back.
       local since = math.abs(now - (tonumber(woken) or 0))
@@ -39,7 +39,7 @@ local function turnOfAnother(queue, prefix, process, arrival, patience, spread, 
           if members[i] == process then
             break
           end
-          local key = prefix .. ':wake:' .. members[i]
+          local key = prefix .. ':1:wake:' .. members[i]
           local before = i > 1 and redis.pcall('GET', key)
           if not before or before == '' then
             redis.pcall('SET', key, string.format('%.0f', now), 'PX', 60000)

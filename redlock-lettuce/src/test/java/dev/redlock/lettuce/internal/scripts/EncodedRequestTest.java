@@ -85,7 +85,7 @@ class EncodedRequestTest {
             "120000",
             "",
             "0",
-            "redlock:{a}:queue",
+            "redlock:{a}:1:queue",
             "p\u00e9",
             "7",
             "5000");
@@ -97,22 +97,22 @@ class EncodedRequestTest {
     assertThat(words(new LockRequest.Enqueue(ONE, entry, 11), Script.ENQUEUE))
         .containsExactly(
             "2",
-            "redlock:{a}:wake:p",
-            "redlock:{a}:watch:p",
+            "redlock:{a}:1:wake:p",
+            "redlock:{a}:1:watch:p",
             "p",
             "7",
             "5000",
             "11",
             "120000",
-            "redlock:{a}:queue",
+            "redlock:{a}:1:queue",
             "60000",
             "redlock:{a}",
             "redlock:{a}:fence");
     assertThat(words(new LockRequest.Enqueue(TWO, entry, 0), Script.ENQUEUE))
         .containsExactly(
             "4",
-            TWO.wakeKey("p"),
-            TWO.watchKey("p"),
+            Wire.FIRST.named(TWO.wakeKey("p")),
+            Wire.FIRST.named(TWO.watchKey("p")),
             TWO.lockKey(0),
             TWO.lockKey(1),
             "p",
@@ -120,7 +120,7 @@ class EncodedRequestTest {
             "5000",
             "0",
             "120000",
-            TWO.queueKey(),
+            Wire.FIRST.named(TWO.queueKey()),
             "60000",
             TWO.lockKey(0),
             TWO.lockKey(0) + ":fence",
@@ -131,9 +131,9 @@ class EncodedRequestTest {
   @Test
   void severalNames_haveAQueueOfTheirOwn_whichAcquireAndReleaseName() {
     assertThat(words(LockRequest.Acquire.of(TWO, "id", 12, 30_000), Script.ACQUIRE))
-        .endsWith("id", "12", "30000", "120000", "", "0", TWO.queueKey());
+        .endsWith("id", "12", "30000", "120000", "", "0", Wire.FIRST.named(TWO.queueKey()));
     assertThat(words(LockRequest.Release.of(TWO, "id", 12), Script.RELEASE))
-        .endsWith("id", "12", "120000", "1", "0", "", "", TWO.queueKey());
+        .endsWith("id", "12", "120000", "1", "0", "", "", Wire.FIRST.named(TWO.queueKey()));
   }
 
   @Test
@@ -173,7 +173,7 @@ class EncodedRequestTest {
     assertThat(encoded.keyName(1)).isEqualTo(TWO.lockKey(0));
     assertThat(encoded.keyName(2)).isEqualTo(TWO.lockKey(0) + ":fence");
     assertThat(encoded.keyName(3)).isEqualTo(TWO.lockKey(1));
-    assertThat(encoded.keyName(5)).isEqualTo(TWO.queueKey());
+    assertThat(encoded.keyName(5)).isEqualTo(Wire.FIRST.named(TWO.queueKey()));
   }
 
   @Test

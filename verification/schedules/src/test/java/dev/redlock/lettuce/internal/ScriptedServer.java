@@ -297,7 +297,7 @@ final class ScriptedServer {
     hasKeys |= set == 0;
     long known = Long.parseLong(arguments.get(1));
     renewed |= known != 0 && known != markerSince;
-    return ("*18\r\n:"
+    return ("*19\r\n:"
             + set
             + "\r\n:"
             + arguments.get(0)
@@ -309,7 +309,7 @@ final class ScriptedServer {
             + (renewed ? 1 : 0)
             + "\r\n:0\r\n"
             + bulk(markerId)
-            + ":1\r\n"
+            + ":1\r\n:0\r\n"
             + bulk("")
             + bulk("0")
             + bulk("")
