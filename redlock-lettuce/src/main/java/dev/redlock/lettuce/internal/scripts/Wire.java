@@ -2,11 +2,11 @@ package dev.redlock.lettuce.internal.scripts;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
 
 import dev.redlock.spi.LockKeys;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
@@ -15,20 +15,26 @@ import java.util.function.UnaryOperator;
  * Scripts of two versions coexist on a server, which addresses them by their content.
  */
 public final class Wire {
-  /** The version of this library. */
-  public static final Wire FIRST = new Wire(1, UnaryOperator.identity());
+  /** The version of this library. Made before the scripts are read: that takes a new JVM 15 ms. */
+  public static final Wire FIRST = new Wire(1);
 
   private final int version;
   private final String inKeys;
-  private final Map<Script, byte[]> texts = new EnumMap<>(Script.class);
-  private final Map<Script, byte[]> shas = new EnumMap<>(Script.class);
+
+  // Of the first version nothing: it has the scripts as they are.
+  private final Map<Script, byte[]> texts = new HashMap<>();
+  private final Map<Script, byte[]> shas = new HashMap<>();
+
+  private Wire(int version) {
+    this.version = version;
+    inKeys = ":" + version + ":";
+  }
 
   /**
    * A version whose scripts are those of the first one after this edit. Only tests have another.
    */
   public Wire(int version, UnaryOperator<String> edit) {
-    this.version = version;
-    inKeys = ":" + version + ":";
+    this(version);
     for (Script script : Script.values()) {
       byte[] text = edit.apply(new String(script.text(), UTF_8)).getBytes(UTF_8);
       texts.put(script, text);
@@ -43,12 +49,12 @@ public final class Wire {
 
   /** The source of the script, as it is sent; not a copy, must not be changed. */
   public byte[] text(Script script) {
-    return Objects.requireNonNull(texts.get(script));
+    return texts.isEmpty() ? script.text() : requireNonNull(texts.get(script));
   }
 
   /** The hash for EVALSHA, 40 hex digits; not a copy, must not be changed. */
   public byte[] sha(Script script) {
-    return Objects.requireNonNull(shas.get(script));
+    return shas.isEmpty() ? script.sha() : requireNonNull(shas.get(script));
   }
 
   /**
