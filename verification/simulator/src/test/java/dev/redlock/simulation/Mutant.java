@@ -207,7 +207,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         "a node that lost its keys votes at once (no quarantine)",
         new Edit(
             "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
-            "boolean held = refusal != null || uncheckedFlushes > 0 || lasts(hold, now);",
+            "boolean held = refusal != null || uncheckedFlushes > 0 || lasts(last(), now);",
             "boolean held = refusal != null;"));
     mutant(
         "M18",
