@@ -33,9 +33,7 @@ class WireVersionIT {
   private static final int CLIENTS = 3;
   private static final Duration LONGEST = Duration.ofSeconds(2);
 
-  /** Two guard times. */
-  private static final Duration OUT =
-      RestartGuard.guardTime(LONGEST).multipliedBy(2).plusSeconds(10);
+  private static final Duration OUT = RestartGuard.guardTime(LONGEST).plusSeconds(10);
 
   private static final String NAME = "switched";
 
@@ -132,7 +130,7 @@ class WireVersionIT {
         Eventually.holds(
             () -> both.stream().allMatch(one -> state(one, node) == State.VOTING), OUT, nodes);
         assertThat(Duration.ofNanos(System.nanoTime() - start))
-            .isGreaterThan(RestartGuard.guardTime(LONGEST).multipliedBy(2));
+            .isGreaterThan(RestartGuard.guardTime(LONGEST));
         assertThat(fleet.entered.get() - before).as("sections meanwhile").isGreaterThan(100);
         NodeState refused = ofFirst.operations().nodes().get(i);
         assertThat(refused.state()).isEqualTo(State.QUARANTINED);

@@ -72,6 +72,7 @@ final class ConnectionLoop {
   // Guarded by the lock.
   private final ReconnectDelay reconnectDelay;
   private @Nullable NodeSession current; // The newest, probed or not; null if it has ended.
+  private long connectedNanos;
   private long openedNanos;
   private Time.@Nullable Cancellable replacement;
 
@@ -102,7 +103,7 @@ final class ConnectionLoop {
             time,
             listener,
             operator);
-    liveness = new LivenessWatch(this, status, time, !clustered, context.maxLeaseTime());
+    liveness = new LivenessWatch(this, status, time, !clustered);
     reconnectDelay =
         new ReconnectDelay(
             options.shortestReconnectDelay(),
@@ -130,6 +131,14 @@ final class ConnectionLoop {
 
   boolean tracks() {
     return open != null && tracking;
+  }
+
+  /**
+   * Whether the record of the server may have changed without notice: it sends no invalidations,
+   * and its marker was not read lately.
+   */
+  boolean mayHaveMissedAChange() {
+    return !tracking && liveness.isUnread();
   }
 
   /** A reader of the locks on the server, with a connection of its own. */
@@ -179,8 +188,9 @@ final class ConnectionLoop {
   private void onConnected(Connector.Made made) {
     NodeSession session;
     synchronized (lock) {
+      connectedNanos = time.nanos();
       if (!closed) {
-        status.apply(states -> states.onConnected(time.nanos()));
+        status.apply(states -> states.onConnected(connectedNanos));
       }
       session =
           new NodeSession(
@@ -248,7 +258,7 @@ final class ConnectionLoop {
       tracking = result.tracking();
       open = session; // Before the states: a node that votes must have a session.
       openedNanos = now;
-      liveness.onProbed(now);
+      liveness.onProbed(now, connectedNanos);
       status.apply(states -> states.onProbed(result.probe(), objection, now));
       session.renumber(status.connection());
       session.speak(status.wire());

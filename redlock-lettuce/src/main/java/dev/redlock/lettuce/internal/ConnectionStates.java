@@ -191,17 +191,13 @@ public final class ConnectionStates {
 
   /** When the quarantine ends: all clients count with the longest lease that may be valid. */
   private long until(Hold quarantine) {
-    return quarantine.lostNanos + guardNanos();
-  }
-
-  private long guardNanos() {
     NodeRecord known = record;
     Duration longest = maxLeaseTime;
     if (known != null && known.longestValid() > longest.toMillis()) {
       Duration recorded = Duration.ofMillis(known.longestValid());
       longest = recorded.compareTo(LONGEST) > 0 ? LONGEST : recorded;
     }
-    return RestartGuard.guardTime(longest).toNanos();
+    return quarantine.lostNanos + RestartGuard.guardTime(longest).toNanos();
   }
 
   private boolean lasts(Hold quarantine, long now) {
@@ -379,10 +375,6 @@ public final class ConnectionStates {
     }
   }
 
-  /**
-   * Holds for two guard times: a client without invalidations learns of the switch within two
-   * thirds of the longest lease time, and may count votes of the former version until then.
-   */
   private void checkWire(Probe.Marker marker, long now) {
     long before = wire;
     boolean changed = marker.wire() != before || marker.wireSinceMicros() != wireSince;
@@ -395,7 +387,7 @@ public final class ConnectionStates {
     switched =
         new Hold(
             now,
-            now - ageNanos(age, 1_000) + guardNanos(),
+            now - ageNanos(age, 1_000),
             "was switched to wire version "
                 + wire
                 + ": leases that scripts of another version granted may be valid");

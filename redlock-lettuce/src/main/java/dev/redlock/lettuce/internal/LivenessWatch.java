@@ -1,14 +1,19 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Checks a node every 500 ms: pings a silent connection, gives up a dead one, and probes a node
- * again that is kept out for a reason that may change. Without invalidations, what the client knows
- * of the marker is true for a limited time only, so it reads the marker again and again.
+ * again that is kept out for a reason that may change.
+ *
+ * <p>Without invalidations the client does not learn at once that the record in the marker changed.
+ * So it reads the marker again and again, and asks for no vote when it last did so too long ago. A
+ * lease of the former record then ends within the longest lease time and that time; an operator
+ * waits longer, see {@link RestartGuard#guardTime}.
  */
 final class LivenessWatch {
   static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -16,16 +21,21 @@ final class LivenessWatch {
   /** The shortest time between two probes of a node that is kept out. */
   private static final long REFUSED_RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  private static final long SHORTEST_REREAD_NANOS = TimeUnit.SECONDS.toNanos(1);
+  /** Less than the interval, so that each check reads the marker. */
+  private static final long REREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
+
+  /** Shorter than what the guard time adds to the longest lease time. */
+  private static final long UNREAD_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
+
+  static final NodeError UNREAD =
+      ConnectionLoop.disconnected(
+          "the server sends no invalidations, and did not reply about its marker for 1.5 s");
 
   private final ConnectionLoop loop;
   private final PublishedStatus status;
   private final Time time;
 
-  /**
-   * How often the marker is read where no invalidation says that it changed; 0 if there is none.
-   */
-  private final long rereadNanos;
+  private final boolean markers;
 
   // Guarded by this.
   private Time.@Nullable Cancellable next;
@@ -36,16 +46,11 @@ final class LivenessWatch {
   /**
    * @param markers whether the server has a marker
    */
-  LivenessWatch(
-      ConnectionLoop loop,
-      PublishedStatus status,
-      Time time,
-      boolean markers,
-      Duration maxLeaseTime) {
+  LivenessWatch(ConnectionLoop loop, PublishedStatus status, Time time, boolean markers) {
     this.loop = loop;
     this.status = status;
     this.time = time;
-    rereadNanos = markers ? Math.max(SHORTEST_REREAD_NANOS, maxLeaseTime.toNanos() / 3) : 0;
+    this.markers = markers;
   }
 
   synchronized void start() {
@@ -61,10 +66,10 @@ final class LivenessWatch {
     }
   }
 
-  /** A new connection was probed. */
-  synchronized void onProbed(long now) {
+  /** A new connection was probed, first at this time. */
+  synchronized void onProbed(long now, long sentNanos) {
     probedNanos = now;
-    readNanos = now;
+    readNanos = sentNanos;
   }
 
   /** The server has replied to a probe that was sent at this time. */
@@ -72,8 +77,13 @@ final class LivenessWatch {
     readNanos = sentNanos;
   }
 
-  private synchronized long unreadNanos() {
-    return time.nanos() - readNanos;
+  /** Whether the server has a marker, and has not replied about it to a recent probe. */
+  boolean isUnread() {
+    return isUnread(UNREAD_NANOS);
+  }
+
+  private synchronized boolean isUnread(long nanos) {
+    return markers && time.nanos() - readNanos > nanos;
   }
 
   /** Whether the last probe is older than this; if so, the caller probes now. */
@@ -103,7 +113,7 @@ final class LivenessWatch {
       if (status.test(ConnectionStates::refused) && takeProbe(REFUSED_RETRY_NANOS)) {
         loop.probeAgain(session);
       }
-      if (rereadNanos > 0 && !loop.tracks()) {
+      if (markers && !loop.tracks()) {
         rereadMarker(session);
       }
     }
@@ -111,15 +121,9 @@ final class LivenessWatch {
   }
 
   private void rereadMarker(NodeSession session) {
-    long unread = unreadNanos();
-    if (unread > 2 * rereadNanos) {
-      loop.lost(
-          session,
-          ConnectionLoop.disconnected(
-              "the server sends no invalidations, and did not reply about its marker for "
-                  + TimeUnit.NANOSECONDS.toSeconds(unread)
-                  + " s"));
-    } else if (takeProbe(rereadNanos)) {
+    if (isUnread(2 * UNREAD_NANOS)) {
+      loop.lost(session, UNREAD);
+    } else if (takeProbe(REREAD_NANOS)) {
       loop.probeAgain(session);
     }
   }

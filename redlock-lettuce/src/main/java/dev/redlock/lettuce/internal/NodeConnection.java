@@ -137,6 +137,11 @@ public final class NodeConnection {
       reply(NodeReply.failed(status().connection(), why), handler);
       return;
     }
+    boolean asks = request instanceof LockRequest.Acquire || request instanceof LockRequest.Extend;
+    if (asks && started.mayHaveMissedAChange()) {
+      reply(NodeReply.failed(status().connection(), LivenessWatch.UNREAD), handler);
+      return;
+    }
     EncodedRequest encoded;
     try {
       encoded = EncodedRequest.of(request, started.fenceLifeMillis(), "", wire);
@@ -189,8 +194,8 @@ public final class NodeConnection {
   }
 
   /**
-   * Switches the server to another version of keys and scripts: it stays out for two guard times,
-   * as after a loss of its keys, for each client that speaks the version. The others refuse it.
+   * Switches the server to another version of keys and scripts: it stays out for a guard time, as
+   * after a loss of its keys, for each client that speaks the version. The others refuse it.
    *
    * @return whether it had another version; exceptionally if the server did not reply to that
    */

@@ -736,9 +736,9 @@ class ConnectionStatesTest {
     assertThat(states.refused()).isTrue();
     assertThat(states.wire()).as("no request is sent").isNull();
     states.onProbed(oldServer(wire(1, 99_999)), now);
-    assertQuarantined(now, now + 2 * GUARD);
+    assertQuarantined(now, now + GUARD);
     assertThat(states.wire()).isEqualTo(Wire.FIRST);
-    pass(2 * GUARD);
+    pass(GUARD);
     assertVoting();
 
     states.onMarkerInvalidated(now);
@@ -767,11 +767,11 @@ class ConnectionStatesTest {
       states.onMarker(wire(2, 100_000), null, now);
       assertThat(states.status().connection()).isEqualTo(number + 2);
       assertThat(states.wire()).hasToString("wire version 2");
-      assertQuarantined(now, now + 2 * GUARD);
+      assertQuarantined(now, now + GUARD);
       assertThat(states.status().cause()).startsWith("was switched to wire version 2");
       states.onProbed(oldServer(wire(2, 100_000)), now);
-      assertQuarantined(now, now + 2 * GUARD);
-      pass(2 * GUARD - 1);
+      assertQuarantined(now, now + GUARD);
+      pass(GUARD - 1);
       assertThat(states.status().state()).as(guard.toString()).isEqualTo(State.QUARANTINED);
       pass(1);
       assertVoting();
@@ -782,7 +782,7 @@ class ConnectionStatesTest {
   void switchOfTheWireVersion_beforeTheClientConnected_isAsOldAsTheMarkerSays() {
     states = ofTwoVersions(RestartGuard.UPTIME);
     connect(oldServer(wire(2, 99_990)));
-    assertQuarantined(now, now + 2 * GUARD - seconds(10));
+    assertQuarantined(now, now + GUARD - seconds(10));
 
     states = ofTwoVersions(RestartGuard.UPTIME);
     connect(oldServer(wire(2, 99_000)));
@@ -795,9 +795,9 @@ class ConnectionStatesTest {
     connect(oldServer(wire(1, 0)));
     states.onLost("gone", now);
     connect(oldServer(wire(2, 100_000)));
-    assertQuarantined(now, now + 2 * GUARD);
+    assertQuarantined(now, now + GUARD);
     states.onLost("gone", now);
     connect(oldServer(wire(1, 100_000)));
-    assertQuarantined(now, now + 2 * GUARD);
+    assertQuarantined(now, now + GUARD);
   }
 }
