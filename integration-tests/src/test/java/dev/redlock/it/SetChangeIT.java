@@ -120,6 +120,33 @@ class SetChangeIT {
     }
   }
 
+  /** It reads the records again and again. */
+  @Test
+  void clientWithoutInvalidations_followsAChange_andAcquiresAllTheWhile() throws Exception {
+    String[] plain = new String[5];
+    for (int i = 0; i < plain.length; i++) {
+      nodes
+          .get(i)
+          .command("ACL", "SETUSER", "plain", "on", ">secret", "~*", "&*", "+@all", "-client");
+      plain[i] = nodes.get(i).uri().replace("redis://", "redis://plain:secret@");
+    }
+    Redlock operator = client(0, 1, 2);
+    Redlock other = client(plain[0], plain[1], plain[2]);
+    awaitMembers(operator, 0, 1, 2);
+    awaitMembers(other, 0, 1, 2);
+    assertThat(other.operations().doctor().toCompletableFuture().get(10, SECONDS).toString())
+        .contains("sends no invalidations");
+    try (Busy busy = new Busy(other, "busy")) {
+      operator
+          .operations()
+          .addNode(nodes.get(3).uri(), step -> {})
+          .toCompletableFuture()
+          .get(60, SECONDS);
+      awaitMembers(other, 0, 1, 2, 3);
+      assertThat(busy.longestGap()).isLessThan(Duration.ofSeconds(5));
+    }
+  }
+
   @Test
   void deadMaster_isReplacedByOneCall_whileOthersAcquire() throws Exception {
     Redlock operator = client(0, 1, 2);
