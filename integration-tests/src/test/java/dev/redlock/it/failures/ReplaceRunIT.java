@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 /** Short runs of {@code bin/failures --nemesis replace}, and of its controls. */
 @Tag("thorough")
 class ReplaceRunIT {
+  private static final int CONTROL_RUNS = 5;
   private static final Path OUT = Path.of("target", "failures").toAbsolutePath();
   private static final Duration LEASE = Duration.ofSeconds(2);
 
@@ -36,11 +37,17 @@ class ReplaceRunIT {
     assertThat(history.stream().filter(e -> e.is("acquired")).count()).isGreaterThan(200);
   }
 
-  /** If the checkers find nothing in this run, the test fails. */
+  /**
+   * Whether a client meets the broken change at the right moment is a matter of luck in one run.
+   */
   @Test
-  void twoMembersAtOnce_overlapsAreFound() throws Exception {
-    List<Event> history = run(Control.TWO_AT_ONCE, 25);
-    System.out.println(Verdict.of(history, LEASE, true).line());
-    assertThat(Checks.overlaps(Hold.of(history))).isNotEmpty();
+  void twoMembersAtOnce_overlapsAreFoundWithinAFewRuns() throws Exception {
+    int found = 0;
+    for (int run = 0; run < CONTROL_RUNS && found == 0; run++) {
+      List<Event> history = run(Control.TWO_AT_ONCE, 25);
+      System.out.println(Verdict.of(history, LEASE, true).line());
+      found = Checks.overlaps(Hold.of(history)).size();
+    }
+    assertThat(found).isPositive();
   }
 }
