@@ -852,7 +852,7 @@ final class Checker {
     }
     for (long mask = pending; mask != 0; mask &= mask - 1) {
       int node = Long.numberOfTrailingZeros(mask);
-      if (lock.client.status(node).usable() && isTold(lock.client.links[node])) {
+      if (lock.client.status(node).usable() && isTold(lock.client, node)) {
         throw violation(
             "clean-up", id.leaseId + " is over and not released on " + world.nodes[node].name);
       }
@@ -862,10 +862,12 @@ final class Checker {
 
   /**
    * Whether the queues of the client know the status of this node. If the set of nodes changes, a
-   * client tells them of several nodes at a time.
+   * client tells them of several nodes at a time. If it is paused meanwhile, a queue may be told of
+   * a node that errs by then, and waits until it works.
    */
-  private boolean isTold(SimLink link) {
-    return !scenario.changesSets() || link.statusSince() < world.now;
+  private boolean isTold(SimClient client, int node) {
+    return !scenario.changesSets()
+        || (client.links[node].statusSince() < world.now && !client.status(node).erring());
   }
 
   /**
