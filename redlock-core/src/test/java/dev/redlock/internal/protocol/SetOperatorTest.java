@@ -128,6 +128,38 @@ final class SetOperatorTest {
     }
   }
 
+  /** It may have restarted, and forgotten what it has promised to others. */
+  @Test
+  void promise_ofAMemberInQuarantine_doesNotCount() {
+    set.settle();
+    set.now += SetFixture.SECOND;
+    long ballot = set.ballot();
+    NodeRecord open =
+        new NodeRecord(
+            "",
+            2,
+            List.of("a", "b", "c", "d"),
+            List.of("a", "b", "c"),
+            1,
+            ballot,
+            ballot,
+            5_000,
+            0);
+    for (String name : List.of("a", "b")) {
+      RecordChange promise = new RecordChange(RecordChange.Kind.PROMISE, open);
+      set.records.put(name, NodeRecord.after(set.record(name), promise, set.now / 1_000));
+    }
+    set.replicas.add("b");
+    set.down.add("c");
+    SetOperator operator = new SetOperator("d", null, 0, ballot);
+    for (int i = 0; i < 5; i++) {
+      set.step(operator);
+    }
+    assertThat(set.step(operator).progress()).isEqualTo("asks [a, b, c] for a promise");
+    set.replicas.clear();
+    assertThat(set.step(operator).progress()).startsWith("opens epoch 2");
+  }
+
   @Test
   void setThatADeadOperatorOpenedOnOneNode_isAdoptedByThePromise() {
     set.settle();
