@@ -130,18 +130,10 @@ final class Client implements Redlock, ElectionClient {
     context.log.info("a memory image of this process is taken: all leases of this client end");
     locks.freeze();
     long begin = context.time.nanos();
-    while (anyReleasePending() && context.time.nanos() - begin < context.nodeTimeoutNanos) {
+    while (context.nodes.anyReleasePending()
+        && context.time.nanos() - begin < context.nodeTimeoutNanos) {
       context.blocking.awaitUninterruptibly(new CompletableFuture<>(), Drain.CHECK_NANOS);
     }
-  }
-
-  private boolean anyReleasePending() {
-    for (int i = 0; i < context.nodes.count(); i++) {
-      if (context.nodes.releasesPending(i) > 0) {
-        return true;
-      }
-    }
-    return false;
   }
 
   // Twice a second: leaked leases, reentrant locks of dead threads, a machine that was suspended.

@@ -66,7 +66,10 @@ final class SetKeeper {
   BitSet begin() {
     BitSet changed = new BitSet();
     // The first record is written, then copied, then seen: three reviews.
-    for (int i = 0; i < 3 && decide(changed); i++) {}
+    boolean more = true;
+    for (int i = 0; more && i < 3; i++) {
+      more = decide(changed);
+    }
     synchronized (this) {
       begun = true;
     }
