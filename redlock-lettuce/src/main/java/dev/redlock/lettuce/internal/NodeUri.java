@@ -3,6 +3,7 @@ package dev.redlock.lettuce.internal;
 import com.google.common.net.InetAddresses;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslVerifyMode;
+import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -66,8 +67,7 @@ public final class NodeUri {
     if (!local) {
       requireAddress(text, uri);
     }
-    requireKnownParameters(text);
-    announceOnlyWhatIsGiven(text, uri);
+    announceOnlyWhatIsGiven(parametersOf(text), uri);
     return new NodeUri(uri, local ? socket : name(uri));
   }
 
@@ -75,12 +75,11 @@ public final class NodeUri {
    * Lettuce announces its own name and version otherwise. A server before 7.2 and one that
    * restricts its users refuse this at each connection, and the start takes 5 ms more.
    */
-  private static void announceOnlyWhatIsGiven(String text, RedisURI uri) {
-    String query = text.substring(text.lastIndexOf('@') + 1).toLowerCase(Locale.ROOT);
-    if (!query.contains("libraryname=")) {
+  private static void announceOnlyWhatIsGiven(Set<String> given, RedisURI uri) {
+    if (!given.contains("libraryname")) {
       uri.setLibraryName("");
     }
-    if (!query.contains("libraryversion=")) {
+    if (!given.contains("libraryversion")) {
       uri.setLibraryVersion("");
     }
   }
@@ -115,11 +114,15 @@ public final class NodeUri {
     }
   }
 
-  /** A parameter that has no effect is a mistake, which would only show much later. */
-  private static void requireKnownParameters(String text) {
+  /**
+   * The names of the parameters. One that has no effect is a mistake, which would only show much
+   * later.
+   */
+  private static Set<String> parametersOf(String text) {
+    Set<String> given = new HashSet<>();
     int query = text.indexOf('?', text.lastIndexOf('@') + 1);
     if (query < 0) {
-      return;
+      return given;
     }
     for (String parameter : text.substring(query + 1).split("&", -1)) {
       Matcher named = PARAMETER.matcher(parameter);
@@ -134,7 +137,9 @@ public final class NodeUri {
       } else if (key.startsWith("d") && !named.group(2).matches("\\d{1,9}")) {
         throw rejected(text, "has a database that is no number");
       }
+      given.add(key);
     }
+    return given;
   }
 
   private static IllegalArgumentException rejected(String text, String why) {
