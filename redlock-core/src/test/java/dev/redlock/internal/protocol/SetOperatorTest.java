@@ -30,6 +30,17 @@ final class SetOperatorTest {
     return set.membership.current().members();
   }
 
+  /** The set that an operator opens after that of a, b and c. */
+  private static NodeRecord open(long ballot, String... members) {
+    return new NodeRecord(
+        "", 2, List.of(members), List.of("a", "b", "c"), 1, ballot, ballot, 5_000, 0);
+  }
+
+  private void store(String node, RecordChange.Kind kind, NodeRecord record) {
+    RecordChange change = new RecordChange(kind, record.of(node));
+    set.records.put(node, NodeRecord.after(set.record(node), change, set.now / 1_000));
+  }
+
   @Test
   void operator_withoutARecord_waits() {
     SetFixture empty = new SetFixture("a", "b", "c");
@@ -134,21 +145,9 @@ final class SetOperatorTest {
     set.settle();
     set.now += SetFixture.SECOND;
     long ballot = set.ballot();
-    NodeRecord open =
-        new NodeRecord(
-            "",
-            2,
-            List.of("a", "b", "c", "d"),
-            List.of("a", "b", "c"),
-            1,
-            ballot,
-            ballot,
-            5_000,
-            0);
-    for (String name : List.of("a", "b")) {
-      RecordChange promise = new RecordChange(RecordChange.Kind.PROMISE, open);
-      set.records.put(name, NodeRecord.after(set.record(name), promise, set.now / 1_000));
-    }
+    NodeRecord open = open(ballot, "a", "b", "c", "d");
+    store("a", RecordChange.Kind.PROMISE, open);
+    store("b", RecordChange.Kind.PROMISE, open);
     set.replicas.add("b");
     set.down.add("c");
     SetOperator operator = new SetOperator("d", null, 0, ballot);
@@ -165,15 +164,7 @@ final class SetOperatorTest {
     set.settle();
     set.now += SetFixture.SECOND;
     long ballot = set.ballot();
-    NodeRecord open =
-        new NodeRecord(
-            "", 2, List.of("a", "b"), List.of("a", "b", "c"), 1, ballot, ballot, 5_000, 0);
-    set.records.put(
-        "a",
-        NodeRecord.after(
-            set.record("a"),
-            new RecordChange(RecordChange.Kind.OPEN, open.of("a")),
-            set.now / 1_000));
+    store("a", RecordChange.Kind.OPEN, open(ballot, "a", "b"));
     assertThat(set.run(operator("d", null), 60).progress()).startsWith("complete: ");
     assertThat(members()).containsExactly("a", "b", "d");
     assertThat(set.membership.current().epoch()).isEqualTo(3);
