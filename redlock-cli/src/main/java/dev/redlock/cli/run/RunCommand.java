@@ -179,8 +179,8 @@ public final class RunCommand implements Callable<Integer> {
     Preload preload = Preload.start();
     Signals signals = new Signals();
     try (Redlock redlock = nodes.client(builder -> setUp(builder, preload))) {
-      signals
-          .install(); // While the nodes connect. Until now a signal ended the JVM: it held nothing.
+      // While the nodes connect. Until now a signal ended the JVM, which held nothing.
+      signals.install();
       DistributedLock lock = lock(redlock);
       Duration least = grace(lock.options());
       boolean talks = nodes.verbose() || Terminal.console() != null;
