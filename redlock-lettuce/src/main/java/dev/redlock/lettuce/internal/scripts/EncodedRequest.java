@@ -36,6 +36,8 @@ public final class EncodedRequest {
   private final LockRequest request;
   private final long fenceLifeMillis;
   private final String hintCommand;
+
+  /** Empty for a step, which is always sent as text. */
   private final byte[] evalSha;
 
   /** A step on one key: the index of its name, and the arguments; otherwise null. */
@@ -60,7 +62,7 @@ public final class EncodedRequest {
     this.fenceLifeMillis = 0;
     this.hintCommand = "";
     this.step = step;
-    this.evalSha = encode(EVALSHA, wire.sha(script));
+    this.evalSha = new byte[0];
   }
 
   /**

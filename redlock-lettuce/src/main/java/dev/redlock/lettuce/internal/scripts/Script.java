@@ -11,18 +11,24 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
-/** The Lua scripts of this version. The file of each says what it does and why. */
+/**
+ * The Lua scripts of this version. The file of each says what it does and why.
+ *
+ * <p>A script is read when it is used for the first time, and the hashes are written here: to read
+ * and to hash all of them would take a new JVM, which interprets, as long as to connect. {@code
+ * ScriptTest} says what to write here when a file has changed.
+ */
 public enum Script {
-  ACQUIRE(1),
-  EXTEND(2),
-  RELEASE(4),
-  BREAK(8),
-  INSPECT(16),
+  ACQUIRE(1, "2c4d0b1b2a82a97b381d4d4868a4e7c17b6da4b2"),
+  EXTEND(2, "7d30ad80e5f503daa5347056450d912b693220eb"),
+  RELEASE(4, "3057ae935b2b6c1dbcbeedc54e5353908d41acf1"),
+  BREAK(8, "44057b619d25fece65afa2e988a55bce7642ae0d"),
+  INSPECT(16, "5733c0ff729cc7bbfe4a40a42036b9cc0b42efd6"),
   /** Reads or writes the node's marker; always sent as text, never as a hash. */
   MARKER(32),
-  ENQUEUE(64),
+  ENQUEUE(64, "a0c6972aa3ae453621f572929662a3a1bb77dfcb"),
   /** Lists locks over a connection of its own; always sent as text. */
   LIST(128),
   /** One step on the lock key of one name, while its slot of a cluster moves; sent as text. */
@@ -40,29 +46,48 @@ public enum Script {
   public static final List<Script> LOADED =
       List.of(ACQUIRE, EXTEND, RELEASE, BREAK, INSPECT, ENQUEUE);
 
+  private static final String COMMENT = "--";
   private static final String INCLUDE = "-- include ";
-
-  @SuppressWarnings("ImmutableEnumChecker") // never written
-  private final byte[] text;
-
-  @SuppressWarnings("ImmutableEnumChecker")
-  private final byte[] sha;
 
   private final int bit;
 
+  @SuppressWarnings("ImmutableEnumChecker") // never written
+  private final byte[] sha;
+
+  /** Read by two threads at once, it is the same text. */
+  @SuppressWarnings("ImmutableEnumChecker")
+  private volatile byte @Nullable [] text;
+
   Script(int bit) {
+    this(bit, "");
+  }
+
+  Script(int bit, String sha) {
     this.bit = bit;
-    text = withoutComments(read(name().toLowerCase(Locale.ROOT) + ".lua")).getBytes(UTF_8);
-    sha = sha1(text).getBytes(US_ASCII);
+    this.sha = sha.getBytes(US_ASCII);
   }
 
   /** The source without comments, as it is sent; not a copy, must not be changed. */
   public byte[] text() {
-    return text;
+    byte[] known = text;
+    if (known == null) {
+      StringBuilder out = new StringBuilder();
+      appendCode(read(name().toLowerCase(Locale.ROOT) + ".lua"), out);
+      known = out.substring(1).getBytes(UTF_8);
+      text = known;
+    }
+    return known;
   }
 
-  /** The hash for EVALSHA, 40 hex digits; not a copy, must not be changed. */
+  /**
+   * The hash for EVALSHA, 40 hex digits; not a copy, must not be changed.
+   *
+   * @throws IllegalStateException if the script is always sent as text
+   */
   public byte[] sha() {
+    if (sha.length == 0) {
+      throw new IllegalStateException(this + " is sent as text");
+    }
     return sha;
   }
 
@@ -82,18 +107,16 @@ public enum Script {
     }
   }
 
-  /** Also puts the text of another file in place of each line that includes it. */
-  private static String withoutComments(String source) {
-    return source
-        .lines()
-        .map(String::strip)
-        .map(line -> line.startsWith(INCLUDE) ? included(line) : line)
-        .filter(line -> !line.isEmpty() && !line.startsWith("--"))
-        .collect(Collectors.joining("\n"));
-  }
-
-  private static String included(String line) {
-    return withoutComments(read(line.substring(INCLUDE.length())));
+  /** Puts the text of another file in place of each line that includes it. */
+  private static void appendCode(String source, StringBuilder out) {
+    for (String line : source.lines().toList()) {
+      String code = line.strip();
+      if (code.startsWith(INCLUDE)) {
+        appendCode(read(code.substring(INCLUDE.length())), out);
+      } else if (!code.isEmpty() && !code.startsWith(COMMENT)) {
+        out.append('\n').append(code);
+      }
+    }
   }
 
   static String sha1(byte[] bytes) {

@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
  * Scripts of two versions coexist on a server, which addresses them by their content.
  */
 public final class Wire {
-  /** The version of this library. Made before the scripts are read: that takes a new JVM 15 ms. */
+  /** The version of this library. */
   public static final Wire FIRST = new Wire(1);
 
   private final int version;

@@ -212,13 +212,4 @@ class EncodedRequestTest {
     assertThatThrownBy(() -> EncodedRequest.step(Script.ACQUIRE, request, 0))
         .hasMessageContaining("ACQUIRE");
   }
-
-  @Test
-  void scripts_areSentWithoutComments_andHaveAHash() {
-    for (Script script : Script.values()) {
-      assertThat(new String(script.text(), UTF_8)).doesNotContain("--").contains("redis.call");
-      assertThat(new String(script.sha(), UTF_8)).matches("[0-9a-f]{40}");
-    }
-    assertThat(Script.values()).extracting(Script::bit).doesNotHaveDuplicates();
-  }
 }
