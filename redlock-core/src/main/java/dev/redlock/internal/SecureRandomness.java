@@ -40,8 +40,12 @@ final class SecureRandomness implements Randomness {
   private final LongSupplier clock;
   private final Base64.Encoder base64 = Base64.getUrlEncoder().withoutPadding();
 
-  /** The next 64 ids: one call of the generator draws them all. Guarded by this. */
-  private final byte[] drawn = new byte[ID_BYTES * BATCH];
+  /**
+   * The next ids: one call of the generator draws them all, twice as many as the last call. A
+   * client that has just started needs one, and draws before its JVM has compiled the generator.
+   * Guarded by this.
+   */
+  private byte[] drawn = new byte[ID_BYTES];
 
   private int used = drawn.length;
 
@@ -68,6 +72,7 @@ final class SecureRandomness implements Randomness {
     byte[] id = new byte[ID_BYTES];
     synchronized (this) { // Copies 20 bytes; never waits.
       if (used == drawn.length) {
+        drawn = new byte[Math.min(2 * drawn.length, ID_BYTES * BATCH)];
         secure.nextBytes(drawn);
         used = 0;
       }
