@@ -1,5 +1,7 @@
 package dev.redlock.cli.run;
 
+import dev.redlock.lettuce.internal.NodeUri;
+import dev.redlock.lettuce.internal.scripts.Script;
 import java.lang.reflect.Method;
 import java.security.SecureRandom;
 import java.util.List;
@@ -9,15 +11,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Prepares on a second thread what {@code run} needs next. The start is a chain of classes that are
- * used for the first time. A second processor shortens it by 15 ms; {@code InstalledIT} measures
+ * used for the first time. A second processor shortens it by 20 ms; {@code InstalledIT} measures
  * it.
  *
  * <p>Two threads that initialise classes which need each other wait for each other for ever. So
- * this thread initialises only the logging, which the main thread awaits, classes of the JDK, and
- * the scripts, which need no other class. It loads the classes of Netty and Lettuce without
- * initialising them.
+ * this thread initialises only the logging, which the main thread awaits; what reads an address,
+ * which the main thread enters at the same place, and later; the scripts, classes of the JDK, and
+ * two of Lettuce. No class that these need needs them. It loads the other classes of Netty and
+ * Lettuce without initialising them.
  */
-final class Preload {
+final class Preload extends Thread {
   /** Loaded, with their supertypes: what a connection needs, in the order of its start. */
   static final List<String> CONNECTION =
       List.of(
@@ -30,7 +33,6 @@ final class Preload {
           "io.lettuce.core.protocol.CommandExpiryWriter",
           "io.lettuce.core.protocol.CommandHandler",
           "io.lettuce.core.protocol.DefaultEndpoint",
-          "io.lettuce.core.protocol.RedisStateMachine",
           "io.netty.bootstrap.Bootstrap",
           "io.netty.channel.nio.NioIoHandler",
           "io.netty.channel.socket.nio.NioSocketChannel");
@@ -42,11 +44,11 @@ final class Preload {
   static final List<String> ANNOTATED =
       List.of("io.netty.channel.ChannelInitializer", "io.netty.channel.ChannelHandlerAdapter");
 
-  /** Initialised. Lettuce formats times when a server refuses a part of the handshake. */
+  /** Initialised: they need no class that needs them. */
   static final List<String> INITIALISED =
       List.of(
-          "dev.redlock.lettuce.internal.scripts.Script",
-          "java.time.format.DateTimeFormatter",
+          "io.lettuce.core.ClientOptions",
+          "io.lettuce.core.protocol.RedisStateMachine",
           "java.lang.ProcessImpl");
 
   /** Loaded: what requests and a lock need. */
@@ -68,14 +70,15 @@ final class Preload {
 
   private final CountDownLatch logs = new CountDownLatch(1);
 
-  private Preload() {}
+  private Preload() {
+    super("redlock-preload");
+    setDaemon(true);
+  }
 
   /** Begins. The process may end before the thread does. */
-  static Preload start() {
+  static Preload begin() {
     Preload preload = new Preload();
-    Thread thread = new Thread(preload::prepare, "redlock-preload");
-    thread.setDaemon(true);
-    thread.start();
+    preload.start();
     return preload;
   }
 
@@ -95,16 +98,22 @@ final class Preload {
     }
   }
 
-  private void prepare() {
+  @Override
+  public void run() {
     try {
       LoggerFactory.getILoggerFactory();
     } finally {
       logs.countDown();
     }
+    Object unused = NodeUri.parse("redis://localhost:6379");
     new SecureRandom().nextBytes(new byte[1]); // The first bytes initialise providers.
     CONNECTION.forEach(name -> load(name, false));
-    ANNOTATED.forEach(Preload::readAnnotations);
     INITIALISED.forEach(name -> load(name, true));
+    ANNOTATED.forEach(Preload::readAnnotations);
+    unused = Script.MARKER.text();
+    for (Script script : Script.LOADED) {
+      unused = script.text();
+    }
     LOCK.forEach(name -> load(name, false));
   }
 

@@ -176,7 +176,7 @@ public final class RunCommand implements Callable<Integer> {
     } else if (heldCode < 0 || heldCode > 255) {
       throw Failure.usage("-E " + heldCode + " must lie between 0 and 255");
     }
-    Preload preload = Preload.start();
+    Preload preload = Preload.begin();
     Signals signals = new Signals();
     try (Redlock redlock = nodes.client(builder -> setUp(builder, preload))) {
       // While the nodes connect. Until now a signal ended the JVM, which held nothing.

@@ -101,6 +101,15 @@ class InstalledIT {
         .isEqualTo("redlock: there is no redlock.jar beside ./alone\n127\n");
   }
 
+  /** It holds few classes, and would keep later starts slow until the jar changes. */
+  @Test
+  void archiveOfARunThatFailed_isRemoved() throws Exception {
+    String cache = "export REDLOCK_CACHE=$PWD/cache; mkdir cache;";
+    String failed = "redlock run --nodes none a -- true 2>&1 | cut -c 1-16; ls cache | wc -l;";
+    assertThat(shell(cache + failed + "redlock --version >/dev/null; ls cache"))
+        .isEqualTo("redlock: 'none' \n1\n");
+  }
+
   @Test
   void askPassword_isReadFromTheTerminal_andNotShown() throws Exception {
     assumeThat(shell("command -v script || :")).as("the program script").isNotEmpty();

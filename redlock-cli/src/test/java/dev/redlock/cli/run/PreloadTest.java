@@ -25,7 +25,7 @@ class PreloadTest {
 
   @Test
   void logging_isReady_evenForACallerThatIsInterrupted() {
-    Preload preload = Preload.start();
+    Preload preload = Preload.begin();
     Thread.currentThread().interrupt();
 
     preload.awaitLogging();
