@@ -46,7 +46,7 @@ public final class DefaultVertxRedlock implements VertxRedlock {
 
   private final Vertx vertx;
   private final CompletableFuture<Clients.Built> building;
-  private final ColdStart cold;
+  private final ColdThread cold;
   private final long closeGraceMillis;
 
   /**
@@ -69,7 +69,7 @@ public final class DefaultVertxRedlock implements VertxRedlock {
   DefaultVertxRedlock(
       Vertx vertx,
       CompletableFuture<Clients.Built> building,
-      ColdStart cold,
+      ColdThread cold,
       long closeGraceMillis) {
     this.vertx = vertx;
     this.building = building;
@@ -485,7 +485,7 @@ public final class DefaultVertxRedlock implements VertxRedlock {
           } else {
             // close() blocks until holders and nodes have finished, so it must not run on an event
             // loop.
-            ColdStart.daemon(() -> close(built.redlock(), own, done), "redlock-vertx-close")
+            ColdThread.daemon(() -> close(built.redlock(), own, done), "redlock-vertx-close")
                 .start();
           }
         });
