@@ -91,8 +91,8 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
             options.lettuce().connectTimeout().toNanos());
     hints =
         switch (options.releaseHints()) {
-          case SHARDED_PUBSUB -> new PubSubHints(this, true);
-          case PUBSUB -> new PubSubHints(this, false);
+          case SHARDED_PUBSUB -> new ChannelHints(this, true);
+          case PUBSUB -> new ChannelHints(this, false);
           case STREAM -> new StreamHints(this);
           case NONE -> HintCarrier.none();
         };
