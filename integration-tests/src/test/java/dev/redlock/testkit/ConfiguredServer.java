@@ -70,7 +70,7 @@ public final class ConfiguredServer implements AutoCloseable {
     NodeAddress address = NodeAddress.local(port(), user, password);
     boolean settled =
         Waiting.reached(
-            PATIENCE, () -> !process.isAlive() || Probe.serverInfo(address).contains(ours));
+            PATIENCE, () -> !process.isAlive() || ServerInfo.read(address).contains(ours));
     if (!settled || !process.isAlive()) {
       close();
       throw new IllegalStateException("The server is not ready. Its log: " + Files.readString(log));

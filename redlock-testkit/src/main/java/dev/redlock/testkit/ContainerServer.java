@@ -127,7 +127,7 @@ final class ContainerServer implements RedisServer {
   }
 
   private void awaitReady() {
-    Waiting.until(identity() + " answers", PATIENCE, () -> !Probe.serverInfo(address()).isEmpty());
+    Waiting.until(identity() + " answers", PATIENCE, () -> !ServerInfo.read(address()).isEmpty());
   }
 
   private static Throwable rootOf(Throwable failure) {

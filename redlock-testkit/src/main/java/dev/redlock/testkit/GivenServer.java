@@ -19,7 +19,7 @@ final class GivenServer implements RedisServer {
 
   @Override
   public void start() {
-    if (Probe.serverInfo(address).isEmpty()) {
+    if (ServerInfo.read(address).isEmpty()) {
       throw new RedisStartException("No Redis replies at the given address " + address);
     }
   }

@@ -127,7 +127,7 @@ final class ProcessServer implements RedisServer {
     String ours = "process_id:" + child.pid() + "\r";
     boolean settled =
         Waiting.reached(
-            START_PATIENCE, () -> !child.isAlive() || Probe.serverInfo(address()).contains(ours));
+            START_PATIENCE, () -> !child.isAlive() || ServerInfo.read(address()).contains(ours));
     if (settled && child.isAlive()) {
       return;
     }

@@ -255,7 +255,7 @@ public final class RedisNode {
     try (RespConnection connection = RespConnection.open(server.address(), GLANCE_PATIENCE)) {
       String info = String.valueOf(call(connection, "INFO", "server"));
       Object keys = call(connection, "DBSIZE");
-      return " uptime=" + Probe.field(info, "uptime_in_seconds", "?") + "s keys=" + keys;
+      return " uptime=" + ServerInfo.field(info, "uptime_in_seconds", "?") + "s keys=" + keys;
     } catch (IOException | RedisReplyException e) {
       return " does not reply (" + e.getMessage() + ")";
     }
@@ -314,7 +314,7 @@ public final class RedisNode {
 
   private long totalCommands() {
     String info = String.valueOf(command("INFO", "stats"));
-    return Long.parseLong(Probe.field(info, "total_commands_processed", "0"));
+    return Long.parseLong(ServerInfo.field(info, "total_commands_processed", "0"));
   }
 
   /**

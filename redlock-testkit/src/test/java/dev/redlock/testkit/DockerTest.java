@@ -98,7 +98,7 @@ class DockerTest {
       Duration patience = Duration.ofSeconds(60);
       String line = jvm.awaitLine(text -> text.startsWith("port "), patience);
       NodeAddress address = NodeAddress.local(Integer.parseInt(line.substring(5)), "");
-      assertThat(Probe.serverInfo(address)).isNotEmpty();
+      assertThat(ServerInfo.read(address)).isNotEmpty();
 
       jvm.kill();
 
@@ -108,7 +108,7 @@ class DockerTest {
           .until(
               () ->
                   RedisSource.DOCKER.whyUnavailable().isEmpty()
-                      && Probe.serverInfo(address).isEmpty());
+                      && ServerInfo.read(address).isEmpty());
     }
   }
 

@@ -124,7 +124,7 @@ class RedisNodesTest {
       node.pause();
 
       assertThat(node.state()).isEqualTo(ServerState.PAUSED);
-      assertThat(Probe.serverInfo(address, Duration.ofMillis(100))).isEmpty();
+      assertThat(ServerInfo.read(address, Duration.ofMillis(100))).isEmpty();
       assertThatThrownBy(() -> node.command("PING"))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("paused");
@@ -234,15 +234,15 @@ class RedisNodesTest {
       assertThat(one.command("PING")).isEqualTo("PONG");
       assertThat(one.uri()).startsWith("redis://:s3cret@127.0.0.1:");
       assertThat(one.describe() + one).doesNotContain("s3cret");
-      assertThat(Probe.serverInfo(NodeAddress.local(one.port(), ""))).isEmpty();
+      assertThat(ServerInfo.read(NodeAddress.local(one.port(), ""))).isEmpty();
     }
   }
 
   private static void assertServes(RedisNodes guarded) {
     RedisNode one = guarded.get(0);
     assertThat(one.command("PING")).isEqualTo("PONG");
-    assertThat(Probe.serverInfo(NodeAddress.local(one.port(), ""))).isEmpty();
-    assertThat(Probe.serverInfo(NodeAddress.parse(one.uri()))).isNotEmpty();
+    assertThat(ServerInfo.read(NodeAddress.local(one.port(), ""))).isEmpty();
+    assertThat(ServerInfo.read(NodeAddress.parse(one.uri()))).isNotEmpty();
     try (Redlock redlock =
         Redlock.builder().nodes(one.uri()).restartGuard(RestartGuard.OFF).build()) {
       assertThat(redlock.awaitReady(Duration.ofSeconds(10)))

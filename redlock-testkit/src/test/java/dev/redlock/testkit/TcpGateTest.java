@@ -363,7 +363,7 @@ class TcpGateTest {
 
   private static long connectedClients() {
     String info = String.valueOf(nodes.get(0).command("INFO", "clients"));
-    return Long.parseLong(Probe.field(info, "connected_clients", "0"));
+    return Long.parseLong(ServerInfo.field(info, "connected_clients", "0"));
   }
 
   private RespConnection open() throws IOException {

@@ -12,10 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The options of a {@link VertxRedlock}, as an object and as JSON. This class ignores an unknown
@@ -25,73 +23,17 @@ import org.slf4j.LoggerFactory;
 @DataObject
 public final class RedlockOptions {
 
-  private static final Logger log = LoggerFactory.getLogger(RedlockOptions.class);
-  private static final Set<String> SECRETS = Set.of("nodes", "password");
-
-  private final List<String> nodes = new ArrayList<>();
-  private boolean cluster;
-  private @Nullable String username;
-  private @Nullable String password;
-  private @Nullable String trustCertificatePath;
-  private @Nullable String clientCertificatePath;
-  private @Nullable String clientKeyPath;
-  private String keyPrefix = "redlock";
-  private String label = "";
-  private @Nullable Long maxLeaseTimeMillis;
-  private String restartGuard = "uptime";
-  private @Nullable Long leaseTimeMillis;
-  private @Nullable Long driftMillis;
-  private @Nullable Long nodeTimeoutMillis;
-  private boolean autoExtend = true;
-  private @Nullable Long holdCapMillis;
-  private long minimumHoldMillis;
-  private int queueBound = 1000;
-  private int maxHandOffs = 16;
-  private boolean fair;
-  private boolean majorityFirst;
-  private long pollIntervalMillis = 1_000;
-  private long closeGraceMillis = 10_000;
-  private String releaseHints = "auto";
-  private String releaseAddress = "redlock.released";
-  private boolean bridgeRedisHints;
-  private @Nullable String eventAddress;
-  private @Nullable String memberName;
-  private @Nullable Boolean localOnly;
+  /** All {@link JsonField}s. */
+  private final JsonObject values;
 
   /** Creates options with all defaults and no nodes. */
-  public RedlockOptions() {}
+  public RedlockOptions() {
+    values = JsonField.defaults();
+  }
 
   /** Creates a copy. */
   public RedlockOptions(RedlockOptions other) {
-    nodes.addAll(other.nodes);
-    cluster = other.cluster;
-    username = other.username;
-    password = other.password;
-    trustCertificatePath = other.trustCertificatePath;
-    clientCertificatePath = other.clientCertificatePath;
-    clientKeyPath = other.clientKeyPath;
-    keyPrefix = other.keyPrefix;
-    label = other.label;
-    maxLeaseTimeMillis = other.maxLeaseTimeMillis;
-    restartGuard = other.restartGuard;
-    leaseTimeMillis = other.leaseTimeMillis;
-    driftMillis = other.driftMillis;
-    nodeTimeoutMillis = other.nodeTimeoutMillis;
-    autoExtend = other.autoExtend;
-    holdCapMillis = other.holdCapMillis;
-    minimumHoldMillis = other.minimumHoldMillis;
-    queueBound = other.queueBound;
-    maxHandOffs = other.maxHandOffs;
-    fair = other.fair;
-    majorityFirst = other.majorityFirst;
-    pollIntervalMillis = other.pollIntervalMillis;
-    closeGraceMillis = other.closeGraceMillis;
-    releaseHints = other.releaseHints;
-    releaseAddress = other.releaseAddress;
-    bridgeRedisHints = other.bridgeRedisHints;
-    eventAddress = other.eventAddress;
-    memberName = other.memberName;
-    localOnly = other.localOnly;
+    values = other.toJson();
   }
 
   /**
@@ -100,108 +42,42 @@ public final class RedlockOptions {
    * @throws IllegalArgumentException if a field is invalid; the message names it
    */
   public RedlockOptions(JsonObject json) {
-    Set<String> known = new TreeSet<>(toJson().fieldNames());
-    Set<String> unknown = new TreeSet<>(json.fieldNames());
-    unknown.removeAll(known);
-    if (!unknown.isEmpty()) {
-      log.warn("unknown fields {} are ignored; known fields are {}", unknown, known);
-    }
-    Fields fields = new Fields(json);
-    nodes.addAll(fields.strings("nodes"));
-    cluster = fields.flag("cluster", cluster);
-    username = fields.stringOrNull("username", username);
-    password = fields.stringOrNull("password", password);
-    trustCertificatePath = fields.stringOrNull("trustCertificatePath", trustCertificatePath);
-    clientCertificatePath = fields.stringOrNull("clientCertificatePath", clientCertificatePath);
-    clientKeyPath = fields.stringOrNull("clientKeyPath", clientKeyPath);
-    keyPrefix = fields.string("keyPrefix", keyPrefix);
-    setLabel(fields.string("label", label));
-    maxLeaseTimeMillis = fields.wholeOrNull("maxLeaseTimeMillis", maxLeaseTimeMillis);
-    restartGuard = fields.string("restartGuard", restartGuard);
-    leaseTimeMillis = fields.wholeOrNull("leaseTimeMillis", leaseTimeMillis);
-    driftMillis = fields.wholeOrNull("driftMillis", driftMillis);
-    nodeTimeoutMillis = fields.wholeOrNull("nodeTimeoutMillis", nodeTimeoutMillis);
-    autoExtend = fields.flag("autoExtend", autoExtend);
-    holdCapMillis = fields.wholeOrNull("holdCapMillis", holdCapMillis);
-    minimumHoldMillis = fields.whole("minimumHoldMillis", minimumHoldMillis);
-    queueBound = fields.small("queueBound", queueBound);
-    maxHandOffs = fields.small("maxHandOffs", maxHandOffs);
-    fair = fields.flag("fair", fair);
-    majorityFirst = fields.flag("majorityFirst", majorityFirst);
-    pollIntervalMillis = fields.whole("pollIntervalMillis", pollIntervalMillis);
-    setCloseGraceMillis(fields.whole("closeGraceMillis", closeGraceMillis));
-    setReleaseHints(fields.string("releaseHints", releaseHints));
-    setReleaseAddress(fields.string("releaseAddress", releaseAddress));
-    bridgeRedisHints = fields.flag("bridgeRedisHints", bridgeRedisHints);
-    eventAddress = fields.stringOrNull("eventAddress", eventAddress);
-    memberName = fields.stringOrNull("memberName", memberName);
-    localOnly = fields.flagOrNull("localOnly", localOnly);
+    values = JsonField.read(json);
+    setLabel(getLabel());
+    setCloseGraceMillis(getCloseGraceMillis());
+    setReleaseHints(getReleaseHints());
+    setReleaseAddress(getReleaseAddress());
     lockOptions();
     guard();
   }
 
   /** All fields; {@code new RedlockOptions(o.toJson())} equals {@code o}. */
   public JsonObject toJson() {
-    return new JsonObject()
-        .put("nodes", new JsonArray(new ArrayList<>(nodes)))
-        .put("cluster", cluster)
-        .put("username", username)
-        .put("password", password)
-        .put("trustCertificatePath", trustCertificatePath)
-        .put("clientCertificatePath", clientCertificatePath)
-        .put("clientKeyPath", clientKeyPath)
-        .put("keyPrefix", keyPrefix)
-        .put("label", label)
-        .put("maxLeaseTimeMillis", maxLeaseTimeMillis)
-        .put("restartGuard", restartGuard)
-        .put("leaseTimeMillis", leaseTimeMillis)
-        .put("driftMillis", driftMillis)
-        .put("nodeTimeoutMillis", nodeTimeoutMillis)
-        .put("autoExtend", autoExtend)
-        .put("holdCapMillis", holdCapMillis)
-        .put("minimumHoldMillis", minimumHoldMillis)
-        .put("queueBound", queueBound)
-        .put("maxHandOffs", maxHandOffs)
-        .put("fair", fair)
-        .put("majorityFirst", majorityFirst)
-        .put("pollIntervalMillis", pollIntervalMillis)
-        .put("closeGraceMillis", closeGraceMillis)
-        .put("releaseHints", releaseHints)
-        .put("releaseAddress", releaseAddress)
-        .put("bridgeRedisHints", bridgeRedisHints)
-        .put("eventAddress", eventAddress)
-        .put("memberName", memberName)
-        .put("localOnly", localOnly);
+    return values.copy();
   }
 
   /** Returns the default options of every lock. */
   public LockOptions lockOptions() {
     LockOptions.Builder b =
         LockOptions.builder()
-            .autoExtend(autoExtend)
-            .minimumHold(Duration.ofMillis(minimumHoldMillis))
-            .queueBound(queueBound)
-            .maxHandOffs(maxHandOffs)
-            .fair(fair)
-            .majorityFirst(majorityFirst)
-            .pollInterval(Duration.ofMillis(pollIntervalMillis));
-    Long holdCap = holdCapMillis;
-    if (holdCap != null) {
-      b.holdCap(Duration.ofMillis(holdCap));
-    }
-    Long leaseTime = leaseTimeMillis;
-    if (leaseTime != null) {
-      b.leaseTime(Duration.ofMillis(leaseTime));
-    }
-    Long nodeTimeout = nodeTimeoutMillis;
-    if (nodeTimeout != null) {
-      b.nodeTimeout(Duration.ofMillis(nodeTimeout));
-    }
-    Long drift = driftMillis;
-    if (drift != null) {
-      b.drift(Duration.ofMillis(drift));
-    }
+            .autoExtend(isAutoExtend())
+            .minimumHold(Duration.ofMillis(getMinimumHoldMillis()))
+            .queueBound(getQueueBound())
+            .maxHandOffs(getMaxHandOffs())
+            .fair(isFair())
+            .majorityFirst(isMajorityFirst())
+            .pollInterval(Duration.ofMillis(getPollIntervalMillis()));
+    ifSet(getHoldCapMillis(), b::holdCap);
+    ifSet(getLeaseTimeMillis(), b::leaseTime);
+    ifSet(getNodeTimeoutMillis(), b::nodeTimeout);
+    ifSet(getDriftMillis(), b::drift);
     return b.build();
+  }
+
+  private static void ifSet(@Nullable Long millis, Consumer<Duration> to) {
+    if (millis != null) {
+      to.accept(Duration.ofMillis(millis));
+    }
   }
 
   /**
@@ -210,13 +86,13 @@ public final class RedlockOptions {
    * @throws IllegalArgumentException if it names no restart guard
    */
   public RestartGuard guard() {
-    return switch (restartGuard) {
+    return switch (getRestartGuard()) {
       case "uptime" -> RestartGuard.UPTIME;
       case "marker" -> RestartGuard.MARKER;
       case "off" -> RestartGuard.OFF;
       default ->
           throw new IllegalArgumentException(
-              "restartGuard must be uptime, marker or off, was " + restartGuard);
+              "restartGuard must be uptime, marker or off, was " + getRestartGuard());
     };
   }
 
@@ -225,19 +101,18 @@ public final class RedlockOptions {
    * may contain passwords, and so may {@link #toJson()}.
    */
   public List<String> getNodes() {
-    return List.copyOf(nodes);
+    return values.getJsonArray(JsonField.NODES.key).stream().map(String.class::cast).toList();
   }
 
   /** Replaces the masters. */
   public RedlockOptions setNodes(List<String> nodes) {
-    this.nodes.clear();
-    this.nodes.addAll(nodes);
+    values.put(JsonField.NODES.key, new JsonArray(new ArrayList<>(nodes)));
     return this;
   }
 
   /** Adds one master. */
   public RedlockOptions addNode(String uri) {
-    nodes.add(Objects.requireNonNull(uri, "uri"));
+    values.getJsonArray(JsonField.NODES.key).add(Objects.requireNonNull(uri, "uri"));
     return this;
   }
 
@@ -246,34 +121,34 @@ public final class RedlockOptions {
    * false. Needs {@code redlock-cluster-adapter}.
    */
   public boolean isCluster() {
-    return cluster;
+    return values.getBoolean(JsonField.CLUSTER.key);
   }
 
   /** Sets {@link #isCluster()}. */
   public RedlockOptions setCluster(boolean cluster) {
-    this.cluster = cluster;
+    values.put(JsonField.CLUSTER.key, cluster);
     return this;
   }
 
   /** The user for all nodes, together with {@link #getPassword()}. Null means the default user. */
   public @Nullable String getUsername() {
-    return username;
+    return values.getString(JsonField.USERNAME.key);
   }
 
   /** Sets {@link #getUsername()}. */
   public RedlockOptions setUsername(@Nullable String username) {
-    this.username = username;
+    values.put(JsonField.USERNAME.key, username);
     return this;
   }
 
   /** The password for all nodes. Null means the passwords in the URIs, if any. */
   public @Nullable String getPassword() {
-    return password;
+    return values.getString(JsonField.PASSWORD.key);
   }
 
   /** Sets {@link #getPassword()}. */
   public RedlockOptions setPassword(@Nullable String password) {
-    this.password = password;
+    values.put(JsonField.PASSWORD.key, password);
     return this;
   }
 
@@ -282,45 +157,45 @@ public final class RedlockOptions {
    * the platform.
    */
   public @Nullable String getTrustCertificatePath() {
-    return trustCertificatePath;
+    return values.getString(JsonField.TRUST_CERTIFICATE_PATH.key);
   }
 
   /** Sets {@link #getTrustCertificatePath()}. */
   public RedlockOptions setTrustCertificatePath(@Nullable String trustCertificatePath) {
-    this.trustCertificatePath = trustCertificatePath;
+    values.put(JsonField.TRUST_CERTIFICATE_PATH.key, trustCertificatePath);
     return this;
   }
 
   /** A PEM file with the certificate of this client; null if it has none. */
   public @Nullable String getClientCertificatePath() {
-    return clientCertificatePath;
+    return values.getString(JsonField.CLIENT_CERTIFICATE_PATH.key);
   }
 
   /** Sets {@link #getClientCertificatePath()}. */
   public RedlockOptions setClientCertificatePath(@Nullable String clientCertificatePath) {
-    this.clientCertificatePath = clientCertificatePath;
+    values.put(JsonField.CLIENT_CERTIFICATE_PATH.key, clientCertificatePath);
     return this;
   }
 
   /** A PEM file with the PKCS #8 key of {@link #getClientCertificatePath()}, not encrypted. */
   public @Nullable String getClientKeyPath() {
-    return clientKeyPath;
+    return values.getString(JsonField.CLIENT_KEY_PATH.key);
   }
 
   /** Sets {@link #getClientKeyPath()}. */
   public RedlockOptions setClientKeyPath(@Nullable String clientKeyPath) {
-    this.clientKeyPath = clientKeyPath;
+    values.put(JsonField.CLIENT_KEY_PATH.key, clientKeyPath);
     return this;
   }
 
   /** The prefix of all keys; the same for all clients of a lock. */
   public String getKeyPrefix() {
-    return keyPrefix;
+    return values.getString(JsonField.KEY_PREFIX.key);
   }
 
   /** Sets {@link #getKeyPrefix()}. */
   public RedlockOptions setKeyPrefix(String keyPrefix) {
-    this.keyPrefix = Objects.requireNonNull(keyPrefix, "keyPrefix");
+    values.put(JsonField.KEY_PREFIX.key, Objects.requireNonNull(keyPrefix, "keyPrefix"));
     return this;
   }
 
@@ -329,7 +204,7 @@ public final class RedlockOptions {
    * 64 bytes of printable UTF-8. Empty, the default, means host and process id.
    */
   public String getLabel() {
-    return label;
+    return values.getString(JsonField.LABEL.key);
   }
 
   /**
@@ -340,7 +215,7 @@ public final class RedlockOptions {
    */
   public RedlockOptions setLabel(String label) {
     HolderMark.suffix(label);
-    this.label = label;
+    values.put(JsonField.LABEL.key, label);
     return this;
   }
 
@@ -349,12 +224,12 @@ public final class RedlockOptions {
    * 30 s, or the lease time if that is longer.
    */
   public @Nullable Long getMaxLeaseTimeMillis() {
-    return maxLeaseTimeMillis;
+    return values.getLong(JsonField.MAX_LEASE_TIME.key);
   }
 
   /** Sets {@link #getMaxLeaseTimeMillis()}. */
   public RedlockOptions setMaxLeaseTimeMillis(@Nullable Long maxLeaseTimeMillis) {
-    this.maxLeaseTimeMillis = maxLeaseTimeMillis;
+    values.put(JsonField.MAX_LEASE_TIME.key, maxLeaseTimeMillis);
     return this;
   }
 
@@ -363,12 +238,12 @@ public final class RedlockOptions {
    * marker} or {@code off}.
    */
   public String getRestartGuard() {
-    return restartGuard;
+    return values.getString(JsonField.RESTART_GUARD.key);
   }
 
   /** Sets {@link #getRestartGuard()}. */
   public RedlockOptions setRestartGuard(String restartGuard) {
-    this.restartGuard = Objects.requireNonNull(restartGuard, "restartGuard");
+    values.put(JsonField.RESTART_GUARD.key, Objects.requireNonNull(restartGuard, "restartGuard"));
     return this;
   }
 
@@ -377,24 +252,24 @@ public final class RedlockOptions {
    * is shorter.
    */
   public @Nullable Long getLeaseTimeMillis() {
-    return leaseTimeMillis;
+    return values.getLong(JsonField.LEASE_TIME.key);
   }
 
   /** Sets {@link #getLeaseTimeMillis()}. */
   @GenIgnore // The getter has another type: null means a default that follows.
   public RedlockOptions setLeaseTimeMillis(long leaseTimeMillis) {
-    this.leaseTimeMillis = leaseTimeMillis;
+    values.put(JsonField.LEASE_TIME.key, leaseTimeMillis);
     return this;
   }
 
   /** See {@link LockOptions.Builder#drift}. Null means 1/100 of the lease time + 2 ms. */
   public @Nullable Long getDriftMillis() {
-    return driftMillis;
+    return values.getLong(JsonField.DRIFT.key);
   }
 
   /** Sets {@link #getDriftMillis()}. */
   public RedlockOptions setDriftMillis(@Nullable Long driftMillis) {
-    this.driftMillis = driftMillis;
+    values.put(JsonField.DRIFT.key, driftMillis);
     return this;
   }
 
@@ -402,24 +277,24 @@ public final class RedlockOptions {
    * See {@link LockOptions.Builder#nodeTimeout}. Null means 100 ms, or less for a short lease time.
    */
   public @Nullable Long getNodeTimeoutMillis() {
-    return nodeTimeoutMillis;
+    return values.getLong(JsonField.NODE_TIMEOUT.key);
   }
 
   /** Sets {@link #getNodeTimeoutMillis()}. */
   @GenIgnore // The getter has another type: null means a default that follows.
   public RedlockOptions setNodeTimeoutMillis(long nodeTimeoutMillis) {
-    this.nodeTimeoutMillis = nodeTimeoutMillis;
+    values.put(JsonField.NODE_TIMEOUT.key, nodeTimeoutMillis);
     return this;
   }
 
   /** See {@link LockOptions.Builder#autoExtend}. */
   public boolean isAutoExtend() {
-    return autoExtend;
+    return values.getBoolean(JsonField.AUTO_EXTEND.key);
   }
 
   /** Sets {@link #isAutoExtend()}. */
   public RedlockOptions setAutoExtend(boolean autoExtend) {
-    this.autoExtend = autoExtend;
+    values.put(JsonField.AUTO_EXTEND.key, autoExtend);
     return this;
   }
 
@@ -428,78 +303,78 @@ public final class RedlockOptions {
    * locked verticles.
    */
   public @Nullable Long getHoldCapMillis() {
-    return holdCapMillis;
+    return values.getLong(JsonField.HOLD_CAP.key);
   }
 
   /** Sets {@link #getHoldCapMillis()}. */
   public RedlockOptions setHoldCapMillis(@Nullable Long holdCapMillis) {
-    this.holdCapMillis = holdCapMillis;
+    values.put(JsonField.HOLD_CAP.key, holdCapMillis);
     return this;
   }
 
   /** See {@link LockOptions.Builder#minimumHold}. */
   public long getMinimumHoldMillis() {
-    return minimumHoldMillis;
+    return values.getLong(JsonField.MINIMUM_HOLD.key);
   }
 
   /** Sets {@link #getMinimumHoldMillis()}. */
   public RedlockOptions setMinimumHoldMillis(long minimumHoldMillis) {
-    this.minimumHoldMillis = minimumHoldMillis;
+    values.put(JsonField.MINIMUM_HOLD.key, minimumHoldMillis);
     return this;
   }
 
   /** See {@link LockOptions.Builder#queueBound}. */
   public int getQueueBound() {
-    return queueBound;
+    return values.getInteger(JsonField.QUEUE_BOUND.key);
   }
 
   /** Sets {@link #getQueueBound()}. */
   public RedlockOptions setQueueBound(int queueBound) {
-    this.queueBound = queueBound;
+    values.put(JsonField.QUEUE_BOUND.key, queueBound);
     return this;
   }
 
   /** See {@link LockOptions.Builder#maxHandOffs}. */
   public int getMaxHandOffs() {
-    return maxHandOffs;
+    return values.getInteger(JsonField.MAX_HAND_OFFS.key);
   }
 
   /** Sets {@link #getMaxHandOffs()}. */
   public RedlockOptions setMaxHandOffs(int maxHandOffs) {
-    this.maxHandOffs = maxHandOffs;
+    values.put(JsonField.MAX_HAND_OFFS.key, maxHandOffs);
     return this;
   }
 
   /** See {@link LockOptions.Builder#fair}. */
   public boolean isFair() {
-    return fair;
+    return values.getBoolean(JsonField.FAIR.key);
   }
 
   /** Sets {@link #isFair()}. */
   public RedlockOptions setFair(boolean fair) {
-    this.fair = fair;
+    values.put(JsonField.FAIR.key, fair);
     return this;
   }
 
   /** See {@link LockOptions.Builder#majorityFirst}. */
   public boolean isMajorityFirst() {
-    return majorityFirst;
+    return values.getBoolean(JsonField.MAJORITY_FIRST.key);
   }
 
   /** Sets {@link #isMajorityFirst()}. */
   public RedlockOptions setMajorityFirst(boolean majorityFirst) {
-    this.majorityFirst = majorityFirst;
+    values.put(JsonField.MAJORITY_FIRST.key, majorityFirst);
     return this;
   }
 
   /** See {@link LockOptions.Builder#pollInterval}. */
   public long getPollIntervalMillis() {
-    return pollIntervalMillis;
+    return values.getLong(JsonField.POLL_INTERVAL.key);
   }
 
   /** Sets {@link #getPollIntervalMillis()}. */
   public RedlockOptions setPollIntervalMillis(long pollIntervalMillis) {
-    this.pollIntervalMillis = pollIntervalMillis;
+    values.put(JsonField.POLL_INTERVAL.key, pollIntervalMillis);
     return this;
   }
 
@@ -511,7 +386,7 @@ public final class RedlockOptions {
    * dev.redlock.Redlock#close(java.time.Duration)}. Default 10 s; with 0 the client does not wait.
    */
   public long getCloseGraceMillis() {
-    return closeGraceMillis;
+    return values.getLong(JsonField.CLOSE_GRACE.key);
   }
 
   /**
@@ -524,7 +399,7 @@ public final class RedlockOptions {
       throw new IllegalArgumentException(
           "closeGraceMillis must not be negative, was " + closeGraceMillis);
     }
-    this.closeGraceMillis = closeGraceMillis;
+    values.put(JsonField.CLOSE_GRACE.key, closeGraceMillis);
     return this;
   }
 
@@ -535,7 +410,7 @@ public final class RedlockOptions {
    * clients that ask. With {@code never} it neither asks nor sends.
    */
   public String getReleaseHints() {
-    return releaseHints;
+    return values.getString(JsonField.RELEASE_HINTS.key);
   }
 
   /**
@@ -548,7 +423,7 @@ public final class RedlockOptions {
       throw new IllegalArgumentException(
           "releaseHints must be auto, always or never, was " + releaseHints);
     }
-    this.releaseHints = releaseHints;
+    values.put(JsonField.RELEASE_HINTS.key, releaseHints);
     return this;
   }
 
@@ -557,7 +432,7 @@ public final class RedlockOptions {
    * the waiting client, which begins with this address and a dot.
    */
   public String getReleaseAddress() {
-    return releaseAddress;
+    return values.getString(JsonField.RELEASE_ADDRESS.key);
   }
 
   /**
@@ -570,7 +445,7 @@ public final class RedlockOptions {
       throw new IllegalArgumentException(
           "releaseAddress must not be empty; releaseHints never switches the bus off");
     }
-    this.releaseAddress = releaseAddress;
+    values.put(JsonField.RELEASE_ADDRESS.key, releaseAddress);
     return this;
   }
 
@@ -579,12 +454,12 @@ public final class RedlockOptions {
    * Default false.
    */
   public boolean isBridgeRedisHints() {
-    return bridgeRedisHints;
+    return values.getBoolean(JsonField.BRIDGE_REDIS_HINTS.key);
   }
 
   /** Sets {@link #isBridgeRedisHints()}. */
   public RedlockOptions setBridgeRedisHints(boolean bridgeRedisHints) {
-    this.bridgeRedisHints = bridgeRedisHints;
+    values.put(JsonField.BRIDGE_REDIS_HINTS.key, bridgeRedisHints);
     return this;
   }
 
@@ -593,23 +468,23 @@ public final class RedlockOptions {
    * them off.
    */
   public @Nullable String getEventAddress() {
-    return eventAddress;
+    return values.getString(JsonField.EVENT_ADDRESS.key);
   }
 
   /** Sets {@link #getEventAddress()}. */
   public RedlockOptions setEventAddress(@Nullable String eventAddress) {
-    this.eventAddress = eventAddress;
+    values.put(JsonField.EVENT_ADDRESS.key, eventAddress);
     return this;
   }
 
   /** The name of this client in its life-cycle events. Null (the default) means a random name. */
   public @Nullable String getMemberName() {
-    return memberName;
+    return values.getString(JsonField.MEMBER_NAME.key);
   }
 
   /** Sets {@link #getMemberName()}. */
   public RedlockOptions setMemberName(@Nullable String memberName) {
-    this.memberName = memberName;
+    values.put(JsonField.MEMBER_NAME.key, memberName);
     return this;
   }
 
@@ -618,12 +493,12 @@ public final class RedlockOptions {
    * is clustered.
    */
   public @Nullable Boolean getLocalOnly() {
-    return localOnly;
+    return values.getBoolean(JsonField.LOCAL_ONLY.key);
   }
 
   /** Sets {@link #getLocalOnly()}. */
   public RedlockOptions setLocalOnly(@Nullable Boolean localOnly) {
-    this.localOnly = localOnly;
+    values.put(JsonField.LOCAL_ONLY.key, localOnly);
     return this;
   }
 
@@ -641,92 +516,8 @@ public final class RedlockOptions {
   @Override
   public String toString() {
     JsonObject json = toJson();
-    json.put("nodes", nodes.size());
-    json.put("password", password == null ? null : "***");
+    json.put("nodes", getNodes().size());
+    json.put("password", getPassword() == null ? null : "***");
     return "RedlockOptions" + json.encode();
-  }
-
-  /** Reads JSON fields; an invalid field is named in the exception. */
-  private record Fields(JsonObject json) {
-
-    List<String> strings(String field) {
-      Object value = json.getValue(field);
-      if (value == null) {
-        return List.of();
-      }
-      if (value instanceof JsonArray array && array.stream().allMatch(String.class::isInstance)) {
-        return array.stream().map(String.class::cast).toList();
-      }
-      throw invalid(field, "a list of strings");
-    }
-
-    @Nullable String stringOrNull(String field, @Nullable String otherwise) {
-      if (!json.containsKey(field)) {
-        return otherwise;
-      }
-      Object value = json.getValue(field);
-      if (value == null || (value instanceof String s && !s.isEmpty())) {
-        return (String) value;
-      }
-      throw invalid(field, "a string that is not empty, or null");
-    }
-
-    String string(String field, String otherwise) {
-      if (json.containsKey(field) && !(json.getValue(field) instanceof String)) {
-        throw invalid(field, "a string");
-      }
-      return json.getString(field, otherwise);
-    }
-
-    @Nullable Long wholeOrNull(String field, @Nullable Long otherwise) {
-      Object value = json.getValue(field);
-      if (value == null) {
-        return json.containsKey(field) ? null : otherwise;
-      }
-      return whole(field, 0);
-    }
-
-    long whole(String field, long otherwise) {
-      if (!json.containsKey(field)) {
-        return otherwise;
-      }
-      Object value = json.getValue(field);
-      if (value instanceof Integer || value instanceof Long) {
-        return ((Number) value).longValue();
-      }
-      throw invalid(field, "a whole number");
-    }
-
-    int small(String field, int otherwise) {
-      long value = whole(field, otherwise);
-      if (value != (int) value) {
-        throw invalid(field, "a whole number below 2^31");
-      }
-      return (int) value;
-    }
-
-    @Nullable Boolean flagOrNull(String field, @Nullable Boolean otherwise) {
-      if (!json.containsKey(field)) {
-        return otherwise;
-      }
-      Object value = json.getValue(field);
-      if (value == null || value instanceof Boolean) {
-        return (Boolean) value;
-      }
-      throw invalid(field, "true, false or null");
-    }
-
-    boolean flag(String field, boolean otherwise) {
-      if (json.containsKey(field) && !(json.getValue(field) instanceof Boolean)) {
-        throw invalid(field, "true or false");
-      }
-      return json.getBoolean(field, otherwise);
-    }
-
-    private IllegalArgumentException invalid(String field, String wanted) {
-      // The URI of a node may contain a password too.
-      Object shown = SECRETS.contains(field) ? "something else" : json.getValue(field);
-      return new IllegalArgumentException(field + " must be " + wanted + ", was " + shown);
-    }
   }
 }

@@ -78,13 +78,13 @@ public final class Cluster {
    */
   public Optional<String> masterOf(int slot) {
     Running r = running;
-    return r == null ? Optional.empty() : r.masters().masterOf(slot);
+    return r == null ? Optional.empty() : r.masters().links().addressOf(slot);
   }
 
   /** The identity of the cluster; empty before the first master was probed. */
   public Optional<NodeIdentity> identity() {
     Running r = running;
-    return r == null ? Optional.empty() : r.masters().identity(r.share());
+    return r == null ? Optional.empty() : r.masters().shares().identity(r.share());
   }
 
   /** The same, after each master was probed again. */
@@ -92,7 +92,7 @@ public final class Cluster {
     Running r = running;
     return r == null
         ? CompletableFuture.completedStage(Optional.empty())
-        : r.masters().probe(r.share());
+        : r.masters().shares().probe(r.share());
   }
 
   public void start(NodeContext context) {
@@ -135,7 +135,7 @@ public final class Cluster {
     }
     ClusterReplies answers = r.answers;
     HintCarrier hints = r.masters().hints();
-    if (r.share().isClosed() || !r.masters().areKnown()) {
+    if (r.share().isClosed() || r.masters().links().topology() == null) {
       RoutedRequest.deliver(answers.notSent(), handler);
       return;
     }

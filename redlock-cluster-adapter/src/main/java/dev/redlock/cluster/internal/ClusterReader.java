@@ -41,7 +41,7 @@ final class ClusterReader implements LockReader {
     int place = 0;
     String its = BEGIN;
     if (cursor.equals(BEGIN)) {
-      scanned = masters.serving(share);
+      scanned = masters.links().serving(share.firstSlot(), share.lastSlot());
     } else {
       int colon = cursor.indexOf(':');
       place = Integer.parseInt(cursor.substring(0, colon));

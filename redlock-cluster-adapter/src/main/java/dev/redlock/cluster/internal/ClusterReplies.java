@@ -60,7 +60,7 @@ final class ClusterReplies {
           + TimeUnit.NANOSECONDS.toMillis(barred)
           + " ms";
     }
-    return masters.secondVote(share, slot);
+    return masters.shares().secondVote(share, slot);
   }
 
   private String left(long untilNanos) {
@@ -92,7 +92,7 @@ final class ClusterReplies {
 
   /** Whether no other vote on the same names comes from the same master. */
   private boolean isFirstVote(LockRequest request) {
-    return masters.secondVote(share, Slots.of(request.keys(), 0)) == null;
+    return masters.shares().secondVote(share, Slots.of(request.keys(), 0)) == null;
   }
 
   private static boolean isVote(LockRequest request) {
@@ -137,7 +137,7 @@ final class ClusterReplies {
     }
     // After DISCONNECTED the protocol repeats the request on the next connection. If the server is
     // no longer a master, no such connection comes: another master has its slots.
-    boolean comesBack = share.isClosed() || masters.include(link);
+    boolean comesBack = share.isClosed() || masters.links().include(link);
     return failure(
         comesBack ? NodeError.Kind.DISCONNECTED : NodeError.Kind.CLUSTER,
         "master " + link + ": " + error.message());

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * master votes. It is quarantined while some masters are usable and none votes. It is connecting
  * while no master is usable. After the first master becomes usable, the others get one second
  * before the cluster takes part in rounds: otherwise a client that has just started would find most
- * names refused. Pure; confined to the lock of {@link Masters}.
+ * names refused. Pure; confined to the lock of {@link Shares}.
  */
 final class ClusterStatus {
   /** How long the first connected masters wait for the others. */

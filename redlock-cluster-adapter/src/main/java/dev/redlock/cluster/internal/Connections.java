@@ -71,13 +71,13 @@ public final class Connections {
     if (known == null) {
       known = new Masters(name, seeds, options, spread, sharingAllowed, context);
     }
-    Share share = known.add(self, node, context);
+    Share share = known.shares().add(self, node, context);
     masters = known;
     return new Started(known, share, first);
   }
 
   void close(Started started) {
-    if (started.masters.close(started.share)) {
+    if (started.masters.shares().close(started.share)) {
       synchronized (this) {
         closed = true;
       }

@@ -28,7 +28,7 @@ final class MasterLink implements LockNode {
   /** Written by any thread that saw it usable, read when the topology is adopted. */
   private volatile boolean worked;
 
-  /** The connection number that was seen last. Guarded by the lock of {@link Masters}. */
+  /** The connection number that was seen last. Guarded by this. */
   private long seenConnection = 1;
 
   MasterLink(
@@ -99,7 +99,7 @@ final class MasterLink implements LockNode {
   /**
    * Whether the connection has changed since the last call. If so, earlier replies do not count.
    */
-  boolean takeLoss() {
+  synchronized boolean takeLoss() {
     long now = status().connection();
     boolean lost = now > seenConnection;
     seenConnection = now;

@@ -9,75 +9,45 @@ import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
-import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The masters of one cluster, each with its probed connection, and the nodes that they serve: one,
- * or several {@link Share}s of a {@link Spread} cluster, whose states follow from the states of the
- * masters. Exists from start to close.
+ * The masters of one cluster, from start to close: makes the parts that serve its nodes, and brings
+ * them the events of connections and of the topology. {@link MasterLinks} knows which master serves
+ * which slot, {@link Shares} are the nodes and their states, {@link TopologyWatch} asks the cluster
+ * for changes, and {@link HintCarrier} and {@link ReplicaConfirmation} are options.
  */
 final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluster {
   private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
 
-  /** How long an endpoint that has never worked is tried while the server has others. */
-  private static final long TRY_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
-
   private final String name;
-  private final List<NodeUri> seeds;
-  private final ClusterOptions options;
-  private final Spread spread;
-  private final boolean sharingAllowed;
-  private final boolean quarantinePromoted;
-  private final NodeContext context;
-  private final NodeContext linkContext;
   private final Time time;
+  private final NodeContext linkContext;
   private final SharedResources resources;
-  private final TopologyWatch watch;
+  private final Seeds seeds;
+
+  /** How long a promoted master does not grant; zero if it may grant at once. */
+  private final Duration quarantine;
+
+  private final MasterLinks links;
+  private final Shares shares;
   private final SideClient side;
+  private final TopologyWatch watch;
   private final HintCarrier hints;
   private final Interests interests;
   private final @Nullable ReplicaConfirmation confirmation;
-  private final Object lock = new Object();
 
-  /** The seed whose credentials serve for servers that are no seeds. Written under the lock. */
-  private volatile NodeUri model;
-
-  /**
-   * The links by {@link Topology.Server#key()}: a server that changes its name or address keeps its
-   * connection. Written under the lock, read by senders.
-   */
-  private final Map<String, MasterLink> links = new ConcurrentHashMap<>();
-
-  private volatile @Nullable Topology topology;
-  private volatile boolean closed;
-
-  /** The nodes that were started, in that order. Written under the lock. */
-  private final List<Share> shares = new CopyOnWriteArrayList<>();
-
-  /** How each node shares masters with nodes of a lower number. Written when it changes. */
-  private final SharedVotes sharedVotes;
-
-  // Guarded by lock.
+  /** Whether the last request for the topology failed. The watch makes one request at a time. */
   private boolean troubled;
 
   /**
@@ -92,15 +62,7 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
       boolean sharingAllowed,
       NodeContext context) {
     this.name = name;
-    this.spread = spread;
-    this.sharingAllowed = sharingAllowed;
-    sharedVotes = new SharedVotes(name, spread, sharingAllowed);
-    this.seeds = seeds;
-    model = seeds.get(0);
-    this.options = options;
-    // Where a quorum of masters decides, one of them can be spared.
-    quarantinePromoted = options.quarantinePromoted().orElse(spread.nodes() > 1);
-    this.context = context;
+    this.seeds = new Seeds(seeds);
     time = context.time();
     linkContext =
         new NodeContext(
@@ -110,19 +72,27 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
             context.label(),
             time,
             this);
+    // Where a quorum of masters decides, one of them can be spared.
+    quarantine =
+        options.quarantinePromoted().orElse(spread.nodes() > 1)
+            ? context.maxLeaseTime().plusSeconds(2)
+            : Duration.ZERO;
     resources = new SharedResources(options.lettuce().clientResources());
     ClientResources threads = resources.acquire();
+    links = new MasterLinks(this.seeds, options.lettuce(), resources, linkContext, quarantine);
+    shares = new Shares(name, spread, sharingAllowed, context, links);
+    side = new SideClient(threads, options.lettuce());
     watch =
         new TopologyWatch(
             this,
+            side,
             time,
             options.refreshPeriod().toNanos(),
             options.lettuce().connectTimeout().toNanos());
-    side = new SideClient(threads, options.lettuce());
     hints =
         switch (options.releaseHints()) {
-          case SHARDED_PUBSUB -> new PubSubHints(this, true);
-          case PUBSUB -> new PubSubHints(this, false);
+          case SHARDED_PUBSUB -> new ChannelHints(this, true);
+          case PUBSUB -> new ChannelHints(this, false);
           case STREAM -> new StreamHints(this);
           case NONE -> HintCarrier.none();
         };
@@ -143,69 +113,17 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
 
   /** Tells a node that was added later what is known. */
   void welcome() {
-    if (areKnown()) {
-      review(List.of(), true);
+    if (links.topology() != null) {
+      shares.review(List.of(), true);
     }
   }
 
-  /** Adds a node that the masters serve. */
-  Share add(LockNode self, int node, NodeContext its) {
-    if (!its.maxLeaseTime().equals(context.maxLeaseTime())
-        || its.restartGuard() != context.restartGuard()
-        || !its.keyPrefix().equals(context.keyPrefix())) {
-      throw new IllegalArgumentException(
-          self.name() + ": the nodes of one spread cluster must belong to one client");
-    }
-    Share share = new Share(self, spread, node, its.listener(), time.nanos());
-    synchronized (lock) {
-      shares.add(share);
-    }
-    return share;
+  MasterLinks links() {
+    return links;
   }
 
-  /** Closes a node; the others stay. Returns whether it was the last one. */
-  boolean close(Share share) {
-    boolean done;
-    synchronized (lock) {
-      done = share.close(time.nanos());
-    }
-    if (done) {
-      share.tellStatus();
-    }
-    return shares.stream().allMatch(Share::isClosed);
-  }
-
-  /**
-   * Why this node's vote on the name in this slot must not count: its master votes for another node
-   * already. Null if it may count.
-   */
-  @Nullable String secondVote(Share share, int slot) {
-    Topology known = topology;
-    int sharer = sharingAllowed ? -1 : share.sharer(slot, known);
-    if (sharer < 0) {
-      return null;
-    }
-    return "slot "
-        + slot
-        + " is on master "
-        + masterOf(slot).orElse("?")
-        + ", which has slot "
-        + (slot - spread.first(share.node()) + spread.first(sharer))
-        + " of the same name too: one master must not have two votes";
-  }
-
-  boolean isClosed() {
-    return closed;
-  }
-
-  /** Whether the client has received a topology. */
-  boolean areKnown() {
-    return topology != null;
-  }
-
-  /** Whether this is still the link to a master, according to the current topology. */
-  boolean include(MasterLink link) {
-    return links.containsValue(link);
+  Shares shares() {
+    return shares;
   }
 
   HintCarrier hints() {
@@ -221,77 +139,10 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
     return confirmation;
   }
 
-  /**
-   * The address of the master that serves a slot according to the current topology; empty if none
-   * is known.
-   */
-  Optional<String> masterOf(int slot) {
-    Topology known = topology;
-    Topology.Server owner = known == null ? null : known.owner(slot);
-    if (owner == null) {
-      return Optional.empty();
-    }
-    MasterLink link = links.get(owner.key());
-    return Optional.of((link == null ? owner.endpoints().get(0) : link.address()).toString());
-  }
-
-  /** The identity of the whole cluster; empty before the first master was probed. */
-  Optional<NodeIdentity> identity() {
-    return identity(links.values());
-  }
-
-  /** The identity of a node: that of the cluster, with what its masters report. */
-  Optional<NodeIdentity> identity(Share share) {
-    return identity(linksOf(share));
-  }
-
-  private Optional<NodeIdentity> identity(Collection<MasterLink> some) {
-    Topology known = topology;
-    if (known == null) {
-      return Optional.empty();
-    }
-    List<NodeIdentity> masters = new ArrayList<>();
-    for (MasterLink link : some) {
-      NodeIdentity one = link.known();
-      if (one != null) {
-        masters.add(one);
-      }
-    }
-    return ClusterIdentity.of(known.clusterId(), masters);
-  }
-
-  /** The same, after each master of the node was probed again. */
-  CompletionStage<Optional<NodeIdentity>> probe(Share share) {
-    CompletableFuture<?>[] probes =
-        linksOf(share).stream()
-            .map(link -> link.probeAgain().toCompletableFuture())
-            .toArray(CompletableFuture<?>[]::new);
-    return CompletableFuture.allOf(probes).thenApply(done -> identity(share));
-  }
-
-  /** The links to the masters of the slots of this node, as far as they are known. */
-  private List<MasterLink> linksOf(Share share) {
-    List<MasterLink> its = new ArrayList<>();
-    Topology known = topology;
-    if (known != null) {
-      for (Topology.Server master : known.masters()) {
-        MasterLink link = links.get(master.key());
-        if (link != null && known.servesAny(master, share.firstSlot(), share.lastSlot())) {
-          its.add(link);
-        }
-      }
-    }
-    return its;
-  }
-
   void close() {
-    List<MasterLink> all;
-    synchronized (lock) {
-      if (closed) {
-        return;
-      }
-      closed = true;
-      all = new ArrayList<>(links.values());
+    List<MasterLink> all = links.close();
+    if (all == null) {
+      return;
     }
     hints.close();
     if (confirmation != null) {
@@ -306,115 +157,29 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
     return resources.areQuiet();
   }
 
-  // The links.
-
-  /** The link to the master of a slot; null if no master is known to serve it. */
-  @Override
-  public @Nullable MasterLink linkOf(int slot) {
-    Topology known = topology;
-    Topology.Server owner = known == null ? null : known.owner(slot);
-    return owner == null || closed ? null : linkTo(owner);
-  }
-
-  /** The links to the masters that are known to serve slots of this node, in their order. */
-  List<MasterLink> serving(Share share) {
-    Topology known = topology;
-    return known == null || closed
-        ? List.of()
-        : known.masters().stream()
-            .filter(master -> known.servesAny(master, share.firstSlot(), share.lastSlot()))
-            .map(this::linkTo)
-            .toList();
-  }
-
-  /**
-   * Returns the link to the server with this endpoint, and creates it if there is none: a
-   * redirection may name a new master.
-   */
-  MasterLink linkTo(Address address) {
-    return linkTo(serverAt(address));
-  }
-
-  private Topology.Server serverAt(Address address) {
-    Topology known = topology;
-    return known == null ? new Topology.Server("", List.of(address)) : known.serverAt(address);
-  }
-
-  private MasterLink linkTo(Topology.Server server) {
-    MasterLink link = links.get(server.key());
-    if (link != null) {
-      return link;
-    }
-    boolean fresh;
-    synchronized (lock) {
-      link = links.get(server.key());
-      fresh = link == null && !closed;
-      if (link == null) { // If closed, it is never started and answers each request with an error.
-        link = newLink(server.endpoints().get(0));
-      }
-      if (fresh) {
-        links.put(server.key(), link);
-      }
-    }
-    if (fresh) {
-      link.start(linkContext);
-    }
-    return link;
-  }
-
-  private MasterLink newLink(Address address) {
-    return new MasterLink(address, nodeUri(address), options.lettuce(), resources, time.nanos());
-  }
-
-  /** The seed with this endpoint; otherwise like the seed that reported the topology. */
-  private NodeUri nodeUri(Address address) {
-    for (NodeUri seed : seeds) {
-      RedisURI uri = seed.toRedisUri();
-      if (uri.getPort() == address.port() && address.host().equalsIgnoreCase(uri.getHost())) {
-        return seed;
-      }
-    }
-    RedisURI like = model.toRedisUri();
-    like.setHost(address.host());
-    like.setPort(address.port());
-    return NodeUri.of(like);
-  }
+  // The topology.
 
   /** A master reported that another master serves the slot. */
   void moved(int slot, Address to) {
-    Topology.Server server = serverAt(to);
-    Topology before = topology;
-    if (quarantinePromoted && before != null && before.isReplica(server.nodeId())) {
-      linkTo(server);
-      bar(server); // Before any request finds it through the topology.
-    }
-    synchronized (lock) {
-      Topology known = topology;
-      Topology.Server owner = known == null ? null : known.owner(slot);
-      if (known != null && (owner == null || !owner.isAt(to))) {
-        topology = known.with(slot, known.serverAt(to));
-      }
-    }
+    links.moved(slot, to);
     watch.refresh();
   }
 
-  // The topology.
-
   @Override
   public List<MasterLink> connected() {
-    return links.values().stream().filter(MasterLink::usable).toList();
+    return links.all().stream().filter(MasterLink::usable).toList();
   }
 
   @Override
   public List<NodeUri> others(int maxReplicas) {
-    List<NodeUri> others = new ArrayList<>(seeds);
-    Topology known = topology;
+    List<NodeUri> others = new ArrayList<>(seeds.all());
+    Topology known = links.topology();
     if (known != null) {
       List<Topology.Server> replicas = new ArrayList<>(known.replicas());
       Collections.shuffle(replicas);
       replicas.stream()
           .limit(maxReplicas)
-          .map(replica -> nodeUri(replica.endpoints().get(0)))
+          .map(replica -> seeds.uriOf(replica.endpoints().get(0)))
           .filter(uri -> others.stream().noneMatch(other -> other.name().equals(uri.name())))
           .forEach(others::add);
     }
@@ -422,81 +187,42 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
   }
 
   @Override
-  public ThreadSharingClient client() {
-    return side.client();
-  }
-
-  @Override
-  public RedisURI dressed(NodeUri uri) {
-    return side.dress(uri.toRedisUri());
-  }
-
-  @Override
   public boolean isOutdated(Topology next) {
-    Topology known = topology;
-    return known != null && next.isOlderThan(known);
+    return links.isOutdated(next);
   }
 
   @Override
   public boolean isSettled() {
-    return links.values().stream().allMatch(MasterLink::usable);
+    return links.all().stream().allMatch(MasterLink::usable);
   }
 
   @Override
   public void unknown(Throwable failure) {
-    boolean first;
-    synchronized (lock) {
-      first = !troubled;
-      troubled = true;
-      if (topology == null) {
-        String cause = "the cluster does not report its topology: " + Failures.message(failure);
-        shares.forEach(share -> share.unknown(cause));
-      }
+    String cause = "the cluster does not report its topology: " + Failures.message(failure);
+    if (links.topology() == null) {
+      shares.unknown(cause);
     }
-    if (first) {
-      log.warn(
-          "{}: the cluster does not report its topology: {}; retrying",
-          name,
-          Failures.message(failure));
+    if (!troubled) {
+      log.warn("{}: {}; retrying", name, cause);
     }
+    troubled = true;
   }
 
   @Override
   public boolean adopt(Topology next, long sinceNanos, @Nullable NodeUri from) {
-    List<MasterLink> gone = new ArrayList<>();
-    List<MasterLink> made = new ArrayList<>();
-    List<Topology.Server> promoted;
-    boolean changed;
-    synchronized (lock) {
-      if (closed) {
-        return false;
-      }
-      if (from != null && seeds.contains(from)) {
-        model = from;
-      }
-      Topology before = topology;
-      changed = before == null || !before.serves(next);
-      promoted = before == null || !quarantinePromoted ? List.of() : next.promotedSince(before);
-      promoted.forEach(this::bar); // Before any request finds it through the topology.
-      topology = before == null ? next : next.after(before);
-      troubled = false;
-      next.masters().forEach(master -> keep(master, gone, made));
-      promoted.forEach(this::bar); // The links that were just made.
-      for (Map.Entry<String, MasterLink> entry : new ArrayList<>(links.entrySet())) {
-        // Keep a link that a redirection created after this topology was requested.
-        if (!next.hasMaster(entry.getKey()) && entry.getValue().createdNanos() - sinceNanos < 0) {
-          links.remove(entry.getKey());
-          gone.add(entry.getValue());
-        }
-      }
+    MasterLinks.Change change = links.adopt(next, sinceNanos, from);
+    if (change == null) {
+      return false;
     }
-    for (Topology.Server master : promoted) {
-      log.info("{}: {} was promoted and does not vote for {}", name, master, quarantine());
-      MasterLink barred = links.get(master.key());
+    troubled = false;
+    for (Topology.Server master : change.promoted()) {
+      log.info("{}: {} was promoted and does not vote for {}", name, master, quarantine);
+      MasterLink barred = links.linkOrNull(master);
       if (barred != null) { // Wake waiters when the quarantine is over.
-        time.schedule(() -> onAllInvalidated(barred), quarantine().toNanos());
+        time.schedule(() -> onAllInvalidated(barred), quarantine.toNanos());
       }
     }
+    List<MasterLink> gone = change.gone();
     if (!gone.isEmpty()) {
       log.info("{}: these servers are no longer masters, or have another address: {}", name, gone);
     }
@@ -506,128 +232,23 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
         confirmation.forget(link.address());
       }
     }
-    made.forEach(link -> link.start(linkContext));
-    if (changed) {
-      sharedVotes.onTopology(next);
+    change.made().forEach(link -> link.start(linkContext));
+    if (change.served()) {
+      shares.onTopology(next);
     }
-    review(gone, changed);
-    if (changed) {
+    shares.review(gone, change.served());
+    if (change.served()) {
       hints.onTopology();
     }
-    return changed;
-  }
-
-  private Duration quarantine() {
-    return context.maxLeaseTime().plusSeconds(2);
-  }
-
-  /** Keeps a promoted master, if there is a link to it, from granting for the longest lease. */
-  private void bar(Topology.Server promoted) {
-    MasterLink link = links.get(promoted.key());
-    if (link != null) {
-      link.barUntil(time.nanos() + quarantine().toNanos());
-    }
-  }
-
-  /**
-   * Keeps, makes or replaces the link to a master. A connection that works is kept, whatever the
-   * name of the server is now. A link that has never worked tries the other endpoints in turn: a
-   * name that the cluster announces may not resolve here. Called under the lock.
-   */
-  private void keep(Topology.Server master, List<MasterLink> gone, List<MasterLink> made) {
-    List<Address> endpoints = master.endpoints();
-    MasterLink link = links.get(master.key());
-    if (link == null) { // A redirection may have named the server before its id was known.
-      for (Address endpoint : endpoints) {
-        link = links.remove(new Topology.Server("", List.of(endpoint)).key());
-        if (link != null) {
-          links.put(master.key(), link);
-          return;
-        }
-      }
-      link = newLink(endpoints.get(0));
-    } else {
-      int used = endpoints.indexOf(link.address());
-      boolean hopeless = !link.hasWorked() && time.nanos() - link.createdNanos() > TRY_NANOS;
-      if (link.usable() || (used >= 0 && !(hopeless && endpoints.size() > 1))) {
-        return;
-      }
-      gone.add(link);
-      MasterLink other = newLink(endpoints.get((used + 1) % endpoints.size()));
-      other.barLike(link);
-      link = other;
-    }
-    links.put(master.key(), link);
-    made.add(link);
-  }
-
-  // The states of the nodes.
-
-  /**
-   * Computes the states of the nodes.
-   *
-   * @param lost the links whose earlier replies no longer count
-   * @param changed whether the listeners are called even if the state is the same
-   */
-  private void review(List<MasterLink> lost, boolean changed) {
-    NodeIdentity known = identity().orElse(null);
-    // The nodes of one cluster are one cluster to the client: the first of them answers for all.
-    String refusal = known == null || shares.isEmpty() ? null : shares.get(0).objectionTo(known);
-    for (Share share : shares) {
-      String objection = refusal == null ? sharedVotes.objection(share.node()) : refusal;
-      boolean told;
-      synchronized (lock) {
-        boolean loses = !lost.isEmpty() && affects(lost, share);
-        boolean other = assess(share, objection, loses);
-        told = !closed && !share.isClosed() && (changed || loses || other);
-      }
-      if (told) {
-        share.tellStatus();
-      }
-    }
-    lost.stream()
-        .filter(link -> !include(link))
-        .forEach(link -> shares.forEach(share -> share.forget(link)));
-  }
-
-  /** Whether replies of these links may be votes of the node. */
-  private boolean affects(List<MasterLink> some, Share share) {
-    Topology known = topology;
-    return some.stream()
-        .anyMatch(
-            link ->
-                include(link)
-                    ? share.uses(link, serverOf(link), known)
-                    : share.hasVoteOf(link)); // No longer a master: only what it did counts.
-  }
-
-  /** The server of this link; null if it is not known as a master. */
-  private Topology.@Nullable Server serverOf(MasterLink link) {
-    Topology known = topology;
-    if (known != null) {
-      for (Topology.Server master : known.masters()) {
-        if (links.get(master.key()) == link) {
-          return master;
-        }
-      }
-    }
-    return null;
-  }
-
-  private boolean assess(Share share, @Nullable String objection, boolean lost) {
-    List<ClusterStatus.Part> parts = new ArrayList<>();
-    for (MasterLink link : linksOf(share)) {
-      parts.add(new ClusterStatus.Part(link.name(), link.status()));
-    }
-    boolean before = share.waitsForOthers();
-    boolean changed = share.assess(parts, objection, lost, time.nanos());
-    if (share.waitsForOthers() && !before) {
-      time.schedule(() -> review(List.of(), false), ClusterStatus.GRACE.toNanos());
-    }
-    return changed;
+    return change.served();
   }
 
   // Access for hint carriers and confirmations.
+
+  @Override
+  public @Nullable MasterLink linkOf(int slot) {
+    return links.linkOf(slot);
+  }
 
   @Override
   public ThreadSharingClient sideClient() {
@@ -636,7 +257,7 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
 
   @Override
   public RedisURI uriOf(Address address) {
-    return side.dress(nodeUri(address).toRedisUri());
+    return side.dress(seeds.uriOf(address).toRedisUri());
   }
 
   @Override
@@ -646,7 +267,7 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
 
   @Override
   public void mayBeFree(String lockKey) {
-    ofKey(lockKey, share -> share.tellReleased(lockKey));
+    shares.ofKey(lockKey, share -> share.tellReleased(lockKey));
   }
 
   @Override
@@ -654,41 +275,20 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
     return time;
   }
 
-  private void ofKey(String key, Consumer<Share> then) {
-    int node = spread.nodeOf(key);
-    for (Share share : shares) {
-      if (share.node() == node) {
-        then.accept(share);
-      }
-    }
-  }
-
-  private void ofLink(MasterLink link, Consumer<Share> then) {
-    List<MasterLink> one = List.of(link);
-    for (Share share : shares) {
-      if (affects(one, share)) {
-        then.accept(share);
-      }
-    }
-  }
-
   // Events of the links.
 
   @Override
   public void onStatus(LockNode node) {
     MasterLink link = (MasterLink) node;
-    boolean lost;
     boolean usable = link.usable();
-    synchronized (lock) {
-      if (closed || !links.containsValue(link)) {
-        return;
-      }
-      lost = link.takeLoss();
+    if (links.isClosed() || !links.include(link)) {
+      return;
     }
+    boolean lost = link.takeLoss();
     if (!usable) {
       watch.refresh();
     }
-    review(lost ? List.of(link) : List.of(), usable);
+    shares.review(lost ? List.of(link) : List.of(), usable);
     if (usable) {
       if (confirmation != null) {
         confirmation.prepare(link.address());
@@ -699,7 +299,8 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
 
   @Override
   public void onClock(LockNode node, long nodeMicros, long sentNanos, long answeredNanos) {
-    ofLink((MasterLink) node, share -> share.tellClock(nodeMicros, sentNanos, answeredNanos));
+    shares.ofLink(
+        (MasterLink) node, share -> share.tellClock(nodeMicros, sentNanos, answeredNanos));
   }
 
   @Override
@@ -707,12 +308,12 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
     if (key.endsWith(EncodedRequest.FREED)) {
       hints.onInvalidated((MasterLink) node, key);
     } else {
-      ofKey(key, share -> share.tellInvalidated(key));
+      shares.ofKey(key, share -> share.tellInvalidated(key));
     }
   }
 
   @Override
   public void onAllInvalidated(LockNode node) {
-    ofLink((MasterLink) node, Share::tellAllInvalidated);
+    shares.ofLink((MasterLink) node, Share::tellAllInvalidated);
   }
 }

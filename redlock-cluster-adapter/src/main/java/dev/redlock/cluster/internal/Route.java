@@ -180,7 +180,7 @@ final class Route implements ReplyHandler {
           redirect(requireNonNull(redirection.to()), true, error.message());
         } else {
           // The master to ask may be new: connect before the first step needs it.
-          var unused = masters.linkTo(requireNonNull(redirection.to()));
+          var unused = masters.links().linkTo(requireNonNull(redirection.to()));
           split(error.message());
         }
       }
@@ -209,7 +209,7 @@ final class Route implements ReplyHandler {
       again(answer);
       return;
     }
-    ask(masters.linkTo(to), withAsking);
+    ask(masters.links().linkTo(to), withAsking);
   }
 
   /** Looks up the master again after a pause, or ends the way if the deadline has passed. */

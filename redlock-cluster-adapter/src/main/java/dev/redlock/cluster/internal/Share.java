@@ -42,12 +42,12 @@ final class Share {
 
   private record Translated(LockKeys keys, LockKeys own) {}
 
-  /** Written under the lock of {@link Masters}, read by any thread. */
+  /** Written under the lock of {@link Shares}, read by any thread. */
   private volatile NodeStatus status;
 
   private volatile boolean closed;
 
-  // Guarded by the lock of Masters.
+  // Guarded by the lock of Shares.
   private final ClusterStatus whole = new ClusterStatus();
 
   /**
@@ -167,7 +167,7 @@ final class Share {
     voters.remove(link);
   }
 
-  // The status. Called under the lock of Masters.
+  // The status. Called under the lock of Shares.
 
   /** Computes the status; returns whether it has changed. */
   boolean assess(List<Part> parts, @Nullable String objection, boolean lost, long nowNanos) {

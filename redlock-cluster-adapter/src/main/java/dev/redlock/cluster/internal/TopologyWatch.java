@@ -1,7 +1,6 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.lettuce.internal.NodeUri;
-import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -45,10 +44,6 @@ final class TopologyWatch {
     /** The servers that may be asked over a new connection. */
     List<NodeUri> others(int maxReplicas);
 
-    ThreadSharingClient client();
-
-    RedisURI dressed(NodeUri uri);
-
     /** Whether this topology is older than the known one. */
     boolean isOutdated(Topology topology);
 
@@ -68,6 +63,7 @@ final class TopologyWatch {
   }
 
   private final Cluster cluster;
+  private final SideClient side;
   private final Time time;
   private final long periodNanos;
   private final long patienceNanos;
@@ -85,8 +81,9 @@ final class TopologyWatch {
    * @param patienceNanos how long connected masters may take to answer; the others have four times
    *     as long, for connecting too
    */
-  TopologyWatch(Cluster cluster, Time time, long periodNanos, long patienceNanos) {
+  TopologyWatch(Cluster cluster, SideClient side, Time time, long periodNanos, long patienceNanos) {
     this.cluster = cluster;
+    this.side = side;
     this.time = time;
     this.periodNanos = periodNanos;
     this.patienceNanos = patienceNanos;
@@ -201,11 +198,10 @@ final class TopologyWatch {
     }
 
     private void connect(NodeUri server) {
-      RedisURI uri = cluster.dressed(server);
+      RedisURI uri = side.dress(server.toRedisUri());
       CompletionStage<StatefulRedisConnection<byte[], byte[]>> connecting;
       try {
-        connecting =
-            cluster.client().connect(made -> made.connectAsync(ByteArrayCodec.INSTANCE, uri));
+        connecting = side.client().connect(made -> made.connectAsync(ByteArrayCodec.INSTANCE, uri));
       } catch (RuntimeException e) {
         answered(null, e, server);
         return;

@@ -29,7 +29,7 @@ class SweepTest {
 
   @Test
   void subscriptions_watchedAgainWhileTheSweepRemovesThem_stay() throws Exception {
-    PubSubHints hints = new PubSubHints(cluster, true);
+    ChannelHints hints = new ChannelHints(cluster, true);
     assertThat(sweptWhileWatchedAgain(hints, "subscriptions")).containsKey(KEY);
   }
 
@@ -41,7 +41,7 @@ class SweepTest {
 
   @Test
   void subscriptions_thatNoCallerWatches_areRemoved() throws Exception {
-    PubSubHints hints = new PubSubHints(cluster, true);
+    ChannelHints hints = new ChannelHints(cluster, true);
     assertThat(swept(hints, "subscriptions", () -> {})).isEmpty();
   }
 

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The work per name is bounded in both directions, whatever other members send. Outgoing hints
  * of one name are merged within {@value #MERGE_MILLIS} ms; incoming hints are limited by {@link
- * WakeUps}.
+ * HintThrottle}.
  */
 public final class BusHints implements ReleaseHints {
   private static final long MERGE_MILLIS = 5;
@@ -46,7 +46,7 @@ public final class BusHints implements ReleaseHints {
    */
   private final Map<String, Integer> waiting = new ConcurrentHashMap<>();
 
-  private final Interests interests = new Interests();
+  private final BusWaiters waiters = new BusWaiters();
 
   // Confined to the event loop.
 
@@ -56,7 +56,7 @@ public final class BusHints implements ReleaseHints {
   /** Name to the hint that is not sent yet; null while the name only pauses. */
   private final Map<String, @Nullable BusHint> outgoing = new HashMap<>();
 
-  private final Map<String, WakeUps> wakeUps = new HashMap<>();
+  private final Map<String, HintThrottle> throttles = new HashMap<>();
   private boolean sweeping;
   private @Nullable Receiver receiver;
   private boolean closed;
@@ -102,7 +102,7 @@ public final class BusHints implements ReleaseHints {
         sweepLater();
       }
       // The release may come before the message has arrived: ask again a little later.
-      expectWakeUps(name);
+      expectHints(name);
     }
   }
 
@@ -117,7 +117,7 @@ public final class BusHints implements ReleaseHints {
     }
     String name = hint.name();
     if (waiting.containsKey(name)) {
-      if (expectWakeUps(name).hint()) {
+      if (expectHints(name).hint()) {
         wake(name);
       }
     } else if (interested.remove(name)) {
@@ -125,28 +125,28 @@ public final class BusHints implements ReleaseHints {
     }
   }
 
-  private WakeUps expectWakeUps(String name) {
-    WakeUps known = wakeUps.get(name);
+  private HintThrottle expectHints(String name) {
+    HintThrottle known = throttles.get(name);
     if (known == null) {
-      known = new WakeUps();
-      wakeUps.put(name, known);
+      known = new HintThrottle();
+      throttles.put(name, known);
       tickLater(name, known);
     }
     known.restart();
     return known;
   }
 
-  private void tickLater(String name, WakeUps ups) {
+  private void tickLater(String name, HintThrottle throttle) {
     bus.later(
-        WakeUps.TICK_MILLIS,
+        HintThrottle.TICK_MILLIS,
         () -> {
-          if (ups.tick()) {
+          if (throttle.tick()) {
             wake(name);
           }
-          if (ups.isOver() || closed || !waiting.containsKey(name)) {
-            wakeUps.remove(name);
+          if (throttle.isOver() || closed || !waiting.containsKey(name)) {
+            throttles.remove(name);
           } else {
-            tickLater(name, ups);
+            tickLater(name, throttle);
           }
         });
   }
@@ -167,10 +167,10 @@ public final class BusHints implements ReleaseHints {
       return;
     }
     if (said.type() == BusHint.Type.WAITING) {
-      interests.add(said.name(), said.to(), nowMillis() + FORGET_MILLIS);
+      waiters.add(said.name(), said.to(), nowMillis() + FORGET_MILLIS);
       sweepLater();
     } else if (said.type() == BusHint.Type.IDLE) {
-      interests.remove(said.name(), said.to());
+      waiters.remove(said.name(), said.to());
     }
   }
 
@@ -181,7 +181,7 @@ public final class BusHints implements ReleaseHints {
     }
     BusHint.Type type = ended.reason() == Reason.LOST ? BusHint.Type.LOST : BusHint.Type.RELEASED;
     for (String name : ended.names()) {
-      if (interests.contains(name)) {
+      if (waiters.contains(name)) {
         send(BusHint.ended(type, name, ended.token()));
       }
     }
@@ -189,7 +189,7 @@ public final class BusHints implements ReleaseHints {
 
   @Override
   public void invalidated(String name) {
-    if (bridging && interests.contains(name)) {
+    if (bridging && waiters.contains(name)) {
       send(BusHint.ended(BusHint.Type.HINT, name, 0));
     }
   }
@@ -208,7 +208,7 @@ public final class BusHints implements ReleaseHints {
 
   private void sendNow(BusHint hint) {
     String name = hint.name();
-    for (String to : interests.of(name)) {
+    for (String to : waiters.of(name)) {
       bus.send(to, hint.toJson(System.currentTimeMillis()));
     }
     outgoing.put(name, null);
@@ -236,14 +236,14 @@ public final class BusHints implements ReleaseHints {
     if (closed) {
       return;
     }
-    interests.expire(nowMillis());
+    waiters.expire(nowMillis());
     interested.removeIf(
         name -> {
           boolean over = !waiting.containsKey(name);
           publish(over ? BusHint.Type.IDLE : BusHint.Type.WAITING, name);
           return over;
         });
-    if (!interested.isEmpty() || !interests.isEmpty()) {
+    if (!interested.isEmpty() || !waiters.isEmpty()) {
       sweepLater();
     }
   }

@@ -47,7 +47,7 @@ public final class Clients {
     RedlockOptions o = new RedlockOptions(requireNonNull(options, "options"));
     o.lockOptions();
     o.guard();
-    ColdStart cold = new ColdStart();
+    ColdThread cold = new ColdThread();
     DefaultVertxRedlock client =
         new DefaultVertxRedlock(
             vertx,
@@ -81,7 +81,7 @@ public final class Clients {
       if (o.getEventAddress() != null) {
         builder.listener(new BusEvents(vertx, o));
       }
-      Nodes.of(o).forEach(builder::nodes);
+      ConfiguredNodes.of(o).forEach(builder::nodes);
       customizer.accept(builder);
       return new Built(builder.build(), time);
     } catch (RuntimeException | Error e) {
@@ -96,7 +96,7 @@ public final class Clients {
         new DefaultVertxRedlock(
             requireNonNull(vertx, "vertx"),
             CompletableFuture.completedFuture(new Built(requireNonNull(redlock, "redlock"), null)),
-            new ColdStart(),
+            new ColdThread(),
             new RedlockOptions().getCloseGraceMillis());
     client.joinVertx();
     return client;

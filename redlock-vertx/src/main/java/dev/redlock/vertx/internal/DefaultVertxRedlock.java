@@ -1,5 +1,7 @@
 package dev.redlock.vertx.internal;
 
+import static dev.redlock.vertx.internal.GiveUps.NEVER;
+
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseLostException;
@@ -15,12 +17,9 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.WeakHashMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -41,25 +40,13 @@ import org.slf4j.LoggerFactory;
 public final class DefaultVertxRedlock implements VertxRedlock {
   private static final Logger log = LoggerFactory.getLogger(VertxRedlock.class);
 
-  /** What calls without a way to give up pass. */
-  private static final Future<?> NEVER = Promise.promise().future();
-
   private final Vertx vertx;
-  private final CompletableFuture<Clients.Built> building;
-  private final ColdStart cold;
+  private final StartingClient client;
+  private final ColdThread cold;
   private final long closeGraceMillis;
-
-  /**
-   * The client, once its first call was answered: its classes are loaded, so that calls may run on
-   * event loops. Written by the cold thread, read by every call.
-   */
-  private volatile @Nullable Redlock warm;
+  private final GiveUps giveUps = new GiveUps();
 
   private final Map<Inside.Owner, Scope> scopes = new ConcurrentHashMap<>();
-
-  /** By the future with which callers give up: what it ends. Goes with that future. */
-  private final Map<Future<?>, Set<Runnable>> endings =
-      Collections.synchronizedMap(new WeakHashMap<>());
 
   /** Set once, by the first call of close. */
   private final AtomicReference<@Nullable Promise<Void>> closing = new AtomicReference<>();
@@ -69,17 +56,12 @@ public final class DefaultVertxRedlock implements VertxRedlock {
   DefaultVertxRedlock(
       Vertx vertx,
       CompletableFuture<Clients.Built> building,
-      ColdStart cold,
+      ColdThread cold,
       long closeGraceMillis) {
     this.vertx = vertx;
-    this.building = building;
+    client = new StartingClient(building, cold);
     this.cold = cold;
     this.closeGraceMillis = closeGraceMillis;
-    building.exceptionally(
-        failure -> {
-          log.error("the lock client could not be built; all its calls fail", cause(failure));
-          return null;
-        });
   }
 
   /**
@@ -105,20 +87,17 @@ public final class DefaultVertxRedlock implements VertxRedlock {
     if (closing.get() != null) {
       return Inside.failed(vertx, new RedlockClosedException());
     }
-    return Inside.onCaller(
-        vertx,
-        building.thenComposeAsync(built -> built.redlock().operations().ready(), cold),
-        DefaultVertxRedlock::cause);
+    return Inside.onCaller(vertx, client.ready(), DefaultVertxRedlock::cause);
   }
 
   @Override
   public Future<VertxLease> acquire(String name, Duration wait) {
-    return acquire(wait, NEVER, false, client -> client.lock(given(name, "name")));
+    return acquire(wait, NEVER, false, redlock -> redlock.lock(given(name, "name")));
   }
 
   @Override
   public Future<VertxLease> acquire(List<String> names, Duration wait) {
-    return acquire(wait, NEVER, false, client -> client.lock(given(names, "names")));
+    return acquire(wait, NEVER, false, redlock -> redlock.lock(given(names, "names")));
   }
 
   @Override
@@ -133,7 +112,7 @@ public final class DefaultVertxRedlock implements VertxRedlock {
         wait,
         giveUp,
         false,
-        client -> client.lock(given(names, "names"), given(options, "options")));
+        redlock -> redlock.lock(given(names, "names"), given(options, "options")));
   }
 
   private Future<VertxLease> acquire(
@@ -142,13 +121,14 @@ public final class DefaultVertxRedlock implements VertxRedlock {
     return ask(
             giveUp,
             ofBody,
-            client -> {
+            redlock -> {
               Duration patience = given(wait, "wait");
-              if (warm == null && !patience.isNegative()) { // Building the client took its time.
+              if (!client.isWarm()
+                  && !patience.isNegative()) { // Building the client took its time.
                 Duration left = patience.minusNanos(System.nanoTime() - asked);
                 patience = left.isNegative() ? Duration.ZERO : left;
               }
-              return lock.apply(client).acquireAsync(patience);
+              return lock.apply(redlock).acquireAsync(patience);
             },
             Optional::of)
         .map(Optional::orElseThrow);
@@ -157,7 +137,10 @@ public final class DefaultVertxRedlock implements VertxRedlock {
   @Override
   public Future<Optional<VertxLease>> tryAcquire(String name) {
     return ask(
-        NEVER, false, client -> client.lock(given(name, "name")).tryAcquireAsync(), lease -> lease);
+        NEVER,
+        false,
+        redlock -> redlock.lock(given(name, "name")).tryAcquireAsync(),
+        lease -> lease);
   }
 
   private static <T> T given(@Nullable T argument, String what) {
@@ -183,26 +166,18 @@ public final class DefaultVertxRedlock implements VertxRedlock {
     CompletableFuture<A> asked;
     try {
       given(giveUp, "giveUp");
-      asked = submit(question, answer);
+      asked = client.ask(question, result -> answer.apply(result).ifPresent(Lease::releaseAsync));
     } catch (RuntimeException e) {
       return Inside.failed(vertx, e);
     }
     Promise<Optional<VertxLease>> promise = Inside.promise(context);
     Runnable cancel = () -> asked.cancel(false);
     scope.ask(cancel);
-    Set<Runnable> ended = giveUp == NEVER ? Set.of() : endedBy(giveUp);
-    if (giveUp != NEVER) {
-      ended.add(cancel);
-      if (giveUp.isComplete()) { // Its handler may have run before.
-        cancel.run();
-      }
-    }
+    giveUps.add(giveUp, cancel);
     asked.whenComplete(
         (result, failure) -> {
           scope.answered(cancel);
-          if (giveUp != NEVER) {
-            ended.remove(cancel);
-          }
+          giveUps.remove(giveUp, cancel);
           if (failure == null) {
             deliver(scope, context, promise, giveUp, ofBody, answer.apply(result));
           } else if (failure instanceof CancellationException && giveUp.isComplete()) {
@@ -212,66 +187,6 @@ public final class DefaultVertxRedlock implements VertxRedlock {
           }
         });
     return promise.future();
-  }
-
-  /**
-   * The questions that the future of a caller ends. One handler serves all of them: a future can
-   * live for long, and a handler cannot be removed.
-   */
-  private Set<Runnable> endedBy(Future<?> giveUp) {
-    return endings.computeIfAbsent(
-        giveUp,
-        future -> {
-          Set<Runnable> all = ConcurrentHashMap.newKeySet();
-          future.onComplete(given -> all.forEach(Runnable::run));
-          return all;
-        });
-  }
-
-  /** Asks at once, or on the cold thread when the client is built. */
-  private <A> CompletableFuture<A> submit(
-      Function<Redlock, CompletableFuture<A>> question, Function<A, Optional<Lease>> answer) {
-    Redlock client = warm;
-    if (client != null) {
-      return question.apply(client);
-    }
-    CompletableFuture<A> asked = new CompletableFuture<>();
-    building.whenCompleteAsync(
-        (built, failure) -> {
-          if (failure != null) {
-            asked.completeExceptionally(failure);
-          } else if (!asked.isDone()) {
-            try {
-              pass(question.apply(built.redlock()), asked, answer);
-            } catch (RuntimeException e) {
-              asked.completeExceptionally(e);
-            }
-          }
-        },
-        cold);
-    return asked;
-  }
-
-  /** Passes the answer on, and a cancellation back. */
-  private <A> void pass(
-      CompletableFuture<A> inner, CompletableFuture<A> asked, Function<A, Optional<Lease>> answer) {
-    inner.whenComplete(
-        (result, failure) -> {
-          if (failure != null) {
-            asked.completeExceptionally(failure);
-          } else {
-            cold.execute(() -> warm = building.join().redlock());
-            if (!asked.complete(result)) {
-              answer.apply(result).ifPresent(Lease::releaseAsync);
-            }
-          }
-        });
-    asked.whenComplete(
-        (result, failure) -> {
-          if (asked.isCancelled()) {
-            inner.cancel(false);
-          }
-        });
   }
 
   private void deliver(
@@ -304,7 +219,7 @@ public final class DefaultVertxRedlock implements VertxRedlock {
     }
   }
 
-  private static Throwable cause(Throwable failure) {
+  static Throwable cause(Throwable failure) {
     if (failure instanceof CancellationException) {
       return undeployed();
     }
@@ -326,7 +241,7 @@ public final class DefaultVertxRedlock implements VertxRedlock {
     if (body == null) {
       return Inside.failed(vertx, new IllegalArgumentException("body must not be null"));
     }
-    return acquire(wait, NEVER, true, client -> client.lock(given(name, "name")))
+    return acquire(wait, NEVER, true, redlock -> redlock.lock(given(name, "name")))
         .compose(lease -> run((DefaultVertxLease) lease, body));
   }
 
@@ -400,22 +315,12 @@ public final class DefaultVertxRedlock implements VertxRedlock {
 
   @Override
   public Redlock redlock() {
-    if (!building.isDone() && Context.isOnEventLoopThread()) {
-      throw new IllegalStateException(
-          "the client is being built, and an event loop must not wait for it: use ready()");
-    }
-    try {
-      return building.join().redlock();
-    } catch (CompletionException e) {
-      throw cause(e) instanceof RuntimeException failure ? failure : e;
-    }
+    return client.redlock();
   }
 
   /** The client itself; empty while it is being built, or if that failed. */
   public Optional<Redlock> built() {
-    return building.isDone() && !building.isCompletedExceptionally()
-        ? Optional.of(building.join().redlock())
-        : Optional.empty();
+    return client.built();
   }
 
   /**
@@ -423,7 +328,7 @@ public final class DefaultVertxRedlock implements VertxRedlock {
    * built.
    */
   public <T> CompletableFuture<T> whenBuilt(Function<Redlock, T> task) {
-    return building.thenApplyAsync(built -> task.apply(built.redlock()), cold);
+    return client.whenBuilt(task);
   }
 
   @Override
@@ -452,7 +357,9 @@ public final class DefaultVertxRedlock implements VertxRedlock {
                 scopesClosed.add(e.getValue().close());
               }
               CompletableFuture.allOf(scopesClosed.toArray(CompletableFuture[]::new))
-                  .whenComplete((done, failure) -> closeClient(mine));
+                  .whenComplete(
+                      (done, failure) ->
+                          client.close(Duration.ofMillis(closeGraceMillis), mine::complete));
             });
     return mine.future();
   }
@@ -474,30 +381,5 @@ public final class DefaultVertxRedlock implements VertxRedlock {
       }
     }
     return Future.join(gone);
-  }
-
-  private void closeClient(Promise<Void> done) {
-    building.whenComplete(
-        (built, failure) -> {
-          LoopTime own = failure == null ? built.time() : null;
-          if (own == null) {
-            done.complete();
-          } else {
-            // close() blocks until holders and nodes have finished, so it must not run on an event
-            // loop.
-            ColdStart.daemon(() -> close(built.redlock(), own, done), "redlock-vertx-close")
-                .start();
-          }
-        });
-  }
-
-  /** Leases and elections that were made through {@link #redlock} may finish too. */
-  private void close(Redlock redlock, LoopTime own, Promise<Void> done) {
-    try {
-      redlock.close(Duration.ofMillis(closeGraceMillis));
-    } finally {
-      done.complete();
-      own.close();
-    }
   }
 }

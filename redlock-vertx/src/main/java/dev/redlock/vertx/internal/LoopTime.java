@@ -28,7 +28,7 @@ final class LoopTime implements Time, Executor, AutoCloseable {
     group =
         new MultiThreadIoEventLoopGroup(
             2,
-            (ThreadFactory) task -> ColdStart.daemon(task, "redlock-vertx"),
+            (ThreadFactory) task -> ColdThread.daemon(task, "redlock-vertx"),
             NioIoHandler.newFactory());
     timers = group.next();
     completions = group.next();

@@ -174,7 +174,7 @@ final class Scope {
       releaseRest(stops);
     } else {
       // A thread and no timer: Vert.x may be closing, and a wrapped client has no timers here.
-      ColdStart.daemon(
+      ColdThread.daemon(
               () -> {
                 awaitBodies(all(bodies));
                 releaseRest(stops);

@@ -10,8 +10,8 @@ final class ShellMutants {
   static final String SOURCE = "S";
 
   private static final String SHELL = "redlock-core/src/main/java/dev/redlock/internal/";
-  private static final String ELECTION =
-      "integrations/election/src/main/java/dev/redlock/election/Election.java";
+  private static final String TENURE =
+      "integrations/election/src/main/java/dev/redlock/election/Tenure.java";
 
   private static final List<Mutant> ALL = new ArrayList<>();
 
@@ -149,9 +149,9 @@ final class ShellMutants {
     shellMutant(
         "an election releases its lease before its work has stopped",
         new Mutant.Edit(
-            ELECTION,
-            "    arm(config.stopTimeout().toNanos(), () -> stopTimedOut(t));\n    user.execute(",
-            "    release(t);\n    user.execute("));
+            TENURE,
+            "    timer.arm(config.stopTimeout().toNanos(), this::stopTimedOut);\n    queue.call(",
+            "    release();\n    queue.call("));
     shellMutant(
         "the first of several unlocks releases a reentrant lock",
         shell("ReentrantHolds", "    if (hold.count > 0) {\n      return;\n    }\n", ""));

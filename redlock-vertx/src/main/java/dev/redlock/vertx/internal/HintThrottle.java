@@ -7,7 +7,7 @@ package dev.redlock.vertx.internal;
  * <p>A hint may overtake the release on its way to a node; the waiter that it wakes is then
  * refused. So the last hint of a name wakes its waiters twice more, after 50 ms and 400 ms.
  */
-final class WakeUps {
+final class HintThrottle {
   static final long TICK_MILLIS = 10;
   private static final int BURST = 20;
   private static final int SECOND_TICKS = 5;

@@ -10,14 +10,19 @@ import java.util.concurrent.TimeUnit;
  * it Lettuce and Netty) and the first calls. An event loop must not wait for that. The thread ends
  * when it is idle.
  */
-final class ColdStart implements Executor {
+final class ColdThread implements Executor {
   private static final long IDLE_MILLIS = 500;
 
   private final ThreadPoolExecutor thread =
       new ThreadPoolExecutor(
-          1, 1, IDLE_MILLIS, TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(), ColdStart::thread);
+          1,
+          1,
+          IDLE_MILLIS,
+          TimeUnit.MILLISECONDS,
+          new LinkedBlockingQueue<>(),
+          ColdThread::thread);
 
-  ColdStart() {
+  ColdThread() {
     thread.allowCoreThreadTimeOut(true);
   }
 
@@ -33,7 +38,7 @@ final class ColdStart implements Executor {
   static Thread daemon(Runnable task, String name) {
     Thread thread = new Thread(null, task, name, 0, false);
     thread.setDaemon(true);
-    thread.setContextClassLoader(ColdStart.class.getClassLoader());
+    thread.setContextClassLoader(ColdThread.class.getClassLoader());
     return thread;
   }
 

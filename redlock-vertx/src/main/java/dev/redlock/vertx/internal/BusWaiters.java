@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Changed on one event loop only; {@link #contains} may be called by any thread.
  */
-final class Interests {
+final class BusWaiters {
   private static final int MAX_NAMES = 10_000;
   private static final int MAX_WAITERS = 1_000;
 

@@ -18,8 +18,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Makes the nodes that the options describe. */
-final class Nodes {
-  private Nodes() {}
+final class ConfiguredNodes {
+  private ConfiguredNodes() {}
 
   static List<LockNode> of(RedlockOptions o) {
     if (o.getNodes().isEmpty()) {

@@ -2,7 +2,6 @@ package dev.redlock.cluster.internal;
 
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.lettuce.internal.Failures;
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateAdapter;
@@ -31,15 +30,10 @@ import org.slf4j.LoggerFactory;
  * subscription, and every 2 s in any case. Each command names channels of one slot, because the
  * server rejects a command over several slots.
  */
-final class PubSubHints implements HintCarrier {
+final class ChannelHints implements HintCarrier {
   private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
   private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(2);
   private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
-
-  /**
-   * How long a subscription outlives its last waiter: a caller that waited is likely to wait again.
-   */
-  private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private final ClusterAccess cluster;
   private final boolean sharded;
@@ -53,57 +47,23 @@ final class PubSubHints implements HintCarrier {
   private boolean soon;
   private boolean closed;
 
-  PubSubHints(ClusterAccess cluster, boolean sharded) {
+  ChannelHints(ClusterAccess cluster, boolean sharded) {
     this.cluster = cluster;
     this.sharded = sharded;
   }
 
-  /** One channel. Guarded by the {@link PubSubHints}, except volatile fields. */
-  private static final class Subscription {
-    private final String lockKey;
-    private final int slot;
-
-    /**
-     * The connection on which the client subscribed, and the one on which the server confirmed it.
-     */
-    private @Nullable SideConnection asked;
-
-    private @Nullable SideConnection confirmed;
-    private boolean everConfirmed;
-
-    /** Written by watch and forget, read by the sweep; 0 while a caller waits. */
-    private volatile long idleSinceNanos;
-
-    /**
-     * The token of this client's newest release of the lock, whose hint is ignored. Written by the
-     * senders.
-     */
-    private volatile String ownToken = "";
-
-    private Subscription(String lockKey, int slot) {
-      this.lockKey = lockKey;
-      this.slot = slot;
-    }
-
-    /** This subscription; null if it has been idle for so long that it ends. */
-    private @Nullable Subscription kept(long now) {
-      long idleSince = idleSinceNanos;
-      return idleSince != 0 && now - idleSince > LINGER_NANOS ? null : this;
-    }
-
-    private String channel() {
-      return lockKey + EncodedRequest.FREED;
-    }
-  }
-
   /** A connection for subscriptions to one master; it may still be in the making. */
-  private static final class SideConnection {
+  static final class SideConnection {
     private final Address address;
     private @Nullable StatefulRedisPubSubConnection<String, String> connection;
     private boolean gone;
 
     private SideConnection(Address address) {
       this.address = address;
+    }
+
+    boolean isUsedFor(@Nullable Address master) {
+      return !gone && address.equals(master);
     }
   }
 
@@ -134,8 +94,7 @@ final class PubSubHints implements HintCarrier {
   public void forget(String lockKey) {
     Subscription known = subscriptions.get(lockKey);
     if (known != null) {
-      long now = cluster.time().nanos();
-      known.idleSinceNanos = now == 0 ? 1 : now;
+      known.idle(cluster.time().nanos());
     }
   }
 
@@ -149,7 +108,7 @@ final class PubSubHints implements HintCarrier {
     return subscriptions.computeIfPresent(
             lockKey,
             (key, known) -> {
-              known.idleSinceNanos = 0;
+              known.revive();
               return known;
             })
         != null;
@@ -159,7 +118,7 @@ final class PubSubHints implements HintCarrier {
   public void releasing(String lockKey, long token) {
     Subscription known = subscriptions.get(lockKey);
     if (known != null) {
-      known.ownToken = Long.toString(token);
+      known.releasing(token);
     }
   }
 
@@ -198,7 +157,7 @@ final class PubSubHints implements HintCarrier {
   }
 
   private @Nullable Address home(Subscription s) {
-    MasterLink link = cluster.linkOf(s.slot);
+    MasterLink link = cluster.linkOf(s.slot());
     return link == null ? null : link.address();
   }
 
@@ -208,7 +167,7 @@ final class PubSubHints implements HintCarrier {
     synchronized (this) {
       long now = cluster.time().nanos();
       for (Subscription s : new ArrayList<>(subscriptions.values())) {
-        if (subscriptions.computeIfPresent(s.lockKey, (key, known) -> known.kept(now)) == null) {
+        if (subscriptions.computeIfPresent(s.lockKey(), (key, known) -> known.kept(now)) == null) {
           unsubscribe(s);
         }
       }
@@ -229,10 +188,9 @@ final class PubSubHints implements HintCarrier {
   private void resubscribe(boolean all) {
     Map<Integer, List<Subscription>> bySlot = new TreeMap<>();
     for (Subscription s : subscriptions.values()) {
-      SideConnection asked = s.asked;
-      boolean there = asked != null && !asked.gone && asked.address.equals(home(s));
-      if (all || !there) {
-        bySlot.computeIfAbsent(s.slot, slot -> new ArrayList<>()).add(s);
+      SideConnection asked = s.asked();
+      if (all || asked == null || !asked.isUsedFor(home(s))) {
+        bySlot.computeIfAbsent(s.slot(), slot -> new ArrayList<>()).add(s);
       }
     }
     bySlot.forEach(this::subscribe);
@@ -253,9 +211,7 @@ final class PubSubHints implements HintCarrier {
       return;
     }
     String[] channels = of.stream().map(Subscription::channel).toArray(String[]::new);
-    for (Subscription s : of) {
-      s.asked = side;
-    }
+    of.forEach(s -> s.ask(side));
     try {
       CompletionStage<Void> asked =
           sharded
@@ -271,23 +227,17 @@ final class PubSubHints implements HintCarrier {
     List<String> uncovered = new ArrayList<>();
     synchronized (this) {
       for (Subscription s : of) {
-        if (s.asked != side) {
+        if (s.asked() != side) {
           continue;
         }
         if (failure != null) {
-          s.asked = null;
-          s.confirmed = null;
+          s.lose();
           continue;
         }
-        MasterLink link = cluster.linkOf(s.slot);
-        // Hints since the refusal, or since the loss of the last subscription, were missed. The
-        // first time, the invalidations of the master cover that gap.
-        boolean covered = !s.everConfirmed && link != null && link.tracks();
-        if (s.confirmed != side && !covered) {
-          uncovered.add(s.lockKey);
+        MasterLink link = cluster.linkOf(s.slot());
+        if (s.confirm(link != null && link.tracks())) {
+          uncovered.add(s.lockKey());
         }
-        s.confirmed = side;
-        s.everConfirmed = true;
       }
       if (failure != null) {
         log.debug("subscribing at {} failed: {}", side.address, Failures.message(failure));
@@ -301,7 +251,7 @@ final class PubSubHints implements HintCarrier {
   }
 
   private void unsubscribe(Subscription s) {
-    SideConnection side = s.asked;
+    SideConnection side = s.asked();
     StatefulRedisPubSubConnection<String, String> connection =
         side == null ? null : side.connection;
     if (connection == null) {
@@ -313,9 +263,8 @@ final class PubSubHints implements HintCarrier {
               ? connection.async().sunsubscribe(s.channel())
               : connection.async().unsubscribe(s.channel());
     } catch (RuntimeException e) {
-      log.debug(
-          "unsubscribing failed: {}",
-          Failures.message(e)); // The connection is gone, and the subscription with it.
+      // The connection is gone, and the subscription with it.
+      log.debug("unsubscribing failed: {}", Failures.message(e));
     }
   }
 
@@ -402,14 +351,11 @@ final class PubSubHints implements HintCarrier {
   }
 
   private void received(String channel, String token) {
-    if (!channel.endsWith(EncodedRequest.FREED)) {
-      return;
-    }
-    String lockKey = channel.substring(0, channel.length() - EncodedRequest.FREED.length());
-    Subscription s = subscriptions.get(lockKey);
+    String lockKey = Subscription.lockKeyOf(channel);
+    Subscription s = lockKey == null ? null : subscriptions.get(lockKey);
     // Also without a waiter: the refusal of a caller may not have arrived yet.
-    if (s != null && !token.equals(s.ownToken)) {
-      cluster.mayBeFree(lockKey);
+    if (s != null && !s.isOwn(token)) {
+      cluster.mayBeFree(s.lockKey());
     }
   }
 
@@ -417,9 +363,8 @@ final class PubSubHints implements HintCarrier {
   private void lost(SideConnection side, String channel) {
     synchronized (this) {
       for (Subscription s : subscriptions.values()) {
-        if (s.asked == side && s.channel().equals(channel)) {
-          s.asked = null;
-          s.confirmed = null;
+        if (s.asked() == side && s.channel().equals(channel)) {
+          s.lose();
           trySoon();
           cluster.topologyDoubtful();
         }

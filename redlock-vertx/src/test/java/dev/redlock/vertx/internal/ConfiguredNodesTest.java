@@ -16,14 +16,14 @@ import javax.net.ssl.X509TrustManager;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class NodesTest {
+class ConfiguredNodesTest {
   @TempDir Path directory;
 
   @Test
   void trustCertificatePath_whoseFileIsReplaced_isReadAtEachConnection() throws Exception {
     Path trust = Files.writeString(directory.resolve("trust.pem"), "not yet a certificate");
     LettuceOptions options =
-        Nodes.lettuce(new RedlockOptions().setTrustCertificatePath(trust.toString()));
+        ConfiguredNodes.lettuce(new RedlockOptions().setTrustCertificatePath(trust.toString()));
     SslOptions ssl = options.sslOptions();
     assertThat(ssl).isNotNull();
     assertThatThrownBy(ssl::createSslContextBuilder).hasMessageContaining("certificate");

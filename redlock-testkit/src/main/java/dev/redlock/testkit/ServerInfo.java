@@ -4,18 +4,18 @@ import java.io.IOException;
 import java.time.Duration;
 
 /** Queries a server that may not exist or not be ready yet. Never throws. */
-final class Probe {
+final class ServerInfo {
 
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-  private Probe() {}
+  private ServerInfo() {}
 
   /** The server section of INFO if the server replies to PING, otherwise an empty string. */
-  static String serverInfo(NodeAddress address) {
-    return serverInfo(address, PATIENCE);
+  static String read(NodeAddress address) {
+    return read(address, PATIENCE);
   }
 
-  static String serverInfo(NodeAddress address, Duration patience) {
+  static String read(NodeAddress address, Duration patience) {
     try (RespConnection connection = RespConnection.open(address, patience)) {
       boolean ready = "PONG".equals(connection.call("PING"));
       return ready && connection.call("INFO", "server") instanceof String info ? info : "";

@@ -10,28 +10,28 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
-class TenureTest {
-  private static Tenure tenure(BooleanSupplier valid) {
-    return new Tenure(
+class StartGateTest {
+  private static StartGate gate(BooleanSupplier valid) {
+    return new StartGate(
         (Lease)
             Proxy.newProxyInstance(
-                TenureTest.class.getClassLoader(),
+                StartGateTest.class.getClassLoader(),
                 new Class<?>[] {Lease.class},
                 (lease, method, args) -> valid.getAsBoolean()));
   }
 
   @Test
-  void begin_leaseValid_startsWork_andStopSaysSo() {
-    Tenure tenure = tenure(() -> true);
-    assertThat(tenure.begin()).isTrue();
-    assertThat(tenure.stop(StopReason.LEASE_LOST)).isTrue();
+  void start_leaseValid_startsWork_andStopSaysSo() {
+    StartGate gate = gate(() -> true);
+    assertThat(gate.start()).isTrue();
+    assertThat(gate.stop(StopReason.LEASE_LOST)).isTrue();
   }
 
   @Test
-  void begin_leaseOver_startsNoWork() {
-    Tenure tenure = tenure(() -> false);
-    assertThat(tenure.begin()).isFalse();
-    assertThat(tenure.stop(StopReason.LEASE_LOST)).isFalse();
+  void start_leaseOver_startsNoWork() {
+    StartGate gate = gate(() -> false);
+    assertThat(gate.start()).isFalse();
+    assertThat(gate.stop(StopReason.LEASE_LOST)).isFalse();
   }
 
   /**
@@ -39,16 +39,16 @@ class TenureTest {
    * work, and must not wait for that clock.
    */
   @Test
-  void stop_clockBlocksInBegin_doesNotWait_andWorkIsNotStarted() {
-    Tenure[] tenure = new Tenure[1];
-    tenure[0] =
-        tenure(
+  void stop_clockBlocksInStart_doesNotWait_andWorkIsNotStarted() {
+    StartGate[] gate = new StartGate[1];
+    gate[0] =
+        gate(
             () -> {
               CompletableFuture<Boolean> stopped =
-                  CompletableFuture.supplyAsync(() -> tenure[0].stop(StopReason.LEASE_LOST));
+                  CompletableFuture.supplyAsync(() -> gate[0].stop(StopReason.LEASE_LOST));
               assertThat(stopped.orTimeout(30, TimeUnit.SECONDS).join()).isFalse();
               return true;
             });
-    assertThat(tenure[0].begin()).isFalse();
+    assertThat(gate[0].start()).isFalse();
   }
 }
