@@ -1,6 +1,7 @@
 package dev.redlock;
 
 import dev.redlock.operations.NodeState;
+import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
@@ -133,22 +134,6 @@ public interface RedlockListener {
     PROCESS
   }
 
-  /** What a node was asked to do. */
-  enum Operation {
-    /** To grant the lock: an acquire, or a hand-off by a round. */
-    ACQUIRE,
-    /** To put the process in the queue of the home node. */
-    ENQUEUE,
-    /** To extend, repair or check a lease. */
-    EXTEND,
-    /** To release a lease, or to roll back an attempt. */
-    RELEASE,
-    /** To report what it stores. */
-    INSPECT,
-    /** To take the lock from its holder. */
-    BREAK
-  }
-
   /**
    * Requests of one kind that a node answered.
    *
@@ -162,7 +147,7 @@ public interface RedlockListener {
    */
   record NodeRequests(
       String node,
-      Operation operation,
+      LockRequest.Operation operation,
       ReplyCode result,
       NodeError.@Nullable Kind error,
       long count,

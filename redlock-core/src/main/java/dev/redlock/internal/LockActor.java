@@ -230,6 +230,8 @@ class LockActor {
       locks.hintOthers(this, hint);
     } else if (effect instanceof Effect.Admit admit) {
       locks.admit(admit.keys());
+    } else if (!(effect instanceof Effect.Notice)) {
+      throw new IllegalStateException("an effect of unknown type: " + effect);
     }
   }
 

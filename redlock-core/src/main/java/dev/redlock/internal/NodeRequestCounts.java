@@ -1,7 +1,6 @@
 package dev.redlock.internal;
 
 import dev.redlock.RedlockListener.NodeRequests;
-import dev.redlock.RedlockListener.Operation;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -27,7 +26,7 @@ final class NodeRequestCounts {
 
   /** The replies that are counted together. */
   private record Kind(
-      int node, Operation operation, ReplyCode code, NodeError.@Nullable Kind error) {}
+      int node, LockRequest.Operation operation, ReplyCode code, NodeError.@Nullable Kind error) {}
 
   private static final class Counts {
     final LongAdder count = new LongAdder();
@@ -44,28 +43,13 @@ final class NodeRequestCounts {
     NodeError error = reply.error();
     Kind kind =
         error == null
-            ? new Kind(node, operation(request), reply.code(), null)
-            : new Kind(node, operation(request), ReplyCode.FAILED, error.kind());
+            ? new Kind(node, request.operation(), reply.code(), null)
+            : new Kind(node, request.operation(), ReplyCode.FAILED, error.kind());
     Counts sums = counts.computeIfAbsent(kind, added -> new Counts());
     long nanos = Math.max(0, tookNanos);
     sums.nanos.add(nanos);
     sums.longest.accumulate(nanos);
     sums.count.increment();
-  }
-
-  private static Operation operation(LockRequest request) {
-    if (request instanceof LockRequest.Acquire) {
-      return Operation.ACQUIRE;
-    } else if (request instanceof LockRequest.Extend) {
-      return Operation.EXTEND;
-    } else if (request instanceof LockRequest.Release) {
-      return Operation.RELEASE;
-    } else if (request instanceof LockRequest.Enqueue) {
-      return Operation.ENQUEUE;
-    } else if (request instanceof LockRequest.Break) {
-      return Operation.BREAK;
-    }
-    return Operation.INSPECT;
   }
 
   /** Tells the listeners what has changed since the last call. */

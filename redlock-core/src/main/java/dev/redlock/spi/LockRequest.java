@@ -10,8 +10,30 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface LockRequest {
 
+  /** What a node is asked to do. */
+  enum Operation {
+    /** To grant the lock: an acquire, or a hand-off by a round. */
+    ACQUIRE,
+    /** To put the process in the queue of the home node. */
+    ENQUEUE,
+    /** To extend, repair or check a lease. */
+    EXTEND,
+    /** To release a lease, or to roll back an attempt. */
+    RELEASE,
+    /** To report what it stores. */
+    INSPECT,
+    /** To take the lock from its holder. */
+    BREAK
+  }
+
+  /** What this request asks for: one operation for each type of request. */
+  Operation operation();
+
   /** The keys of the requested names. */
   LockKeys keys();
+
+  /** The same request for these keys. */
+  LockRequest withKeys(LockKeys keys);
 
   /**
    * The place of one client process in the queue of a node.
@@ -83,6 +105,17 @@ public sealed interface LockRequest {
     }
 
     @Override
+    public Operation operation() {
+      return Operation.ACQUIRE;
+    }
+
+    @Override
+    public Acquire withKeys(LockKeys keys) {
+      return new Acquire(
+          keys, leaseId, token, ttlMillis, previousLeaseId, previousToken, queueEntry);
+    }
+
+    @Override
     public String toString() {
       return "Acquire" + keys;
     }
@@ -105,6 +138,16 @@ public sealed interface LockRequest {
       requireNonNull(keys, "keys");
       requireNonNull(entry, "entry");
     }
+
+    @Override
+    public Operation operation() {
+      return Operation.ENQUEUE;
+    }
+
+    @Override
+    public Enqueue withKeys(LockKeys keys) {
+      return new Enqueue(keys, entry, afterToken);
+    }
   }
 
   /**
@@ -117,6 +160,16 @@ public sealed interface LockRequest {
     public Extend {
       requireNonNull(keys, "keys");
       requireNonNull(leaseId, "leaseId");
+    }
+
+    @Override
+    public Operation operation() {
+      return Operation.EXTEND;
+    }
+
+    @Override
+    public Extend withKeys(LockKeys keys) {
+      return new Extend(keys, leaseId, token, ttlMillis);
     }
 
     @Override
@@ -167,6 +220,16 @@ public sealed interface LockRequest {
     }
 
     @Override
+    public Operation operation() {
+      return Operation.RELEASE;
+    }
+
+    @Override
+    public Release withKeys(LockKeys keys) {
+      return new Release(keys, leaseId, token, ended, keepMillis, leaveQueue);
+    }
+
+    @Override
     public String toString() {
       return (ended ? "Release" : "Roll-back") + keys;
     }
@@ -181,6 +244,16 @@ public sealed interface LockRequest {
   record Break(LockKeys keys, long token) implements LockRequest {
     public Break {
       requireNonNull(keys, "keys");
+    }
+
+    @Override
+    public Operation operation() {
+      return Operation.BREAK;
+    }
+
+    @Override
+    public Break withKeys(LockKeys keys) {
+      return new Break(keys, token);
     }
   }
 
@@ -198,6 +271,16 @@ public sealed interface LockRequest {
     /** A request after which the node sends an invalidation of the next change. */
     public Inspect(LockKeys keys) {
       this(keys, true);
+    }
+
+    @Override
+    public Operation operation() {
+      return Operation.INSPECT;
+    }
+
+    @Override
+    public Inspect withKeys(LockKeys keys) {
+      return new Inspect(keys, listens);
     }
   }
 }

@@ -91,7 +91,7 @@ final class Share {
 
   /** The request for the keys that this node stores. */
   LockRequest translate(LockRequest request) {
-    return spread.nodes() == 1 ? request : RequestKeys.replace(request, translate(request.keys()));
+    return spread.nodes() == 1 ? request : request.withKeys(translate(request.keys()));
   }
 
   /** The keys that this node stores for these. */

@@ -74,16 +74,13 @@ final class Steps {
   }
 
   void begin() {
-    if (request instanceof LockRequest.Acquire acquire) {
-      acquire(acquire);
-    } else if (request instanceof LockRequest.Extend extend) {
-      extend(extend);
-    } else if (request instanceof LockRequest.Release release) {
-      release(release);
-    } else if (request instanceof LockRequest.Break broken) {
-      breakLock(broken);
-    } else {
-      inspect();
+    switch (request.operation()) {
+      case ACQUIRE -> acquire((LockRequest.Acquire) request);
+      case EXTEND -> extend((LockRequest.Extend) request);
+      case RELEASE -> release((LockRequest.Release) request);
+      case BREAK -> breakLock((LockRequest.Break) request);
+      case INSPECT -> inspect();
+      case ENQUEUE -> throw new IllegalStateException("a request to be queued waits for the slot");
     }
   }
 

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 /** What the protocol wants done. The shell, or the simulator, carries effects out in order. */
 public sealed interface Effect {
 
+  /** Nothing is to be done; listeners may want to know it. */
+  sealed interface Notice extends Effect {}
+
   /** Send the request to each node of the mask; replies go to the exchange. */
   record Send(Exchange exchange, LockRequest request, long mask) implements Effect {}
 
@@ -35,16 +38,16 @@ public sealed interface Effect {
   record ReleaseHint(HeldLease lease, ReleaseHints.Reason reason) implements Effect {}
 
   /** The head of the queue wakes up. */
-  record Woken(WakeUp cause) implements Effect {}
+  record Woken(WakeUp cause) implements Notice {}
 
   /** A round begins; or the home node alone is asked to queue this process. */
-  record Attempted(boolean homeOnly) implements Effect {}
+  record Attempted(boolean homeOnly) implements Notice {}
 
   /** An extension succeeded; this many nodes had lost the lease and store it again. */
-  record Extended(HeldLease lease, int repaired) implements Effect {}
+  record Extended(HeldLease lease, int repaired) implements Notice {}
 
   /** An extension got no quorum. */
-  record ExtendFailed(HeldLease lease, long remainingNanos) implements Effect {}
+  record ExtendFailed(HeldLease lease, long remainingNanos) implements Notice {}
 
   /** Identifies what waits for a result: a caller of the shell, or a {@link Broadcast} itself. */
   interface Ack {}

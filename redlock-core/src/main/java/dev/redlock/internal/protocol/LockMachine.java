@@ -251,8 +251,8 @@ public final class LockMachine {
       pendingReleases.onReply(e, node, reply, now);
     } else if (exchange instanceof QueueRequest q) {
       waiters.conclude(acquirer.onQueueReply(q, reply, now, wall), now, wall);
-    } else if (exchange instanceof Broadcast b) {
-      onBroadcastReply(b, node, reply, now);
+    } else {
+      onBroadcastReply((Broadcast) exchange, node, reply, now);
     }
     waiters.proceed(now, wall);
   }

@@ -22,6 +22,7 @@ final class QueueModel {
 
   private static final long LAST_WOKEN_MILLIS = 250;
 
+  private final Invalidations invalidations;
   private final Map<String, Queue> queues = new TreeMap<>();
   private final Map<String, TurnKey> turnKeys = new HashMap<>();
 
@@ -48,6 +49,10 @@ final class QueueModel {
     long expiresMillis;
     boolean read;
     long reader;
+  }
+
+  QueueModel(Invalidations invalidations) {
+    this.invalidations = invalidations;
   }
 
   /** The process with the earliest arrival, or null. */
@@ -193,30 +198,30 @@ final class QueueModel {
   }
 
   /** Writes the key, and so sends an invalidation to the session that has read it. */
-  void write(String turnKey, long now, long writer, Invalidations invalidations) {
+  void write(String turnKey, long now, long writer) {
     TurnKey key = turnKeys.computeIfAbsent(turnKey, k -> new TurnKey());
     key.stored = true;
     key.micros = now;
     key.expiresMillis = now / 1000 + WAKE_LIFE_MILLIS;
+    changed(turnKey, key, writer);
+  }
+
+  private void changed(String name, TurnKey key, long writer) {
     boolean read = key.read;
     key.read = false;
     if (read && key.reader != writer) {
-      invalidations.invalidate(key.reader, turnKey);
+      invalidations.invalidate(key.reader, name);
     }
   }
 
   /** Changes the life of a wake key and not its value, and so sends an invalidation. */
-  void touch(String wakeKey, long nowMillis, long writer, Invalidations invalidations) {
+  void touch(String wakeKey, long nowMillis, long writer) {
     TurnKey key = turnKeys.get(wakeKey);
     if (key == null) {
       return;
     }
     key.expiresMillis = nowMillis + WAKE_LIFE_MILLIS;
-    boolean read = key.read;
-    key.read = false;
-    if (read && key.reader != writer) {
-      invalidations.invalidate(key.reader, wakeKey);
-    }
+    changed(wakeKey, key, writer);
   }
 
   /** The process leaves its patience in its watch key. */
@@ -234,18 +239,13 @@ final class QueueModel {
   }
 
   /** Gives the key a new life, and so sends an invalidation as {@link #write} does. */
-  void prolong(
-      String watchKey, long nowMillis, long lifeMillis, long writer, Invalidations invalidations) {
+  void prolong(String watchKey, long nowMillis, long lifeMillis, long writer) {
     TurnKey key = turnKeys.get(watchKey);
     if (key == null || !key.stored || nowMillis > key.expiresMillis) {
       return;
     }
     key.expiresMillis = nowMillis + lifeMillis;
-    boolean read = key.read;
-    key.read = false;
-    if (read && key.reader != writer) {
-      invalidations.invalidate(key.reader, watchKey);
-    }
+    changed(watchKey, key, writer);
   }
 
   void delete(String turnKey) {
@@ -253,10 +253,10 @@ final class QueueModel {
   }
 
   /** Deletes the key, and so sends an invalidation as {@link #write} does. */
-  void delete(String turnKey, long writer, Invalidations invalidations) {
+  void delete(String turnKey, long writer) {
     TurnKey key = turnKeys.remove(turnKey);
-    if (key != null && key.read && key.reader != writer) {
-      invalidations.invalidate(key.reader, turnKey);
+    if (key != null) {
+      changed(turnKey, key, writer);
     }
   }
 
@@ -284,15 +284,12 @@ final class QueueModel {
   }
 
   /** Also sends the invalidations of the keys that have expired. */
-  void expireAll(long nowMillis, Invalidations invalidations) {
+  void expireAll(long nowMillis) {
     turnKeys.forEach(
         (name, key) -> {
           if (key.stored && nowMillis > key.expiresMillis) {
             key.stored = false;
-            if (key.read) {
-              key.read = false;
-              invalidations.invalidate(key.reader, name);
-            }
+            changed(name, key, Keyspace.NO_WRITER);
           }
         });
     queues.values().removeIf(q -> nowMillis > q.expiresMillis || q.arrivals.isEmpty());

@@ -118,28 +118,37 @@ final class ScriptedWorld {
     NodeReply execute(LockRequest request) {
       long micros = Schedule.nanos() / 1_000;
       LockKeys keys = request.keys();
-      if (request instanceof LockRequest.Acquire acquire) {
-        String owner = owners.get(keys.lockKey(0));
-        if (owner != null
-            && !owner.equals(acquire.leaseId())
-            && !owner.equals(acquire.previousLeaseId())) {
-          owners.remove(keys.lockKey(0), ELSEWHERE);
-          return NodeReply.held(1, micros, 0, 30_000, "holder");
+      return switch (request.operation()) {
+        case ACQUIRE -> acquire((LockRequest.Acquire) request, micros);
+        case RELEASE -> {
+          LockRequest.Release release = (LockRequest.Release) request;
+          owners.remove(keys.lockKey(0), release.leaseId());
+          yield NodeReply.of(ReplyCode.RELEASED, 1, micros, release.token());
         }
-        owners.put(keys.lockKey(0), acquire.leaseId());
-        return NodeReply.of(ReplyCode.GRANTED, 1, micros, acquire.token());
-      } else if (request instanceof LockRequest.Release release) {
-        owners.remove(keys.lockKey(0), release.leaseId());
-        return NodeReply.of(ReplyCode.RELEASED, 1, micros, release.token());
-      } else if (request instanceof LockRequest.Extend extend) {
-        boolean mine = extend.leaseId().equals(owners.get(keys.lockKey(0)));
-        return NodeReply.of(mine ? ReplyCode.EXTENDED : ReplyCode.LOST, 1, micros, extend.token());
-      } else if (request instanceof LockRequest.Enqueue) {
-        return owners.containsKey(keys.lockKey(0))
-            ? NodeReply.held(1, micros, 0, 30_000, "holder")
-            : NodeReply.of(ReplyCode.ADMITTED, 1, micros, 0);
+        case EXTEND -> {
+          LockRequest.Extend extend = (LockRequest.Extend) request;
+          boolean mine = extend.leaseId().equals(owners.get(keys.lockKey(0)));
+          yield NodeReply.of(mine ? ReplyCode.EXTENDED : ReplyCode.LOST, 1, micros, extend.token());
+        }
+        case ENQUEUE ->
+            owners.containsKey(keys.lockKey(0))
+                ? NodeReply.held(1, micros, 0, 30_000, "holder")
+                : NodeReply.of(ReplyCode.ADMITTED, 1, micros, 0);
+        case INSPECT, BREAK -> NodeReply.failed(1, NodeError.Kind.UNEXPECTED, "not in this world");
+      };
+    }
+
+    private NodeReply acquire(LockRequest.Acquire acquire, long micros) {
+      String key = acquire.keys().lockKey(0);
+      String owner = owners.get(key);
+      if (owner != null
+          && !owner.equals(acquire.leaseId())
+          && !owner.equals(acquire.previousLeaseId())) {
+        owners.remove(key, ELSEWHERE);
+        return NodeReply.held(1, micros, 0, 30_000, "holder");
       }
-      return NodeReply.failed(1, NodeError.Kind.UNEXPECTED, "not in this world");
+      owners.put(key, acquire.leaseId());
+      return NodeReply.of(ReplyCode.GRANTED, 1, micros, acquire.token());
     }
 
     @Override

@@ -170,87 +170,94 @@ final class Checker {
   // Requests that a client sends.
 
   void onSend(SimLock lock, Exchange exchange, LockRequest request, int node) {
+    switch (request.operation()) {
+      case ACQUIRE -> onSend(lock, exchange, (LockRequest.Acquire) request, node);
+      case EXTEND -> onSend(lock, exchange, (LockRequest.Extend) request, node);
+      case RELEASE -> onSend(lock, (LockRequest.Release) request, node);
+      case ENQUEUE, INSPECT, BREAK -> {} // They store no lease.
+    }
+  }
+
+  private void onSend(SimLock lock, Exchange exchange, LockRequest.Acquire r, int node) {
     long bit = 1L << node;
     long mono = lock.client.mono();
-    if (request instanceof LockRequest.Enqueue) {
+    Id id = lock.client.ids.get(r.leaseId());
+    if (id == null) {
+      id = new Id(r.leaseId(), lock);
+      lock.client.ids.put(r.leaseId(), id);
+      lock.openIds.add(id);
+    }
+    require(!id.rolledBack && !id.over, "reuse", "lease id used again: " + id.leaseId);
+    Asked a = id.acquire(r.token());
+    if (a == null) {
+      require(r.token() % TokenWindow.PER_GRANT == 0, "tokens", "a token that another grant owns");
+      require(r.token() > id.maxToken, "tokens", "a later round of one attempt has a lower token");
+      a = new Asked(exchange, r.token(), r.ttlMillis(), mono, world.now, scenario.nodes);
+      id.acquires.add(a);
+      id.maxToken = r.token();
+    }
+    a.sent |= bit;
+    id.cost.onWrite(node);
+    id.sentMask |= bit;
+    id.releasedMask &= ~bit;
+    id.writtenUntilMono = Math.max(id.writtenUntilMono, mono + a.ttlNanos);
+    world.trace.asks(r.leaseId(), r.token(), r.previousLeaseId(), stillValid(lock, r));
+    if (r.previousLeaseId() != null) {
+      Id before = lock.client.ids.get(r.previousLeaseId());
+      require(before != null && before.held != null, "hand-off", "the predecessor was not a lease");
+      requireSilenced(before, "hand-off");
+      require(
+          r.previousToken() == before.maxToken, "hand-off", "with another token: " + id.leaseId);
+      id.follows = before;
+    }
+  }
+
+  private void onSend(SimLock lock, Exchange exchange, LockRequest.Extend r, int node) {
+    long bit = 1L << node;
+    long mono = lock.client.mono();
+    Id id = lock.client.ids.get(r.leaseId());
+    require(id != null && id.held != null, "extend", "not a lease: " + r.leaseId());
+    require(
+        id.end == null || isKept(id, id.lock.client.mono()),
+        "extend",
+        "sent after the end of " + r.leaseId());
+    require(r.token() == id.maxToken, "extend", "with another token");
+    Asked a = null;
+    for (Asked e : id.extends_) {
+      a = e.exchange == exchange ? e : a;
+    }
+    if (a == null) {
+      a = new Asked(exchange, r.token(), r.ttlMillis(), mono, world.now, scenario.nodes);
+      if (id.extends_.size() > 64) { // Each change of a node's record is followed by a repair.
+        id.extends_.remove(0);
+      }
+      id.extends_.add(a);
+    }
+    id.cost.onExtend(node, id.held.config().ttlMillis() * Scenario.MS, id.handOffsInRow);
+    world.trace.extends_(id.leaseId, exchange, node);
+    id.extendedMask |= bit;
+    id.sentMask |= bit;
+    id.releasedMask &= ~bit;
+    id.writtenUntilMono = Math.max(id.writtenUntilMono, mono + a.ttlNanos);
+  }
+
+  private void onSend(SimLock lock, LockRequest.Release r, int node) {
+    Id id = lock.client.ids.get(r.leaseId());
+    if (id == null) { // It only leaves the queue.
+      leaving.computeIfAbsent(r.leaseId(), l -> new LeaseCost(lock, l)).onRelease(node);
       return;
     }
-    if (request instanceof LockRequest.Acquire r) {
-      Id id = lock.client.ids.get(r.leaseId());
-      if (id == null) {
-        id = new Id(r.leaseId(), lock);
-        lock.client.ids.put(r.leaseId(), id);
-        lock.openIds.add(id);
-      }
-      require(!id.rolledBack && !id.over, "reuse", "lease id used again: " + id.leaseId);
-      Asked a = id.acquire(r.token());
-      if (a == null) {
-        require(
-            r.token() % TokenWindow.PER_GRANT == 0, "tokens", "a token that another grant owns");
-        require(
-            r.token() > id.maxToken, "tokens", "a later round of one attempt has a lower token");
-        a = new Asked(exchange, r.token(), r.ttlMillis(), mono, world.now, scenario.nodes);
-        id.acquires.add(a);
-        id.maxToken = r.token();
-      }
-      a.sent |= bit;
-      id.cost.onWrite(node);
-      id.sentMask |= bit;
-      id.releasedMask &= ~bit;
-      id.writtenUntilMono = Math.max(id.writtenUntilMono, mono + a.ttlNanos);
-      world.trace.asks(r.leaseId(), r.token(), r.previousLeaseId(), stillValid(lock, r));
-      if (r.previousLeaseId() != null) {
-        Id before = lock.client.ids.get(r.previousLeaseId());
-        require(
-            before != null && before.held != null, "hand-off", "the predecessor was not a lease");
-        requireSilenced(before, "hand-off");
-        require(
-            r.previousToken() == before.maxToken, "hand-off", "with another token: " + id.leaseId);
-        id.follows = before;
-      }
-    } else if (request instanceof LockRequest.Extend r) {
-      Id id = lock.client.ids.get(r.leaseId());
-      require(id != null && id.held != null, "extend", "not a lease: " + r.leaseId());
-      require(
-          id.end == null || isKept(id, id.lock.client.mono()),
-          "extend",
-          "sent after the end of " + r.leaseId());
-      require(r.token() == id.maxToken, "extend", "with another token");
-      Asked a = null;
-      for (Asked e : id.extends_) {
-        a = e.exchange == exchange ? e : a;
-      }
-      if (a == null) {
-        a = new Asked(exchange, r.token(), r.ttlMillis(), mono, world.now, scenario.nodes);
-        if (id.extends_.size() > 64) { // Each change of a node's record is followed by a repair.
-          id.extends_.remove(0);
-        }
-        id.extends_.add(a);
-      }
-      id.cost.onExtend(node, id.held.config().ttlMillis() * Scenario.MS, id.handOffsInRow);
-      world.trace.extends_(id.leaseId, exchange, node);
-      id.extendedMask |= bit;
-      id.sentMask |= bit;
-      id.releasedMask &= ~bit;
-      id.writtenUntilMono = Math.max(id.writtenUntilMono, mono + a.ttlNanos);
-    } else if (request instanceof LockRequest.Release r) {
-      Id id = lock.client.ids.get(r.leaseId());
-      if (id == null) { // It only leaves the queue.
-        leaving.computeIfAbsent(r.leaseId(), l -> new LeaseCost(lock, l)).onRelease(node);
-        return;
-      }
-      id.cost.onRelease(node);
-      require(r.token() >= id.maxToken, "release", "with a token that is too low: " + id.leaseId);
-      id.releasedMask |= bit;
-      if (id.held != null) {
-        require(r.token() == id.maxToken, "release", "with another token: " + id.leaseId);
-        requireSilenced(id, "release");
-        require(r.ended(), "release", "a lease is rolled back, not released: " + id.leaseId);
-      } else {
-        require(!r.ended(), "release", "a roll-back claims that a lease ended: " + id.leaseId);
-        id.rolledBack = true;
-        world.trace.undone(id.leaseId);
-      }
+    id.cost.onRelease(node);
+    require(r.token() >= id.maxToken, "release", "with a token that is too low: " + id.leaseId);
+    id.releasedMask |= 1L << node;
+    if (id.held != null) {
+      require(r.token() == id.maxToken, "release", "with another token: " + id.leaseId);
+      requireSilenced(id, "release");
+      require(r.ended(), "release", "a lease is rolled back, not released: " + id.leaseId);
+    } else {
+      require(!r.ended(), "release", "a roll-back claims that a lease ended: " + id.leaseId);
+      id.rolledBack = true;
+      world.trace.undone(id.leaseId);
     }
   }
 
@@ -404,25 +411,21 @@ final class Checker {
   }
 
   private static long ttl(LockRequest request) {
-    if (request instanceof LockRequest.Acquire r) {
-      return r.ttlMillis();
-    } else if (request instanceof LockRequest.Extend r) {
-      return r.ttlMillis();
-    } else if (request instanceof LockRequest.Release r) {
-      return r.keepMillis();
-    }
-    return 0;
+    return switch (request.operation()) {
+      case ACQUIRE -> ((LockRequest.Acquire) request).ttlMillis();
+      case EXTEND -> ((LockRequest.Extend) request).ttlMillis();
+      case RELEASE -> ((LockRequest.Release) request).keepMillis();
+      case ENQUEUE, INSPECT, BREAK -> 0;
+    };
   }
 
   private static String id(LockRequest request) {
-    if (request instanceof LockRequest.Acquire r) {
-      return r.leaseId();
-    } else if (request instanceof LockRequest.Extend r) {
-      return r.leaseId();
-    } else if (request instanceof LockRequest.Release r) {
-      return r.leaseId();
-    }
-    return null;
+    return switch (request.operation()) {
+      case ACQUIRE -> ((LockRequest.Acquire) request).leaseId();
+      case EXTEND -> ((LockRequest.Extend) request).leaseId();
+      case RELEASE -> ((LockRequest.Release) request).leaseId();
+      case ENQUEUE, INSPECT, BREAK -> null;
+    };
   }
 
   void nodeLost(SimNode node, SimNode.Kept kept) {

@@ -15,47 +15,49 @@ final class Describe {
 
   static String request(LockRequest request) {
     String names = request.keys().names().toString();
-    if (request instanceof LockRequest.Acquire r) {
-      return "acquire "
-          + r.leaseId()
-          + " "
-          + token(r.token())
-          + (r.previousLeaseId() == null
-              ? ""
-              : " after " + r.previousLeaseId() + " " + token(r.previousToken()))
-          + (r.queueEntry() == null ? "" : " queued")
-          + " ttl "
-          + r.ttlMillis()
-          + " "
-          + names;
-    } else if (request instanceof LockRequest.Extend r) {
-      return "extend "
-          + r.leaseId()
-          + " "
-          + token(r.token())
-          + " ttl "
-          + r.ttlMillis()
-          + " "
-          + names;
-    } else if (request instanceof LockRequest.Release r) {
-      return (r.ended() ? "release " : "roll back ")
-          + r.leaseId()
-          + " "
-          + token(r.token())
-          + (r.keepMillis() > 0 ? " keep " + r.keepMillis() : "")
-          + (r.leaveQueue() == null ? "" : " leave queue")
-          + " "
-          + names;
-    } else if (request instanceof LockRequest.Enqueue r) {
-      return "enqueue "
-          + r.entry().process()
-          + (r.afterToken() == 0 ? "" : " after " + token(r.afterToken()))
-          + " "
-          + names;
-    } else if (request instanceof LockRequest.Break r) {
-      return "break " + token(r.token()) + " " + names;
-    }
-    return "inspect " + names;
+    return switch (request.operation()) {
+      case ACQUIRE -> acquire((LockRequest.Acquire) request) + names;
+      case ENQUEUE -> enqueue((LockRequest.Enqueue) request) + names;
+      case EXTEND -> extend((LockRequest.Extend) request) + names;
+      case RELEASE -> release((LockRequest.Release) request) + names;
+      case INSPECT -> "inspect " + names;
+      case BREAK -> "break " + token(((LockRequest.Break) request).token()) + " " + names;
+    };
+  }
+
+  private static String acquire(LockRequest.Acquire r) {
+    return "acquire "
+        + r.leaseId()
+        + " "
+        + token(r.token())
+        + (r.previousLeaseId() == null
+            ? ""
+            : " after " + r.previousLeaseId() + " " + token(r.previousToken()))
+        + (r.queueEntry() == null ? "" : " queued")
+        + " ttl "
+        + r.ttlMillis()
+        + " ";
+  }
+
+  private static String enqueue(LockRequest.Enqueue r) {
+    return "enqueue "
+        + r.entry().process()
+        + (r.afterToken() == 0 ? "" : " after " + token(r.afterToken()))
+        + " ";
+  }
+
+  private static String extend(LockRequest.Extend r) {
+    return "extend " + r.leaseId() + " " + token(r.token()) + " ttl " + r.ttlMillis() + " ";
+  }
+
+  private static String release(LockRequest.Release r) {
+    return (r.ended() ? "release " : "roll back ")
+        + r.leaseId()
+        + " "
+        + token(r.token())
+        + (r.keepMillis() > 0 ? " keep " + r.keepMillis() : "")
+        + (r.leaveQueue() == null ? "" : " leave queue")
+        + " ";
   }
 
   static String reply(NodeReply reply) {

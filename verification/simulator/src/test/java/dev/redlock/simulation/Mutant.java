@@ -40,12 +40,8 @@ record Mutant(String name, String source, List<Edit> edits) {
     return new Edit(PROTOCOL + type + ".java", original, replacement);
   }
 
-  private static Edit node(String original, String replacement) {
-    return new Edit(MODEL + "NodeModel.java", original, replacement);
-  }
-
-  private static Edit queue(String original, String replacement) {
-    return new Edit(MODEL + "QueueModel.java", original, replacement);
+  private static Edit node(String type, String original, String replacement) {
+    return new Edit(MODEL + type + ".java", original, replacement);
   }
 
   private static Edit simulation(String type, String original, String replacement) {
@@ -109,6 +105,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         "M7",
         "a release deletes the key of another lease",
         node(
+            "ReleaseScript",
             "if (!s.wrongType && r.leaseId().equals(s.owner)) {",
             "if (!s.wrongType && s.owner != null) {"));
     mutant(
@@ -122,26 +119,30 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "M9",
         "an extension sets the key again although a later lease has ended",
-        node("if (s.owner != null || s.ended >= r.token()) {", "if (s.owner != null) {"));
+        node(
+            "ExtendScript",
+            "if (s.owner != null || s.ended >= r.token()) {",
+            "if (s.owner != null) {"));
     mutant(
         "X",
         "a hand-off that finds its own key on the node does not end the predecessor",
         node(
+            "AcquireScript",
             "if (r.previousLeaseId() != null\n          && r.previousToken() > s.ended",
-            "if (r.previousLeaseId() != null && !isRepeat(s, r)\n"
+            "if (r.previousLeaseId() != null && !isRepeat(s)\n"
                 + "          && r.previousToken() > s.ended"));
     mutant(
         "X",
         "an extension prolongs a key that the minimum hold has kept",
-        node("if (ours && s.ended < r.token()) {", "if (ours) {"));
+        node("ExtendScript", "if (ours && s.ended < r.token()) {", "if (ours) {"));
     mutant(
         "M10",
         "an extension adds to the time to live",
         node(
-            "      write(s, r.leaseId(), nowMillis + r.ttlMillis(), session);\n"
-                + "      if (r.token() > s.fence",
-            "      write(s, r.leaseId(), (s.owner == null ? nowMillis : s.expiresMillis) +"
-                + " r.ttlMillis(), session);\n      if (r.token() > s.fence"));
+            "ExtendScript",
+            "call.write(s, r.leaseId(), r.ttlMillis());",
+            "call.write(s, r.leaseId(), (s.owner == null ? 0 : s.expiresMillis - call.nowMillis())"
+                + " + r.ttlMillis());"));
     mutant(
         "M11",
         "one node less than a quorum extends the lease",
@@ -188,11 +189,15 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "M15",
         "a node grants a token that equals its fence",
-        node("(r.token() <= s.fence || !inWindow)", "(r.token() < s.fence || !inWindow)"));
+        node(
+            "AcquireScript",
+            "(r.token() <= s.fence || !inWindow)",
+            "(r.token() < s.fence || !inWindow)"));
     mutant(
         "M16",
         "a roll-back lowers the fence",
         node(
+            "ReleaseScript",
             "        s.fence = Math.max(s.fence, r.token());\n        if (r.ended()) {",
             "        s.fence = r.ended() ? Math.max(s.fence, r.token()) : r.token() - 1;\n"
                 + "        if (r.ended()) {"));
@@ -200,8 +205,9 @@ record Mutant(String name, String source, List<Edit> edits) {
         "M17",
         "fences expire after one second",
         node(
-            "      s.fenceExpiresMillis = nowMillis + fenceLifeMillis;\n      track(s, session);",
-            "      s.fenceExpiresMillis = nowMillis + 1000;\n      track(s, session);"));
+            "AcquireScript",
+            "call.refreshFence(s);",
+            "s.fenceExpiresMillis = call.nowMillis() + 1000;"));
     mutant(
         "M18",
         "a node that lost its keys votes at once (no quarantine)",
@@ -320,6 +326,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         "I",
         "a release does not raise the fence",
         node(
+            "ReleaseScript",
             "        s.fence = Math.max(s.fence, r.token());\n        if (r.ended()) {",
             "        if (r.ended()) {"));
     mutant(
@@ -362,7 +369,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "a hand-off does not raise `ended` for the predecessor",
-        node("        s.ended = r.previousToken();", "        s.wanted = false;"));
+        node("AcquireScript", "        s.ended = r.previousToken();", "        s.wanted = false;"));
     mutant(
         "X",
         "nodes without the grant are not repaired",
@@ -370,7 +377,10 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "a node grants tokens outside the window of its clock",
-        node("    boolean inWindow = r.token()", "    boolean inWindow = true || r.token()"));
+        node(
+            "AcquireScript",
+            "        r.token() >= now - NodeModel.SLACK",
+            "        true || r.token() >= now - NodeModel.SLACK"));
     mutant(
         "X",
         "the queue entry at a former home node is kept",
@@ -428,7 +438,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "X",
         "the release wakes no process",
         node(
-            "    if (!kept && queues.woken(wakeKey, now / 1000) < 0) {",
+            "ReleaseScript",
+            "    if (!kept && queues.woken(wakeKey, nowMillis) < 0) {",
             "    if (kept && second == null) {"));
     mutant(
         "X",
@@ -448,7 +459,10 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "a grant forgets that processes are queued",
-        node("s.wanted = others > 0 || (s.wanted && keepMarks);", "s.wanted = false;"));
+        node(
+            "AcquireScript",
+            "s.wanted = others > 0 || (s.wanted && keepMarks);",
+            "s.wanted = false;"));
     mutant(
         "X",
         "the release that becomes a hand-off never completes",
@@ -535,11 +549,11 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "an arrival behind the clock of the node stays there until the clock has come to it",
-        queue("entry.arrivalMicros() <= now) {", "entry.arrivalMicros() != 0) {"));
+        node("QueueModel", "entry.arrivalMicros() <= now) {", "entry.arrivalMicros() != 0) {"));
     mutant(
         "X",
         "the queue of a node that is not the home node refuses the process that has its turn",
-        node("!isBefore(first) || isElsewhere()) {", "!isBefore(first)) {"),
+        node("TurnScript", "!isBefore(first) || isElsewhere()) {", "!isBefore(first)) {"),
         protocol(
             "AcquireRound",
             "if (home >= 0 && is(home, ReplyCode.QUEUED)) {",
@@ -547,11 +561,12 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "processes that died stay in the queue of a lock that is held",
-        queue("if (until * 1000 < now) {", "if (until < 0) {"));
+        node("QueueModel", "if (until * 1000 < now) {", "if (until < 0) {"));
     mutant(
         "X",
         "the home node admits any process, not the first of the queue",
         node(
+            "EnqueueScript",
             "    if (free && turnLeft < 0) {\n      queues.write",
             "    if (free) {\n      queues.write"));
     mutant(
@@ -584,11 +599,11 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "I",
         "each process that is silent at its turn costs the others a patience",
-        node("silent * (entry == null ? MOST_WOKEN : SPREAD)", "1"));
+        node("TurnScript", "silent * (entry == null ? MOST_WOKEN : SPREAD)", "1"));
     mutant(
         "I",
         "the release does not wake the last of a long queue",
-        node("if (!kept && isLong", "if (kept && isLong"));
+        node("ReleaseScript", "if (!kept && isLong", "if (kept && isLong"));
     mutant(
         "I",
         "a newcomer waits for the patience of each process before it",

@@ -122,18 +122,14 @@ public final class EncodedRequest {
   }
 
   private static Script scriptOf(LockRequest request) {
-    if (request instanceof LockRequest.Acquire) {
-      return Script.ACQUIRE;
-    } else if (request instanceof LockRequest.Extend) {
-      return Script.EXTEND;
-    } else if (request instanceof LockRequest.Release) {
-      return Script.RELEASE;
-    } else if (request instanceof LockRequest.Break) {
-      return Script.BREAK;
-    } else if (request instanceof LockRequest.Enqueue) {
-      return Script.ENQUEUE;
-    }
-    return Script.INSPECT;
+    return switch (request.operation()) {
+      case ACQUIRE -> Script.ACQUIRE;
+      case ENQUEUE -> Script.ENQUEUE;
+      case EXTEND -> Script.EXTEND;
+      case RELEASE -> Script.RELEASE;
+      case INSPECT -> Script.INSPECT;
+      case BREAK -> Script.BREAK;
+    };
   }
 
   /** The whole command in RESP. */
@@ -150,19 +146,15 @@ public final class EncodedRequest {
     if (step != null) {
       out.word(1).word(stepKey(step.name()));
       step.arguments().forEach(out::word);
-    } else if (request instanceof LockRequest.Acquire acquire) {
-      acquire(out, acquire);
-    } else if (request instanceof LockRequest.Extend extend) {
-      keys(out).word(extend.leaseId()).word(extend.token());
-      out.word(extend.ttlMillis()).word(fenceLifeMillis);
-    } else if (request instanceof LockRequest.Release release) {
-      release(out, release);
-    } else if (request instanceof LockRequest.Break broken) {
-      keys(out).word(broken.token()).word(fenceLifeMillis);
-    } else if (request instanceof LockRequest.Enqueue enqueue) {
-      enqueue(out, enqueue);
-    } else {
-      keys(out);
+      return;
+    }
+    switch (request.operation()) {
+      case ACQUIRE -> acquire(out, (LockRequest.Acquire) request);
+      case ENQUEUE -> enqueue(out, (LockRequest.Enqueue) request);
+      case EXTEND -> extend(out, (LockRequest.Extend) request);
+      case RELEASE -> release(out, (LockRequest.Release) request);
+      case INSPECT -> keys(out);
+      case BREAK -> keys(out).word(((LockRequest.Break) request).token()).word(fenceLifeMillis);
     }
   }
 
@@ -221,6 +213,11 @@ public final class EncodedRequest {
     entry(out, enqueue.entry());
     out.word(enqueue.afterToken()).word(fenceLifeMillis).word(queueKey());
     pairs(out.word(enqueue.entry().lifeMillis()));
+  }
+
+  private void extend(RespWriter out, LockRequest.Extend extend) {
+    keys(out).word(extend.leaseId()).word(extend.token());
+    out.word(extend.ttlMillis()).word(fenceLifeMillis);
   }
 
   private void release(RespWriter out, LockRequest.Release release) {
