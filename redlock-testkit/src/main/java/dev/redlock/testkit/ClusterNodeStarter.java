@@ -1,5 +1,6 @@
 package dev.redlock.testkit;
 
+import dev.redlock.testkit.internal.PortReservation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

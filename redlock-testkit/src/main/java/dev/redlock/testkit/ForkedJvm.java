@@ -1,6 +1,7 @@
 package dev.redlock.testkit;
 
 import dev.redlock.spi.Printable;
+import dev.redlock.testkit.internal.ChildProcess;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;

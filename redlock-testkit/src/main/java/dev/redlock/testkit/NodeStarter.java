@@ -1,5 +1,7 @@
 package dev.redlock.testkit;
 
+import dev.redlock.testkit.internal.PortReservation;
+import java.io.IOException;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +27,7 @@ record NodeStarter(ServerFactory servers, boolean gated, IntFunction<ServerSpec>
   }
 
   private RedisNode attempt(int index, int clientPort) {
-    PortReservation port = PortReservation.of(gated ? 0 : clientPort);
+    PortReservation port = reserve(gated ? 0 : clientPort);
     @Nullable RedisServer server = null;
     @Nullable TcpGate gate = null;
     try {
@@ -46,6 +48,15 @@ record NodeStarter(ServerFactory servers, boolean gated, IntFunction<ServerSpec>
       }
       port.close();
       throw e;
+    }
+  }
+
+  /** Reserves this port, or a free one if it is 0. */
+  static PortReservation reserve(int port) {
+    try {
+      return PortReservation.of(port);
+    } catch (IOException e) {
+      throw RedisStartException.portTaken(port, e);
     }
   }
 }

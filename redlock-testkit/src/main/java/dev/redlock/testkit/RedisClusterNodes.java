@@ -1,5 +1,7 @@
 package dev.redlock.testkit;
 
+import dev.redlock.testkit.internal.PortReservation;
+import dev.redlock.testkit.internal.Waiting;
 import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import java.util.ArrayList;

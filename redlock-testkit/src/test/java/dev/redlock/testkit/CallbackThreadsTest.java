@@ -12,6 +12,7 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;

@@ -8,6 +8,7 @@ import dev.redlock.Redlock;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.NodeState.State;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;

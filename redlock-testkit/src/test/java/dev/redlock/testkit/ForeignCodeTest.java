@@ -21,6 +21,7 @@ import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
+import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;

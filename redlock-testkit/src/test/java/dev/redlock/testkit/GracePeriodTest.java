@@ -17,6 +17,7 @@ import dev.redlock.RedlockClosedException;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;

@@ -2,6 +2,7 @@ package dev.redlock.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;

@@ -10,6 +10,7 @@ import ch.qos.logback.core.AppenderBase;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Queue;

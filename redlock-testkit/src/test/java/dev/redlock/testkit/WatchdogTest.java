@@ -3,6 +3,8 @@ package dev.redlock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.redlock.testkit.internal.ChildProcess;
+import dev.redlock.testkit.internal.Watchdog;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

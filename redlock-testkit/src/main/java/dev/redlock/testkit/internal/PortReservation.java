@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.testkit.internal;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,7 +17,7 @@ import java.util.Locale;
  * finds a free port, and the caller must expect that the port is taken when it starts a server
  * there.
  */
-final class PortReservation implements AutoCloseable {
+public final class PortReservation implements AutoCloseable {
 
   private static final boolean CAN_HOLD =
       System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("linux");
@@ -31,24 +31,16 @@ final class PortReservation implements AutoCloseable {
   }
 
   /** Reserves some free port. */
-  static PortReservation any() {
+  public static PortReservation any() {
     try {
-      return reserve(0);
+      return of(0);
     } catch (IOException e) {
       throw new UncheckedIOException("No free port on 127.0.0.1", e);
     }
   }
 
   /** Reserves this port, or a free one if it is 0. */
-  static PortReservation of(int port) {
-    try {
-      return reserve(port);
-    } catch (IOException e) {
-      throw RedisStartException.portTaken(port, e);
-    }
-  }
-
-  private static PortReservation reserve(int port) throws IOException {
+  public static PortReservation of(int port) throws IOException {
     SocketChannel socket = SocketChannel.open();
     try {
       socket.setOption(StandardSocketOptions.SO_REUSEADDR, true);
@@ -64,7 +56,7 @@ final class PortReservation implements AutoCloseable {
     }
   }
 
-  static InetSocketAddress loopback(int port) {
+  public static InetSocketAddress loopback(int port) {
     return new InetSocketAddress(LOOPBACK, port);
   }
 
@@ -78,7 +70,7 @@ final class PortReservation implements AutoCloseable {
     }
   }
 
-  int port() {
+  public int port() {
     return port;
   }
 

@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.testkit.internal;
 
 import dev.redlock.spi.Printable;
 import java.time.Duration;
@@ -16,19 +16,19 @@ import org.jspecify.annotations.Nullable;
  * <p>Ignores interrupts: a fault that was requested is executed to the end, and its deadlines are
  * short. The thread's interrupt flag is kept.
  */
-final class Waiting {
+public final class Waiting {
 
   private static final long LONGEST_PAUSE_NANOS = 10_000_000;
 
   private Waiting() {}
 
   /** Returns true as soon as the condition holds, false when the time has passed. */
-  static boolean reached(Duration patience, BooleanSupplier condition) {
+  public static boolean reached(Duration patience, BooleanSupplier condition) {
     return wait(patience, condition).reached();
   }
 
   /** Returns as soon as the condition holds; fails with the given text when the time has passed. */
-  static void until(String what, Duration patience, BooleanSupplier condition) {
+  public static void until(String what, Duration patience, BooleanSupplier condition) {
     until(() -> what, patience, condition);
   }
 
@@ -36,7 +36,7 @@ final class Waiting {
    * The same with a text that is computed only on failure, so that it can describe the state at
    * that time.
    */
-  static void until(Supplier<String> what, Duration patience, BooleanSupplier condition) {
+  public static void until(Supplier<String> what, Duration patience, BooleanSupplier condition) {
     Outcome outcome = wait(patience, condition);
     if (!outcome.reached()) {
       throw new IllegalStateException(

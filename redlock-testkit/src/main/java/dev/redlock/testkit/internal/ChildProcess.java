@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.testkit.internal;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
  * itself by the program and keeps the process id. So the {@link Watchdog} knows the process id
  * before the program runs, and a JVM that is killed at any moment leaves no program behind.
  */
-final class ChildProcess {
+public final class ChildProcess {
 
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -33,7 +33,7 @@ final class ChildProcess {
   }
 
   /** Starts the builder's command. The builder must not redirect standard input. */
-  static ChildProcess start(ProcessBuilder builder) throws IOException {
+  public static ChildProcess start(ProcessBuilder builder) throws IOException {
     List<String> command =
         new ArrayList<>(List.of("/bin/sh", "-c", "read -r go && exec \"$@\"", "redlock-child"));
     command.addAll(builder.command());
@@ -44,43 +44,43 @@ final class ChildProcess {
     return new ChildProcess(process);
   }
 
-  Process process() {
+  public Process process() {
     return process;
   }
 
-  long pid() {
+  public long pid() {
     return process.pid();
   }
 
-  boolean isAlive() {
+  public boolean isAlive() {
     return process.isAlive();
   }
 
-  boolean isPaused() {
+  public boolean isPaused() {
     return paused && process.isAlive();
   }
 
   /** Kills the process (SIGKILL), also a stopped one. When this returns, the process has ended. */
-  void kill() {
+  public void kill() {
     process.destroyForcibly();
     Waiting.until("process " + pid() + " has ended", PATIENCE, () -> !process.isAlive());
   }
 
   /** Stops the process (SIGSTOP). When this returns, no thread of the process runs. */
-  void pause() {
+  public void pause() {
     signal("STOP");
     Waiting.until("process " + pid() + " has stopped", PATIENCE, () -> !isAlive() || allStopped());
     paused = true;
   }
 
   /** Continues the process (SIGCONT). */
-  void resume() {
+  public void resume() {
     signal("CONT");
     paused = false;
   }
 
   /** The exit code, or empty if the process still runs after the given time. */
-  Optional<Integer> awaitExit(Duration patience) {
+  public Optional<Integer> awaitExit(Duration patience) {
     try {
       boolean ended = process.waitFor(patience.toNanos(), TimeUnit.NANOSECONDS);
       return ended ? Optional.of(process.exitValue()) : Optional.empty();

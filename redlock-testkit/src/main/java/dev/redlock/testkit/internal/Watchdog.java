@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.testkit.internal;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
  * stopped process) and removes the JVM's temporary directory. It remembers the start time of each
  * process, so that it does not kill another process that reuses the id.
  */
-final class Watchdog {
+public final class Watchdog {
 
   private static final String SCRIPT =
       """
@@ -80,18 +80,18 @@ final class Watchdog {
   }
 
   /** The directory for the files of this JVM's nodes; removed when the JVM has ended. */
-  static Path directory() {
+  public static Path directory() {
     return INSTANCE.directory;
   }
 
   /** Registers a process, which then ends with this JVM. */
-  static void watch(Process process) {
+  public static void watch(Process process) {
     INSTANCE.add(process);
     var unused = process.onExit().thenAccept(INSTANCE::remove);
   }
 
   /** Registers a container, which then ends with this JVM if the {@code docker} command exists. */
-  static void watchContainer(String id) {
+  public static void watchContainer(String id) {
     INSTANCE.send("c " + id);
   }
 
