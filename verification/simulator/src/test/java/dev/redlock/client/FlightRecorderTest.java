@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,6 +6,7 @@ import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.InMemoryLockNode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

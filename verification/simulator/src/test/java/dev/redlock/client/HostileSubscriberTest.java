@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -10,6 +10,7 @@ import dev.redlock.Redlock;
 import dev.redlock.operations.LockState;
 import dev.redlock.operations.LockState.Status;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.InMemoryLockNode;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;

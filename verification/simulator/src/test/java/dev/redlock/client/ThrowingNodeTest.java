@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,6 +11,7 @@ import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;

@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,13 +8,14 @@ import dev.redlock.Redlock;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.NodeState.State;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** What a report and an inspection say of a master that died. */
-class DeadNodeReportTest {
+class DeadNodeReportIT {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   @Test

@@ -1,10 +1,11 @@
-package dev.redlock.testkit;
+package dev.redlock.client;
 
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

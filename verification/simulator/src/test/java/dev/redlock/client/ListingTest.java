@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -16,6 +16,8 @@ import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.ForwardingLockNode;
+import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -14,6 +14,8 @@ import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.ForwardingLockNode;
+import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -280,7 +282,7 @@ class HostileListenerTest {
         new ForwardingLockNode(node) {
           @Override
           protected dev.redlock.spi.NodeListener listener(dev.redlock.spi.NodeListener given) {
-            client[0] = new ForwardingListener(given);
+            client[0] = super.listener(given);
             return client[0];
           }
         };

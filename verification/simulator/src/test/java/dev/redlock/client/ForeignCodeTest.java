@@ -1,11 +1,8 @@
-package dev.redlock.testkit;
+package dev.redlock.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.AppenderBase;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
@@ -21,6 +18,7 @@ import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
+import dev.redlock.testkit.InMemoryLockNode;
 import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
 import java.util.List;
@@ -32,10 +30,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.slf4j.LoggerFactory;
 
 /**
  * Ports, timers and listeners of a user may throw. The locks continue, and the client logs the
@@ -51,29 +47,15 @@ class ForeignCodeTest {
   private final InMemoryLockNode[] nodes = {
     InMemoryLockNode.create("a"), InMemoryLockNode.create("b"), InMemoryLockNode.create("c")
   };
-  private final Logger log = (Logger) LoggerFactory.getLogger(Redlock.class);
-  private final Queue<String> errors = new ConcurrentLinkedQueue<>();
-  private final AppenderBase<ILoggingEvent> appender =
-      new AppenderBase<>() {
-        @Override
-        protected void append(ILoggingEvent event) {
-          if (event.getLevel() == Level.ERROR) { // The guard that is off is a warning.
-            errors.add(event.getFormattedMessage());
-          }
-        }
-      };
-
-  @BeforeEach
-  void listen() {
-    appender.start();
-    log.addAppender(appender);
-    log.setAdditive(false);
-  }
+  private final CapturedLog log = new CapturedLog();
 
   @AfterEach
   void stopListening() {
-    log.setAdditive(true);
-    log.detachAppender(appender);
+    log.close();
+  }
+
+  private List<String> errors() {
+    return log.lines(Level.ERROR, "");
   }
 
   private static RedlockBuilder on(LockNode... nodes) {
@@ -137,8 +119,8 @@ class ForeignCodeTest {
     try (Redlock redlock = on(nodes).hints(new ThrowingHints()).build()) {
       useManyTimes(redlock);
     }
-    assertThat(errors).hasSizeBetween(3, 5);
-    assertThat(errors).allMatch(message -> message.contains("ThrowingHints"));
+    assertThat(errors()).hasSizeBetween(3, 5);
+    assertThat(errors()).allMatch(message -> message.contains("ThrowingHints"));
   }
 
   private record ThrowingNode() implements LockNode {
@@ -186,7 +168,7 @@ class ForeignCodeTest {
       assertThat(redlock.operations().nodes()).hasSize(4);
       assertThat(redlock.operations().doctor().toCompletableFuture()).succeedsWithin(WAIT);
     }
-    assertThat(errors).hasSizeLessThan(8);
+    assertThat(errors()).hasSizeLessThan(8);
   }
 
   /** Clocks that run, and a timer that rejects every task. */
@@ -212,7 +194,7 @@ class ForeignCodeTest {
     try (Redlock redlock = on(nodes).time(new NoTimer()).build()) {
       useManyTimes(redlock);
     }
-    assertThat(errors).hasSize(1);
+    assertThat(errors()).hasSize(1);
   }
 
   @Test
@@ -249,6 +231,6 @@ class ForeignCodeTest {
     }
     thread.shutdown();
     assertThat(escaped).isEmpty();
-    assertThat(List.copyOf(errors)).hasSize(1);
+    assertThat(errors()).hasSize(1);
   }
 }

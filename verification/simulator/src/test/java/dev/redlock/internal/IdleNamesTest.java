@@ -6,7 +6,7 @@ import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
-import dev.redlock.testkit.VirtualNodes;
+import dev.redlock.client.VirtualNodes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,52 +1,31 @@
-package dev.redlock.testkit;
+package dev.redlock.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
-import ch.qos.logback.core.AppenderBase;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.InMemoryLockNode;
 import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.slf4j.LoggerFactory;
 
 /** A forgotten lock is logged with its name and the place of its acquire. */
 @Timeout(120)
 class WarningsTest {
   private static final Duration WAIT = Duration.ofSeconds(20);
 
-  private final Logger log = (Logger) LoggerFactory.getLogger(Redlock.class);
-  private final Queue<ILoggingEvent> warnings = new ConcurrentLinkedQueue<>();
-  private final AppenderBase<ILoggingEvent> appender =
-      new AppenderBase<>() {
-        @Override
-        protected void append(ILoggingEvent event) {
-          if (event.getLevel().isGreaterOrEqual(Level.WARN)) {
-            warnings.add(event);
-          }
-        }
-      };
-
-  @BeforeEach
-  void listen() {
-    appender.start();
-    log.addAppender(appender);
-  }
+  private final CapturedLog log = new CapturedLog();
 
   @AfterEach
   void stop() {
-    log.detachAppender(appender);
+    log.close();
   }
 
   private static RedlockBuilder client() {
@@ -66,7 +45,7 @@ class WarningsTest {
   }
 
   private Optional<ILoggingEvent> find(String part) {
-    return warnings.stream().filter(event -> event.getFormattedMessage().contains(part)).findAny();
+    return log.events(Level.WARN, part).stream().findAny();
   }
 
   @Test

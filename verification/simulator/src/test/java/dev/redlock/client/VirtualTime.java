@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.client;
 
 import dev.redlock.spi.Time;
 import java.time.Duration;

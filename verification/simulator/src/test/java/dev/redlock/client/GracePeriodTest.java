@@ -1,13 +1,10 @@
-package dev.redlock.testkit;
+package dev.redlock.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.AppenderBase;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LeaseLostException;
@@ -17,18 +14,15 @@ import dev.redlock.RedlockClosedException;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.InMemoryLockNode;
 import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.slf4j.LoggerFactory;
 
 /** What holders, waiters and other clients see of a client that closes with a grace period. */
 @Timeout(120)
@@ -41,28 +35,12 @@ class GracePeriodTest {
   private final InMemoryLockNode[] nodes = {
     InMemoryLockNode.create("a"), InMemoryLockNode.create("b"), InMemoryLockNode.create("c")
   };
-  private final Logger log = (Logger) LoggerFactory.getLogger(Redlock.class);
-  private final Queue<String> warnings = new ConcurrentLinkedQueue<>();
-  private final AppenderBase<ILoggingEvent> appender =
-      new AppenderBase<>() {
-        @Override
-        protected void append(ILoggingEvent event) {
-          if (event.getLevel().isGreaterOrEqual(Level.WARN)) {
-            warnings.add(event.getFormattedMessage());
-          }
-        }
-      };
+  private final CapturedLog log = new CapturedLog();
   private final Redlock other = client().build();
-
-  @BeforeEach
-  void listen() {
-    appender.start();
-    log.addAppender(appender);
-  }
 
   @AfterEach
   void stop() {
-    log.detachAppender(appender);
+    log.close();
     other.close();
   }
 
@@ -109,7 +87,7 @@ class GracePeriodTest {
     lease.close();
     soon(closed);
     assertThat(lease.whenEnded().toCompletableFuture()).isCompletedWithValue(LeaseEnd.RELEASED);
-    assertThat(warnings).noneMatch(line -> line.contains("closing the client"));
+    assertThat(log.lines(Level.WARN, "closing the client")).isEmpty();
   }
 
   @Test
@@ -120,7 +98,7 @@ class GracePeriodTest {
     assertThat(lease.isValid()).isFalse();
     assertThat(lease.whenEnded().toCompletableFuture()).isCompletedWithValue(LeaseEnd.CLOSED);
     other.lock("job").acquire(WAIT).close();
-    assertThat(warnings).anyMatch(line -> line.contains("[job]"));
+    assertThat(log.lines(Level.WARN, "[job]")).isNotEmpty();
   }
 
   @Test
@@ -160,7 +138,7 @@ class GracePeriodTest {
     client.close(LONG);
     assertThat(Thread.interrupted()).isTrue();
     assertThat(lease.isValid()).isFalse();
-    assertThat(warnings).anyMatch(line -> line.contains("[job]") && line.contains("interrupted"));
+    assertThat(log.lines(Level.WARN, "[job]")).anyMatch(line -> line.contains("interrupted"));
   }
 
   @Test

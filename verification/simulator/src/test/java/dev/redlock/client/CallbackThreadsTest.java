@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -12,6 +12,7 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.InMemoryLockNode;
 import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
 import java.util.Queue;

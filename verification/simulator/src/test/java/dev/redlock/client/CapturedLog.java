@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.client;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -31,10 +31,14 @@ final class CapturedLog implements AutoCloseable {
 
   /** The lines of this level that contain the part. */
   List<String> lines(Level level, String part) {
+    return events(level, part).stream().map(ILoggingEvent::getFormattedMessage).toList();
+  }
+
+  /** The events of this level whose lines contain the part. */
+  List<ILoggingEvent> events(Level level, String part) {
     return events.stream()
         .filter(event -> event.getLevel().equals(level))
-        .map(ILoggingEvent::getFormattedMessage)
-        .filter(line -> line.contains(part))
+        .filter(event -> event.getFormattedMessage().contains(part))
         .toList();
   }
 
