@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.Redlock;
+import dev.redlock.harness.ForwardingLockNode;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
@@ -14,7 +15,6 @@ import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.RestartGuard;
-import dev.redlock.testkit.ForwardingLockNode;
 import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.ArrayList;

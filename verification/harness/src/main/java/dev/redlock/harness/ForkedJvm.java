@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.harness;
 
 import dev.redlock.spi.Printable;
 import dev.redlock.testkit.internal.ChildProcess;

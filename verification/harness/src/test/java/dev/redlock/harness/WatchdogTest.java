@@ -1,17 +1,24 @@
-package dev.redlock.testkit;
+package dev.redlock.harness;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.redlock.testkit.RedisNode;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisSource;
 import dev.redlock.testkit.internal.ChildProcess;
 import dev.redlock.testkit.internal.Watchdog;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -70,6 +77,42 @@ class WatchdogTest {
 
       await().atMost(PATIENCE).until(() -> pids.stream().noneMatch(WatchdogTest::runs));
       await().atMost(PATIENCE).until(() -> Files.notExists(directory));
+    }
+  }
+
+  /** Starts a container and waits to be killed. */
+  static final class ContainerStarter {
+    public static void main(String[] args) throws InterruptedException {
+      RedisNodes nodes = RedisNodes.builder().count(1).source(RedisSource.DOCKER).start();
+      System.out.println("port " + nodes.get(0).port());
+      Thread.sleep(60_000);
+    }
+  }
+
+  @Test
+  @Tag("thorough")
+  void jvm_killed_itsContainersEndOrAreSweptByTheNext() {
+    assumeThat(RedisSource.DOCKER.whyUnavailable()).isEmpty();
+    try (ForkedJvm jvm = ForkedJvm.start(ContainerStarter.class)) {
+      Duration patience = Duration.ofSeconds(60);
+      String line = jvm.awaitLine(text -> text.startsWith("port "), patience);
+      int port = Integer.parseInt(line.substring(5));
+      assertThat(listens(port)).isTrue();
+
+      jvm.kill();
+
+      await()
+          .atMost(patience)
+          .pollInterval(Duration.ofMillis(500))
+          .until(() -> RedisSource.DOCKER.whyUnavailable().isEmpty() && !listens(port));
+    }
+  }
+
+  private static boolean listens(int port) {
+    try (Socket connection = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return connection.isConnected();
+    } catch (IOException e) {
+      return false;
     }
   }
 

@@ -1,4 +1,4 @@
-package dev.redlock.testkit;
+package dev.redlock.harness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
