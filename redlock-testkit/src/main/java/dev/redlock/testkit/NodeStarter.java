@@ -2,16 +2,20 @@ package dev.redlock.testkit;
 
 import dev.redlock.testkit.internal.PortReservation;
 import java.io.IOException;
-import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Starts one node with its ports and its gate. Retries with other ports if another process took
  * one.
  */
-record NodeStarter(ServerFactory servers, boolean gated, IntFunction<ServerSpec> specs) {
+record NodeStarter(ServerFactory servers, boolean gated, Specs specs) {
 
   private static final int ATTEMPTS = 5;
+
+  /** The settings of the server with this index, on this port. */
+  interface Specs {
+    ServerSpec of(int index, int port);
+  }
 
   /** Starts the node; clients reach it on the given port, or on a free one if that is 0. */
   RedisNode start(int index, int clientPort) {
@@ -31,7 +35,7 @@ record NodeStarter(ServerFactory servers, boolean gated, IntFunction<ServerSpec>
     @Nullable RedisServer server = null;
     @Nullable TcpGate gate = null;
     try {
-      server = servers.create(index, specs.apply(port.port()));
+      server = servers.create(index, specs.of(index, port.port()));
       if (gated) {
         NodeAddress address = server.address();
         gate = TcpGate.inFrontOf(address.host(), address.port(), clientPort);

@@ -7,12 +7,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.Executor;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -45,21 +41,12 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
   private static final Duration FORM_PATIENCE = Duration.ofSeconds(30);
   private static final Duration PROMOTE_PATIENCE = Duration.ofSeconds(1);
 
-  private static final Executor STARTERS =
-      task -> {
-        Thread thread = new Thread(task, "redlock-testkit-cluster");
-        thread.setDaemon(true);
-        thread.start();
-      };
-
-  private final List<RedisNode> nodes;
+  private final RedisNodes nodes;
   private final List<PortReservation> buses;
-  private final String source;
 
-  private RedisClusterNodes(List<RedisNode> nodes, List<PortReservation> buses, String source) {
+  private RedisClusterNodes(RedisNodes nodes, List<PortReservation> buses) {
     this.nodes = nodes;
     this.buses = buses;
-    this.source = source;
   }
 
   /**
@@ -110,7 +97,7 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
 
   /** The URIs for clients, in order; of the gates if there are any. */
   public List<String> uris() {
-    return nodes.stream().map(RedisNode::uri).toList();
+    return nodes.uris();
   }
 
   /**
@@ -277,7 +264,7 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
    * nodes report that the cluster is healthy and all replicas are synchronized.
    */
   public void endFaults() {
-    nodes.forEach(RedisNode::endFaults);
+    nodes.endFaults();
     awaitReady();
   }
 
@@ -368,15 +355,13 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
 
   /** The server program and where it was found. */
   public String source() {
-    return source;
+    return nodes.source();
   }
 
   /** Stops all nodes and removes their files. A second call does nothing. */
   @Override
   public void close() {
-    List<CompletableFuture<Void>> closing =
-        nodes.stream().map(node -> CompletableFuture.runAsync(node::close, STARTERS)).toList();
-    CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new)).join();
+    nodes.close();
     buses.forEach(PortReservation::close);
   }
 
@@ -421,7 +406,7 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
     private Duration nodeTimeout = Duration.ofSeconds(1);
     private List<String> serverArgs = List.of();
     private IntFunction<List<String>> nodeArgs = index -> List.of();
-    private @Nullable RedisSource source;
+    private RedisSource source = RedisSource.configured();
 
     private Builder() {}
 
@@ -478,38 +463,64 @@ public final class RedisClusterNodes implements Iterable<RedisNode>, AutoCloseab
 
     /** Starts the nodes and makes them one cluster; see {@link RedisClusterNodes#start}. */
     public RedisClusterNodes start() {
-      RedisSource chosen = source == null ? RedisSource.configured() : source;
-      ServerFactory servers = chosen.find(RedisSource.configuredBinary());
-      IntFunction<List<String>> args =
-          index -> Stream.concat(serverArgs.stream(), nodeArgs.apply(index).stream()).toList();
-      ClusterNodeStarter starter = new ClusterNodeStarter(servers, gated, nodeTimeout, args);
-      List<CompletableFuture<ClusterNodeStarter.Started>> starting =
-          IntStream.range(0, masters + replicas)
-              .mapToObj(i -> CompletableFuture.supplyAsync(() -> starter.start(i), STARTERS))
-              .toList();
-      List<RedisNode> nodes = new ArrayList<>();
-      List<PortReservation> buses = new ArrayList<>();
-      @Nullable Throwable failure = null;
-      for (CompletableFuture<ClusterNodeStarter.Started> one : starting) {
-        try {
-          nodes.add(one.join().node());
-          buses.add(one.join().bus());
-        } catch (CompletionException e) {
-          failure = e.getCause();
-        }
+      if (source == RedisSource.DOCKER || source == RedisSource.URI) {
+        throw new IllegalStateException(
+            "a cluster needs servers on ports of this machine, not " + source);
       }
-      RedisClusterNodes cluster =
-          new RedisClusterNodes(List.copyOf(nodes), buses, servers.description());
+      int count = masters + replicas;
+      List<PortReservation> buses = reserve(count);
+      // The servers report the ports of the gates to clients, so those are chosen first.
+      List<PortReservation> gates = gated ? reserve(count) : List.of();
       try {
-        if (failure != null) {
-          throw new RedisStartException("A node could not be started", failure);
-        }
+        RedisNodes nodes =
+            RedisNodes.builder()
+                .source(source)
+                .count(count)
+                .gated(gated)
+                .ports(gates.stream().mapToInt(PortReservation::port).toArray())
+                .nodeArgs(index -> args(index, buses, gates))
+                .start();
+        return formed(new RedisClusterNodes(nodes, buses));
+      } catch (RuntimeException e) {
+        buses.forEach(PortReservation::close);
+        throw e;
+      } finally {
+        gates.forEach(PortReservation::close);
+      }
+    }
+
+    private static List<PortReservation> reserve(int count) {
+      return Stream.generate(PortReservation::any).limit(count).toList();
+    }
+
+    private RedisClusterNodes formed(RedisClusterNodes cluster) {
+      try {
         cluster.form(masters);
       } catch (RuntimeException e) {
         cluster.close();
         throw e;
       }
       return cluster;
+    }
+
+    private List<String> args(int index, List<PortReservation> buses, List<PortReservation> gates) {
+      List<String> args = new ArrayList<>(List.of("--cluster-enabled", "yes"));
+      // The file is not in the data directory, so a node that restarts empty is still the same node
+      // of the cluster.
+      args.addAll(List.of("--cluster-config-file", "../nodes.conf"));
+      args.addAll(List.of("--cluster-port", Integer.toString(buses.get(index).port())));
+      args.addAll(List.of("--cluster-node-timeout", Long.toString(nodeTimeout.toMillis())));
+      args.addAll(List.of("--cluster-announce-ip", "127.0.0.1"));
+      // A replica must synchronize at once, and be promotable however long it was disconnected.
+      args.addAll(List.of("--repl-diskless-sync-delay", "0"));
+      args.addAll(List.of("--cluster-replica-validity-factor", "0"));
+      args.addAll(List.of("--cluster-allow-replica-migration", "no"));
+      if (gated) {
+        args.addAll(List.of("--cluster-announce-port", Integer.toString(gates.get(index).port())));
+      }
+      args.addAll(serverArgs);
+      args.addAll(nodeArgs.apply(index));
+      return args;
     }
   }
 
