@@ -1,7 +1,8 @@
-package dev.redlock.testkit;
+package dev.redlock.harness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
 import java.util.List;

@@ -1,5 +1,12 @@
-package dev.redlock.testkit;
+package dev.redlock.harness;
 
+import dev.redlock.testkit.RedisNode;
+import dev.redlock.testkit.RedisNodes;
+import dev.redlock.testkit.RedisReplyException;
+import dev.redlock.testkit.RedisSource;
+import dev.redlock.testkit.RedisStartException;
+import dev.redlock.testkit.ServerState;
+import dev.redlock.testkit.TcpGate;
 import dev.redlock.testkit.internal.PortReservation;
 import dev.redlock.testkit.internal.Waiting;
 import io.lettuce.core.cluster.SlotHash;
