@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.Redlock;
-import dev.redlock.testkit.RedisClusterNodes;
+import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisSource;
 import dev.redlock.testkit.RedisTest;

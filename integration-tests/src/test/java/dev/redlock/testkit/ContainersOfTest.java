@@ -1,5 +1,7 @@
 package dev.redlock.testkit;
 
+import dev.redlock.testkit.internal.PortReservation;
+import dev.redlock.testkit.internal.Watchdog;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -4,6 +4,8 @@ import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.command.InspectContainerResponse;
 import com.github.dockerjava.api.exception.NotFoundException;
 import com.github.dockerjava.api.exception.NotModifiedException;
+import dev.redlock.testkit.internal.Waiting;
+import dev.redlock.testkit.internal.Watchdog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

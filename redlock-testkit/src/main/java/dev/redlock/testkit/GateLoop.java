@@ -1,5 +1,6 @@
 package dev.redlock.testkit;
 
+import dev.redlock.testkit.internal.PortReservation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;

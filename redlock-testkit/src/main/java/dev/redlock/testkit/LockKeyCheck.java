@@ -1,5 +1,6 @@
 package dev.redlock.testkit;
 
+import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;

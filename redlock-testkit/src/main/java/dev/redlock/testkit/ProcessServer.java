@@ -1,5 +1,8 @@
 package dev.redlock.testkit;
 
+import dev.redlock.testkit.internal.ChildProcess;
+import dev.redlock.testkit.internal.Waiting;
+import dev.redlock.testkit.internal.Watchdog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

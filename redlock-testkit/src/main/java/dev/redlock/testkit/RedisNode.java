@@ -1,5 +1,7 @@
 package dev.redlock.testkit;
 
+import dev.redlock.testkit.internal.PortReservation;
+import dev.redlock.testkit.internal.Waiting;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -130,6 +131,7 @@ public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
     private String user = "";
     private String password = "";
     private List<String> serverArgs = List.of();
+    private IntFunction<List<String>> nodeArgs = index -> List.of();
     private List<Integer> ports = List.of();
     private @Nullable RedisSource source;
     private @Nullable Path binary;
@@ -191,6 +193,15 @@ public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
       return this;
     }
 
+    /**
+     * Adds command line options for single servers, such as a TLS port. The function receives the
+     * index of a node; several threads call it.
+     */
+    public Builder nodeArgs(IntFunction<List<String>> nodeArgs) {
+      this.nodeArgs = nodeArgs;
+      return this;
+    }
+
     /** Sets the ports for clients, one per node. Default: free ports. */
     public Builder ports(int... ports) {
       this.ports = Arrays.stream(ports).boxed().toList();
@@ -229,13 +240,19 @@ public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
       }
       NodeStarter starter =
           new NodeStarter(
-              servers, gated, port -> new ServerSpec(port, appendOnly, user, password, serverArgs));
+              servers,
+              gated,
+              (index, port) -> new ServerSpec(port, appendOnly, user, password, args(index)));
       List<CompletableFuture<RedisNode>> starting =
           IntStream.range(0, count)
               .mapToObj(
                   i -> CompletableFuture.supplyAsync(() -> starter.start(i, port(i)), STARTERS))
               .toList();
       return new RedisNodes(allOrNone(starting), servers.description());
+    }
+
+    private List<String> args(int index) {
+      return Stream.concat(serverArgs.stream(), nodeArgs.apply(index).stream()).toList();
     }
 
     private int port(int index) {

@@ -1,6 +1,7 @@
 package dev.redlock.testkit;
 
 import dev.redlock.spi.Printable;
+import dev.redlock.testkit.internal.PortReservation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -58,7 +59,7 @@ public final class TcpGate implements AutoCloseable {
    * @throws RedisStartException if the port is taken
    */
   public static TcpGate inFrontOf(String host, int port, int gatePort) {
-    PortReservation reservation = PortReservation.of(gatePort);
+    PortReservation reservation = NodeStarter.reserve(gatePort);
     try {
       TcpGate gate = new TcpGate(new InetSocketAddress(host, port), reservation);
       gate.thread.start();

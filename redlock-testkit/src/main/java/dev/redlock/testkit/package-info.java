@@ -1,13 +1,10 @@
 /**
- * Real Redis masters that a test can start, kill, pause, cut off and restart, and worker JVMs that
- * use them.
+ * Real Redis masters that a test can start, kill, pause, cut off and restart.
  *
  * <p>Start with {@link dev.redlock.testkit.RedisNodes} or, with JUnit 5.13 or newer, {@link
  * dev.redlock.testkit.RedisTest}. {@link dev.redlock.testkit.RedisNode} injects faults of a node,
- * {@link dev.redlock.testkit.TcpGate} faults of the network to it. {@link
- * dev.redlock.testkit.RedisClusterNodes} is a whole cluster, {@link dev.redlock.testkit.ForkedJvm}
- * a process that holds locks. All servers and processes end with the JVM that started them, also if
- * it is killed. Runs on Linux and macOS, and needs {@code /bin/sh}.
+ * {@link dev.redlock.testkit.TcpGate} faults of the network to it. All servers end with the JVM
+ * that started them, also if it is killed. Runs on Linux and macOS, and needs {@code /bin/sh}.
  *
  * <p>System properties:
  *

@@ -83,35 +83,6 @@ class DockerTest {
     }
   }
 
-  /** Starts a container and waits to be killed. */
-  static final class Starter {
-    public static void main(String[] args) throws InterruptedException {
-      RedisNodes nodes = RedisNodes.builder().count(1).source(RedisSource.DOCKER).start();
-      System.out.println("port " + nodes.get(0).port());
-      Thread.sleep(60_000);
-    }
-  }
-
-  @Test
-  void jvm_killed_itsContainersEndOrAreSweptByTheNext() {
-    try (ForkedJvm jvm = ForkedJvm.start(Starter.class)) {
-      Duration patience = Duration.ofSeconds(60);
-      String line = jvm.awaitLine(text -> text.startsWith("port "), patience);
-      NodeAddress address = NodeAddress.local(Integer.parseInt(line.substring(5)), "");
-      assertThat(ServerInfo.read(address)).isNotEmpty();
-
-      jvm.kill();
-
-      await()
-          .atMost(patience)
-          .pollInterval(Duration.ofMillis(500))
-          .until(
-              () ->
-                  RedisSource.DOCKER.whyUnavailable().isEmpty()
-                      && ServerInfo.read(address).isEmpty());
-    }
-  }
-
   @Test
   void image_notOnTheEngine_isNamed() {
     System.setProperty(DockerSource.IMAGE_PROPERTY, "no.such/image:1");

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.redlock.Redlock;
 import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.internal.Watchdog;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;

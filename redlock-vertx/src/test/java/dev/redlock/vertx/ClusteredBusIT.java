@@ -3,7 +3,7 @@ package dev.redlock.vertx;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.redlock.testkit.ForkedJvm;
+import dev.redlock.harness.ForkedJvm;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;

@@ -2,7 +2,7 @@ package dev.redlock.vertx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.testkit.ForkedJvm;
+import dev.redlock.harness.ForkedJvm;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import io.vertx.core.Future;

@@ -1,8 +1,8 @@
 package dev.redlock.vertx;
 
+import dev.redlock.harness.ForwardingLockNode;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeListener;
-import dev.redlock.testkit.ForwardingLockNode;
 
 /** A node whose invalidations never arrive. */
 final class DeafNode extends ForwardingLockNode {

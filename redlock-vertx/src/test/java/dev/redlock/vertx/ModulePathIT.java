@@ -24,6 +24,7 @@ class ModulePathIT {
   private static final List<String> OF_TESTS =
       List.of(
           "test-classes",
+          "harness",
           "surefire",
           "junit",
           "opentest4j",

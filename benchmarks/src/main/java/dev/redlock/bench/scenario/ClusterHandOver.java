@@ -8,7 +8,7 @@ import dev.redlock.bench.system.Peer;
 import dev.redlock.bench.system.RedlockClient;
 import dev.redlock.bench.system.Tagged;
 import dev.redlock.cluster.ClusterReleaseHints;
-import dev.redlock.testkit.RedisClusterNodes;
+import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -5,7 +5,7 @@ import dev.redlock.bench.load.Slice;
 import dev.redlock.bench.load.Turns;
 import dev.redlock.bench.load.Worker;
 import dev.redlock.bench.system.Peer;
-import dev.redlock.testkit.ForkedJvm;
+import dev.redlock.harness.ForkedJvm;
 import dev.redlock.testkit.RedisNodes;
 import java.time.Duration;
 import java.util.ArrayList;

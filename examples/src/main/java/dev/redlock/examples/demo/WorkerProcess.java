@@ -1,6 +1,6 @@
 package dev.redlock.examples.demo;
 
-import dev.redlock.testkit.ForkedJvm;
+import dev.redlock.harness.ForkedJvm;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;

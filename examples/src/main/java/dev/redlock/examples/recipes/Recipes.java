@@ -8,7 +8,7 @@ import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.examples.fencing.RedisStock;
 import dev.redlock.examples.fencing.SqlStock;
 import dev.redlock.examples.recipes.GoodsShop.Answer;
-import dev.redlock.testkit.RedisClusterNodes;
+import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.vertx.RedlockOptions;
 import dev.redlock.vertx.VertxRedlock;

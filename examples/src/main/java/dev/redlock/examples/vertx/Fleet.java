@@ -1,7 +1,7 @@
 package dev.redlock.examples.vertx;
 
 import dev.redlock.election.LeaderElection;
-import dev.redlock.testkit.ForkedJvm;
+import dev.redlock.harness.ForkedJvm;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.vertx.LockedVerticle;
 import dev.redlock.vertx.RedlockOptions;

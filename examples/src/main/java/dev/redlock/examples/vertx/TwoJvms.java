@@ -1,6 +1,6 @@
 package dev.redlock.examples.vertx;
 
-import dev.redlock.testkit.ForkedJvm;
+import dev.redlock.harness.ForkedJvm;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.vertx.RedlockOptions;
 import dev.redlock.vertx.VertxLease;

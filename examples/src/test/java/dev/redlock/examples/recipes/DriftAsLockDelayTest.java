@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
-import dev.redlock.testkit.ForkedJvm;
+import dev.redlock.harness.ForkedJvm;
 import dev.redlock.testkit.RedisNodes;
 import java.time.Duration;
 import java.util.List;

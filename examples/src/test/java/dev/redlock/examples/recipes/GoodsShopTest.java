@@ -7,7 +7,7 @@ import dev.redlock.Redlock;
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.examples.fencing.RedisStock;
 import dev.redlock.examples.recipes.GoodsShop.Answer;
-import dev.redlock.testkit.RedisClusterNodes;
+import dev.redlock.harness.RedisClusterNodes;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.sync.RedisClusterCommands;

@@ -10,7 +10,7 @@ import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.cluster.ClusterReleaseHints;
-import dev.redlock.testkit.RedisClusterNodes;
+import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

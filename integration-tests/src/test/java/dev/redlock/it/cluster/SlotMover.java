@@ -1,7 +1,7 @@
 package dev.redlock.it.cluster;
 
+import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.it.Eventually;
-import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisNode;
 import io.lettuce.core.MigrateArgs;
 import io.lettuce.core.RedisClient;

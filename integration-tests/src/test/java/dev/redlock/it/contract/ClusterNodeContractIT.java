@@ -3,12 +3,12 @@ package dev.redlock.it.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.RestartGuard;
-import dev.redlock.testkit.RedisClusterNodes;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

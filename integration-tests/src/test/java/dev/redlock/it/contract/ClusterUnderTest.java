@@ -2,8 +2,8 @@ package dev.redlock.it.contract;
 
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterOptions;
+import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.spi.LockNode;
-import dev.redlock.testkit.RedisClusterNodes;
 import dev.redlock.testkit.RedisKey;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.ServerState;

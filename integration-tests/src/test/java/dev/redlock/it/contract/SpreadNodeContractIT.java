@@ -2,8 +2,8 @@ package dev.redlock.it.contract;
 
 import dev.redlock.cluster.ClusterNodes;
 import dev.redlock.cluster.ClusterOptions;
+import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.testkit.RedisClusterNodes;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

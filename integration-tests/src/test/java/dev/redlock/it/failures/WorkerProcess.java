@@ -1,6 +1,6 @@
 package dev.redlock.it.failures;
 
-import dev.redlock.testkit.ForkedJvm;
+import dev.redlock.harness.ForkedJvm;
 import dev.redlock.testkit.TcpGate;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;

@@ -1,0 +1,80 @@
+package dev.redlock.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.DistributedLock;
+import dev.redlock.Lease;
+import dev.redlock.Redlock;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.InMemoryLockNode;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A recording of the Flight Recorder shows waits, holds, losses and states of nodes. */
+class FlightRecorderTest {
+  private static final Duration WAIT = Duration.ofSeconds(20);
+
+  @Test
+  void recording_ofAHoldALossAndATimeout_hasTheirEvents(@TempDir Path folder) throws IOException {
+    run(); // Before there is a recording: the classes are loaded by then.
+    Path file = folder.resolve("redlock.jfr");
+    try (Recording recording = new Recording()) {
+      for (String event : List.of("Wait", "Hold", "Lost", "NodeState")) {
+        recording.enable("dev.redlock." + event);
+      }
+      recording.start();
+      run();
+      recording.stop();
+      recording.dump(file);
+    }
+    List<RecordedEvent> events =
+        RecordingFile.readAllEvents(file).stream()
+            .filter(event -> event.getEventType().getName().startsWith("dev.redlock."))
+            .toList();
+    assertThat(values(events, "Wait", "outcome")).contains("ACQUIRED", "REFUSED");
+    assertThat(values(events, "Hold", "end")).contains("RELEASED", "LOST");
+    assertThat(values(events, "Lost", "cause")).containsExactly("LOST");
+    assertThat(values(events, "NodeState", "state")).contains("VOTING");
+    assertThat(events)
+        .filteredOn(event -> event.getEventType().getName().equals("dev.redlock.Hold"))
+        .allSatisfy(event -> assertThat(event.getString("names")).isEqualTo("recorded"))
+        .allSatisfy(event -> assertThat(event.getDuration("held")).isPositive())
+        .allSatisfy(event -> assertThat(event.getLong("token")).isPositive());
+  }
+
+  private static void run() {
+    InMemoryLockNode node = InMemoryLockNode.create("a");
+    try (Redlock client =
+        Redlock.builder()
+            .nodes(node)
+            .restartGuard(RestartGuard.OFF)
+            .nodeTimeout(Duration.ofSeconds(1))
+            .build()) {
+      assertThat(client.awaitReady(WAIT)).isTrue();
+      DistributedLock lock = client.lock("recorded");
+      try (Lease lease = lock.acquire(WAIT)) {
+        assertThat(lock.tryAcquire()).isEmpty();
+        assertThat(lease.isValid()).isTrue();
+      }
+      Lease lost = lock.acquire(WAIT);
+      client.operations().breakLock("recorded").toCompletableFuture().join();
+      lost.whenEnded().toCompletableFuture().join();
+    }
+  }
+
+  private static Set<String> values(List<RecordedEvent> events, String type, String field) {
+    return events.stream()
+        .filter(event -> event.getEventType().getName().equals("dev.redlock." + type))
+        .map(event -> event.getString(field))
+        .collect(Collectors.toSet());
+  }
+}

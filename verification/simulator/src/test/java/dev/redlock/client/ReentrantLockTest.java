@@ -1,0 +1,102 @@
+package dev.redlock.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.redlock.LockOptions;
+import dev.redlock.Redlock;
+import dev.redlock.ReentrantDistributedLock;
+import dev.redlock.spi.RestartGuard;
+import dev.redlock.testkit.InMemoryLockNode;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What {@link java.util.concurrent.locks.Lock} promises of interrupts and of timed attempts. */
+@Timeout(60)
+class ReentrantLockTest {
+  private final Redlock redlock =
+      Redlock.builder()
+          .nodes(InMemoryLockNode.create("a"), InMemoryLockNode.create("b"))
+          .restartGuard(RestartGuard.OFF)
+          .build();
+  private final ReentrantDistributedLock lock = redlock.reentrantLock("thread");
+
+  @AfterEach
+  void close() {
+    redlock.close();
+  }
+
+  @Test
+  void tryLock_timedAndFree_entersAndAgain() throws Exception {
+    assertThat(lock.tryLock(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(lock.tryLock(0, TimeUnit.SECONDS)).isTrue();
+    assertThat(lock.holdCount()).isEqualTo(2);
+    lock.unlock();
+    lock.unlock();
+    assertThat(lock.holdCount()).isZero();
+  }
+
+  @Test
+  void tryLock_timedAndFreedInTime_enters() throws Exception {
+    lock.lock();
+    CompletableFuture<Boolean> other =
+        CompletableFuture.supplyAsync(
+            () -> {
+              try {
+                boolean entered = lock.tryLock(20, TimeUnit.SECONDS);
+                lock.unlock();
+                return entered;
+              } catch (InterruptedException e) {
+                throw new AssertionError(e);
+              }
+            });
+    assertThat(other).isNotDone();
+    lock.unlock();
+    assertThat(other.get(30, TimeUnit.SECONDS)).isTrue();
+  }
+
+  @Test
+  void lockInterruptibly_interruptedBefore_refusesAlsoToEnterAgain() throws Exception {
+    lock.lockInterruptibly();
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(lock::lockInterruptibly).isInstanceOf(InterruptedException.class);
+    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> lock.tryLock(1, TimeUnit.SECONDS))
+        .isInstanceOf(InterruptedException.class);
+    assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    assertThat(lock.holdCount()).isEqualTo(1);
+    lock.unlock();
+  }
+
+  @Test
+  void lock_interruptedBefore_entersAndKeepsTheFlag() {
+    Thread.currentThread().interrupt();
+    lock.lock();
+    assertThat(Thread.interrupted()).isTrue();
+    Thread.currentThread().interrupt();
+    lock.lock();
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(lock.holdCount()).isEqualTo(2);
+    lock.unlock();
+    lock.unlock();
+  }
+
+  @Test
+  void reentrantLock_withOptions_usesThemAndSharesTheCountOfItsName() {
+    Duration leaseTime = Duration.ofSeconds(5);
+    ReentrantDistributedLock own =
+        redlock.reentrantLock("thread", LockOptions.builder().leaseTime(leaseTime).build());
+    own.lock();
+    assertThat(own.lease().orElseThrow().remainingValidity()).isLessThan(leaseTime);
+    lock.lock();
+    assertThat(own.holdCount()).isEqualTo(2);
+    own.unlock();
+    lock.unlock();
+    assertThat(own.isHeldByCurrentThread()).isFalse();
+  }
+}
