@@ -10,23 +10,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why an acquire, an extension or a release failed: the verdict of the last round, and each node's
- * vote in it.
+ * Why an acquire, an extension or a release failed: the verdict, and each node's vote in the last
+ * round.
  *
  * @param names the names of the lock, sorted
- * @param verdict the result of the votes
+ * @param verdict why it failed
  * @param quorum how many grants are needed
  * @param votes each node's vote, in the order of configuration; empty if no node was asked
  * @param waited how long the caller waited in total
  * @param rounds the number of rounds that the client sent for this caller
  * @param overdue how long after the node timeout the client judged the votes. More than a few
  *     milliseconds mean that its process was paused, or that its machine is overloaded
- * @param queuedBefore {@link Verdict#HELD}, if the lock was free: how many processes that have not
- *     answered their turn yet were queued before this one; otherwise 0
+ * @param queuedBefore how many came first. {@link AcquireVerdict#HELD}, if the lock was free: the
+ *     processes that were queued before this one, and have not answered their turn yet. {@link
+ *     AcquireVerdict#QUEUE_FULL}: the callers of this client that wait. Otherwise 0
  */
 public record AcquireReport(
     List<String> names,
-    Verdict verdict,
+    AcquireVerdict verdict,
     int quorum,
     List<NodeVote> votes,
     Duration waited,
@@ -47,44 +48,13 @@ public record AcquireReport(
   /** A report on a lock that no queued process keeps from this client. */
   public AcquireReport(
       List<String> names,
-      Verdict verdict,
+      AcquireVerdict verdict,
       int quorum,
       List<NodeVote> votes,
       Duration waited,
       int rounds,
       Duration overdue) {
     this(names, verdict, quorum, votes, waited, rounds, overdue, 0);
-  }
-
-  /** The result of the votes of a round that failed. */
-  public enum Verdict {
-    /**
-     * Another client holds the lock. Or the lock is free, and processes that were queued before
-     * have their turn; see {@link AcquireReport#queuedBefore()}.
-     */
-    HELD,
-    /** This client holds the lock or waits for it; no node was asked. */
-    HELD_LOCALLY,
-    /**
-     * Several clients asked at the same time. They split the votes, or overtook each other; the
-     * lock may be free.
-     */
-    COLLIDED,
-    /** Too few nodes voted: the others are dead, hung, erring or quarantined. */
-    UNAVAILABLE,
-    /** Too few nodes accept one fencing token: their clocks differ too much. */
-    TOKENS_REFUSED,
-    /** A quorum granted, but after the node timeout, or with no validity left. */
-    TOO_SLOW,
-    /** The wait timeout passed before the first round was decided. */
-    TIMED_OUT,
-    /** The client was closed. */
-    CLOSED;
-
-    /** Whether others have the lock, come first, or asked at the same time. */
-    public boolean isHeld() {
-      return this == HELD || this == HELD_LOCALLY || this == COLLIDED;
-    }
   }
 
   /**
@@ -155,25 +125,7 @@ public record AcquireReport(
 
   /** The verdict in one sentence, with each node's vote. */
   public String sentence() {
-    StringBuilder out = new StringBuilder();
-    switch (verdict) {
-      case HELD -> out.append(queuedBefore == 0 ? "held by another client" : free());
-      case HELD_LOCALLY -> out.append("held or waited for by this client");
-      case COLLIDED -> out.append("several clients asked at once; this one got no quorum");
-      case UNAVAILABLE ->
-          out.append("too few nodes: ")
-              .append(votes.size() - count(Vote.SILENT) - count(Vote.QUARANTINED))
-              .append(" of ")
-              .append(votes.size())
-              .append(count(Vote.NOT_ASKED) > 0 ? " could be asked, " : " voted in time, ")
-              .append(quorum)
-              .append(" are needed");
-      case TOKENS_REFUSED ->
-          out.append("too few nodes accept one fencing token; compare their clocks");
-      case TOO_SLOW -> out.append("too slow: a quorum granted, but after the node timeout");
-      case TIMED_OUT -> out.append("the wait timeout passed before the nodes replied");
-      case CLOSED -> out.append("the client was closed");
-    }
+    StringBuilder out = new StringBuilder(cause());
     if (overdue.compareTo(PAUSE) >= 0) {
       out.append("; this client was paused for at least ").append(overdue.toMillis()).append(" ms");
     }
@@ -186,6 +138,28 @@ public record AcquireReport(
       out.append(i == 0 ? ": " : ", ").append(votes.get(i));
     }
     return Printable.of(out.toString());
+  }
+
+  private String cause() {
+    return switch (verdict) {
+      case ACQUIRED -> "acquired";
+      case HELD -> queuedBefore == 0 ? "held by another client" : free();
+      case HELD_LOCALLY -> "held or waited for by this client";
+      case COLLIDED -> "several clients asked at once; this one got no quorum";
+      case UNAVAILABLE -> "too few nodes: " + voted() + ", " + quorum + " are needed";
+      case STALE -> "too few nodes accept one fencing token; compare their clocks";
+      case TOO_SLOW -> "too slow: a quorum granted, but after the node timeout";
+      case UNDECIDED -> "the wait timeout passed before the nodes replied";
+      case QUEUE_FULL -> queuedBefore + " callers of this client already wait: the queue is full";
+      case CANCELLED -> "the caller gave up";
+      case CLOSED -> "the client was closed";
+    };
+  }
+
+  private String voted() {
+    int voted = votes.size() - count(Vote.SILENT) - count(Vote.QUARANTINED);
+    String how = count(Vote.NOT_ASKED) > 0 ? " could be asked" : " voted in time";
+    return voted + " of " + votes.size() + how;
   }
 
   private String free() {

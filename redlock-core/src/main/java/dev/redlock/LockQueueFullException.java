@@ -1,24 +1,19 @@
 package dev.redlock;
 
-import dev.redlock.spi.LockKeys;
-import java.util.List;
+import static java.util.Objects.requireNonNull;
 
 /** Too many callers of this client already wait for the lock. Nothing was sent: try later. */
 public final class LockQueueFullException extends RedlockException {
   private static final long serialVersionUID = 1L;
-  private final int length;
+  private final AcquireReport report;
 
-  public LockQueueFullException(List<String> names, int length) {
-    super(
-        length
-            + " callers of this client already wait for ["
-            + LockKeys.shown(names)
-            + "]: the queue is full");
-    this.length = length;
+  public LockQueueFullException(AcquireReport report) {
+    super("lock not acquired: " + report.sentence());
+    this.report = requireNonNull(report);
   }
 
-  /** How many callers wait. */
-  public int length() {
-    return length;
+  /** Without votes; {@link AcquireReport#queuedBefore()} says how many callers wait. */
+  public AcquireReport report() {
+    return report;
   }
 }

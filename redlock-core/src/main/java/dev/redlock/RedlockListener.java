@@ -53,10 +53,10 @@ public interface RedlockListener {
    * A caller no longer waits: it got the lock, was refused, or gave up.
    *
    * @param waited since it asked
-   * @param report how each node voted, if the acquire was refused or its time was over; else null
+   * @param report how each node voted, if the acquire was refused; else null
    */
   default void onWaiterLeft(
-      Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {}
+      Caller caller, AcquireVerdict verdict, Duration waited, @Nullable AcquireReport report) {}
 
   /** A caller of this client got a lock that another caller or another process had before. */
   default void onHandOff(List<String> names, HandOff kind) {}
@@ -104,24 +104,6 @@ public interface RedlockListener {
     public Caller {
       names = List.copyOf(names);
     }
-  }
-
-  /** Why a caller no longer waits. */
-  enum WaitEnd {
-    /** It has the lock. */
-    ACQUIRED,
-    /** It does not wait, and the lock was held, or the votes were split. */
-    REFUSED,
-    /** Its wait timeout passed, or a quorum granted too late. */
-    TIMED_OUT,
-    /** Too few nodes could vote. */
-    UNAVAILABLE,
-    /** The local queue was full. */
-    TURNED_AWAY,
-    /** The caller gave up: it was interrupted, or its future was cancelled or completed. */
-    CANCELLED,
-    /** The client was closed. */
-    CLOSED
   }
 
   /** From whom a caller got a lock that was not free. */

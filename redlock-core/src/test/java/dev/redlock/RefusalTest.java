@@ -14,7 +14,7 @@ class RefusalTest {
   private static final AcquireReport REPORT =
       new AcquireReport(
           List.of("name"),
-          AcquireReport.Verdict.HELD,
+          AcquireVerdict.HELD,
           1,
           List.of(
               new AcquireReport.NodeVote(
@@ -31,6 +31,7 @@ class RefusalTest {
   @Test
   void report_ofAnExceptionThatWasSerialized_isTheSame() throws Exception {
     assertThat(copy(new LockTimeoutException(REPORT)).report()).isEqualTo(REPORT);
+    assertThat(copy(new LockQueueFullException(REPORT)).report()).isEqualTo(REPORT);
     assertThat(copy(new QuorumUnavailableException("not acquired", REPORT)).report())
         .isEqualTo(REPORT);
   }

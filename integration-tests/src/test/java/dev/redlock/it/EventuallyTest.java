@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
-import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Vote;
 import java.time.Duration;
@@ -132,7 +132,7 @@ class EventuallyTest {
         "lock not acquired",
         new AcquireReport(
             List.of("a"),
-            Verdict.UNAVAILABLE,
+            AcquireVerdict.UNAVAILABLE,
             1,
             List.of(silent),
             Duration.ZERO,

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
@@ -151,7 +152,7 @@ class QuorumIT {
     }
     System.out.println("3 of 5 paused: refused after " + best.toMillis() + " ms: " + report);
     assertThat(best).as("best of three").isLessThan(options.nodeTimeout().plusMillis(50));
-    assertThat(report.verdict()).isEqualTo(AcquireReport.Verdict.UNAVAILABLE);
+    assertThat(report.verdict()).isEqualTo(AcquireVerdict.UNAVAILABLE);
     for (int i = 0; i < 5; i++) {
       AcquireReport.NodeVote vote = report.votes().get(i);
       assertThat(vote.vote()).isEqualTo(i % 2 == 0 ? Vote.SILENT : Vote.GRANTED);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
-import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.LockTimeoutException;
@@ -45,7 +45,7 @@ class ReportIT {
                   () -> two.lock("report").acquire(Duration.ofMillis(500)))
               .report();
       System.out.println(report);
-      assertThat(report.verdict()).isEqualTo(Verdict.HELD);
+      assertThat(report.verdict()).isEqualTo(AcquireVerdict.HELD);
       NodeVote vote = report.votes().stream().filter(v -> v.vote() == Vote.HELD).findFirst().get();
       assertThat(vote.holder()).hasSize(8);
       String secret = Clients.leaseId(nodes, "report");
@@ -60,7 +60,7 @@ class ReportIT {
     try (Redlock redlock = Clients.patient(nodes)) {
       AcquireReport seen = null;
       // If the home node is one of these two, or both reply first, the report is "held".
-      for (int i = 0; i < 200 && (seen == null || seen.verdict() != Verdict.COLLIDED); i++) {
+      for (int i = 0; i < 200 && (seen == null || seen.verdict() != AcquireVerdict.COLLIDED); i++) {
         String key = Clients.lockKey("split-" + i);
         nodes.get(1).command("SET", key, "other", "PX", "5000");
         nodes.get(2).command("SET", key, "another", "PX", "5000");
@@ -76,7 +76,7 @@ class ReportIT {
         nodes.get(2).command("DEL", key);
       }
       System.out.println(seen);
-      assertThat(seen.verdict()).isEqualTo(Verdict.COLLIDED);
+      assertThat(seen.verdict()).isEqualTo(AcquireVerdict.COLLIDED);
       assertThat(seen.sentence()).contains("several clients asked at once; this one got no quorum");
       assertThat(seen.votes())
           .extracting(NodeVote::vote)
@@ -101,7 +101,7 @@ class ReportIT {
                   () -> redlock.lock("ahead", PATIENT).tryAcquire())
               .report();
       System.out.println(report);
-      assertThat(report.verdict()).isEqualTo(Verdict.TOKENS_REFUSED);
+      assertThat(report.verdict()).isEqualTo(AcquireVerdict.STALE);
       assertThat(report.count(Vote.STALE)).isEqualTo(2);
       assertThat(report.votes().get(0).error()).contains("fence ").contains("node time ");
       assertThat(report.sentence()).contains("compare their clocks");

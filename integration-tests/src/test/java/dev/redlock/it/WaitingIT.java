@@ -409,7 +409,8 @@ class WaitingIT {
       }
       assertThatThrownBy(() -> redlock.lock("full", small).acquire(WAIT))
           .isInstanceOfSatisfying(
-              LockQueueFullException.class, e -> assertThat(e.length()).isEqualTo(3));
+              LockQueueFullException.class,
+              e -> assertThat(e.report().queuedBefore()).isEqualTo(3));
       waiting.forEach(w -> w.cancel(true));
       held.close();
     }

@@ -1,6 +1,7 @@
 package dev.redlock.internal;
 
 import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
 import dev.redlock.RedlockListener;
 import dev.redlock.internal.protocol.HeldLease;
@@ -57,11 +58,11 @@ final class Events {
     }
   }
 
-  void left(PendingAcquire caller, RedlockListener.WaitEnd end, @Nullable AcquireReport report) {
+  void left(PendingAcquire caller, AcquireVerdict verdict, @Nullable AcquireReport report) {
     if (!listeners.isEmpty()) {
       RedlockListener.Caller told = caller.forListeners();
       Duration waited = Duration.ofNanos(time.nanos() - caller.submittedNanos());
-      tell(l -> l.onWaiterLeft(told, end, waited, report));
+      tell(l -> l.onWaiterLeft(told, verdict, waited, report));
     }
   }
 

@@ -1,7 +1,7 @@
 package dev.redlock.internal;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
-import dev.redlock.RedlockListener.WaitEnd;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
@@ -24,11 +24,11 @@ final class JfrEvents {
 
   private JfrEvents() {}
 
-  static void waited(LockKeys keys, WaitEnd end, long submittedNanos, Time time) {
+  static void waited(LockKeys keys, AcquireVerdict verdict, long submittedNanos, Time time) {
     if (ANY_WAIT.isEnabled()) {
       WaitEvent event = new WaitEvent();
       event.names = LockKeys.shown(keys.names());
-      event.outcome = end.name();
+      event.outcome = verdict.name();
       event.waited = time.nanos() - submittedNanos;
       event.commit();
     }

@@ -219,8 +219,6 @@ class LockActor {
       ((PendingAcquire) grant.waiter()).granted(core);
     } else if (effect instanceof Effect.Refuse refuse) {
       ((PendingAcquire) refuse.waiter()).refused(refuse.report());
-    } else if (effect instanceof Effect.TurnAway away) {
-      ((PendingAcquire) away.waiter()).turnedAway(away.length());
     } else if (effect instanceof Effect.End end) {
       Failpoint.BEFORE_END.reached();
       ended(end);

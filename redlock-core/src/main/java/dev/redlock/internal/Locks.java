@@ -2,8 +2,8 @@ package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.Lease;
-import dev.redlock.RedlockListener.WaitEnd;
 import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.spi.LockKeys;
@@ -123,7 +123,7 @@ final class Locks {
           pending.keys(),
           (machine, now, wall) -> {
             machine.cancel(pending, now, wall);
-            pending.left(WaitEnd.CANCELLED, null);
+            pending.left(AcquireVerdict.CANCELLED, null);
           });
     } else {
       var unused = pending.result().thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Vote;
 import dev.redlock.internal.protocol.ExtendQueue;
@@ -255,7 +256,7 @@ final class NodeSet implements Nodes {
       Vote vote = why == null ? otherwise : Vote.SILENT;
       votes.add(new NodeVote(names.get(i), vote, Duration.ZERO, why, null, null));
     }
-    var verdict = AcquireReport.Verdict.UNAVAILABLE;
+    var verdict = AcquireVerdict.UNAVAILABLE;
     return Results.untraced(
         new QuorumUnavailableException(
             what,

@@ -1,13 +1,13 @@
 package dev.redlock.internal;
 
 import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.Lease;
 import dev.redlock.LockQueueFullException;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.RedlockListener;
-import dev.redlock.RedlockListener.WaitEnd;
 import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.internal.protocol.Waiter;
 import dev.redlock.spi.LockKeys;
@@ -81,7 +81,7 @@ final class PendingAcquire extends Waiter {
     DefaultLease lease = new DefaultLease(core);
     context.leaks.watch(lease, acquiredAt);
     boolean given = result.complete(Optional.of(lease));
-    left(given ? WaitEnd.ACQUIRED : WaitEnd.CANCELLED, null);
+    left(given ? AcquireVerdict.ACQUIRED : AcquireVerdict.CANCELLED, null);
     context.events.acquired(this, core); // In any case: listeners learn of its end too.
     if (given) {
       tellTaker(true);
@@ -96,53 +96,38 @@ final class PendingAcquire extends Waiter {
         failure == null
             ? result.complete(Optional.empty())
             : result.completeExceptionally(Results.untraced(failure));
-    left(given ? end(report.verdict()) : WaitEnd.CANCELLED, report);
-    tellTaker(given);
-  }
-
-  void turnedAway(int length) {
-    boolean given =
-        result.completeExceptionally(
-            Results.untraced(new LockQueueFullException(keys().names(), length)));
-    left(given ? WaitEnd.TURNED_AWAY : WaitEnd.CANCELLED, null);
+    left(given ? report.verdict() : AcquireVerdict.CANCELLED, report);
     tellTaker(given);
   }
 
   void refusedBecauseClosed() {
     join();
-    left(WaitEnd.CLOSED, null);
+    left(AcquireVerdict.CLOSED, null);
     tellTaker(result.completeExceptionally(Results.untraced(new RedlockClosedException())));
   }
 
   /** The caller no longer waits. Called in the actor of the lock. */
-  void left(WaitEnd end, @Nullable AcquireReport report) {
+  void left(AcquireVerdict verdict, @Nullable AcquireReport report) {
     if (joined && !left) {
-      context.events.left(this, end, report);
-      Recorder.waited(keys(), end, submittedNanos(), context.time);
+      context.events.left(this, verdict, report);
+      Recorder.waited(keys(), verdict, submittedNanos(), context.time);
     }
     left = true;
-  }
-
-  private WaitEnd end(AcquireReport.Verdict verdict) {
-    return switch (verdict) {
-      case UNAVAILABLE, TOKENS_REFUSED -> WaitEnd.UNAVAILABLE;
-      case HELD, HELD_LOCALLY, COLLIDED -> waits() ? WaitEnd.TIMED_OUT : WaitEnd.REFUSED;
-      case TOO_SLOW, TIMED_OUT -> WaitEnd.TIMED_OUT;
-      case CLOSED -> WaitEnd.CLOSED;
-    };
   }
 
   RedlockListener.Caller forListeners() {
     return new RedlockListener.Caller(keys().names(), waits(), config().fair());
   }
 
+  /** What the caller gets; null for an empty result. */
   private @Nullable RuntimeException exception(AcquireReport report) {
     return switch (report.verdict()) {
-      case UNAVAILABLE, TOKENS_REFUSED ->
-          new QuorumUnavailableException("lock not acquired", report);
       case HELD, HELD_LOCALLY, COLLIDED -> emptyWhenHeld ? null : new LockTimeoutException(report);
-      case TOO_SLOW, TIMED_OUT -> new LockTimeoutException(report);
+      case TOO_SLOW, UNDECIDED -> new LockTimeoutException(report);
+      case UNAVAILABLE, STALE -> new QuorumUnavailableException("lock not acquired", report);
+      case QUEUE_FULL -> new LockQueueFullException(report);
       case CLOSED -> new RedlockClosedException();
+      case ACQUIRED, CANCELLED -> new IllegalStateException("not a refusal: " + report);
     };
   }
 

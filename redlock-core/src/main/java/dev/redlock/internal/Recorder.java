@@ -1,7 +1,7 @@
 package dev.redlock.internal;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
-import dev.redlock.RedlockListener.WaitEnd;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
@@ -26,9 +26,9 @@ final class Recorder {
   }
 
   /** A caller no longer waits. */
-  static void waited(LockKeys keys, WaitEnd end, long submittedNanos, Time time) {
+  static void waited(LockKeys keys, AcquireVerdict verdict, long submittedNanos, Time time) {
     if (recording()) {
-      JfrEvents.waited(keys, end, submittedNanos, time);
+      JfrEvents.waited(keys, verdict, submittedNanos, time);
     }
   }
 

@@ -1,6 +1,6 @@
 package dev.redlock.internal;
 
-import dev.redlock.internal.protocol.AcquireVerdict;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.internal.protocol.Nodes;
 import dev.redlock.internal.protocol.RoundLimiter;
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.FencingToken;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LeaseLostException;
@@ -83,20 +84,14 @@ class LockKeysTest {
     LockKeys keys = LockKeys.of("redlock", names);
     AcquireReport report =
         new AcquireReport(
-            keys.names(),
-            AcquireReport.Verdict.HELD,
-            1,
-            List.of(),
-            Duration.ZERO,
-            1,
-            Duration.ZERO);
+            keys.names(), AcquireVerdict.HELD, 1, List.of(), Duration.ZERO, 1, Duration.ZERO);
 
     assertThat(keys.toString()).hasSizeLessThan(1_200).endsWith(" and 990 more]");
     assertThat(new LockTimeoutException(report))
         .message()
         .hasSizeLessThan(1_300)
         .contains(" and 990 more; waited");
-    assertThat(new LockQueueFullException(names, 7)).message().hasSizeLessThan(1_300);
+    assertThat(new LockQueueFullException(report)).message().hasSizeLessThan(1_300);
     assertThat(new LeaseLostException(names, new FencingToken(1), LeaseEnd.LOST))
         .message()
         .hasSizeLessThan(1_300);

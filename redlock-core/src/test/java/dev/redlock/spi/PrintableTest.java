@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.FencingToken;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LeaseLostException;
@@ -69,7 +70,7 @@ class PrintableTest {
     AcquireReport report =
         new AcquireReport(
             List.of(FORGED),
-            AcquireReport.Verdict.HELD,
+            AcquireVerdict.HELD,
             1,
             List.of(vote),
             Duration.ZERO,

@@ -2,7 +2,7 @@ package dev.redlock.it.failures;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.LockTimeoutException;
@@ -211,7 +211,7 @@ class SlowAnswersIT {
   }
 
   private static boolean tooSlow(@Nullable LockTimeoutException refused) {
-    return refused != null && refused.report().verdict() == Verdict.TOO_SLOW;
+    return refused != null && refused.report().verdict() == AcquireVerdict.TOO_SLOW;
   }
 
   private static void slowDown(TcpGate gate) {

@@ -1,5 +1,6 @@
 package dev.redlock.micrometer;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.Lease;
 import dev.redlock.LeaseLostException;
 import dev.redlock.LockQueueFullException;
@@ -15,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The default names and keys. An observation is {@code redlock.lock}. Low cardinality: {@code
- * redlock.operation}, {@code redlock.outcome}. High cardinality: {@code redlock.names}, and {@code
- * redlock.token} if a lease was granted.
+ * redlock.operation}, {@code redlock.outcome}: the {@link AcquireVerdict} in lower case, {@code
+ * lost} or {@code error}; {@code held} for an empty result. High cardinality: {@code
+ * redlock.names}, and {@code redlock.token} if a lease was granted.
  */
 public class DefaultLockObservationConvention implements LockObservationConvention {
 
@@ -56,28 +58,30 @@ public class DefaultLockObservationConvention implements LockObservationConventi
 
   private static String outcome(LockContext context) {
     Throwable error = context.getError();
-    if (error == null) {
-      return context.lease() != null ? "acquired" : context.isRefused() ? "refused" : "none";
+    if (error != null) {
+      return failure(error);
+    } else if (context.lease() != null) {
+      return lower(AcquireVerdict.ACQUIRED);
     }
-    return failure(error);
+    return context.isRefused() ? lower(AcquireVerdict.HELD) : "none";
   }
 
   private static String failure(@Nullable Throwable error) {
     if (error instanceof CompletionException) {
       return failure(error.getCause());
-    } else if (error instanceof LockTimeoutException) {
-      return "timed_out";
-    } else if (error instanceof QuorumUnavailableException) {
-      return "unavailable";
-    } else if (error instanceof LockQueueFullException) {
-      return "turned_away";
+    } else if (error instanceof LockTimeoutException timeout) {
+      return lower(timeout.report().verdict());
+    } else if (error instanceof QuorumUnavailableException unavailable) {
+      return lower(unavailable.report().verdict());
+    } else if (error instanceof LockQueueFullException full) {
+      return lower(full.report().verdict());
     } else if (error instanceof LeaseLostException) {
       return "lost";
     } else if (error instanceof RedlockClosedException) {
-      return "closed";
+      return lower(AcquireVerdict.CLOSED);
     } else if (error instanceof CancellationException
         || error instanceof RedlockInterruptedException) {
-      return "cancelled";
+      return lower(AcquireVerdict.CANCELLED);
     }
     return "error";
   }

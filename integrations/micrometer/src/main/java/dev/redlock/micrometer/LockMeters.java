@@ -2,10 +2,10 @@ package dev.redlock.micrometer;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
 import dev.redlock.RedlockListener.Caller;
 import dev.redlock.RedlockListener.HandOff;
-import dev.redlock.RedlockListener.WaitEnd;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -30,7 +30,7 @@ final class LockMeters {
 
   private final MeterRegistry registry;
   private final Tags tags;
-  private final Map<Mode, Map<WaitEnd, Timer>> acquire = new EnumMap<>(Mode.class);
+  private final Map<Mode, Map<AcquireVerdict, Timer>> acquire = new EnumMap<>(Mode.class);
   private final Timer wait;
   private final Map<LeaseEnd, Timer> hold = new EnumMap<>(LeaseEnd.class);
   private final Timer validityLeft;
@@ -45,10 +45,10 @@ final class LockMeters {
     this.registry = registry;
     this.tags = tags;
     for (Mode mode : Mode.values()) {
-      Map<WaitEnd, Timer> ofMode = new EnumMap<>(WaitEnd.class);
-      for (WaitEnd end : WaitEnd.values()) {
-        Tags own = Tags.of("outcome", value(end), "mode", value(mode));
-        ofMode.put(end, timer("redlock.acquire", "From the call to its result", own));
+      Map<AcquireVerdict, Timer> ofMode = new EnumMap<>(AcquireVerdict.class);
+      for (AcquireVerdict verdict : AcquireVerdict.values()) {
+        Tags own = Tags.of("outcome", value(verdict), "mode", value(mode));
+        ofMode.put(verdict, timer("redlock.acquire", "From the call to its result", own));
       }
       acquire.put(mode, ofMode);
     }
@@ -95,9 +95,9 @@ final class LockMeters {
     return requireNonNull(meters.get(key));
   }
 
-  void left(Caller caller, WaitEnd end, Duration waited) {
-    at(at(acquire, Mode.of(caller)), end).record(waited);
-    if (end == WaitEnd.ACQUIRED) {
+  void left(Caller caller, AcquireVerdict verdict, Duration waited) {
+    at(at(acquire, Mode.of(caller)), verdict).record(waited);
+    if (verdict == AcquireVerdict.ACQUIRED) {
       wait.record(waited);
     }
   }

@@ -3,6 +3,7 @@ package dev.redlock.micrometer;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.RedlockListener;
@@ -86,9 +87,9 @@ public final class RedlockMetrics implements MeterBinder, RedlockListener {
 
   @Override
   public void onWaiterLeft(
-      Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
+      Caller caller, AcquireVerdict verdict, Duration waited, @Nullable AcquireReport report) {
     state.waiters.decrementAndGet();
-    Each.of(bound, meters -> meters.of(caller.names()).left(caller, end, waited));
+    Each.of(bound, meters -> meters.of(caller.names()).left(caller, verdict, waited));
   }
 
   @Override

@@ -72,13 +72,13 @@ class ObservedLockTest {
   }
 
   @Test
-  void acquire_ofAHeldLock_isAnErrorThatTimedOut() {
+  void acquire_ofAHeldLock_isAnErrorWithTheVerdict() {
     try (Lease lease = client.lock("stock").acquire(WAIT)) {
       assertThatThrownBy(() -> lock.acquire(Duration.ofMillis(20)))
           .isInstanceOf(LockTimeoutException.class);
       assertThat(lease.isValid()).isTrue();
     }
-    observed("acquire", "timed_out");
+    observed("acquire", "held_locally");
   }
 
   @Test
@@ -87,7 +87,7 @@ class ObservedLockTest {
       assertThat(lock.tryAcquire()).isEmpty();
       assertThat(lease.isValid()).isTrue();
     }
-    observed("try_acquire", "refused");
+    observed("try_acquire", "held");
   }
 
   @Test

@@ -3,9 +3,9 @@ package dev.redlock.micrometer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.RedlockListener.Caller;
 import dev.redlock.RedlockListener.HandOff;
-import dev.redlock.RedlockListener.WaitEnd;
 import dev.redlock.operations.NodeState;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tags;
@@ -25,7 +25,7 @@ class RedlockMetricsTest {
     for (int i = 0; i < names; i++) {
       Caller caller = new Caller(List.of("order-" + i), true, false);
       metrics.onWaiterJoined(caller);
-      metrics.onWaiterLeft(caller, WaitEnd.ACQUIRED, Duration.ofMillis(2), null);
+      metrics.onWaiterLeft(caller, AcquireVerdict.ACQUIRED, Duration.ofMillis(2), null);
       metrics.onHandOff(caller.names(), HandOff.LOCAL);
     }
   }
@@ -119,7 +119,8 @@ class RedlockMetricsTest {
     metrics.bindTo(registry);
     broken.set(true);
     Caller caller = new Caller(List.of("order-1"), true, false);
-    swallow(() -> metrics.onWaiterLeft(caller, WaitEnd.ACQUIRED, Duration.ofMillis(2), null));
+    swallow(
+        () -> metrics.onWaiterLeft(caller, AcquireVerdict.ACQUIRED, Duration.ofMillis(2), null));
     swallow(() -> metrics.onHandOff(caller.names(), HandOff.LOCAL));
     swallow(() -> metrics.onPendingReleases("n", 3));
     swallow(() -> metrics.onNode(new NodeState("n", NodeState.State.VOTING, Duration.ZERO, "", 0)));

@@ -1,5 +1,8 @@
 package dev.redlock.micrometer;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.AcquireVerdict;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
@@ -8,25 +11,48 @@ import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.ToLongBiFunction;
 
 /** A contended run that counts its own results, to be compared with the meters. */
 final class RunCounts {
   private final Map<String, AtomicInteger> counts = new ConcurrentHashMap<>();
   private final List<Lease> leases = new CopyOnWriteArrayList<>();
 
-  int of(String what) {
-    AtomicInteger count = counts.get(what);
-    return count == null ? 0 : count.get();
+  /**
+   * Compares the calls of each kind with the meters.
+   *
+   * @param calls what the meters counted for an outcome and a mode
+   */
+  void assertMetered(ToLongBiFunction<String, String> calls) {
+    Map<String, Long> metered = new TreeMap<>();
+    for (AcquireVerdict verdict : AcquireVerdict.values()) {
+      String outcome = verdict.name().toLowerCase(Locale.ROOT);
+      for (String mode : List.of("wait", "try", "fair")) {
+        metered.merge(what(verdict, mode), calls.applyAsLong(outcome, mode), Long::sum);
+      }
+    }
+    metered.forEach(
+        (what, count) -> {
+          AtomicInteger own = counts.get(what);
+          assertThat(count).as(what).isEqualTo(own == null ? 0 : own.get());
+        });
   }
 
-  private void count(String what) {
-    counts.computeIfAbsent(what, key -> new AtomicInteger()).incrementAndGet();
+  /** An empty result does not say who holds the lock. */
+  private static String what(AcquireVerdict verdict, String mode) {
+    return (verdict.isHeld() ? AcquireVerdict.HELD : verdict) + " " + mode;
+  }
+
+  private void count(AcquireVerdict verdict, String mode) {
+    counts.computeIfAbsent(what(verdict, mode), key -> new AtomicInteger()).incrementAndGet();
   }
 
   /** Waits with a thread, tries, and gives up futures, in turn. */
@@ -43,13 +69,13 @@ final class RunCounts {
   private void waitFor(DistributedLock lock, Duration wait) throws InterruptedException {
     try {
       hold(lock.acquire(wait));
-      count("acquired wait");
+      count(AcquireVerdict.ACQUIRED, "wait");
     } catch (LockTimeoutException e) {
-      count("timed_out wait");
+      count(e.report().verdict(), "wait");
     } catch (QuorumUnavailableException e) {
-      count("unavailable wait");
+      count(e.report().verdict(), "wait");
     } catch (LockQueueFullException e) {
-      count("turned_away wait");
+      count(e.report().verdict(), "wait");
     }
   }
 
@@ -58,14 +84,14 @@ final class RunCounts {
       Optional<Lease> lease = lock.tryAcquire();
       if (lease.isPresent()) {
         hold(lease.get());
-        count("acquired try");
+        count(AcquireVerdict.ACQUIRED, "try");
       } else {
-        count("refused try");
+        count(AcquireVerdict.HELD, "try");
       }
     } catch (LockTimeoutException e) {
-      count("timed_out try");
+      count(e.report().verdict(), "try");
     } catch (QuorumUnavailableException e) {
-      count("unavailable try");
+      count(e.report().verdict(), "try");
     }
   }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.redlock.AcquireReport;
-import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.DistributedLock;
 import dev.redlock.LockOptions;
 import dev.redlock.LockTimeoutException;
@@ -278,7 +278,7 @@ class RedlockLockProviderTest {
   void lock_whoseVotesThisProcessCountsTooLate_throwsInsteadOfSkippingTheTask() {
     AcquireReport late =
         new AcquireReport(
-            List.of(KEY), Verdict.TOO_SLOW, 2, List.of(), Duration.ZERO, 1, Duration.ZERO);
+            List.of(KEY), AcquireVerdict.TOO_SLOW, 2, List.of(), Duration.ZERO, 1, Duration.ZERO);
     DistributedLock paused =
         fake(
             DistributedLock.class,

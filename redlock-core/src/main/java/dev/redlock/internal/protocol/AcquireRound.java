@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
@@ -199,7 +200,7 @@ final class AcquireRound extends Exchange {
         return AcquireVerdict.UNDECIDED;
       }
       boolean inTime = !tooOld && validity.remaining(nowNanos, nowWallMillis) > 0;
-      return inTime ? AcquireVerdict.WON : AcquireVerdict.TOO_SLOW;
+      return inTime ? AcquireVerdict.ACQUIRED : AcquireVerdict.TOO_SLOW;
     }
     return tally.mayBeWon() ? AcquireVerdict.UNDECIDED : tally.refusal();
   }
@@ -223,7 +224,7 @@ final class AcquireRound extends Exchange {
 
   /** Whether its votes would win if they were judged now. */
   boolean wouldWin(long nowNanos, long nowWallMillis) {
-    return judge(nowNanos, nowWallMillis, true) == AcquireVerdict.WON;
+    return judge(nowNanos, nowWallMillis, true) == AcquireVerdict.ACQUIRED;
   }
 
   /**

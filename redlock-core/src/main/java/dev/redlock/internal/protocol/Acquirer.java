@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
@@ -306,7 +307,7 @@ final class Acquirer {
       case UNDECIDED -> {
         return askRest(r, now, wall);
       }
-      case WON -> {
+      case ACQUIRED -> {
         end(r, now);
         return Outcome.WON;
       }
@@ -366,7 +367,7 @@ final class Acquirer {
     head.refusedBy = r;
     end(r, now);
     if (r.isHandOff()) {
-      wait.handOffRefused(r);
+      wait.handOffRefused(r.verdict() == AcquireVerdict.HELD);
       return Outcome.HAND_OFF_REFUSED;
     }
     if (r.verdict() == AcquireVerdict.HELD) {

@@ -22,9 +22,6 @@ public sealed interface Effect {
   /** The waiter does not get the lock. */
   record Refuse(Waiter waiter, AcquireReport report) implements Effect {}
 
-  /** The waiter found the queue full. */
-  record TurnAway(Waiter waiter, int length) implements Effect {}
-
   /** The lease has ended; exactly once for each lease. */
   record End(HeldLease lease, LeaseEnd end) implements Effect {}
 

@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.AcquireVerdict;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -121,7 +122,7 @@ public class ExtendQueue {
 
   private static AcquireVerdict acquireVerdict(ExtendVerdict verdict) {
     return switch (verdict) {
-      case RENEWED -> AcquireVerdict.WON;
+      case RENEWED -> AcquireVerdict.ACQUIRED;
       case TOO_OLD, UNKNOWN -> AcquireVerdict.TOO_SLOW;
       case LOST, UNDECIDED -> AcquireVerdict.HELD; // Tells nothing of the load.
     };

@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
@@ -270,7 +271,7 @@ public final class LockMachine {
     if (acquirer.currentWait().isNewest(r)) {
       r.record(node, reply, now);
     }
-    if (notExecuted && r.verdict() != AcquireVerdict.WON && r.recipients.isOnlyRoundAt(node)) {
+    if (notExecuted && r.verdict() != AcquireVerdict.ACQUIRED && r.recipients.isOnlyRoundAt(node)) {
       // Nothing to roll back on the node, but its roll-back was sent before this reply came.
       pendingReleases.onNotExecuted(r.request.leaseId(), node);
     }
@@ -283,7 +284,7 @@ public final class LockMachine {
     if (!granted && waiters.isEmpty()) {
       places.leave(1L << node, now);
     }
-    boolean won = r.verdict() == AcquireVerdict.WON;
+    boolean won = r.verdict() == AcquireVerdict.ACQUIRED;
     if (won) {
       places.served(r, 1L << node);
       // The home node knows the other waiters; it may be too far away to be among the fastest.

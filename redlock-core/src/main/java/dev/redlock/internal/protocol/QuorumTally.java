@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
 

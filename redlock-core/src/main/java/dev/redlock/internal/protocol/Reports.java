@@ -2,7 +2,7 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
-import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.Vote;
 import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockKeys;
@@ -24,7 +24,7 @@ final class Reports {
       Nodes nodes,
       LockKeys keys,
       @Nullable AcquireRound round,
-      Verdict verdict,
+      AcquireVerdict verdict,
       Waiter w,
       long now) {
     List<NodeVote> votes = new ArrayList<>();
@@ -35,7 +35,7 @@ final class Reports {
     }
     Duration overdue = Duration.ofNanos(round == null ? 0 : round.overdueNanos());
     Duration waited = since(w.submittedNanos, now);
-    int before = round == null || verdict != Verdict.HELD ? 0 : queuedBefore(round);
+    int before = round == null || verdict != AcquireVerdict.HELD ? 0 : queuedBefore(round);
     int quorum = (round == null ? nodes.members() : round.members).quorum();
     return new AcquireReport(
         keys.names(), verdict, quorum, votes, waited, w.rounds, overdue, before);
@@ -58,15 +58,17 @@ final class Reports {
     return before;
   }
 
-  static Verdict verdict(AcquireRound round) {
-    return switch (round.verdict()) {
-      case HELD -> Verdict.HELD;
-      case COLLIDED -> Verdict.COLLIDED;
-      case STALE -> Verdict.TOKENS_REFUSED;
-      case TOO_SLOW -> Verdict.TOO_SLOW;
-      case UNAVAILABLE -> Verdict.UNAVAILABLE;
-      case UNDECIDED, WON -> Verdict.TIMED_OUT;
-    };
+  /** This many callers of the client already wait: no node was asked for this one. */
+  static AcquireReport queueFull(Nodes nodes, LockKeys keys, Waiter w, int waiting, long now) {
+    return new AcquireReport(
+        keys.names(),
+        AcquireVerdict.QUEUE_FULL,
+        nodes.members().quorum(),
+        List.of(),
+        since(w.submittedNanos, now),
+        0,
+        Duration.ZERO,
+        waiting);
   }
 
   /** What the home node replied to a waiter that was to be queued there, and gives up. */
@@ -80,7 +82,8 @@ final class Reports {
               ? replied(nodes, queued, i, now)
               : vote(nodes, i, Vote.NOT_ASKED, Duration.ZERO, "only the home node was asked"));
     }
-    Verdict verdict = queued.reply() == null ? Verdict.TIMED_OUT : Verdict.HELD;
+    AcquireVerdict verdict =
+        queued.reply() == null ? AcquireVerdict.UNDECIDED : AcquireVerdict.HELD;
     Duration waited = since(w.submittedNanos, now);
     int before = queuedBefore(queued);
     return new AcquireReport(
@@ -124,7 +127,7 @@ final class Reports {
     Duration waited = since(exchange.sentNanos(), now);
     return new AcquireReport(
         keys.names(),
-        Verdict.UNAVAILABLE,
+        AcquireVerdict.UNAVAILABLE,
         exchange.members.quorum(),
         votes,
         waited,

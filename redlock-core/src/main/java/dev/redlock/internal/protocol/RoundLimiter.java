@@ -1,5 +1,7 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.AcquireVerdict;
+
 /**
  * How many rounds one client may have under way, over all its locks.
  *
@@ -96,7 +98,7 @@ public class RoundLimiter {
     long took = nowNanos - startNanos;
     boolean tooLate = took > timeoutNanos / 2 && took > 2 * fastestNanos;
     switch (verdict) {
-      case WON -> {
+      case ACQUIRED -> {
         if (tooLate) {
           lower(startNanos, took, nowNanos);
         } else if (reached && limit < MAX_LIMIT) {

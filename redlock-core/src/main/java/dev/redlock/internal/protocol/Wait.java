@@ -251,9 +251,9 @@ final class Wait {
   }
 
   /** The hand-off to the head was refused. No node has refused an ordinary round for it yet. */
-  void handOffRefused(AcquireRound r) {
+  void handOffRefused(boolean held) {
     lastVotes = null; // They replaced the keys of the predecessor: they show no leftover keys.
-    if (r.verdict() == AcquireVerdict.HELD) {
+    if (held) {
       whom = Whom.HOME; // Fair mode: others are queued.
     }
   }

@@ -1,9 +1,9 @@
 package dev.redlock.internal.protocol;
 
-import static dev.redlock.AcquireReport.Verdict.HELD_LOCALLY;
-import static dev.redlock.AcquireReport.Verdict.TIMED_OUT;
+import static dev.redlock.AcquireVerdict.HELD_LOCALLY;
+import static dev.redlock.AcquireVerdict.UNDECIDED;
 
-import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
 import java.util.LinkedHashSet;
@@ -95,7 +95,7 @@ final class Waiters {
     int length = length();
     boolean busy = length > 0 || leases.lease() != null;
     if (closed) {
-      refuse(w, AcquireReport.Verdict.CLOSED, null, now);
+      refuse(w, AcquireVerdict.CLOSED, null, now);
       return false;
     }
     if (w.singleTry && (busy || leases.keepsTaken(now))) {
@@ -103,7 +103,7 @@ final class Waiters {
       return false;
     }
     if (length >= w.config.queueBound()) {
-      effects.add(new Effect.TurnAway(w, length));
+      effects.add(new Effect.Refuse(w, Reports.queueFull(nodes, keys, w, length, now)));
       return false;
     }
     w.sequence = sequence++;
@@ -156,8 +156,8 @@ final class Waiters {
     if (seen == null) {
       refuseUnasked(w, head || isFirstRound() ? undecided(w) : HELD_LOCALLY, now);
     } else {
-      AcquireReport.Verdict verdict = Reports.verdict(seen);
-      refuse(w, verdict == TIMED_OUT ? undecided(w) : verdict, seen, now);
+      AcquireVerdict verdict = seen.verdict();
+      refuse(w, verdict == UNDECIDED ? undecided(w) : verdict, seen, now);
     }
   }
 
@@ -168,8 +168,8 @@ final class Waiters {
   }
 
   /** The verdict for a caller that no node has refused. */
-  private AcquireReport.Verdict undecided(Waiter w) {
-    return leases.wasTakenSince(w.submittedNanos) ? HELD_LOCALLY : TIMED_OUT;
+  private AcquireVerdict undecided(Waiter w) {
+    return leases.wasTakenSince(w.submittedNanos) ? HELD_LOCALLY : UNDECIDED;
   }
 
   /**
@@ -177,13 +177,13 @@ final class Waiters {
    * the lock is held, that is the reason here too: an outage must not look like a lock that is
    * held.
    */
-  private void refuseUnasked(Waiter w, AcquireReport.Verdict verdict, long now) {
+  private void refuseUnasked(Waiter w, AcquireVerdict verdict, long now) {
     Waiter head = first();
     AcquireRound known = head == null || leases.lease() != null ? null : head.refusedBy;
-    if (known == null || Reports.verdict(known).isHeld()) {
+    if (known == null || known.verdict().isHeld()) {
       refuse(w, verdict, null, now);
     } else {
-      refuse(w, Reports.verdict(known), known, now);
+      refuse(w, known.verdict(), known, now);
     }
   }
 
@@ -194,7 +194,7 @@ final class Waiters {
       AcquireRound seen = acquirer.currentWait().roundFor(w);
       remove(w);
       abandon(w, now);
-      refuse(w, AcquireReport.Verdict.CLOSED, seen, now);
+      refuse(w, AcquireVerdict.CLOSED, seen, now);
     }
     leaveQueues(now);
   }
@@ -260,7 +260,7 @@ final class Waiters {
         AcquireRound r = newestRound();
         remove(w);
         leaveQueues(now);
-        refuse(w, Reports.verdict(r), r, now);
+        refuse(w, r.verdict(), r, now);
         acquirer.giveUp();
       }
     }
@@ -315,8 +315,7 @@ final class Waiters {
     }
   }
 
-  private void refuse(
-      Waiter w, AcquireReport.Verdict verdict, @Nullable AcquireRound seen, long now) {
+  private void refuse(Waiter w, AcquireVerdict verdict, @Nullable AcquireRound seen, long now) {
     effects.add(new Effect.Refuse(w, Reports.of(nodes, keys, seen, verdict, w, now)));
   }
 }

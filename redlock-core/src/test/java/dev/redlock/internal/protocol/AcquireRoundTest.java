@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
 import org.junit.jupiter.api.Test;

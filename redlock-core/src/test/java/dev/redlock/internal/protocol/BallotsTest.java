@@ -103,7 +103,7 @@ class BallotsTest {
   private static @Nullable String acquired(Kind[] votes, int open) {
     int n = votes.length;
     if (aQuorum(n, i -> !is(open, i) && votes[i] == GRANTED)) {
-      return "WON";
+      return "ACQUIRED";
     }
     if (aQuorum(n, i -> is(open, i) || votes[i] == GRANTED)) {
       return null;

@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
 import dev.redlock.spi.NodeStatus;
@@ -22,7 +23,7 @@ class HeldLeaseTest {
   private HeldLease lease(LockOptions.Builder options) {
     LockConfig config = LockConfig.of(options.build());
     AcquireRound won = nodes.round(config, START, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2);
-    assertThat(won.verdict()).isEqualTo(AcquireVerdict.WON);
+    assertThat(won.verdict()).isEqualTo(AcquireVerdict.ACQUIRED);
     return new HeldLease(new Grant(won, config), nodes, new TestNodes.Middle(), effects);
   }
 

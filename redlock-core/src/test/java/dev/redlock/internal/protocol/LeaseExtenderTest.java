@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
 import dev.redlock.spi.LockRequest;
@@ -58,7 +59,7 @@ class LeaseExtenderTest {
   private void hold(LockOptions.Builder options, int... voters) {
     LockConfig config = LockConfig.of(options.build());
     AcquireRound won = nodes.round(config, now, GRANTED, voters);
-    assertThat(won.verdict()).isEqualTo(AcquireVerdict.WON);
+    assertThat(won.verdict()).isEqualTo(AcquireVerdict.ACQUIRED);
     lease = new HeldLease(new Grant(won, config), nodes, new Chance(), effects);
     extender = lease.extender;
   }

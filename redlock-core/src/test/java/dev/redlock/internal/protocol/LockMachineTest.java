@@ -2,7 +2,7 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
@@ -55,9 +55,7 @@ class LockMachineTest extends MachineFixture {
         .singleElement()
         .isInstanceOfSatisfying(
             Effect.Refuse.class,
-            refuse ->
-                assertThat(refuse.report().verdict())
-                    .isEqualTo(AcquireReport.Verdict.HELD_LOCALLY));
+            refuse -> assertThat(refuse.report().verdict()).isEqualTo(AcquireVerdict.HELD_LOCALLY));
   }
 
   @Test

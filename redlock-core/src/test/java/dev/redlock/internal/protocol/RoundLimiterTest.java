@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.LockOptions;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
@@ -79,7 +80,7 @@ class RoundLimiterTest {
     now += millis * MILLI;
     for (AcquireRound r : rounds) {
       NodeReply granted = NodeReply.of(ReplyCode.GRANTED, 1, now / 1000, 64);
-      assertThat(r.onReply(0, granted, now, now / MILLI)).isEqualTo(AcquireVerdict.WON);
+      assertThat(r.onReply(0, granted, now, now / MILLI)).isEqualTo(AcquireVerdict.ACQUIRED);
       limiter.ended(r.verdict(), r.sentNanos(), r.timeoutNanos, one, now);
     }
   }

@@ -410,13 +410,13 @@ class WaitTest {
 
   @Test
   void leftover_isSuspectedByTheNextHeadToo_unlessTheVotesAreForgotten() {
-    AcquireRound r = begin(wait, nodes, "id", 0, 1);
+    begin(wait, nodes, "id", 0, 1);
     Wait afterGrant = wait.nextAfterGrant();
     afterGrant.serve(new TestNodes.Caller(config, now, 5000 * MILLI, false));
     assertThat(afterGrant.suspectsLeftoverAt(home)).isTrue();
     assertThat(wait.next().suspectsLeftoverAt(home)).as("the lock was not granted").isFalse();
     serve(config);
-    wait.handOffRefused(r);
+    wait.handOffRefused(false);
     assertThat(wait.suspectsLeftoverAt(home)).isFalse();
     begin(wait, nodes, "other", 0, 1);
     serve(config);

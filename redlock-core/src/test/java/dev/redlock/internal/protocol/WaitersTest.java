@@ -3,7 +3,7 @@ package dev.redlock.internal.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.AcquireReport;
-import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
@@ -34,7 +34,9 @@ class WaitersTest extends MachineFixture {
     submit(false);
     submit(false);
     submit(false);
-    assertThat(take(Effect.TurnAway.class)).extracting(Effect.TurnAway::length).containsExactly(2);
+    AcquireReport report = refusal();
+    assertThat(report.verdict()).isEqualTo(AcquireVerdict.QUEUE_FULL);
+    assertThat(report.sentence()).startsWith("2 callers of this client already wait: the queue is");
     assertThat(machine.waiting()).isEqualTo(2);
   }
 
@@ -45,7 +47,7 @@ class WaitersTest extends MachineFixture {
     assertThat(machine.mayRetire(now)).as("its turn lingers").isFalse();
     machine.close(now, now / MILLI);
     submit(false);
-    assertThat(refusal().verdict()).isEqualTo(Verdict.CLOSED);
+    assertThat(refusal().verdict()).isEqualTo(AcquireVerdict.CLOSED);
     assertThat(machine.mayRetire(now)).isTrue();
   }
 
@@ -114,15 +116,15 @@ class WaitersTest extends MachineFixture {
     submit(8, false);
     pass(4);
     AcquireReport other = refusal();
-    assertThat(other.verdict()).as("it was never served").isEqualTo(Verdict.HELD_LOCALLY);
+    assertThat(other.verdict()).as("it was never served").isEqualTo(AcquireVerdict.HELD_LOCALLY);
     assertThat(other.votes()).isEmpty();
     reply(place, reply(ReplyCode.HELD, 3), HOME);
     machine.effects().clear();
     pass(4);
-    assertThat(refusal().verdict()).as("nor was this one").isEqualTo(Verdict.HELD_LOCALLY);
+    assertThat(refusal().verdict()).as("nor was this one").isEqualTo(AcquireVerdict.HELD_LOCALLY);
     pass(4992);
     AcquireReport report = refusal();
-    assertThat(report.verdict()).isEqualTo(Verdict.HELD);
+    assertThat(report.verdict()).isEqualTo(AcquireVerdict.HELD);
     assertThat(report.votes()).hasSize(3);
   }
 
@@ -133,7 +135,7 @@ class WaitersTest extends MachineFixture {
     machine.effects().clear();
     pass(5);
     AcquireReport report = refusal();
-    assertThat(report.verdict()).isEqualTo(Verdict.TIMED_OUT);
+    assertThat(report.verdict()).isEqualTo(AcquireVerdict.UNDECIDED);
     assertThat(report.votes()).hasSize(3);
   }
 
@@ -143,7 +145,7 @@ class WaitersTest extends MachineFixture {
     reply(sent(), TestNodes.held(200), 0);
     pass(20);
     AcquireReport report = refusal();
-    assertThat(report.verdict()).isEqualTo(Verdict.TIMED_OUT);
+    assertThat(report.verdict()).isEqualTo(AcquireVerdict.UNDECIDED);
     assertThat(report.votes()).hasSize(3);
   }
 
@@ -157,10 +159,10 @@ class WaitersTest extends MachineFixture {
     machine.effects().clear();
     pass(60);
     AcquireReport report = refusal();
-    assertThat(report.verdict()).isEqualTo(Verdict.UNAVAILABLE);
+    assertThat(report.verdict()).isEqualTo(AcquireVerdict.UNAVAILABLE);
     assertThat(report.votes()).hasSize(3);
     submit(true);
-    assertThat(refusal().verdict()).as("single try").isEqualTo(Verdict.UNAVAILABLE);
+    assertThat(refusal().verdict()).as("single try").isEqualTo(AcquireVerdict.UNAVAILABLE);
   }
 
   @Test
@@ -169,9 +171,9 @@ class WaitersTest extends MachineFixture {
     submit(20, false);
     machine.effects().clear();
     pass(20);
-    assertThat(refusal().verdict()).isEqualTo(Verdict.TIMED_OUT);
+    assertThat(refusal().verdict()).isEqualTo(AcquireVerdict.UNDECIDED);
     submit(true);
-    assertThat(refusal().verdict()).as("others come first").isEqualTo(Verdict.HELD_LOCALLY);
+    assertThat(refusal().verdict()).as("others come first").isEqualTo(AcquireVerdict.HELD_LOCALLY);
   }
 
   @Test
@@ -186,7 +188,7 @@ class WaitersTest extends MachineFixture {
     pass(1);
     assertThat(take(Effect.Refuse.class))
         .extracting(refuse -> refuse.report().verdict())
-        .containsExactly(Verdict.HELD_LOCALLY, Verdict.HELD_LOCALLY);
+        .containsExactly(AcquireVerdict.HELD_LOCALLY, AcquireVerdict.HELD_LOCALLY);
   }
 
   @Test
@@ -197,7 +199,7 @@ class WaitersTest extends MachineFixture {
     machine.effects().clear();
     submit(30, false);
     pass(30);
-    assertThat(refusal().verdict()).isEqualTo(Verdict.HELD_LOCALLY);
+    assertThat(refusal().verdict()).isEqualTo(AcquireVerdict.HELD_LOCALLY);
   }
 
   @Test
@@ -209,7 +211,7 @@ class WaitersTest extends MachineFixture {
     sent(LockRequest.Acquire.class);
     pass(10);
     AcquireReport report = refusal();
-    assertThat(report.verdict()).isEqualTo(Verdict.UNAVAILABLE);
+    assertThat(report.verdict()).isEqualTo(AcquireVerdict.UNAVAILABLE);
     assertThat(report.rounds()).isEqualTo(2);
   }
 
@@ -219,7 +221,7 @@ class WaitersTest extends MachineFixture {
     reply(sent(), NO_ANSWER, 0, 1, 2);
     machine.effects().clear();
     pass(20);
-    assertThat(refusal().verdict()).isEqualTo(Verdict.UNAVAILABLE);
+    assertThat(refusal().verdict()).isEqualTo(AcquireVerdict.UNAVAILABLE);
   }
 
   @Test

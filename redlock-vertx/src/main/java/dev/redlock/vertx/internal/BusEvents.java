@@ -1,6 +1,7 @@
 package dev.redlock.vertx.internal;
 
 import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.RedlockListener;
@@ -54,7 +55,7 @@ public final class BusEvents implements RedlockListener {
 
   @Override
   public void onWaiterLeft(
-      Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
+      Caller caller, AcquireVerdict verdict, Duration waited, @Nullable AcquireReport report) {
     if (report != null) {
       publish(
           event("refused", report.names())

@@ -40,7 +40,7 @@ class FlightRecorderTest {
         RecordingFile.readAllEvents(file).stream()
             .filter(event -> event.getEventType().getName().startsWith("dev.redlock."))
             .toList();
-    assertThat(values(events, "Wait", "outcome")).contains("ACQUIRED", "REFUSED");
+    assertThat(values(events, "Wait", "outcome")).contains("ACQUIRED", "HELD_LOCALLY");
     assertThat(values(events, "Hold", "end")).contains("RELEASED", "LOST");
     assertThat(values(events, "Lost", "cause")).containsExactly("LOST");
     assertThat(values(events, "NodeState", "state")).contains("VOTING");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
@@ -64,7 +65,7 @@ class HostileListenerTest {
 
     @Override
     public void onWaiterLeft(
-        Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
+        Caller caller, AcquireVerdict verdict, Duration waited, @Nullable AcquireReport report) {
       left.incrementAndGet();
       if (left.get() > joined.get()) {
         wrong.add("left before joined");

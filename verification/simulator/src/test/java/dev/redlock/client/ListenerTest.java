@@ -3,7 +3,7 @@ package dev.redlock.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.AcquireReport;
-import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
@@ -33,8 +33,8 @@ class ListenerTest {
 
     @Override
     public void onWaiterLeft(
-        Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
-      if (end == WaitEnd.TURNED_AWAY) {
+        Caller caller, AcquireVerdict verdict, Duration waited, @Nullable AcquireReport report) {
+      if (verdict == AcquireVerdict.QUEUE_FULL) {
         events.add("turned away " + caller.names());
       } else if (report != null) {
         events.add("refused " + report.names() + " " + report.verdict());
@@ -134,7 +134,8 @@ class ListenerTest {
     two.lock("a").tryAcquireAsync();
     nodes.time().pass(Duration.ofSeconds(1));
     assertThat(told.events)
-        .containsExactly("refused [a] " + Verdict.HELD, "refused [a] " + Verdict.UNAVAILABLE);
+        .containsExactly(
+            "refused [a] " + AcquireVerdict.HELD, "refused [a] " + AcquireVerdict.UNAVAILABLE);
     held.releaseAsync();
   }
 

@@ -3,6 +3,7 @@ package dev.redlock.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
@@ -39,8 +40,8 @@ class ObservationTest {
 
     @Override
     public void onWaiterLeft(
-        Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
-      events.add("left " + end);
+        Caller caller, AcquireVerdict verdict, Duration waited, @Nullable AcquireReport report) {
+      events.add("left " + verdict);
     }
 
     @Override
@@ -112,13 +113,13 @@ class ObservationTest {
             "joined [a]",
             "left ACQUIRED",
             "joined [a]",
-            "left REFUSED",
+            "left HELD_LOCALLY",
             "joined [a]",
             "joined [a]",
-            "left TURNED_AWAY",
+            "left QUEUE_FULL",
             "left CANCELLED",
             "joined [a]",
-            "left TIMED_OUT",
+            "left HELD_LOCALLY",
             "ended RELEASED 3",
             "joined [a]",
             "left CLOSED");
@@ -197,7 +198,10 @@ class ObservationTest {
 
           @Override
           public void onWaiterLeft(
-              Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
+              Caller caller,
+              AcquireVerdict verdict,
+              Duration waited,
+              @Nullable AcquireReport report) {
             throw new IllegalStateException("on purpose");
           }
         };

@@ -3,7 +3,7 @@ package dev.redlock.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
@@ -222,6 +222,6 @@ class PausedClientTest {
         .hasMessageContaining("too slow")
         .hasMessageContaining("this client was paused for at least");
     assertThat(((LockTimeoutException) failure.getCause()).report().verdict())
-        .isEqualTo(Verdict.TOO_SLOW);
+        .isEqualTo(AcquireVerdict.TOO_SLOW);
   }
 }

@@ -3,7 +3,7 @@ package dev.redlock.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
@@ -42,7 +42,7 @@ class SuspensionTest {
         .cause()
         .isInstanceOfSatisfying(
             LockTimeoutException.class,
-            e -> assertThat(e.report().verdict()).isEqualTo(AcquireReport.Verdict.TOO_SLOW));
+            e -> assertThat(e.report().verdict()).isEqualTo(AcquireVerdict.TOO_SLOW));
   }
 
   @Test

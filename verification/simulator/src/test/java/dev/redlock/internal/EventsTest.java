@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import dev.redlock.AcquireReport;
-import dev.redlock.RedlockListener.WaitEnd;
+import dev.redlock.AcquireVerdict;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
@@ -22,18 +22,12 @@ class EventsTest {
     Events events = new Events(List.of(), Runnable::run, new SystemTime(), failures);
     AcquireReport report =
         new AcquireReport(
-            List.of("a"),
-            AcquireReport.Verdict.HELD,
-            1,
-            List.of(),
-            Duration.ZERO,
-            1,
-            Duration.ZERO);
+            List.of("a"), AcquireVerdict.HELD, 1, List.of(), Duration.ZERO, 1, Duration.ZERO);
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    events.left(null, WaitEnd.REFUSED, report); // Links what is linked at the first call.
+    events.left(null, AcquireVerdict.HELD, report); // Links what is linked at the first call.
     long before = threads.getCurrentThreadAllocatedBytes();
     for (int i = 0; i < TIMES; i++) {
-      events.left(null, WaitEnd.REFUSED, report);
+      events.left(null, AcquireVerdict.HELD, report);
     }
     assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(TIMES / 4);
   }

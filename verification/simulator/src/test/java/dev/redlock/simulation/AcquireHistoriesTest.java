@@ -4,6 +4,7 @@ import static dev.redlock.simulation.Play.options;
 import static dev.redlock.simulation.Play.require;
 
 import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.Vote;
 import org.junit.jupiter.api.Test;
 
@@ -167,12 +168,11 @@ class AcquireHistoriesTest {
     Play.Person b = p.person(1);
     b.tries();
     p.run(5);
-    require(b.refusal != null && b.refusal.verdict() == AcquireReport.Verdict.HELD, "held");
+    require(b.refusal != null && b.refusal.verdict() == AcquireVerdict.HELD, "held");
     Play.Person c = p.person(0);
     c.tries();
     require(
-        c.refusal != null && c.refusal.verdict() == AcquireReport.Verdict.HELD_LOCALLY,
-        "by this process");
+        c.refusal != null && c.refusal.verdict() == AcquireVerdict.HELD_LOCALLY, "by this process");
   }
 
   /** Seed 717: the round ended after two replies; the report showed the others as "not asked". */

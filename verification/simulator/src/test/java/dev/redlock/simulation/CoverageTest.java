@@ -27,11 +27,10 @@ class CoverageTest {
       effect: ExtendFailed = 18
       effect: Extended = 699
       effect: Granted = 7364
-      effect: Refuse = 5935
+      effect: Refuse = 50332
       effect: ReleaseHint = 6978
       effect: Send = 28674
       effect: Settle = 7250
-      effect: TurnAway = 44397
       effect: Woken = 7669
       end: CAP_REACHED = 25
       end: EXPIRED = 24
@@ -80,9 +79,10 @@ class CoverageTest {
       refusal: COLLIDED = 4
       refusal: HELD = 607
       refusal: HELD_LOCALLY = 3019
-      refusal: TIMED_OUT = 893
+      refusal: QUEUE_FULL = 44397
       refusal: TOO_SLOW = 4
       refusal: UNAVAILABLE = 1393
+      refusal: UNDECIDED = 893
       reply: Acquire FAILED BUSY = 27
       reply: Acquire FAILED DISCONNECTED = 197
       reply: Acquire FAILED LOADING = 31

@@ -510,7 +510,7 @@ record Mutant(String name, String source, List<Edit> edits) {
         protocol(
             "Acquirer",
             "    wait.end();\n    nodes.limiter()",
-            "    wait.end();\n    if (r.verdict() == AcquireVerdict.WON) nodes.limiter()"));
+            "    wait.end();\n    if (r.verdict() == AcquireVerdict.ACQUIRED) nodes.limiter()"));
     mutant(
         "X",
         "local hand-off takes more tokens than the grant owns",

@@ -3,7 +3,7 @@ package dev.redlock.simulation;
 import static dev.redlock.simulation.Play.options;
 import static dev.redlock.simulation.Play.require;
 
-import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.ReplyCode;
@@ -100,7 +100,7 @@ class ReleaseHistoriesTest {
     a.wants(110);
     p.run(120);
     require(a.refusal != null, "its wait time is over");
-    require(a.refusal.verdict() == AcquireReport.Verdict.UNAVAILABLE, "too few nodes replied");
+    require(a.refusal.verdict() == AcquireVerdict.UNAVAILABLE, "too few nodes replied");
     p.run(10);
     for (int n = 1; n <= 3; n++) {
       require(p.owner(n) == null, "undone on n" + n + ", silent or not");

@@ -3,7 +3,7 @@ package dev.redlock.simulation;
 import static dev.redlock.simulation.Play.options;
 import static dev.redlock.simulation.Play.require;
 
-import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import org.junit.jupiter.api.Test;
 
 /** Nodes that restart or are flushed, with or without their keys. See {@link Histories}. */
@@ -70,7 +70,7 @@ class RestartHistoriesTest {
     p.run(20);
     a.mustNotHold("two nodes are too young");
     require(a.refusal != null, "refused at once");
-    require(a.refusal.verdict() == AcquireReport.Verdict.UNAVAILABLE, "and the report says why");
+    require(a.refusal.verdict() == AcquireVerdict.UNAVAILABLE, "and the report says why");
     p.run(7000);
     Play.Person b = p.person(0);
     b.tries();

@@ -1,6 +1,7 @@
 package dev.redlock.simulation;
 
 import dev.redlock.AcquireReport;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.internal.SimulatedClient;
@@ -31,7 +32,7 @@ final class ShellListener implements WaitProbe {
 
   final Map<HandOff, Integer> handOffs = new HashMap<>();
   final Map<WakeUp, Integer> wakeUps = new HashMap<>();
-  final Map<WaitEnd, Integer> waitEnds = new HashMap<>();
+  final Map<AcquireVerdict, Integer> verdicts = new HashMap<>();
 
   ShellListener(ShellClient client) {
     this.client = client;
@@ -72,12 +73,12 @@ final class ShellListener implements WaitProbe {
 
   @Override
   public void onWaiterLeft(
-      Caller caller, WaitEnd end, Duration waited, @Nullable AcquireReport report) {
+      Caller caller, AcquireVerdict verdict, Duration waited, @Nullable AcquireReport report) {
     left++;
     if (left > joined && !dropped) {
       world.failed(new Violation("listener", client.name() + ": more callers left than joined"));
     }
-    waitEnds.merge(end, 1, Integer::sum);
+    verdicts.merge(verdict, 1, Integer::sum);
     event();
   }
 

@@ -142,8 +142,6 @@ class SimLock implements SimLink.Taker {
       ((SimUser.Asker) grant.waiter()).granted(grant.lease());
     } else if (effect instanceof Effect.Refuse refuse) {
       ((SimUser.Asker) refuse.waiter()).refused(refuse.report());
-    } else if (effect instanceof Effect.TurnAway away) {
-      ((SimUser.Asker) away.waiter()).refused(null);
     } else if (effect instanceof Effect.End end) {
       for (SimUser user : client.users) {
         user.leaseEnded(end.lease(), end.end());

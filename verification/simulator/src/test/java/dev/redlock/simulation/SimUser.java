@@ -28,7 +28,6 @@ class SimUser {
   interface Asker {
     void granted(HeldLease lease);
 
-    /** Refused; the report is null if the queue was full. */
     void refused(AcquireReport report);
   }
 
@@ -60,12 +59,10 @@ class SimUser {
     public void refused(AcquireReport report) {
       settle();
       if (world().tracing) {
-        world().row(user.name, report == null ? "queue full" : "refused: " + report.sentence());
+        world().row(user.name, "refused: " + report.sentence());
       }
       if (mustBeGranted) {
-        throw new Violation(
-            "liveness",
-            user.name + " waited in vain: " + (report == null ? "queue full" : report.sentence()));
+        throw new Violation("liveness", user.name + " waited in vain: " + report.sentence());
       }
       user.think();
     }

@@ -3,7 +3,7 @@ package dev.redlock.simulation;
 import static dev.redlock.simulation.Play.options;
 import static dev.redlock.simulation.Play.require;
 
-import dev.redlock.AcquireReport.Verdict;
+import dev.redlock.AcquireVerdict;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.ReplyCode;
 import dev.redlock.testkit.model.NodeModel;
@@ -201,7 +201,7 @@ class TokenHistoriesTest {
       p.run(5);
     }
     require(a.refusal != null, "a single try ends");
-    require(a.refusal.verdict() == Verdict.COLLIDED, a.refusal.sentence());
+    require(a.refusal.verdict() == AcquireVerdict.COLLIDED, a.refusal.sentence());
     letGo(p, a);
     p.run(100);
   }
@@ -237,7 +237,7 @@ class TokenHistoriesTest {
     a.tries();
     p.run(500);
     require(a.refusal != null, "a single try ends");
-    require(a.refusal.verdict() == Verdict.TOKENS_REFUSED, a.refusal.sentence());
+    require(a.refusal.verdict() == AcquireVerdict.STALE, a.refusal.sentence());
     require(a.refusal.rounds() == 2, "one attempt of two tokens");
     p.link(a, 3).letGo();
     p.run(100);
