@@ -83,7 +83,6 @@ final class LeaseKeeper {
 
   /** The next waiter has the lock by the same grant; no node is asked. */
   void handOffLocally(HeldLease l, Waiter next, long now, long wall) {
-    turn.handedOffLocally();
     HeldLease successor = new HeldLease(l, now);
     lease = successor;
     handedOff(l);
@@ -202,6 +201,6 @@ final class LeaseKeeper {
       // The key stays until then, and no hint changes that.
       acquirer.currentWait().sleep(now + keepMillis * 1_000_000L, WakeUp.PAUSE, false);
     }
-    turn.ended(config, now);
+    turn.ended(l, now);
   }
 }

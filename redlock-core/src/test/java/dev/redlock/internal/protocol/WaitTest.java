@@ -74,9 +74,7 @@ class WaitTest {
   void process_thatServedItsShare_asksAllNodesOnlyIfTheHomeNodeWakesWaiters() {
     LockConfig one = LockConfig.of(TestNodes.options().maxHandOffs(1).build());
     Turn turn = new Turn();
-    turn.granted(nodes.round(one, now, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2));
-    turn.handedOffLocally();
-    turn.ended(one, now);
+    turn.ended(new HeldLease(nodes.lease(one, now), now), now);
     assertThat(wait.nodeToQueueAt(turn, now)).isEqualTo(-1);
     nodes.polled = true;
     assertThat(wait.nodeToQueueAt(turn, now)).isEqualTo(home);

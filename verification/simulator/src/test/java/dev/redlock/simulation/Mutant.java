@@ -411,7 +411,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "after its share of hand-offs a process does not need the home node",
-        protocol("Turn", "    full = handOffs > 0 &&", "    full = handOffs < 0 &&"));
+        protocol("Turn", "full = l.handOffs > 0 &&", "full = l.handOffs < 0 &&"));
     mutant(
         "X",
         "after its share of hand-offs a process asks all nodes although the home node is far",
@@ -459,7 +459,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "the number of hand-offs in a row has no limit",
-        protocol("LockMachine", "        && turn.mayHandOff(l.config())\n", ""));
+        protocol("HeldLease", "return mayHandOffOnceMore()\n        &&", "return"));
     mutant(
         "X",
         "a local hand-off does not take a new token",
