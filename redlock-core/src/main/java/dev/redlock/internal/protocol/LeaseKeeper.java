@@ -198,8 +198,7 @@ final class LeaseKeeper {
         new Effect.ReleaseHint(
             l, released ? ReleaseHints.Reason.RELEASED : ReleaseHints.Reason.LOST));
     if (keepMillis > 0) {
-      // The key stays until then, and no hint changes that.
-      acquirer.currentWait().sleep(now + keepMillis * 1_000_000L, WakeUp.PAUSE, false);
+      acquirer.currentWait().keepTaken(now + keepMillis * 1_000_000L);
     }
     turn.ended(l, now);
   }
