@@ -31,12 +31,6 @@ final class Acquirer {
   /** The wait of the head; between two of them, the next one: hints may come at any time. */
   private Wait wait;
 
-  /**
-   * Fair mode: the request that queues this process for its next caller while it holds the lock.
-   * Without a place the release wakes another process, although this caller may have come first.
-   */
-  private @Nullable QueueRequest early;
-
   /** What comes of an event for the head. */
   enum Outcome {
     /** The nodes are being asked, or the process sleeps. */
@@ -142,9 +136,8 @@ final class Acquirer {
 
   /** The head asks; returns the place that was taken for it while this process held the lock. */
   private @Nullable QueueRequest serve(Waiter head) {
-    wait.serve(head);
-    QueueRequest place = earlyFor(head);
-    early = null;
+    QueueRequest place = wait.earlyFor(head);
+    wait = wait.servedFor(head);
     return place;
   }
 
@@ -179,7 +172,7 @@ final class Acquirer {
   /** Fair mode: queues this process for its next caller while it holds the lock. */
   void queueEarly(Waiter next, long now) {
     int node = home.node();
-    QueueRequest place = earlyFor(next);
+    QueueRequest place = wait.earlyFor(next);
     // The process counts as alive for a lease time there: it does not poll while it holds the lock.
     boolean known = place != null && now - place.sentNanos() < next.config.ttlNanos() / 2;
     if (known || node < 0) {
@@ -187,19 +180,14 @@ final class Acquirer {
     }
     long deadline = now + home.patienceWith(node);
     QueueRequest q = new QueueRequest(nodes, node, now, deadline, next);
-    early = q;
+    wait.queuedEarly(q);
     effects.add(new Effect.Send(q, places.enqueue(next, node, 0, now), 1L << node));
   }
 
   /** Fair mode: whether no caller of another process came before this one, as far as is known. */
   boolean isFirst(Waiter next) {
-    QueueRequest place = earlyFor(next);
+    QueueRequest place = wait.earlyFor(next);
     return place != null && place.isFirstAfterOwnLease();
-  }
-
-  private @Nullable QueueRequest earlyFor(Waiter w) {
-    QueueRequest q = early;
-    return q != null && q.next == w ? q : null;
   }
 
   private AcquireRound round(
@@ -344,7 +332,6 @@ final class Acquirer {
 
   /** The round is over. */
   void end(AcquireRound r, long now) {
-    wait.end();
     nodes.limiter().ended(r.verdict(), r.sentNanos(), r.timeoutNanos, nodes, now);
   }
 

@@ -35,6 +35,10 @@ public final class HeldLease {
   final LeaseExtender extender;
   final long grantedNanos;
   final long capNanos;
+
+  /** How many leases of this process have handed the lock off in a row before this one. */
+  final int handOffs;
+
   private final long token;
 
   private volatile @Nullable LeaseEnd end;
@@ -46,6 +50,8 @@ public final class HeldLease {
   HeldLease(Grant grant, Nodes nodes, Randomness random, List<Effect> effects) {
     this.grant = grant;
     token = grant.token;
+    HeldLease before = grant.votes.predecessor;
+    handOffs = before == null ? 0 : before.handOffs + 1;
     grantedNanos = grant.votes.sentNanos();
     capNanos = grantedNanos + grant.config.capNanos();
     extender = new LeaseExtender(this, nodes, random, effects);
@@ -56,13 +62,23 @@ public final class HeldLease {
     grant = before.grant;
     extender = before.extender;
     token = before.token + 1;
+    handOffs = before.handOffs + 1;
     grantedNanos = nowNanos;
     capNanos = nowNanos + grant.config.capNanos();
   }
 
-  /** Whether minimum hold is over, and enough validity is left to hand the lock to this waiter. */
+  /** Whether this process may serve one more of its callers at this turn. */
+  boolean mayHandOffOnceMore() {
+    return handOffs < grant.config.maxHandOffs();
+  }
+
+  /**
+   * Whether the lock may be handed to this waiter: minimum hold is over, and enough validity is
+   * left.
+   */
   boolean mayHandOff(Waiter next, long nowNanos, long nowWallMillis) {
-    return nowNanos - grantedNanos >= grant.config.minimumHoldNanos()
+    return mayHandOffOnceMore()
+        && nowNanos - grantedNanos >= grant.config.minimumHoldNanos()
         && validity().remaining(nowNanos, nowWallMillis) > next.config.nodeTimeoutNanos();
   }
 

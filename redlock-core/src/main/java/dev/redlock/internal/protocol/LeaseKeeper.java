@@ -83,7 +83,6 @@ final class LeaseKeeper {
 
   /** The next waiter has the lock by the same grant; no node is asked. */
   void handOffLocally(HeldLease l, Waiter next, long now, long wall) {
-    turn.handedOffLocally();
     HeldLease successor = new HeldLease(l, now);
     lease = successor;
     handedOff(l);
@@ -199,9 +198,8 @@ final class LeaseKeeper {
         new Effect.ReleaseHint(
             l, released ? ReleaseHints.Reason.RELEASED : ReleaseHints.Reason.LOST));
     if (keepMillis > 0) {
-      // The key stays until then, and no hint changes that.
-      acquirer.currentWait().sleep(now + keepMillis * 1_000_000L, WakeUp.PAUSE, false);
+      acquirer.currentWait().keepTaken(now + keepMillis * 1_000_000L);
     }
-    turn.ended(config, now);
+    turn.ended(l, now);
   }
 }

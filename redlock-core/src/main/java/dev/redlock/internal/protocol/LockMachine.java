@@ -150,10 +150,7 @@ public final class LockMachine {
       return;
     }
     Waiter next = waiters.next();
-    if (next != null
-        && turn.mayHandOff(l.config())
-        && l.mayHandOff(next, now, wall)
-        && waiters.comesBeforeOthers(next)) {
+    if (next != null && l.mayHandOff(next, now, wall) && waiters.comesBeforeOthers(next)) {
       // Before the round: a caller that asks again meanwhile is queued behind the next waiter.
       effects.add(new Effect.Settle(ack, Effect.Result.DONE));
       waiters.handOff(l, next, now, wall);

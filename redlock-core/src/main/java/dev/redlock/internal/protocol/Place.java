@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The place of this process in the queue of the home node, as that node and hints say. A process
@@ -17,9 +18,10 @@ import dev.redlock.spi.ReplyCode;
  *
  * @param node the node in whose queue this process sleeps, or −1
  * @param ahead how many processes are before this one in the queue
- * @param endedToken the highest token of a lease that had ended, when this process was admitted
+ * @param queued the newest request to be queued to which a node replied HELD or QUEUED, or null:
+ *     for reports
  */
-record Place(int node, int ahead, long endedToken) {
+record Place(int node, int ahead, @Nullable QueueRequest queued) {
   /** So long a newcomer trusts those before it. */
   private static final long MAX_TURNS_NANOS = 250_000_000;
 
@@ -35,12 +37,20 @@ record Place(int node, int ahead, long endedToken) {
   private static final int UNKNOWN = Integer.MAX_VALUE;
 
   /** No place, as far as is known. */
-  static Place none(long endedToken) {
-    return new Place(-1, UNKNOWN, endedToken);
+  static final Place NONE = new Place(-1, UNKNOWN, null);
+
+  /** The reply to this request says that it is the turn of this process. */
+  Place admitted(QueueRequest request) {
+    return new Place(request.node, 0, queued);
+  }
+
+  /** The reply to this request says that the process is queued. */
+  static Place queued(QueueRequest request, NodeReply reply) {
+    return new Place(request.node, reply.othersQueued(), request);
   }
 
   Place ahead(int processes) {
-    return new Place(node, processes, endedToken);
+    return new Place(node, processes, queued);
   }
 
   /** The lock was released: the first of those before this process is served, if there is one. */

@@ -5,7 +5,7 @@ import dev.redlock.spi.ReplyCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many callers this process has served at its turn, and whether other processes want the lock.
+ * Whether other processes want the lock, and whether this one has served its share at its turn.
  *
  * <p>The naive way asks all nodes at once for the next caller. It starves others in this history: A
  * holds the lock, B waits in another process. A releases, and its next caller asks at once. B's
@@ -22,18 +22,16 @@ import org.jspecify.annotations.Nullable;
 final class Turn {
   private static final long LINGER_NANOS = 100_000_000;
 
-  private int handOffs; // In a row, up to the lease that is held.
-  private boolean full; // This process has served as many callers as it may at one turn.
   private boolean othersWant;
   private @Nullable End lastEnd;
 
-  /** The end of a lease. */
-  private record End(long nanos, boolean fair) {}
-
-  /** Whether a lease with this config may be handed off once more. */
-  boolean mayHandOff(LockConfig config) {
-    return handOffs < config.maxHandOffs();
-  }
+  /**
+   * The end of a lease.
+   *
+   * @param full whether this process had served as many callers as it may at one turn, and others
+   *     may have come
+   */
+  private record End(long nanos, boolean fair, boolean full) {}
 
   /** Until when its state matters; {@link Long#MIN_VALUE} if there is none. */
   long lingersUntilNanos() {
@@ -43,14 +41,7 @@ final class Turn {
 
   /** A round won. */
   void granted(AcquireRound r) {
-    handOffs = r.isHandOff() ? handOffs + 1 : 0;
-    full = false;
     othersWant |= r.othersQueued() > 0 || r.sawHolder();
-  }
-
-  /** The next waiter of this process has the lock without a round. */
-  void handedOffLocally() {
-    handOffs++;
   }
 
   /** A node has voted. */
@@ -65,10 +56,11 @@ final class Turn {
    */
   void released(NodeReply reply, boolean home) {
     heard(reply);
-    boolean fair = lastEnd != null && lastEnd.fair;
+    End end = lastEnd;
+    boolean fair = end != null && end.fair;
     if (home && !fair && reply.code().definite() && reply.othersQueued() == 0) {
       othersWant = false;
-      full = false;
+      lastEnd = end == null ? null : new End(end.nanos, false, false);
     }
   }
 
@@ -81,9 +73,9 @@ final class Turn {
   }
 
   /** A lease has ended, and is being released. */
-  void ended(LockConfig config, long now) {
-    lastEnd = new End(now, config.fair());
-    full = handOffs > 0 && !mayHandOff(config);
+  void ended(HeldLease l, long now) {
+    boolean full = l.handOffs > 0 && !l.mayHandOffOnceMore();
+    lastEnd = new End(now, l.config().fair(), full);
   }
 
   /** Another process has the lock, or has its turn. */
@@ -93,6 +85,6 @@ final class Turn {
 
   /** Whether others may have come since this process asked last, so that the home node decides. */
   boolean needsHome(long now) {
-    return full && now - lingersUntilNanos() <= 0;
+    return lastEnd != null && lastEnd.full && now - lingersUntilNanos() <= 0;
   }
 }

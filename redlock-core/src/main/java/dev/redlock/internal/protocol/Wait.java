@@ -22,76 +22,64 @@ import org.jspecify.annotations.Nullable;
  * <p>Here a refused process enters the queue of the {@link HomeNode}, which is the same node for
  * all clients, and sleeps. A release wakes the first of the queue, and that one asks all nodes. So
  * a hand-over takes two round trips, and costs the same however many processes wait. What becomes
- * of a process that misses its turn, see {@link Place}.
+ * of a process that misses its turn, see {@link Place}. Each event says in one place when and whom
+ * to ask next, and leaves that in the {@link WaitState}.
  *
  * <p>All of this only saves time and commands. Votes alone decide who has the lock.
  */
 final class Wait {
-  /**
-   * How often in a row this process may be refused at its turn. A home node that admits while
-   * others hold the lock has lost its key.
-   */
-  private static final int REFUSED_AT_TURN_LIMIT = 2;
-
-  static final long MAX_PAUSE_NANOS = 1_000_000_000;
-
   private final Nodes nodes;
   private final Randomness random;
   private final HomeNode home;
-  private WaitState state = new Ready();
-  private Whom whom = Whom.ALL_UNLESS_OTHERS_WANT;
-  private Place place = Place.none(0);
-
-  /** Why this sleep ends, or why the last one ended. */
-  private WakeUp cause = WakeUp.PAUSE;
 
   /** The head that asked last; null before the first request. */
-  private @Nullable Waiter waiter;
+  private final @Nullable Waiter waiter;
 
-  /** The newest round for that head; before the first request, the round before, for late votes. */
-  private @Nullable AcquireRound newest;
+  private WaitState state = new Ready(Whom.ALL_UNLESS_OTHERS_WANT);
+  private Place place = Place.NONE;
+  private Setbacks setbacks = Setbacks.NONE;
+  private Learned learned = Learned.NOTHING;
 
   /** The newest votes for this head or an earlier one that may show a leftover key; or null. */
   private @Nullable AcquireRound lastVotes;
 
-  /** The newest request to be queued to which the home node replied HELD or QUEUED: for reports. */
-  private @Nullable QueueRequest queued;
-
-  /** Whether the lock was held after a hint, and this process had no turn since. */
-  private boolean refusedAfterHint;
-
-  /** Whether the newest request to be queued failed. */
-  private boolean queueFailed;
-
-  /** The last pause; the next one is longer. 0 if there was none. */
-  private long pauseNanos;
-
-  /** How often in a row this process was refused at its turn. */
-  private int refusalsAtTurn;
-
-  /** When the keys of a quorum can have expired, as the newest refused round says. */
-  private long quorumFreeNanos;
+  /**
+   * Fair mode: the request that queues this process for its next caller while it holds the lock.
+   * Without a place the release wakes another process, although this caller may have come first.
+   */
+  private @Nullable QueueRequest early;
 
   Wait(Nodes nodes, HomeNode home, Randomness random) {
     this.nodes = nodes;
     this.home = home;
     this.random = random;
+    waiter = null;
   }
 
-  /** The next wait, without this one's history of refusals. */
+  /** The same wait, of this head from now on. The early request was for its first question only. */
+  private Wait(Wait before, Waiter head) {
+    nodes = before.nodes;
+    home = before.home;
+    random = before.random;
+    waiter = head;
+    state = before.state;
+    place = before.place;
+    setbacks = before.setbacks;
+    learned = before.learned;
+    lastVotes = before.lastVotes;
+  }
+
+  /** The next wait, without this one's setbacks. What was learned of the lock outlives a wait. */
   Wait next() {
     Wait next = new Wait(nodes, home, random);
-    // What was learned of the lock outlives a wait. A hint may still be ahead of its release.
-    next.cause = cause;
-    next.quorumFreeNanos = quorumFreeNanos;
-    next.place = Place.none(place.endedToken());
+    next.learned = learned;
+    next.early = early;
     return next;
   }
 
   /** The same after a grant. The lease must not be reachable here, so the waiter is dropped. */
   Wait nextAfterGrant() {
     Wait next = next();
-    next.newest = newest; // Records late votes until the next head asks.
     next.lastVotes = lastVotes; // They may show a leftover key to the next head, too.
     return next;
   }
@@ -99,16 +87,23 @@ final class Wait {
   // The head, and its requests.
 
   /** The head asks now: the one that asked before, or the next. */
-  void serve(Waiter head) {
+  Wait servedFor(Waiter head) {
     home.asked(head.config);
-    if (waiter != head) {
-      waiter = head;
-      newest = null;
-    }
+    return waiter == head ? this : new Wait(this, head);
   }
 
   Waiter waiter() {
     return Objects.requireNonNull(waiter, "no head has asked");
+  }
+
+  /** Fair mode: this request was sent for the next caller. */
+  void queuedEarly(QueueRequest request) {
+    early = request;
+  }
+
+  /** The request that was sent early for this caller, which has not asked yet; or null. */
+  @Nullable QueueRequest earlyFor(Waiter w) {
+    return early != null && early.next == w ? early : null;
   }
 
   /** The request to be queued that is under way, or null. */
@@ -121,24 +116,25 @@ final class Wait {
     return state instanceof AskingAll a ? a.round() : null;
   }
 
+  /** Whether this is the newest round that is over. Until the next head asks, a grant counts. */
   boolean isNewest(AcquireRound r) {
-    return newest == r;
+    return r == (waiter == null ? lastVotes : waiter.refusedBy);
   }
 
   /** The newest round that was started for the waiter, or null. */
   @Nullable AcquireRound roundFor(Waiter w) {
-    return waiter == w ? newest : null;
+    AcquireRound r = round();
+    return waiter != w ? null : r != null ? r : w.refusedBy;
   }
 
   /** The request to be queued that a report on the waiter shows, or null. */
   @Nullable QueueRequest queuedFor(Waiter w) {
-    return waiter != w ? null : queued != null ? queued : entering();
+    return waiter != w ? null : place.queued() != null ? place.queued() : entering();
   }
 
   /** This node is asked to queue the process; the request may have been sent early. */
   void enter(QueueRequest request) {
     state = new EnteringQueue(request, false);
-    whom = Whom.HOME;
   }
 
   /**
@@ -148,19 +144,13 @@ final class Wait {
    * left there.
    */
   void begin(AcquireRound round) {
-    AcquireRound before = newest;
+    AcquireRound before = round();
     if (before != null && before.request.leaseId().equals(round.request.leaseId())) {
       round.recipients.follow(before.recipients);
     }
-    newest = round;
     lastVotes = round;
     state = new AskingAll(round);
     waiter().rounds++;
-  }
-
-  /** The round is over. */
-  void end() {
-    state = new Ready();
   }
 
   // Sleep.
@@ -171,34 +161,43 @@ final class Wait {
 
   /** Ends the sleep; returns its cause, or null if there was no sleep. */
   @Nullable WakeUp wake() {
-    WakeUp ended = state instanceof Asleep ? cause : null;
-    state = new Ready();
+    WakeUp ended = state instanceof Asleep ? learned.cause() : null;
+    state = new Ready(state.whom());
     return ended;
   }
 
-  /** Sleeps until then, for this cause; with {@code hints}, a hint may end the sleep earlier. */
-  void sleep(long untilNanos, WakeUp why, boolean hints) {
-    state = new Asleep(untilNanos, hints);
-    cause = why;
+  /**
+   * Sleeps until then, for this cause; then asks these nodes.
+   *
+   * @param hints whether a hint may end the sleep earlier
+   */
+  private void sleep(long untilNanos, WakeUp why, boolean hints, Whom whom) {
+    state = new Asleep(untilNanos, hints, whom);
+    learned = learned.cause(why);
   }
 
-  /** A hint: ends the sleep by then. Returns whether that is earlier than planned. */
-  boolean wakeBy(long nanos) {
-    boolean earlier = state.heedsHints() && !state.isOver(nanos);
-    if (earlier) {
-      sleep(nanos, WakeUp.HINT, true);
+  /** A hint: ends the sleep by then, if that is earlier than planned, and asks these nodes. */
+  private void wakeBy(long nanos, Whom whom) {
+    if (state.heedsHints() && !state.isOver(nanos)) {
+      sleep(nanos, WakeUp.HINT, true, whom);
     }
-    return earlier;
+  }
+
+  /** A minimum hold keeps the key until then, and no hint changes that. */
+  void keepTaken(long untilNanos) {
+    sleep(untilNanos, WakeUp.PAUSE, false, state.whom());
   }
 
   /** Too many rounds are under way: asks later. */
   void backOffUntil(long at) {
-    sleep(at, state instanceof Asleep ? cause : WakeUp.PAUSE, true);
+    sleep(at, state instanceof Asleep ? learned.cause() : WakeUp.PAUSE, true, state.whom());
   }
 
-  private void pause(long now, long first, boolean hints) {
-    pauseNanos = Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);
-    sleep(now + (long) (pauseNanos * (0.5 + random.next())), WakeUp.PAUSE, hints);
+  /** Each pause is longer than the one before. */
+  private void pause(long now, long first, boolean hints, Whom whom) {
+    setbacks = setbacks.paused(first);
+    long pause = (long) (setbacks.pauseNanos() * (0.5 + random.next()));
+    sleep(now + pause, WakeUp.PAUSE, hints, whom);
   }
 
   // Whom.
@@ -210,7 +209,7 @@ final class Wait {
    * polls, and rarely finds it free.
    */
   int nodeToQueueAt(Turn turn, long now) {
-    return switch (whom) {
+    return switch (state.whom()) {
       case ALL -> -1;
       case HOME, DOUBTED_HOME -> home.node();
       case ALL_UNLESS_OTHERS_WANT ->
@@ -220,12 +219,12 @@ final class Wait {
 
   /** Whether a release has woken this process, so that the next round is its turn. */
   boolean isAtTurn() {
-    return whom == Whom.ALL && place.isFirst() && cause == WakeUp.HINT;
+    return state.whom() == Whom.ALL && place.isFirst() && learned.cause() == WakeUp.HINT;
   }
 
   /** See {@link LockRequest.Enqueue#afterToken}; for one request, then the lease may be over. */
   long afterToken() {
-    return whom == Whom.DOUBTED_HOME ? place.endedToken() + 1 : 0;
+    return state.whom() == Whom.DOUBTED_HOME ? learned.endedToken() + 1 : 0;
   }
 
   // What comes of a round.
@@ -234,18 +233,19 @@ final class Wait {
   void refused(AcquireRound r, long now) {
     switch (r.verdict()) {
       case HELD, COLLIDED -> {
-        quorumFreeNanos = r.quorumFreeNanos(now);
-        refusalsAtTurn += r.atTurn ? 1 : 0;
-        if (refusalsAtTurn > 1) {
+        learned = learned.quorumFree(r.quorumFreeNanos(now));
+        setbacks = r.atTurn ? setbacks.turnInVain() : setbacks;
+        Whom whom = setbacks.isHomeWrong() ? Whom.DOUBTED_HOME : Whom.HOME;
+        if (setbacks.turnsInVain() > 1) {
+          pause(now, home.roundTripNanos(), !setbacks.isHomeWrong(), whom);
+        } else {
           // At first, the holder's release may still be on its way to the other nodes.
-          pause(now, home.roundTripNanos(), !isHomeWrong());
+          state = new Ready(whom);
         }
-        whom = isHomeWrong() ? Whom.DOUBTED_HOME : Whom.HOME;
       }
       default -> {
         // No other client has won: asks all nodes again, after growing pauses.
-        whom = Whom.ALL;
-        pause(now, waiter().config.nodeTimeoutNanos() / 2, true);
+        pause(now, waiter().config.nodeTimeoutNanos() / 2, true, Whom.ALL);
       }
     }
   }
@@ -253,9 +253,8 @@ final class Wait {
   /** The hand-off to the head was refused. No node has refused an ordinary round for it yet. */
   void handOffRefused(boolean held) {
     lastVotes = null; // They replaced the keys of the predecessor: they show no leftover keys.
-    if (held) {
-      whom = Whom.HOME; // Fair mode: others are queued.
-    }
+    // Fair mode: others are queued if the lock is held.
+    state = new Ready(held ? Whom.HOME : Whom.ALL_UNLESS_OTHERS_WANT);
   }
 
   // What comes of a request to be queued.
@@ -264,7 +263,7 @@ final class Wait {
   void noReply(QueueRequest request) {
     // In fair mode it let the whole node timeout pass; see HomeNode.
     nodes.blame(1L << request.node, waiter().config.fair());
-    state = new Ready();
+    state = new Ready(Whom.HOME);
   }
 
   /**
@@ -274,58 +273,53 @@ final class Wait {
    */
   void notQueued(QueueRequest request, long now) {
     nodes.blame(1L << request.node, true);
-    pause(now, home.roundTripNanos(), true);
-    whom = queueFailed ? Whom.ALL : Whom.HOME;
-    queueFailed = true;
+    Whom whom = setbacks.queueFailed() ? Whom.ALL : Whom.HOME;
+    pause(now, home.roundTripNanos(), true, whom);
+    setbacks = setbacks.failedToQueue();
   }
 
   /** It is the turn of this process, as the node says. */
   void admitted(QueueRequest request, NodeReply reply) {
-    queueFailed = false;
-    refusedAfterHint = false;
-    place = new Place(request.node, 0, reply.fence());
+    setbacks = setbacks.admitted();
+    learned = learned.endedToken(reply.fence());
+    place = place.admitted(request);
   }
 
   /** The process is queued: sleeps until its turn. Returns whether it is the first, and waits. */
   boolean queued(QueueRequest request, NodeReply reply, long now) {
-    queueFailed = false;
-    queued = request;
-    place = new Place(request.node, reply.othersQueued(), place.endedToken());
+    setbacks = setbacks.queued();
+    place = Place.queued(request, reply);
     boolean held = reply.code() == ReplyCode.HELD;
-    long free = place.freeNanos(reply, quorumFreeNanos, home, now);
+    long free = place.freeNanos(reply, learned.quorumFreeNanos(), home, now);
     sleepUntilCalled(free, !held || place.ahead() <= 1, now);
     if (suspectsLeftoverAt(request.node)) {
-      // If the key on the home node outlives what is under way, all are asked.
-      whom = Whom.ALL;
-      sleep(now + fewRoundTrips(), WakeUp.PAUSE, true);
+      // If the key on the home node outlives what is under way, all are asked, once.
+      lastVotes = null;
+      sleep(now + fewRoundTrips(), WakeUp.PAUSE, true, Whom.ALL);
       return false;
     }
     return held && place.isFirst();
   }
 
-  /** Whether a quorum was free beside the home node: its key may be a leftover. True once. */
+  /** Whether a quorum was free beside the home node: its key may be a leftover. */
   boolean suspectsLeftoverAt(int node) {
     AcquireRound r = lastVotes;
-    if (r == null || r.freeBeside(node) < r.members.quorum() || waiter().config.fair()) {
-      return false;
-    }
-    lastVotes = null;
-    return true;
+    return r != null && r.freeBeside(node) >= r.members.quorum() && !waiter().config.fair();
   }
 
   /** Sleeps until a hint, the poll, or {@code free} if the process is one of the {@code first}. */
   private void sleepUntilCalled(long free, boolean first, long now) {
-    boolean wokenByHint = cause == WakeUp.HINT;
+    boolean wokenByHint = learned.cause() == WakeUp.HINT;
     boolean hinted = state instanceof EnteringQueue entering && entering.hinted();
     LockConfig config = waiter().config;
     long pollAt = place.pollNanos(config, random, now);
     boolean expiry = first && free - pollAt < 0;
-    sleep(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true);
-    whom = !expiry && place.isFirst() && !config.fair() ? Whom.ALL : Whom.HOME;
+    Whom whom = !expiry && place.isFirst() && !config.fair() ? Whom.ALL : Whom.HOME;
+    sleep(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true, whom);
     if (hinted) {
       onReleaseHint(false, now);
-    } else if (wokenByHint && place.isFirst() && !refusedAfterHint) {
-      refusedAfterHint = true;
+    } else if (wokenByHint && place.isFirst() && !setbacks.hintInVain()) {
+      setbacks = setbacks.hintCameInVain();
       // The hint may have overtaken the release on its way to the home node. Asks once more, for
       // where invalidations are lost, nothing else would tell of it.
       askHomeBy(now + fewRoundTrips());
@@ -336,20 +330,14 @@ final class Wait {
 
   /** Its wake key was written: it is its turn, or far back: those before it may be dead. */
   void onTurn(long now) {
-    if (isHomeWrong()) {
-      askHomeBy(now + pauseNanos);
+    if (setbacks.isHomeWrong()) {
+      askHomeBy(now + setbacks.pauseNanos());
     } else if (place.isFar()) {
       askHomeBy(now);
     } else if (state.heedsHints()) {
       place = place.ahead(0);
-      whom = Whom.ALL;
-      sleep(now, WakeUp.HINT, true);
+      sleep(now, WakeUp.HINT, true, Whom.ALL);
     }
-  }
-
-  /** Whether the home node says that it is the turn of this process, but others hold the lock. */
-  private boolean isHomeWrong() {
-    return refusalsAtTurn > REFUSED_AT_TURN_LIMIT;
   }
 
   /** It is the turn of the process before this one: passes it over if it is silent. */
@@ -382,16 +370,15 @@ final class Wait {
   void onNodeStatus(int node, long now) {
     long at = now + (long) (2 * random.next() * home.roundTripNanos());
     if (place.node() < 0) {
-      wakeBy(at); // A quorum may vote again. There is no place to lose, and perhaps no queue.
+      // A quorum may vote again. There is no place to lose, and perhaps no queue.
+      wakeBy(at, state.whom());
     } else if (node == place.node() || home.pick(false) != place.node()) {
       askHomeBy(at);
     }
   }
 
   private void askHomeBy(long at) {
-    if (wakeBy(at) && whom != Whom.DOUBTED_HOME) {
-      whom = Whom.HOME;
-    }
+    wakeBy(at, state.whom() == Whom.DOUBTED_HOME ? Whom.DOUBTED_HOME : Whom.HOME);
   }
 
   private long fewRoundTrips() {

@@ -1,24 +1,38 @@
 package dev.redlock.internal.protocol;
 
-/** What a {@link Wait} does now: it asks, sleeps, or is about to ask. */
+/**
+ * What a {@link Wait} does now: it asks, sleeps, or is about to ask. Each state says whom the next
+ * request goes to, and each is left by one kind of event: the next request, a reply, the verdict,
+ * or time and hints.
+ */
 sealed interface WaitState {
   /** It asks as soon as this process does not hold the lock. */
-  record Ready() implements WaitState {}
+  record Ready(Whom whom) implements WaitState {}
 
   /**
-   * One node is asked to queue this process.
+   * One node is asked to queue this process. If it does not reply, the next home node is asked.
    *
    * @param hinted whether a release hint came meanwhile; it may have overtaken the reply
    */
   record EnteringQueue(QueueRequest request, boolean hinted) implements WaitState {
+    @Override
+    public Whom whom() {
+      return Whom.HOME;
+    }
+
     @Override
     public void deadlines(NextWake wake) {
       wake.at(request.deadlineNanos);
     }
   }
 
-  /** All nodes are asked for the lock. */
+  /** All nodes are asked for the lock. What comes next depends on the verdict. */
   record AskingAll(AcquireRound round) implements WaitState {
+    @Override
+    public Whom whom() {
+      return Whom.ALL_UNLESS_OTHERS_WANT;
+    }
+
     @Override
     public void deadlines(NextWake wake) {
       wake.at(round.wakeNanos());
@@ -30,7 +44,7 @@ sealed interface WaitState {
    *
    * @param heedsHints whether a hint may end the sleep earlier
    */
-  record Asleep(long untilNanos, boolean heedsHints) implements WaitState {
+  record Asleep(long untilNanos, boolean heedsHints, Whom whom) implements WaitState {
     @Override
     public boolean isOver(long now) {
       return untilNanos - now <= 0;
@@ -41,6 +55,9 @@ sealed interface WaitState {
       wake.at(untilNanos);
     }
   }
+
+  /** Whom the next request goes to. */
+  Whom whom();
 
   /** Whether a hint may end it. */
   default boolean heedsHints() {

@@ -7,6 +7,7 @@ import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -130,6 +131,12 @@ final class TestNodes implements Nodes {
       r.onReply(node, vote, now, now / MILLI);
     }
     return r;
+  }
+
+  /** A lease that a round to all nodes has won. */
+  HeldLease lease(LockConfig config, long now) {
+    AcquireRound won = round(config, now, reply(ReplyCode.GRANTED), 0, 1, 2);
+    return new HeldLease(new Grant(won, config), this, new Middle(), new ArrayList<>());
   }
 
   /** Random numbers that are always the middle of their range; lease ids in order. */

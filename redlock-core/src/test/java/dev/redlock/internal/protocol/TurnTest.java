@@ -21,10 +21,18 @@ class TurnTest {
     turn.granted(nodes.round(config, now, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2));
   }
 
+  private HeldLease lease(LockConfig of, int handOffs) {
+    HeldLease l = nodes.lease(of, now);
+    for (int i = 0; i < handOffs; i++) {
+      l = new HeldLease(l, now);
+    }
+    return l;
+  }
+
   @Test
   void process_thatKnowsOfNoOthers_asksAtOnce() {
     granted();
-    turn.ended(config, now);
+    turn.ended(lease(config, 0), now);
     turn.released(ALONE, true);
     assertThat(turn.othersWant()).isFalse();
   }
@@ -51,23 +59,18 @@ class TurnTest {
     LockConfig fair = LockConfig.of(TestNodes.options().fair(true).build());
     turn.heldByOthers();
     granted();
-    turn.ended(fair, now);
+    turn.ended(lease(fair, 0), now);
     turn.released(ALONE, true);
     assertThat(turn.othersWant()).isTrue();
   }
 
   @Test
   void handOffs_upToTheLimit_makeTheHomeNodeDecide() {
-    granted();
-    turn.handedOffLocally();
-    turn.ended(config, now);
+    assertThat(lease(config, 1).mayHandOffOnceMore()).as("the second of two").isTrue();
+    assertThat(lease(config, 2).mayHandOffOnceMore()).isFalse();
+    turn.ended(lease(config, 1), now);
     assertThat(turn.needsHome(now)).as("one of two").isFalse();
-    granted();
-    turn.handedOffLocally();
-    assertThat(turn.mayHandOff(config)).as("the second of two").isTrue();
-    turn.handedOffLocally();
-    assertThat(turn.mayHandOff(config)).isFalse();
-    turn.ended(config, now);
+    turn.ended(lease(config, 2), now);
     assertThat(turn.needsHome(now)).as("no node was asked for a while").isTrue();
     assertThat(turn.needsHome(now + 1000 * MILLI)).as("long after").isFalse();
   }
@@ -76,7 +79,7 @@ class TurnTest {
   void state_lingersAfterTheEndOnly() {
     assertThat(turn.lingersUntilNanos()).isEqualTo(Long.MIN_VALUE);
     granted();
-    turn.ended(config, now);
+    turn.ended(lease(config, 0), now);
     assertThat(turn.lingersUntilNanos()).isGreaterThan(now);
   }
 }

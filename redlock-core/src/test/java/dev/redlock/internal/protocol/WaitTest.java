@@ -15,7 +15,7 @@ class WaitTest {
 
   private final TestNodes nodes = new TestNodes(3);
   private final HomeNode homeNode = new HomeNode(nodes, TestNodes.KEYS);
-  private final Wait wait = new Wait(nodes, homeNode, new TestNodes.Middle());
+  private Wait wait = new Wait(nodes, homeNode, new TestNodes.Middle());
   private final LockConfig config =
       LockConfig.of(TestNodes.options().leaseTime(Duration.ofSeconds(30)).build());
   private final int home = homeNode.node();
@@ -27,7 +27,7 @@ class WaitTest {
   }
 
   private void serve(LockConfig of) {
-    wait.serve(new TestNodes.Caller(of, now, 5000 * MILLI, false));
+    wait = wait.servedFor(new TestNodes.Caller(of, now, 5000 * MILLI, false));
   }
 
   private int nodeToQueueAt(boolean othersWant) {
@@ -74,9 +74,7 @@ class WaitTest {
   void process_thatServedItsShare_asksAllNodesOnlyIfTheHomeNodeWakesWaiters() {
     LockConfig one = LockConfig.of(TestNodes.options().maxHandOffs(1).build());
     Turn turn = new Turn();
-    turn.granted(nodes.round(one, now, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2));
-    turn.handedOffLocally();
-    turn.ended(one, now);
+    turn.ended(new HeldLease(nodes.lease(one, now), now), now);
     assertThat(wait.nodeToQueueAt(turn, now)).isEqualTo(-1);
     nodes.polled = true;
     assertThat(wait.nodeToQueueAt(turn, now)).isEqualTo(home);
@@ -295,7 +293,7 @@ class WaitTest {
 
   @Test
   void minimumHold_isNotEndedByAHint() {
-    wait.sleep(now + 50 * MILLI, WakeUp.PAUSE, false);
+    wait.keepTaken(now + 50 * MILLI);
     wait.onReleaseHint(false, now);
     assertThat(delay()).isEqualTo(50 * MILLI);
     assertThat(wakes()).isEqualTo(WakeUp.PAUSE);
@@ -333,13 +331,13 @@ class WaitTest {
     assertThat(wait.state()).isInstanceOf(WaitState.Ready.class);
     assertThat(wait.state().isOver(0)).isTrue();
     assertThat(wait.wake()).isNull();
-    assertThat(wait.wakeBy(0)).isFalse();
+    wait.onNodeStatus(home, now);
     assertThat(delay()).isEqualTo(Long.MAX_VALUE);
   }
 
   @Test
   void sleep_isOverAtItsEnd_andSaysItsCauseOnce() {
-    wait.sleep(100, WakeUp.PAUSE, false);
+    wait.keepTaken(100);
     now = 40;
     assertThat(delay()).isEqualTo(60);
     assertThat(wait.state().isOver(99)).isFalse();
@@ -351,12 +349,13 @@ class WaitTest {
   @Test
   void hint_endsASleepEarlier_neverLater() {
     wait.backOffUntil(100);
-    assertThat(wait.wakeBy(100)).isFalse();
+    wait.onNodeStatus(home, 100);
     assertThat(wait.wake()).isEqualTo(WakeUp.PAUSE);
-    wait.backOffUntil(100);
-    assertThat(wait.wakeBy(50)).isTrue();
-    assertThat(wait.state().isOver(49)).isFalse();
-    assertThat(wait.state().isOver(50)).isTrue();
+    long roundTrip = homeNode.roundTripNanos();
+    wait.backOffUntil(roundTrip + 100);
+    wait.onNodeStatus(home, 50);
+    assertThat(wait.state().isOver(roundTrip + 49)).isFalse();
+    assertThat(wait.state().isOver(roundTrip + 50)).isTrue();
     assertThat(wait.wake()).isEqualTo(WakeUp.HINT);
   }
 
@@ -364,9 +363,9 @@ class WaitTest {
   void sleep_thatIgnoresHints_isNotEndedByOne() {
     wait.backOffUntil(100);
     assertThat(wait.state().heedsHints()).isTrue();
-    wait.sleep(100, WakeUp.PAUSE, false);
+    wait.keepTaken(100);
     assertThat(wait.state().heedsHints()).isFalse();
-    assertThat(wait.wakeBy(50)).isFalse();
+    wait.onNodeStatus(home, -homeNode.roundTripNanos());
     assertThat(wait.state().isOver(99)).isFalse();
   }
 
@@ -405,6 +404,8 @@ class WaitTest {
     assertThat(wait.suspectsLeftoverAt(home)).as("one of three").isFalse();
     begin(wait, nodes, "id", 0, 1);
     assertThat(wait.suspectsLeftoverAt(home)).isTrue();
+    queued(ReplyCode.HELD, 30_000, 3);
+    assertThat(delay()).as("some round trips").isLessThan(10 * MILLI);
     assertThat(wait.suspectsLeftoverAt(home)).as("once").isFalse();
   }
 
@@ -412,8 +413,8 @@ class WaitTest {
   void leftover_isSuspectedByTheNextHeadToo_unlessTheVotesAreForgotten() {
     begin(wait, nodes, "id", 0, 1);
     Wait afterGrant = wait.nextAfterGrant();
-    afterGrant.serve(new TestNodes.Caller(config, now, 5000 * MILLI, false));
-    assertThat(afterGrant.suspectsLeftoverAt(home)).isTrue();
+    Wait afterwards = afterGrant.servedFor(new TestNodes.Caller(config, now, 5000 * MILLI, false));
+    assertThat(afterwards.suspectsLeftoverAt(home)).isTrue();
     assertThat(wait.next().suspectsLeftoverAt(home)).as("the lock was not granted").isFalse();
     serve(config);
     wait.handOffRefused(false);
@@ -435,8 +436,8 @@ class WaitTest {
     AcquireRound won = begin(wait, nodes, "id", 0, 1);
     Wait next = wait.nextAfterGrant();
     assertThat(next.isNewest(won)).isTrue();
-    next.serve(new TestNodes.Caller(config, now, 5000 * MILLI, false));
-    assertThat(next.isNewest(won)).isFalse();
+    Wait asks = next.servedFor(new TestNodes.Caller(config, now, 5000 * MILLI, false));
+    assertThat(asks.isNewest(won)).isFalse();
     assertThat(wait.next().isNewest(won)).isFalse();
   }
 }

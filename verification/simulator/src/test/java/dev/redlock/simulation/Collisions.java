@@ -31,7 +31,9 @@ public final class Collisions {
       Mutant.variant(
           "jitter alone",
           Mutant.protocol(
-              "Wait", "return switch (whom) {", "return whom != null ? -1 : switch (whom) {"));
+              "Wait",
+              "return switch (state.whom()) {",
+              "return state.whom() != null ? -1 : switch (state.whom()) {"));
 
   /**
    * The cost of one collision or of one hand-over.

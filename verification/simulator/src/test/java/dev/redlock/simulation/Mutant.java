@@ -168,8 +168,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "votes for two tokens are added up",
         protocol(
             "Wait",
-            "    newest = round;\n",
-            "    newest = round;\n"
+            "    lastVotes = round;\n",
+            "    lastVotes = round;\n"
                 + "    for (int i = 0; before instanceof AcquireRound && i < round.replies().length; i++) {\n"
                 + "      if (before.request.leaseId().equals(round.request.leaseId())"
                 + " && before.is(i, dev.redlock.spi.ReplyCode.GRANTED)) {\n"
@@ -421,7 +421,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "after its share of hand-offs a process does not need the home node",
-        protocol("Turn", "    full = handOffs > 0 &&", "    full = handOffs < 0 &&"));
+        protocol("Turn", "full = l.handOffs > 0 &&", "full = l.handOffs < 0 &&"));
     mutant(
         "X",
         "after its share of hand-offs a process asks all nodes although the home node is far",
@@ -446,16 +446,19 @@ record Mutant(String name, String source, List<Edit> edits) {
         "a process that is woken asks the home node instead of all",
         protocol(
             "Wait",
-            "      whom = Whom.ALL;\n      sleep(now, WakeUp.HINT, true);",
-            "      whom = Whom.HOME;\n      sleep(now, WakeUp.HINT, true);"));
+            "sleep(now, WakeUp.HINT, true, Whom.ALL);",
+            "sleep(now, WakeUp.HINT, true, Whom.HOME);"));
     mutant(
         "X",
         "waiters that are woken in vain wake each other without end",
-        protocol("Wait", "refusalsAtTurn += r.atTurn ? 1 : 0;", "refusalsAtTurn = 0;"));
+        protocol("Wait", "r.atTurn ? setbacks.turnInVain() : setbacks;", "setbacks;"));
     mutant(
         "X",
         "the home node takes the lock for held for ever, once a process was admitted in vain",
-        protocol("Wait", "return whom == Whom.DOUBTED_HOME ?", "return isHomeWrong() ?"));
+        protocol(
+            "Wait",
+            "return state.whom() == Whom.DOUBTED_HOME ?",
+            "return setbacks.isHomeWrong() ?"));
     mutant(
         "X",
         "a grant forgets that processes are queued",
@@ -473,7 +476,7 @@ record Mutant(String name, String source, List<Edit> edits) {
     mutant(
         "X",
         "the number of hand-offs in a row has no limit",
-        protocol("LockMachine", "        && turn.mayHandOff(l.config())\n", ""));
+        protocol("HeldLease", "return mayHandOffOnceMore()\n        &&", "return"));
     mutant(
         "X",
         "a local hand-off does not take a new token",
@@ -509,8 +512,8 @@ record Mutant(String name, String source, List<Edit> edits) {
         "an abandoned round counts as in flight for ever",
         protocol(
             "Acquirer",
-            "    wait.end();\n    nodes.limiter()",
-            "    wait.end();\n    if (r.verdict() == AcquireVerdict.ACQUIRED) nodes.limiter()"));
+            "    nodes.limiter().ended(",
+            "    if (r.verdict() == AcquireVerdict.ACQUIRED) nodes.limiter().ended("));
     mutant(
         "X",
         "local hand-off takes more tokens than the grant owns",
@@ -612,18 +615,17 @@ record Mutant(String name, String source, List<Edit> edits) {
         "I",
         "the pauses of a refused process do not grow",
         protocol(
-            "Wait",
-            "pauseNanos = Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);",
-            "pauseNanos = Math.min(MAX_PAUSE_NANOS, first);"));
+            "Setbacks",
+            "long pause = Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);",
+            "long pause = Math.min(MAX_PAUSE_NANOS, first);"));
     mutant(
         "I",
         "a node that cannot queue is asked again at once",
         protocol(
             "Wait",
-            "nodes.blame(1L << request.node, true);\n    pause(now, home.roundTripNanos(),"
-                + " true);",
-            "nodes.blame(1L << request.node, true);\n    pauseNanos = 1;\n"
-                + "    sleep(now + (long) (0.5 + random.next()), WakeUp.PAUSE, true);"));
+            "    pause(now, home.roundTripNanos(), true, whom);",
+            "    setbacks = new Setbacks(setbacks.turnsInVain(), 1, false, false);\n"
+                + "    sleep(now + (long) (0.5 + random.next()), WakeUp.PAUSE, true, whom);"));
     mutant(
         "I",
         "a lease is extended twenty times as often",
@@ -666,9 +668,10 @@ record Mutant(String name, String source, List<Edit> edits) {
         "after a round without a quorum the client asks again after 10 microseconds",
         protocol(
             "Wait",
-            "pause(now, waiter().config.nodeTimeoutNanos() / 2, true);",
-            "pauseNanos = 10_000;\n"
-                + "        sleep(now + (long) (10_000 * (0.5 + random.next())), WakeUp.PAUSE, true);"));
+            "pause(now, waiter().config.nodeTimeoutNanos() / 2, true, Whom.ALL);",
+            "setbacks = new Setbacks(setbacks.turnsInVain(), 10_000, false, false);\n"
+                + "        sleep(now + (long) (10_000 * (0.5 + random.next())), WakeUp.PAUSE, true,"
+                + " Whom.ALL);"));
     mutant(
         "I",
         "majority first: the others are never asked",
@@ -734,15 +737,15 @@ record Mutant(String name, String source, List<Edit> edits) {
         "a waiter that is queued asks the home node again after each round trip",
         protocol(
             "Wait",
-            "sleep(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true);",
-            "sleep(now + home.roundTripNanos(), WakeUp.POLL, true);"));
+            "sleep(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true, whom);",
+            "sleep(now + home.roundTripNanos(), WakeUp.POLL, true, whom);"));
     mutant(
         "I",
         "the pause of a waiter doubles without a limit",
         protocol(
-            "Wait",
-            "pauseNanos = Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);",
-            "pauseNanos = pauseNanos == 0 ? first : 2 * pauseNanos;"));
+            "Setbacks",
+            "long pause = Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);",
+            "long pause = pauseNanos == 0 ? first : 2 * pauseNanos;"));
     mutant(
         "I",
         "the first of a queue listens to another node three times",
