@@ -47,7 +47,7 @@ final class ConnectionMutants {
         "a server that lost its keys votes at once",
         layer(
             "ConnectionStates",
-            "boolean held = refusal != null || uncheckedFlushes > 0 || hold.lasts(now);",
+            "boolean held = refusal != null || uncheckedFlushes > 0 || lasts(last(), now);",
             "boolean held = refusal != null || uncheckedFlushes > 0;"));
     mutant(
         "neither another run of the server nor another marker is noticed",
