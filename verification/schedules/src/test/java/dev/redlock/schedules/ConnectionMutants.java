@@ -1,26 +1,29 @@
 package dev.redlock.schedules;
 
-import dev.redlock.schedules.Patch.Edit;
+import dev.redlock.harness.mutants.Mutant;
+import dev.redlock.harness.mutants.Mutant.Edit;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Faults in the connection layer; a seed must catch each of them. */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class ConnectionMutants {
-  private static final List<Patch> ALL = new ArrayList<>();
+  private static final String LAYER = "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/";
+
+  private static final List<Mutant> ALL = new ArrayList<>();
 
   private ConnectionMutants() {}
 
-  static List<Patch> all() {
+  static List<Mutant> all() {
     return List.copyOf(ALL);
   }
 
   private static void mutant(String name, Edit... edits) {
-    ALL.add(new Patch(name, "own", "", List.of(edits)));
+    ALL.add(new Mutant("own", name, "", List.of(edits)));
   }
 
   private static Edit layer(String type, String original, String replacement) {
-    return new Edit("lettuce/internal/" + type, original, replacement);
+    return new Edit(LAYER + type + ".java", original, replacement);
   }
 
   static {
@@ -47,7 +50,7 @@ final class ConnectionMutants {
         "a server that lost its keys votes at once",
         layer(
             "ConnectionStates",
-            "boolean held = refusal != null || uncheckedFlushes > 0 || hold.lasts(now);",
+            "boolean held = refusal != null || uncheckedFlushes > 0 || lasts(last(), now);",
             "boolean held = refusal != null || uncheckedFlushes > 0;"));
     mutant(
         "neither another run of the server nor another marker is noticed",
@@ -192,8 +195,8 @@ final class ConnectionMutants {
             "  void onScriptsLost() {"));
     mutant(
         "a request whose reply was malformed counts as not executed",
-        new Edit(
-            "lettuce/internal/scripts/ScriptReplies",
+        layer(
+            "scripts/ScriptReplies",
             "return NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, why);",
             "return NodeReply.failed(\n"
                 + "        connection, new NodeError(NodeError.Kind.UNEXPECTED, why, true));"));

@@ -1,9 +1,11 @@
 package dev.redlock.schedules;
 
+import dev.redlock.harness.mutants.Mutant;
+import dev.redlock.harness.mutants.MutantHunt;
 import dev.redlock.lettuce.internal.ConnectionWorld;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -40,6 +42,9 @@ final class Connections implements Callable<Integer> {
       description = "only the mutants whose name contains NAME")
   private String only = "";
 
+  @Option(names = "--list", description = "with --mutants: print them, and run nothing")
+  private boolean list;
+
   @Option(names = "--sources", paramLabel = "DIR", description = "the root of the project")
   private Path sources = Path.of("");
 
@@ -48,9 +53,16 @@ final class Connections implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() throws Exception {
     PrintWriter out = spec.commandLine().getOut();
-    return mutants ? hunt(out) : explore(out);
+    if (mutants && list) {
+      MutantHunt.list("connections", selected(), out);
+      return 0;
+    } else if (mutants) {
+      MutantHunt hunt = new MutantHunt(sources, new ConnectionTrial(seeds), 1);
+      return hunt.print("connections", selected(), out) ? 0 : 1;
+    }
+    return explore(out);
   }
 
   private int explore(PrintWriter out) {
@@ -82,19 +94,7 @@ final class Connections implements Callable<Integer> {
     return broken == 0 ? 0 : 1;
   }
 
-  private int hunt(PrintWriter out) throws IOException {
-    int caught = 0;
-    int all = 0;
-    for (Patch mutant : ConnectionMutants.all()) {
-      if (mutant.name().contains(only)) {
-        String by = ConnectionHunt.hunt(sources, mutant, seeds);
-        all++;
-        caught += by.isEmpty() ? 0 : 1;
-        out.println("| " + mutant.name() + " | " + (by.isEmpty() ? "NOT CAUGHT" : by) + " |");
-        out.flush();
-      }
-    }
-    out.println("connections: mutants caught=" + caught + " of=" + all);
-    return caught == all ? 0 : 1;
+  private List<Mutant> selected() {
+    return MutantHunt.select(ConnectionMutants.all(), only);
   }
 }

@@ -1,7 +1,5 @@
 package dev.redlock.schedules;
 
-import java.io.IOException;
-import java.io.InputStream;
 import java.util.HashSet;
 import java.util.Set;
 import org.objectweb.asm.ClassReader;
@@ -250,12 +248,6 @@ final class Instrumentation extends ClassVisitor {
     public void visitInvokeDynamicInsn(
         String name, String descriptor, Handle bootstrap, Object... arguments) {
       super.visitInvokeDynamicInsn(name, descriptor, bootstrap, arguments);
-    }
-  }
-
-  static byte[] read(ClassLoader loader, String name) throws IOException {
-    try (InputStream in = loader.getResourceAsStream(name.replace('.', '/') + ".class")) {
-      return in == null ? null : in.readAllBytes();
     }
   }
 }

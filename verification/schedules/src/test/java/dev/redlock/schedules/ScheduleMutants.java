@@ -1,26 +1,34 @@
 package dev.redlock.schedules;
 
-import dev.redlock.schedules.Patch.Edit;
+import dev.redlock.harness.mutants.Mutant;
+import dev.redlock.harness.mutants.Mutant.Edit;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Faults in what threads share; a scenario must catch each of them. */
+/**
+ * Faults in what threads share; a scenario must catch each of them. Their sources: {@code 14.…} is
+ * a defect that this project had, {@code own} a fault that was thought of.
+ */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class ScheduleMutants {
-  private static final List<Patch> ALL = new ArrayList<>();
+  private static final String CORE = "redlock-core/src/main/java/dev/redlock/internal/";
+  private static final String LETTUCE =
+      "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/";
+
+  private static final List<Mutant> ALL = new ArrayList<>();
 
   private ScheduleMutants() {}
 
-  static List<Patch> all() {
+  static List<Mutant> all() {
     return List.copyOf(ALL);
   }
 
   private static void mutant(String source, String name, String caughtBy, Edit... edits) {
-    ALL.add(new Patch(name, source, caughtBy, List.of(edits)));
+    ALL.add(new Mutant(source, name, caughtBy, List.of(edits)));
   }
 
   private static Edit shell(String type, String original, String replacement) {
-    return new Edit("internal/" + type, original, replacement);
+    return new Edit(CORE + type + ".java", original, replacement);
   }
 
   static {
@@ -39,11 +47,11 @@ final class ScheduleMutants {
         "the client keeps a release pending for an acquire that the server refused unexecuted",
         "errs",
         new Edit(
-            "lettuce/internal/scripts/ServerErrors",
+            LETTUCE + "scripts/ServerErrors.java",
             "          OUT_OF_MEMORY,\n          MISCONFIGURED,\n",
             "          MISCONFIGURED,\n"),
         new Edit(
-            "lettuce/internal/scripts/ServerErrors",
+            LETTUCE + "scripts/ServerErrors.java",
             "case TIMEOUT, DISCONNECTED,",
             "case OUT_OF_MEMORY, TIMEOUT, DISCONNECTED,"));
     mutant(
@@ -163,7 +171,7 @@ final class ScheduleMutants {
         "the rounds under way are counted without the monitor",
         "limit",
         new Edit(
-            "internal/protocol/RoundLimiter",
+            CORE + "protocol/RoundLimiter.java",
             "  public void began() {\n    underWay++;",
             "  private volatile int count;\n\n  public void began() {\n    count = underWay;\n"
                 + "    underWay = count + 1;"),

@@ -1,8 +1,10 @@
 package dev.redlock.schedules;
 
-import java.io.IOException;
+import dev.redlock.harness.mutants.Mutant;
+import dev.redlock.harness.mutants.MutantHunt;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -50,6 +52,9 @@ final class Schedules implements Callable<Integer> {
       description = "put faults into the shell; a scenario must catch each of them")
   private boolean mutants;
 
+  @Option(names = "--list", description = "with --mutants: print them, and run nothing")
+  private boolean list;
+
   @Option(names = "--sources", paramLabel = "DIR", description = "the root of the project")
   private Path sources = Path.of("");
 
@@ -58,9 +63,16 @@ final class Schedules implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() throws Exception {
     PrintWriter out = spec.commandLine().getOut();
-    return mutants ? hunt(out) : explore(out);
+    if (mutants && list) {
+      MutantHunt.list("schedules", selected(), out);
+      return 0;
+    } else if (mutants) {
+      MutantHunt hunt = new MutantHunt(sources, new ScheduleTrial(once, random), 1);
+      return hunt.print("schedules", selected(), out) ? 0 : 1;
+    }
+    return explore(out);
   }
 
   private int explore(PrintWriter out) {
@@ -97,25 +109,7 @@ final class Schedules implements Callable<Integer> {
     return failed == 0 ? 0 : 1;
   }
 
-  private int hunt(PrintWriter out) throws IOException {
-    int caught = 0;
-    int all = 0;
-    for (Patch mutant : ScheduleMutants.all()) {
-      if (mutant.name().contains(only)) {
-        MutantHunt.Outcome o = MutantHunt.hunt(sources, mutant, once, random);
-        all++;
-        caught += o.by().isEmpty() ? 0 : 1;
-        out.printf(
-            Locale.ROOT,
-            "| %s | %s | %d | %s |%n",
-            mutant.source(),
-            mutant.name(),
-            o.schedules(),
-            o.by().isEmpty() ? "NOT CAUGHT" : o.by());
-        out.flush();
-      }
-    }
-    out.println("schedules: mutants caught=" + caught + " of=" + all);
-    return caught == all ? 0 : 1;
+  private List<Mutant> selected() {
+    return MutantHunt.select(ScheduleMutants.all(), only);
   }
 }

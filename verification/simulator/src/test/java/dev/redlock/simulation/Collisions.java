@@ -2,6 +2,7 @@ package dev.redlock.simulation;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.LockOptions;
+import dev.redlock.harness.mutants.Mutant;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.Waiter;
 import java.io.PrintWriter;
@@ -28,9 +29,9 @@ public final class Collisions {
   private static final int TIMES = 200;
 
   private static final Mutant JITTER_ALONE =
-      Mutant.variant(
+      ProtocolMutants.variant(
           "jitter alone",
-          Mutant.protocol(
+          ProtocolMutants.protocol(
               "Wait",
               "return switch (state.whom()) {",
               "return state.whom() != null ? -1 : switch (state.whom()) {"));
@@ -246,7 +247,7 @@ public final class Collisions {
     List<double[]> home = figures(TIMES);
     out.println("simulate: measured with the home node; now with jitter alone");
     out.flush();
-    List<double[]> jitter = MutantHunt.figures(root, JITTER_ALONE, TIMES);
+    List<double[]> jitter = figuresOf(JITTER_ALONE, root);
     out.println();
     out.println("Times in round trips (" + ROUND_TRIP / MICROS + " µs), N = 5, per " + TIMES + ".");
     out.println();
@@ -262,6 +263,13 @@ public final class Collisions {
       out.println("| " + what + cells(home.get(i)) + cells(jitter.get(i)) + " |");
     }
     out.flush();
+  }
+
+  @SuppressWarnings("unchecked")
+  private static List<double[]> figuresOf(Mutant variant, Path root) throws Exception {
+    Class<?> copy =
+        MutantTrial.loader(variant, variant.compile(root)).loadClass(Collisions.class.getName());
+    return (List<double[]>) copy.getMethod("figures", int.class).invoke(null, TIMES);
   }
 
   private static String cells(double[] row) {

@@ -2,13 +2,14 @@ package dev.redlock.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.harness.mutants.Mutant;
+import dev.redlock.harness.mutants.MutantHunt;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The simulator must catch every fault of {@link Mutant}. */
+/** The simulator must catch every fault of {@link ProtocolMutants}. */
 @Tag("thorough")
 class MutantsTest {
   /** The seed that catches a pause without a limit is the 1,471st. */
@@ -16,19 +17,9 @@ class MutantsTest {
 
   @Test
   void everyMutant_isCaught() throws Exception {
-    List<MutantHunt.Outcome> outcomes =
-        MutantHunt.hunt(
-            Path.of("..", ".."),
-            Mutant.all(),
-            SEEDS,
-            false,
-            Runtime.getRuntime().availableProcessors());
+    List<MutantHunt.Outcome> outcomes = hunt(new MutantTrial(SEEDS, false), ProtocolMutants.all());
     assertThat(outcomes.size()).isGreaterThan(40);
-    assertThat(
-            outcomes.stream()
-                .filter(o -> !o.caught())
-                .map(o -> o.mutant().name())
-                .collect(Collectors.toList()))
+    assertThat(outcomes.stream().filter(o -> !o.isCaught()).map(o -> o.mutant().name()))
         .as("mutants that no history caught")
         .isEmpty();
     System.out.println("mutants caught=" + outcomes.size() + " of=" + outcomes.size());
@@ -40,11 +31,18 @@ class MutantsTest {
   @Test
   void changeThatIsNone_isNotCaught() throws Exception {
     Mutant none =
-        Mutant.variant(
+        ProtocolMutants.variant(
             "nothing is wrong",
-            Mutant.protocol("Members", "return quorumOf(count());", "return 1 + count() / 2;"));
-    assertThat(MutantHunt.hunt(Path.of("..", ".."), List.of(none), SEEDS / 16, true, 1))
+            ProtocolMutants.protocol(
+                "Members", "return quorumOf(count());", "return 1 + count() / 2;"));
+    assertThat(hunt(new MutantTrial(SEEDS / 16, true), List.of(none)))
         .singleElement()
-        .satisfies(o -> assertThat(o.caught()).as(o.toString()).isFalse());
+        .satisfies(o -> assertThat(o.isCaught()).as(o.toString()).isFalse());
+  }
+
+  private static List<MutantHunt.Outcome> hunt(MutantTrial trial, List<Mutant> mutants)
+      throws Exception {
+    int threads = Runtime.getRuntime().availableProcessors();
+    return new MutantHunt(Path.of("..", ".."), trial, threads).hunt(mutants);
   }
 }

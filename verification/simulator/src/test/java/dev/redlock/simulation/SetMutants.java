@@ -1,19 +1,17 @@
 package dev.redlock.simulation;
 
+import dev.redlock.harness.mutants.Mutant;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Faults in the rules of a set of nodes that changes, which seeds of {@link
+ * Faults in the rules of a set of nodes that changes (source {@code R}), which seeds of {@link
  * Scenario.Setting#SHELL_SETS} must catch. The client has several rules for one danger, so these
  * seeds do not catch the loss of each: {@code SetWorldControlsTest} has controls for promises, for
  * the word of another member and for a removed master.
  */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class SetMutants {
-  /** The source of these mutants in the table. */
-  static final String SOURCE = "R";
-
   /** How many of them, the first, stand for worlds outside of the assumptions. */
   static final int CONTROLS = 3;
 
@@ -29,7 +27,7 @@ final class SetMutants {
   }
 
   private static void mutant(String name, Mutant.Edit... edits) {
-    ALL.add(new Mutant(name, SOURCE, List.of(edits)));
+    ALL.add(new Mutant("R", name, Scenario.Setting.SHELL_SETS.name(), List.of(edits)));
   }
 
   private static Mutant.Edit record(String original, String replacement) {
@@ -46,31 +44,31 @@ final class SetMutants {
             "return names.get(0).hashCode() % 2 == 0 ?"));
     mutant(
         "an operator does not wait",
-        Mutant.protocol(
+        ProtocolMutants.protocol(
             "SetOperator",
             "Duration.ofMillis(set.longestValid())).toNanos();",
             "Duration.ofMillis(set.longestValid())).toNanos() * 0;"));
     mutant(
         "two members change at once",
-        Mutant.protocol(
+        ProtocolMutants.protocol(
             "SetOperator",
             "      members.add(add);\n",
             "      if (members.add(add)) {\n        members.remove(current.members().get(0));\n"
                 + "      }\n"));
     mutant(
         "votes count whatever the record of the node says",
-        Mutant.protocol(
+        ProtocolMutants.protocol(
             "Members", "    return record == null\n", "    return true || record == null\n"));
     mutant(
         "an operator begins the next change before the last is complete",
-        Mutant.protocol(
+        ProtocolMutants.protocol(
             "SetOperator",
             "    if (!marked.isEmpty()) {\n      return count(marked, set.members()) <",
             "    if (!marked.isEmpty() || !set.members().isEmpty()) {\n"
                 + "      return count(marked, set.members()) < 0 *"));
     mutant(
         "a client writes its list into one empty node that it reaches",
-        Mutant.protocol(
+        ProtocolMutants.protocol(
             "Membership",
             "    if (reached.size() >= (fresh ? Members.quorumOf(names.size()) : names.size())) {",
             "    if (!reached.isEmpty()) {"));

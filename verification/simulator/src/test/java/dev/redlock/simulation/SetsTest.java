@@ -2,6 +2,8 @@ package dev.redlock.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.harness.mutants.Mutant;
+import dev.redlock.harness.mutants.MutantHunt;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -84,9 +86,9 @@ class SetsTest {
   @Test
   void controls_areCaught() throws Exception {
     List<Mutant> controls = SetMutants.all().subList(0, SetMutants.CONTROLS);
-    assertThat(MutantHunt.hunt(ROOT, controls, 1_000, false, THREADS))
+    assertThat(hunt(1_000, controls))
         .hasSize(SetMutants.CONTROLS)
-        .allSatisfy(o -> assertThat(o.caught()).as(o.toString()).isTrue());
+        .allSatisfy(o -> assertThat(o.isCaught()).as(o.toString()).isTrue());
   }
 
   /** If ids do not differ, both hold one lock: a node grants a key that holds the same id. */
@@ -94,15 +96,19 @@ class SetsTest {
   void mutantsOfForkedProcesses_areCaught() throws Exception {
     List<Mutant> all = SetMutants.all();
     List<Mutant> forks = all.subList(all.size() - SetMutants.FORKS, all.size());
-    assertThat(MutantHunt.hunt(ROOT, forks, 300, false, THREADS))
-        .extracting(o -> o.seed().replaceAll(".* ", ""))
+    assertThat(hunt(300, forks))
+        .extracting(o -> o.by().replaceAll(".* ", ""))
         .containsExactly("exclusion", "image", "image");
   }
 
   @Tag("thorough")
   @Test
   void mutantsOfASetThatChanges_areCaught() throws Exception {
-    assertThat(MutantHunt.hunt(ROOT, SetMutants.all(), 2_000, false, THREADS))
-        .allSatisfy(o -> assertThat(o.caught()).as(o.toString()).isTrue());
+    assertThat(hunt(2_000, SetMutants.all()))
+        .allSatisfy(o -> assertThat(o.isCaught()).as(o.toString()).isTrue());
+  }
+
+  private static List<MutantHunt.Outcome> hunt(long seeds, List<Mutant> mutants) throws Exception {
+    return new MutantHunt(ROOT, new MutantTrial(seeds, false), THREADS).hunt(mutants);
   }
 }

@@ -1,14 +1,15 @@
 package dev.redlock.simulation;
 
+import dev.redlock.harness.mutants.Mutant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Faults of the shell, which seeds of {@link Scenario.Setting#SHELL} must catch. */
+/**
+ * Faults of the client around the protocol (source {@code S}), which seeds of {@link
+ * Scenario.Setting#SHELL} must catch.
+ */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class ShellMutants {
-  /** The source of these mutants in the table. */
-  static final String SOURCE = "S";
-
   private static final String SHELL = "redlock-core/src/main/java/dev/redlock/internal/";
   private static final String TENURE =
       "integrations/election/src/main/java/dev/redlock/election/Tenure.java";
@@ -22,12 +23,16 @@ final class ShellMutants {
   }
 
   private static void shellMutant(String name, Mutant.Edit edit) {
-    ALL.add(new Mutant(name, SOURCE, List.of(edit)));
+    ALL.add(new Mutant("S", name, Scenario.Setting.SHELL.name(), List.of(edit)));
   }
 
   /** A change of one class of the shell. */
   static Mutant variant(String type, String original, String replacement) {
-    return new Mutant("a variant", SOURCE, List.of(shell(type, original, replacement)));
+    return new Mutant(
+        "S",
+        "a variant",
+        Scenario.Setting.SHELL.name(),
+        List.of(shell(type, original, replacement)));
   }
 
   static Mutant.Edit shell(String type, String original, String replacement) {

@@ -1,5 +1,7 @@
 package dev.redlock.simulation;
 
+import dev.redlock.harness.mutants.Mutant;
+import dev.redlock.harness.mutants.MutantHunt;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -22,6 +24,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     description = "Runs the client as it ships in simulated worlds; a seed makes each world.")
 final class Simulate implements Callable<Integer> {
+  private static final long MUTANT_SEEDS = 2_000;
 
   private static final class What {
     @Option(names = "--seeds", paramLabel = "N", description = "run N seeds")
@@ -110,8 +113,8 @@ final class Simulate implements Callable<Integer> {
   @Option(
       names = "--only",
       paramLabel = "NAME",
-      description = "only the mutants whose name contains NAME")
-  private String only;
+      description = "only the mutants whose name contains NAME, or whose source it is")
+  private String only = "";
 
   @Option(names = "--list", description = "with --mutants: print them, and run nothing")
   private boolean list;
@@ -131,15 +134,20 @@ final class Simulate implements Callable<Integer> {
     } else if (what.seed != null) {
       return replay(out, what.seed);
     } else if (what.mutants && list) {
-      MutantHunt.list(only, out);
+      MutantHunt.list("simulate", selected(), out);
       return 0;
     } else if (what.mutants) {
-      return MutantHunt.run(sources, only, threads, out) ? 0 : 1;
+      MutantHunt hunt = new MutantHunt(sources, new MutantTrial(MUTANT_SEEDS, true), threads);
+      return hunt.print("simulate", selected(), out) ? 0 : 1;
     } else if (what.collisions) {
       Collisions.print(sources, out);
       return 0;
     }
     return runAll(out);
+  }
+
+  private List<Mutant> selected() {
+    return MutantHunt.select(MutantTrial.all(), only);
   }
 
   /** Each seed whose world the model covers is one trace; a violation ends its trace. */

@@ -1,39 +1,38 @@
 package dev.redlock.simulation;
 
+import dev.redlock.harness.mutants.Mutant;
+import dev.redlock.harness.mutants.Mutant.Edit;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One fault, put into a copy of the sources.
- *
- * @param name the fault, in a sentence: {@code bin/simulate --mutants --list} prints it
- * @param source where the fault is from: {@code M…} the project's list of hazards, {@code I} the
- *     plan of the simulator, {@code X} a defect that this project had or that a review found,
- *     {@code S} a fault in the client around the protocol, {@code R} in the rules of a set that
- *     changes
- * @param edits what is replaced; each original must occur exactly once
+ * Faults of the protocol, its model of a node and the restart guard. Their sources: {@code M…} is
+ * the project's list of hazards, {@code I} the plan of the simulator, {@code X} a defect that this
+ * project had or that a review found.
  */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
-record Mutant(String name, String source, List<Edit> edits) {
+final class ProtocolMutants {
   private static final String PROTOCOL =
       "redlock-core/src/main/java/dev/redlock/internal/protocol/";
   private static final String MODEL = "redlock-testkit/src/main/java/dev/redlock/testkit/model/";
   private static final String SIMULATION =
       "verification/simulator/src/test/java/dev/redlock/simulation/";
 
-  record Edit(String file, String original, String replacement) {}
-
   private static final List<Mutant> ALL = new ArrayList<>();
+
+  private ProtocolMutants() {}
+
+  static List<Mutant> all() {
+    return List.copyOf(ALL);
+  }
 
   /** Another way to do it, for a comparison; no test has to catch it. */
   static Mutant variant(String name, Edit... edits) {
-    return new Mutant(name, "variant", List.of(edits));
+    return new Mutant("variant", name, MutantTrial.PROTOCOL, List.of(edits));
   }
 
-  private static Mutant mutant(String source, String name, Edit... edits) {
-    Mutant m = new Mutant(name, source, List.of(edits));
-    ALL.add(m);
-    return m;
+  private static void mutant(String source, String name, Edit... edits) {
+    ALL.add(new Mutant(source, name, MutantTrial.PROTOCOL, List.of(edits)));
   }
 
   static Edit protocol(String type, String original, String replacement) {
@@ -46,10 +45,6 @@ record Mutant(String name, String source, List<Edit> edits) {
 
   private static Edit simulation(String type, String original, String replacement) {
     return new Edit(SIMULATION + type + ".java", original, replacement);
-  }
-
-  static List<Mutant> all() {
-    return List.copyOf(ALL);
   }
 
   static {
