@@ -123,8 +123,8 @@ public final class DefaultVertxRedlock implements VertxRedlock {
             ofBody,
             redlock -> {
               Duration patience = given(wait, "wait");
-              if (!client.isWarm()
-                  && !patience.isNegative()) { // Building the client took its time.
+              // Building the client took its time.
+              if (!client.isWarm() && !patience.isNegative()) {
                 Duration left = patience.minusNanos(System.nanoTime() - asked);
                 patience = left.isNegative() ? Duration.ZERO : left;
               }
