@@ -249,12 +249,15 @@ final class Tenure {
     queue.report(failure);
   }
 
+  /** Perhaps called twice: the stage is the user's. */
   private void stopped() {
+    if (!stuck) {
+      release();
+      return;
+    }
     stuck = false;
     if (released) {
       election.onOver(this);
-    } else {
-      release();
     }
   }
 

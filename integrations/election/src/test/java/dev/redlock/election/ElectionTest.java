@@ -22,6 +22,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -36,6 +37,9 @@ class ElectionTest {
   private final List<StopReason> stops = new ArrayList<>();
   private int starts;
   private int releases;
+
+  /** What stopWork returns. */
+  private CompletionStage<?> stopped = CompletableFuture.completedFuture(null);
 
   private LeaderElection electionWith(BooleanSupplier valid) {
     return electionWith(valid, () -> LockOptions.defaults().leaseTime());
@@ -95,7 +99,7 @@ class ElectionTest {
               @Override
               public CompletionStage<?> stopWork(StopReason reason) {
                 stops.add(reason);
-                return CompletableFuture.completedFuture(null);
+                return stopped;
               }
             })
         .build();
@@ -175,5 +179,45 @@ class ElectionTest {
     assertThat(stops).containsExactly(StopReason.LEASE_ENDING);
     assertThat(releases).isEqualTo(1);
     assertThat(election.state()).isEqualTo(State.WAITING);
+  }
+
+  /** A stage of the user's own that calls its dependent whenever it likes. */
+  private static final class ForeignStage extends CompletableFuture<Void> {
+    private final List<BiConsumer<? super Void, ? super Throwable>> dependents = new ArrayList<>();
+
+    @Override
+    public CompletableFuture<Void> whenComplete(
+        BiConsumer<? super Void, ? super Throwable> dependent) {
+      dependents.add(dependent);
+      return this;
+    }
+
+    void tell() {
+      dependents.forEach(dependent -> dependent.accept(null, null));
+    }
+  }
+
+  /** Without the fix the election forgets the second tenure, and its work is never stopped. */
+  @Test
+  void stop_workThatStopsTwice_endsNoOtherTenure() {
+    ForeignStage foreign = new ForeignStage();
+    stopped = foreign;
+    LeaderElection election = electionWith(() -> true);
+    election.start();
+    runUserTasks();
+    election.stop();
+    runUserTasks();
+    foreign.tell();
+    assertThat(election.state()).isEqualTo(State.IDLE);
+    election.start();
+    runUserTasks();
+
+    foreign.tell();
+
+    assertThat(starts).isEqualTo(2);
+    assertThat(election.state()).isEqualTo(State.WORKING);
+    election.stop();
+    runUserTasks();
+    assertThat(stops).containsExactly(StopReason.STOPPED, StopReason.STOPPED);
   }
 }
