@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which master serves which slot, and the link to each master: owns the current topology and the
- * links. They change together, under the monitor of this object. If a topology became visible
- * before its links, a request could reach a promoted master that is not yet kept from granting.
- * Readers take no lock.
+ * links. They change together, under the monitor of this object, and the topology becomes visible
+ * last: otherwise a request could reach a promoted master that is not yet kept from granting.
+ * Senders take no lock; whoever compares the topology with the links does.
  */
 final class MasterLinks {
   /** How long an endpoint that has never worked is tried while the server has others. */
@@ -87,8 +87,12 @@ final class MasterLinks {
     return closed;
   }
 
-  /** Whether this is still the link to a master, according to the current topology. */
-  boolean include(MasterLink link) {
+  /**
+   * Whether this is still the link to a master, according to the current topology. Under the
+   * monitor: a link that gets another key is absent for a moment, and an event of it that came in
+   * that moment would be lost, so that votes from before a drop would count.
+   */
+  synchronized boolean include(MasterLink link) {
     return links.containsValue(link);
   }
 
@@ -147,8 +151,8 @@ final class MasterLinks {
     return closed ? List.of() : mastersOf(firstSlot, lastSlot).map(this::linkTo).toList();
   }
 
-  /** The links that exist to the masters of these slots. */
-  List<MasterLink> existing(int firstSlot, int lastSlot) {
+  /** The links that exist to the masters of these slots; never those of half a change. */
+  synchronized List<MasterLink> existing(int firstSlot, int lastSlot) {
     return mastersOf(firstSlot, lastSlot)
         .map(master -> links.get(master.key()))
         .filter(Objects::nonNull)
@@ -242,12 +246,11 @@ final class MasterLinks {
     boolean served = before == null || !before.serves(next);
     List<Topology.Server> promoted =
         before == null || quarantine.isZero() ? List.of() : next.promotedSince(before);
-    promoted.forEach(this::bar); // Before any request finds it through the topology.
-    topology = before == null ? next : next.after(before);
     List<MasterLink> gone = new ArrayList<>();
     List<MasterLink> made = new ArrayList<>();
     next.masters().forEach(master -> keep(master, gone, made));
-    promoted.forEach(this::bar); // The links that were just made.
+    promoted.forEach(this::bar); // Before any request finds them through the topology.
+    topology = before == null ? next : next.after(before);
     for (Map.Entry<String, MasterLink> entry : new ArrayList<>(links.entrySet())) {
       // Keep a link that a redirection created after this topology was requested.
       if (!next.hasMaster(entry.getKey()) && entry.getValue().createdNanos() - sinceNanos < 0) {
