@@ -112,16 +112,23 @@ final class ClusterReplies {
   }
 
   private boolean counts(NodeStatus link, NodeReply reply) {
+    return counts(link, reply, masters.time().nanos());
+  }
+
+  /**
+   * Whether the reply of a master in this state may count. The state of the whole cluster does not
+   * matter: while no master votes, it says so, but another master may vote before the round is
+   * judged.
+   */
+  static boolean counts(NodeStatus link, NodeReply reply, long nowNanos) {
     if (link.connection() != reply.connection()) {
       return false;
     }
     return switch (link.state()) {
       case VOTING -> true;
       case QUARANTINED ->
-          // While no master votes, the state of the whole cluster says so.
-          status().state() == State.QUARANTINED
-              || ((reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED)
-                  && masters.time().nanos() - link.sinceNanos() >= QUARANTINE_COUNTS_NANOS);
+          (reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED)
+              && nowNanos - link.sinceNanos() >= QUARANTINE_COUNTS_NANOS;
       default -> false;
     };
   }
