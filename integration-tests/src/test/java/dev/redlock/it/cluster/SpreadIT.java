@@ -15,10 +15,15 @@ import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.it.CapturedLog;
 import dev.redlock.it.Clients;
+import dev.redlock.it.TestTime;
 import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
+import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeListener;
+import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import java.time.Duration;
@@ -29,6 +34,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -305,6 +314,63 @@ class SpreadIT {
               .filter(node -> node.state() == NodeState.State.VOTING)
               .count();
       assertThat(voting).as("the one or the other: " + redlock.operations().nodes()).isIn(1L, 3L);
+    }
+  }
+
+  /** Two masters may connect at the same moment, on two threads that both ask the client. */
+  @Test
+  void objection_whileAnOlderQuestionIsUnanswered_stays() {
+    AtomicLong askedNanos = new AtomicLong();
+    AtomicBoolean objects = new AtomicBoolean();
+    AtomicReference<@Nullable Runnable> whileAsked = new AtomicReference<>();
+    NodeListener client =
+        new NodeListener() {
+          @Override
+          public @Nullable String objection(
+              LockNode node, @Nullable NodeIdentity identity, String markerId) {
+            askedNanos.set(System.nanoTime());
+            if (objects.get()) {
+              return "refused";
+            }
+            Runnable newer = whileAsked.getAndSet(null);
+            if (newer != null) {
+              objects.set(true);
+              newer.run();
+            }
+            return null;
+          }
+
+          @Override
+          public void onStatus(LockNode node) {}
+
+          @Override
+          public void onInvalidated(LockNode node, String key) {}
+
+          @Override
+          public void onAllInvalidated(LockNode node) {}
+        };
+    NodeContext context =
+        new NodeContext(
+            Duration.ofSeconds(30), RestartGuard.OFF, "redlock", "", new TestTime(), client);
+    LockNode[] nodes = connect(SPREAD);
+    try {
+      nodes[0].start(context);
+      ClusterClients.eventually( // Until nothing else asks.
+          cluster,
+          WAIT,
+          () ->
+              nodes[0].status().state() == NodeStatus.State.VOTING
+                  && System.nanoTime() - askedNanos.get() > TimeUnit.MILLISECONDS.toNanos(500));
+
+      whileAsked.set(() -> nodes[2].start(context)); // Each start asks.
+      nodes[1].start(context);
+
+      assertThat(nodes[0].status().state()).isEqualTo(NodeStatus.State.QUARANTINED);
+      assertThat(nodes[0].status().cause()).isEqualTo("refused");
+    } finally {
+      for (LockNode node : nodes) {
+        node.close();
+      }
     }
   }
 }

@@ -31,6 +31,14 @@ final class Shares {
   /** The nodes that were started, in that order. Written under this; so are their states. */
   private final List<Share> all = new CopyOnWriteArrayList<>();
 
+  // Guarded by this.
+  private long reviews;
+
+  /** The newest review that has asked the client for an objection, and the answer. */
+  private long asked;
+
+  private @Nullable String refusal;
+
   /**
    * @param sharingAllowed whether two votes of one master count
    * @param context of the node that starts first; only its listener differs from that of the others
@@ -122,19 +130,28 @@ final class Shares {
   }
 
   /**
-   * Computes the states of the nodes.
+   * Computes the states of the nodes. Several threads may do so at the same time. The client is
+   * asked for an objection outside the lock; an answer that comes late replaces no newer one.
    *
    * @param lost the links whose earlier replies no longer count
    * @param changed whether the listeners are called even if the state is the same
    */
   void review(List<MasterLink> lost, boolean changed) {
+    long review;
+    synchronized (this) {
+      review = ++reviews;
+    }
     NodeIdentity known = links.identity(links.all()).orElse(null);
     // The nodes of one cluster are one cluster to the client: the first of them answers for all.
-    String refusal = known == null || all.isEmpty() ? null : all.get(0).objectionTo(known);
+    String answer = known == null || all.isEmpty() ? null : all.get(0).objectionTo(known);
     for (Share share : all) {
-      String objection = refusal == null ? sharedVotes.objection(share.node()) : refusal;
       boolean told;
       synchronized (this) {
+        if (review > asked) {
+          asked = review;
+          refusal = answer;
+        }
+        String objection = refusal == null ? sharedVotes.objection(share.node()) : refusal;
         boolean loses = !lost.isEmpty() && affects(lost, share);
         boolean other = assess(share, objection, loses);
         told = !links.isClosed() && !share.isClosed() && (changed || loses || other);
