@@ -16,6 +16,11 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.IntegerOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
@@ -241,7 +246,13 @@ public final class PubSubHints implements ReleaseHints {
   private void publish(String name) {
     for (StatefulRedisConnection<String, String> connection : publishers) {
       try {
-        connection.async().publish(channel, name).whenComplete(this::onPublished);
+        CommandArgs<String, String> args =
+            new CommandArgs<>(StringCodec.UTF8).addKey(channel).addValue(name);
+        AsyncCommand<String, String, Long> publish =
+            new AsyncCommand<>(
+                new Command<>(CommandType.PUBLISH, new IntegerOutput<>(StringCodec.UTF8), args));
+        var unused = connection.dispatch(publish);
+        publish.whenComplete(this::onPublished);
       } catch (RuntimeException e) {
         LOG.debug("publishing a release hint failed", e);
       }

@@ -26,9 +26,6 @@ final class Preload extends Thread {
       List.of(
           "io.lettuce.core.RedisClient",
           "io.lettuce.core.StatefulRedisConnectionImpl",
-          "io.lettuce.core.RedisAsyncCommandsImpl",
-          "io.lettuce.core.RedisReactiveCommandsImpl",
-          "io.lettuce.core.RedisCommandBuilder",
           "io.lettuce.core.RedisHandshake",
           "io.lettuce.core.protocol.CommandExpiryWriter",
           "io.lettuce.core.protocol.CommandHandler",

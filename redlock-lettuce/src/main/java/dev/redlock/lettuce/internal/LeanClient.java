@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import io.lettuce.core.RedisAsyncCommandsImpl;
 import io.lettuce.core.RedisChannelWriter;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisReactiveCommandsImpl;
@@ -17,7 +18,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client whose connections have asynchronous commands only. Lettuce makes the synchronous and the
+ * A client whose connections only dispatch commands that the caller has made; those for
+ * subscriptions have asynchronous commands, too. Lettuce makes synchronous, asynchronous and
  * reactive ones with each connection: the first proxy of several hundred methods takes 100 ms,
  * which is longer than all else from the start of a JVM to its first connection.
  */
@@ -30,6 +32,11 @@ final class LeanClient extends RedisClient {
   protected <K, V> StatefulRedisConnectionImpl<K, V> newStatefulRedisConnection(
       RedisChannelWriter writer, PushHandler pushes, RedisCodec<K, V> codec, Duration timeout) {
     return new StatefulRedisConnectionImpl<>(writer, pushes, codec, timeout) {
+      @Override
+      protected @Nullable RedisAsyncCommandsImpl<K, V> newRedisAsyncCommandsImpl() {
+        return null;
+      }
+
       @Override
       protected @Nullable RedisCommands<K, V> newRedisSyncCommandsImpl() {
         return null;

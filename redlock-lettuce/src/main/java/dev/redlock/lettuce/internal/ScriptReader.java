@@ -9,7 +9,12 @@ import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.Time;
-import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.ArrayOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Lists the locks of one server over a connection that it makes at the first call. */
 public final class ScriptReader implements LockReader {
-  private static final byte[][] NO_KEYS = {};
   private static final int ELEMENTS = 5;
 
   /** Tokens are below 2^53. */
@@ -72,19 +76,20 @@ public final class ScriptReader implements LockReader {
   }
 
   private CompletionStage<Page> ask(List<String> words) {
-    byte[][] values = words.stream().map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new);
+    CommandArgs<byte[], byte[]> args =
+        new CommandArgs<>(ByteArrayCodec.INSTANCE).add(wire.text(Script.LIST)).add(0);
+    words.forEach(word -> args.add(word.getBytes(UTF_8)));
+    AsyncCommand<byte[], byte[], List<Object>> eval =
+        new AsyncCommand<>(
+            new Command<>(CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), args));
     return connection()
         .thenCompose(
             made ->
                 CompletableFuture.supplyAsync(
-                        () ->
-                            made.connection()
-                                .async()
-                                .<List<Object>>eval(
-                                    wire.text(Script.LIST),
-                                    ScriptOutputType.MULTI,
-                                    NO_KEYS,
-                                    values),
+                        () -> {
+                          var unused = made.connection().dispatch(eval);
+                          return eval;
+                        },
                         made.channel().channel().eventLoop())
                     .thenCompose(sent -> inTime(sent.toCompletableFuture())))
         .handle(
