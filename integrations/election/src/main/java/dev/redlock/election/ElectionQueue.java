@@ -103,8 +103,13 @@ final class ElectionQueue {
     client.log(warning, kind, () -> "election on " + name + ": " + line.get());
   }
 
+  /** Logs a failure and tells the listener. Never throws: what follows must end the tenure. */
   void report(Throwable failure) {
-    LOG.warn("the election on {} failed", name, failure);
+    try {
+      LOG.warn("the election on {} failed", name, failure);
+    } catch (Throwable e) { // A logger is foreign code too, and so is what it prints.
+      client.report("logging a failure of an election", name, e);
+    }
     tell(l -> l.onFailure(failure));
   }
 

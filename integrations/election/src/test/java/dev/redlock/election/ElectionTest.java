@@ -38,6 +38,9 @@ class ElectionTest {
   private int starts;
   private int releases;
 
+  /** What startWork returns. */
+  private CompletionStage<?> started = CompletableFuture.completedFuture(null);
+
   /** What stopWork returns. */
   private CompletionStage<?> stopped = CompletableFuture.completedFuture(null);
 
@@ -93,7 +96,7 @@ class ElectionTest {
               @Override
               public CompletionStage<?> startWork(Lease under) {
                 starts++;
-                return CompletableFuture.completedFuture(null);
+                return started;
               }
 
               @Override
@@ -219,5 +222,24 @@ class ElectionTest {
     election.stop();
     runUserTasks();
     assertThat(stops).containsExactly(StopReason.STOPPED, StopReason.STOPPED);
+  }
+
+  private static final class Unprintable extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public String getMessage() {
+      throw new IllegalStateException("no message");
+    }
+  }
+
+  @Test
+  void startWork_failureThatCannotBeLogged_releasesTheLease() {
+    started = CompletableFuture.failedFuture(new Unprintable());
+    LeaderElection election = electionWith(() -> true);
+    election.start();
+    runUserTasks();
+    assertThat(stops).containsExactly(StopReason.WORK_FAILED);
+    assertThat(releases).isEqualTo(1);
   }
 }
