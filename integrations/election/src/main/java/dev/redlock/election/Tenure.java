@@ -7,6 +7,7 @@ import dev.redlock.election.LeaderElection.StopReason;
 import dev.redlock.election.LeaderElection.Work;
 import dev.redlock.internal.election.ElectionClient;
 import dev.redlock.spi.Printable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -154,8 +155,8 @@ final class Tenure {
           this::watch);
     } else if (left <= leaseNanos / 2 && config.options().autoExtend()) {
       election.become(State.RENEWING);
-      lease.extendAsync(); // The client extends it too. One of the two extensions is enough.
       timer.arm(Math.min(left - marginNanos, leaseNanos / 20), this::watch);
+      lease.extendAsync(); // The client extends it too. One of the two extensions is enough.
     } else {
       election.become(State.WORKING);
       long until = config.options().autoExtend() ? leaseNanos / 2 : marginNanos;
@@ -267,14 +268,19 @@ final class Tenure {
     }
     releasing = true;
     timer.disarm();
-    lease
-        .releaseAsync()
-        .whenComplete(
-            (done, failure) ->
-                queue.run(
-                    () -> {
-                      released = true;
-                      election.onReleased(this);
-                    }));
+    CompletionStage<?> release;
+    try {
+      release = lease.releaseAsync();
+    } catch (Throwable e) { // The user may have decorated the lease.
+      queue.report(e);
+      release = CompletableFuture.completedFuture(null);
+    }
+    release.whenComplete(
+        (done, failure) ->
+            queue.run(
+                () -> {
+                  released = true;
+                  election.onReleased(this);
+                }));
   }
 }

@@ -37,6 +37,7 @@ class ElectionTest {
   private final List<StopReason> stops = new ArrayList<>();
   private int starts;
   private int releases;
+  private boolean releaseThrows;
 
   /** What startWork returns. */
   private CompletionStage<?> started = CompletableFuture.completedFuture(null);
@@ -58,6 +59,9 @@ class ElectionTest {
                   case "remainingValidity" -> left.get();
                   case "releaseAsync" -> {
                     releases++;
+                    if (releaseThrows) {
+                      throw new IllegalStateException("decorated");
+                    }
                     yield CompletableFuture.completedFuture(null);
                   }
                   default -> throw new UnsupportedOperationException(method.getName());
@@ -241,5 +245,36 @@ class ElectionTest {
     runUserTasks();
     assertThat(stops).containsExactly(StopReason.WORK_FAILED);
     assertThat(releases).isEqualTo(1);
+  }
+
+  /** The user may have decorated the lease. The client extends it all the same. */
+  @Test
+  void watch_extensionThrows_continuesToWatch() {
+    Duration[] left = {LockOptions.defaults().leaseTime()};
+    LeaderElection election = electionWith(() -> true, () -> left[0]);
+    election.start();
+    runUserTasks();
+    left[0] = left[0].dividedBy(3);
+    timers.remove().run();
+    assertThat(election.state()).isEqualTo(State.RENEWING);
+
+    left[0] = Duration.ofMillis(1);
+    timers.remove().run();
+    runUserTasks();
+
+    assertThat(stops).containsExactly(StopReason.LEASE_ENDING);
+  }
+
+  @Test
+  void stop_releaseThrows_completes() {
+    releaseThrows = true;
+    LeaderElection election = electionWith(() -> true);
+    election.start();
+    runUserTasks();
+    CompletableFuture<Void> stop = election.stop().toCompletableFuture();
+    runUserTasks();
+    assertThat(stop).isCompleted();
+    assertThat(election.state()).isEqualTo(State.IDLE);
+    assertThat(election.lease()).isNull();
   }
 }
