@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Which master serves which slot, and the link to each master: owns the current topology and the
  * links. They change together, under the monitor of this object, and the topology becomes visible
  * last: otherwise a request could reach a promoted master that is not yet kept from granting.
- * Senders take no lock; whoever compares the topology with the links does.
+ * Senders take no lock; what compares the topology with the links does.
  */
 final class MasterLinks {
   /** How long an endpoint that has never worked is tried while the server has others. */
