@@ -106,14 +106,9 @@ final class MasterLink implements LockNode {
     return lost;
   }
 
-  /** Keeps a promoted master from granting until then. */
+  /** Keeps a promoted master from granting until then; 0 if it may. */
   void barUntil(long nanos) {
     barredUntilNanos = nanos;
-  }
-
-  /** Keeps it from granting as long as the other link to the same server. */
-  void barLike(MasterLink other) {
-    barredUntilNanos = other.barredUntilNanos;
   }
 
   /** For how many nanoseconds from now it must not grant; 0 if it may. */

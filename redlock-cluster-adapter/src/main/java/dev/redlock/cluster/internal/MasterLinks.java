@@ -9,6 +9,7 @@ import dev.redlock.spi.Time;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -40,6 +41,12 @@ final class MasterLinks {
    * connection.
    */
   private final Map<String, MasterLink> links = new ConcurrentHashMap<>();
+
+  /**
+   * Until when a promoted master must not grant, by its id: its link may end before, and come back,
+   * if a server that knows less reports the topology. Guarded by this.
+   */
+  private final Map<String, Long> bars = new HashMap<>();
 
   private volatile @Nullable Topology topology;
   private volatile boolean closed;
@@ -189,7 +196,7 @@ final class MasterLinks {
       link = links.get(server.key());
       fresh = link == null && !closed;
       if (link == null) { // If closed, it is never started and answers each request with an error.
-        link = newLink(server.endpoints().get(0));
+        link = newLink(server, server.endpoints().get(0));
       }
       if (fresh) {
         links.put(server.key(), link);
@@ -201,21 +208,37 @@ final class MasterLinks {
     return link;
   }
 
-  private MasterLink newLink(Address address) {
-    return new MasterLink(address, seeds.uriOf(address), options, resources, time.nanos());
+  /** Under the monitor. A new link to a server that is kept from granting is kept from it, too. */
+  private MasterLink newLink(Topology.Server server, Address address) {
+    long now = time.nanos();
+    MasterLink link = new MasterLink(address, seeds.uriOf(address), options, resources, now);
+    Long until = bars.get(server.nodeId());
+    if (until != null) {
+      link.barUntil(until);
+    }
+    return link;
   }
 
   // Changes.
 
-  /** A master reported that another master serves the slot. */
+  /**
+   * A master reported that another master serves the slot. A server that is known only by this
+   * address may be a replica that the cluster did not list, because it had failed. Whether it is
+   * one, the next topology tells.
+   */
   void moved(int slot, Address to) {
     Topology.Server server = serverAt(to);
     Topology before = topology;
-    if (!quarantine.isZero() && before != null && before.isReplica(server.nodeId())) {
+    boolean mayBePromoted =
+        before != null && (server.nodeId().isEmpty() || before.isReplica(server.nodeId()));
+    boolean barred = mayBePromoted && !quarantine.isZero();
+    if (barred) {
       linkTo(server);
-      bar(server); // Before any request finds it through the topology.
     }
     synchronized (this) {
+      if (barred) {
+        bar(server); // Before any request finds it through the topology.
+      }
       Topology known = topology;
       Topology.Server owner = known == null ? null : known.owner(slot);
       if (known != null && (owner == null || !owner.isAt(to))) {
@@ -248,7 +271,8 @@ final class MasterLinks {
         before == null || quarantine.isZero() ? List.of() : next.promotedSince(before);
     List<MasterLink> gone = new ArrayList<>();
     List<MasterLink> made = new ArrayList<>();
-    next.masters().forEach(master -> keep(master, gone, made));
+    bars.values().removeIf(until -> until - time.nanos() <= 0);
+    next.masters().forEach(master -> keep(master, promoted.contains(master), gone, made));
     promoted.forEach(this::bar); // Before any request finds them through the topology.
     topology = before == null ? next : next.after(before);
     for (Map.Entry<String, MasterLink> entry : new ArrayList<>(links.entrySet())) {
@@ -261,11 +285,15 @@ final class MasterLinks {
     return new Change(served, promoted, gone, made);
   }
 
-  /** Keeps a promoted master, if there is a link to it, from granting for the quarantine. */
+  /** Keeps a promoted master from granting for the quarantine. Under the monitor. */
   private void bar(Topology.Server promoted) {
+    long until = time.nanos() + quarantine.toNanos();
+    if (!promoted.nodeId().isEmpty()) {
+      bars.put(promoted.nodeId(), until);
+    }
     MasterLink link = linkOrNull(promoted);
     if (link != null) {
-      link.barUntil(time.nanos() + quarantine.toNanos());
+      link.barUntil(until);
     }
   }
 
@@ -279,18 +307,22 @@ final class MasterLinks {
    * name of the server is now. A link that has never worked tries the other endpoints in turn: a
    * name that the cluster announces may not resolve here.
    */
-  private void keep(Topology.Server master, List<MasterLink> gone, List<MasterLink> made) {
+  private void keep(
+      Topology.Server master, boolean promoted, List<MasterLink> gone, List<MasterLink> made) {
     List<Address> endpoints = master.endpoints();
     MasterLink link = links.get(master.key());
     if (link == null) { // A redirection may have named the server before its id was known.
       for (Address endpoint : endpoints) {
         link = links.remove(new Topology.Server("", List.of(endpoint)).key());
         if (link != null) {
+          if (!promoted) {
+            link.barUntil(bars.getOrDefault(master.nodeId(), 0L)); // It was in doubt until now.
+          }
           links.put(master.key(), link);
           return;
         }
       }
-      link = newLink(endpoints.get(0));
+      link = newLink(master, endpoints.get(0));
     } else {
       int used = endpoints.indexOf(link.address());
       boolean hopeless = !link.hasWorked() && time.nanos() - link.createdNanos() > TRY_NANOS;
@@ -298,9 +330,7 @@ final class MasterLinks {
         return;
       }
       gone.add(link);
-      MasterLink other = newLink(endpoints.get((used + 1) % endpoints.size()));
-      other.barLike(link);
-      link = other;
+      link = newLink(master, endpoints.get((used + 1) % endpoints.size()));
     }
     links.put(master.key(), link);
     made.add(link);

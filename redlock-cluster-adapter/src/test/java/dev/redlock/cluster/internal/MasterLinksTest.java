@@ -76,6 +76,46 @@ class MasterLinksTest {
     assertThat(foundUnguarded[0]).isFalse();
   }
 
+  /** A replica that failed is not listed, and after it is promoted only a redirection names it. */
+  @Test
+  void moved_toAnAddressOfNoKnownServer_isKeptFromGrantingUntilItIsIdentified() {
+    links.adopt(servedBy(A, 1), 0, null);
+
+    links.moved(SLOT, B.endpoints().get(0));
+    MasterLink named = links.linkOf(SLOT);
+    assertThat(named).isNotNull();
+    assertThat(named.barredForNanos(time.now)).isEqualTo(TimeUnit.SECONDS.toNanos(4));
+
+    links.adopt(servedBy(B, 2), time.now, null);
+    assertThat(links.linkOf(SLOT)).isSameAs(named);
+    assertThat(named.barredForNanos(time.now)).as("a new master, no replica").isZero();
+  }
+
+  @Test
+  void moved_toAnAddressOfAReplicaThatWasNotListed_isKeptFromGrantingWhenItIsIdentified() {
+    links.adopt(servedBy(A, 1, "b"), 0, null);
+    links.moved(SLOT, B.endpoints().get(0));
+    time.now = 1 + TimeUnit.SECONDS.toNanos(1);
+
+    links.adopt(servedBy(B, 2, "a"), time.now, null);
+
+    assertThat(links.linkOf(SLOT).barredForNanos(time.now)).isEqualTo(TimeUnit.SECONDS.toNanos(4));
+  }
+
+  /** A server that may not run CLUSTER NODES reports neither epochs nor all replicas. */
+  @Test
+  void promotedMaster_thatOneTopologyDoesNotName_isStillKeptFromGrantingWhenItComesBack() {
+    links.adopt(servedBy(A, 1, "b"), 0, null);
+    links.adopt(servedBy(B, 2, "a"), 1, null);
+    time.now = 1 + TimeUnit.SECONDS.toNanos(1);
+    MasterLinks.Change change = links.adopt(servedBy(A, 0), time.now, null);
+    change.gone().forEach(MasterLink::close);
+
+    links.adopt(servedBy(B, 0), time.now, null);
+
+    assertThat(links.linkOf(SLOT).barredForNanos(time.now)).isEqualTo(TimeUnit.SECONDS.toNanos(3));
+  }
+
   /** Without the fix an event of the link, such as a drop, is ignored, and older votes count. */
   @Test
   void link_whoseKeyIsBeingChanged_isIncluded() throws Exception {
