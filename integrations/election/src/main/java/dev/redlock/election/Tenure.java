@@ -155,8 +155,12 @@ final class Tenure {
           this::watch);
     } else if (left <= leaseNanos / 2 && config.options().autoExtend()) {
       election.become(State.RENEWING);
+      try { // The user may have decorated the lease.
+        lease.extendAsync(); // The client extends it too. One of the two extensions is enough.
+      } catch (Throwable e) {
+        queue.report(e);
+      }
       timer.arm(Math.min(left - marginNanos, leaseNanos / 20), this::watch);
-      lease.extendAsync(); // The client extends it too. One of the two extensions is enough.
     } else {
       election.become(State.WORKING);
       long until = config.options().autoExtend() ? leaseNanos / 2 : marginNanos;
