@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * Which master serves which slot, and the link to each master: owns the current topology and the
  * links. They change together, under the monitor of this object, and the topology becomes visible
  * last: otherwise a request could reach a promoted master that is not yet kept from granting.
- * Senders take no lock; what compares the topology with the links does.
+ * Senders take no lock; methods that compare the topology with the links take it.
  */
 final class MasterLinks {
   /** How long an endpoint that has never worked is tried while the server has others. */
@@ -212,10 +212,7 @@ final class MasterLinks {
   private MasterLink newLink(Topology.Server server, Address address) {
     long now = time.nanos();
     MasterLink link = new MasterLink(address, seeds.uriOf(address), options, resources, now);
-    Long until = bars.get(server.nodeId());
-    if (until != null) {
-      link.barUntil(until);
-    }
+    link.barUntil(bars.getOrDefault(server.nodeId(), 0L));
     return link;
   }
 
@@ -272,8 +269,8 @@ final class MasterLinks {
     List<MasterLink> gone = new ArrayList<>();
     List<MasterLink> made = new ArrayList<>();
     bars.values().removeIf(until -> until - time.nanos() <= 0);
-    next.masters().forEach(master -> keep(master, promoted.contains(master), gone, made));
     promoted.forEach(this::bar); // Before any request finds them through the topology.
+    next.masters().forEach(master -> keep(master, gone, made));
     topology = before == null ? next : next.after(before);
     for (Map.Entry<String, MasterLink> entry : new ArrayList<>(links.entrySet())) {
       // Keep a link that a redirection created after this topology was requested.
@@ -307,17 +304,14 @@ final class MasterLinks {
    * name of the server is now. A link that has never worked tries the other endpoints in turn: a
    * name that the cluster announces may not resolve here.
    */
-  private void keep(
-      Topology.Server master, boolean promoted, List<MasterLink> gone, List<MasterLink> made) {
+  private void keep(Topology.Server master, List<MasterLink> gone, List<MasterLink> made) {
     List<Address> endpoints = master.endpoints();
     MasterLink link = links.get(master.key());
     if (link == null) { // A redirection may have named the server before its id was known.
       for (Address endpoint : endpoints) {
         link = links.remove(new Topology.Server("", List.of(endpoint)).key());
         if (link != null) {
-          if (!promoted) {
-            link.barUntil(bars.getOrDefault(master.nodeId(), 0L)); // It was in doubt until now.
-          }
+          link.barUntil(bars.getOrDefault(master.nodeId(), 0L)); // It was in doubt until now.
           links.put(master.key(), link);
           return;
         }
