@@ -15,10 +15,10 @@ import org.slf4j.LoggerFactory;
  * it.
  *
  * <p>Two threads that initialise classes which need each other wait for each other for ever. So
- * this thread initialises only the logging, which the main thread awaits; what reads an address,
- * which the main thread enters at the same place, and later; the scripts, classes of the JDK, and
- * two of Lettuce. No class that these need needs them. It loads the other classes of Netty and
- * Lettuce without initialising them.
+ * this thread initialises only the logging, for which the main thread waits; the classes that read
+ * an address, which the main thread uses later and in the same order; the scripts; classes of the
+ * JDK; and two classes of Lettuce, which no class that they need needs in turn. It loads the other
+ * classes of Netty and Lettuce without initialising them.
  */
 final class Preload extends Thread {
   /** Loaded, with their supertypes: what a connection needs, in the order of its start. */
@@ -41,7 +41,7 @@ final class Preload extends Thread {
   static final List<String> ANNOTATED =
       List.of("io.netty.channel.ChannelInitializer", "io.netty.channel.ChannelHandlerAdapter");
 
-  /** Initialised: they need no class that needs them. */
+  /** Initialised: no class that these need needs them in turn. */
   static final List<String> INITIALISED =
       List.of(
           "io.lettuce.core.ClientOptions",

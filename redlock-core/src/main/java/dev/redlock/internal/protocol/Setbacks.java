@@ -29,7 +29,7 @@ record Setbacks(int turnsInVain, long pauseNanos, boolean queueFailed, boolean h
     return new Setbacks(turnsInVain + 1, pauseNanos, queueFailed, hintInVain);
   }
 
-  /** One more pause: the first is so long, and each other one twice as long as the one before. */
+  /** One more pause: the first has this length, each other one is twice as long as the last. */
   Setbacks paused(long first) {
     long pause = Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);
     return new Setbacks(turnsInVain, pause, queueFailed, hintInVain);
