@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A process that is not at its turn may need the vote of the home node, because only that node
  * knows the queue. In fair mode and after many hand-offs it always needs that vote. Otherwise it
- * needs the vote if another vote says that others want the lock. If only the vote of the home node
- * is missing at the node timeout, the other votes decide.
+ * needs the vote if another vote says that others want the lock. If only that vote is missing, the
+ * others decide as soon as the home node is slower than usual, in fair mode at the node timeout.
  *
  * <p>A vote counts for a limited time, and the round checks that when it judges, not when the vote
  * comes. First, its connection must be the one that the node has now: a node that reconnects may
@@ -247,7 +247,7 @@ final class AcquireRound extends Exchange {
   }
 
   /** Whether only the vote of the home node is missing. */
-  private boolean waitsForHomeOnly() {
+  private boolean lacksHomeOnly() {
     return awaitsHome()
         && verdict == AcquireVerdict.UNDECIDED
         && Long.bitCount(grantedMask()) >= members.quorum();
@@ -255,7 +255,7 @@ final class AcquireRound extends Exchange {
 
   /** When {@link #onTimer} is to be called, whether or not replies come. */
   long wakeNanos() {
-    if (waitsForHomeOnly()) {
+    if (lacksHomeOnly()) {
       return fair ? deadlineNanos() : impatientNanos();
     }
     if (recipients.keptBack() != 0) {
@@ -280,7 +280,7 @@ final class AcquireRound extends Exchange {
       return verdict;
     }
     blameOpen(deadlineNanos() - nowNanos <= 0);
-    if (waitsForHomeOnly()) {
+    if (lacksHomeOnly()) {
       heedsHome = false;
       return decide(nowNanos, nowWallMillis, false);
     }
@@ -297,7 +297,7 @@ final class AcquireRound extends Exchange {
 
   /** Whether nodes were kept back that may still vote in time, and would matter. */
   private boolean mayAskRest(long nowNanos) {
-    return recipients.keptBack() != 0 && deadlineNanos() - nowNanos > 0 && !waitsForHomeOnly();
+    return recipients.keptBack() != 0 && deadlineNanos() - nowNanos > 0 && !lacksHomeOnly();
   }
 
   private boolean isOpenAtSilentNodesOnly() {
