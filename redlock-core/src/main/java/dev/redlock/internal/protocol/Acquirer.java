@@ -87,7 +87,7 @@ final class Acquirer {
   }
 
   /** The head has the lock. */
-  void served() {
+  void won() {
     wait = wait.nextAfterGrant();
   }
 
@@ -118,79 +118,73 @@ final class Acquirer {
       effects.add(new Effect.Woken(cause));
     }
     boolean turnCame = wait.isAtTurn();
-    QueueRequest place = serve(head);
+    QueueRequest early = wait.earlyFor(head);
+    wait = wait.askedBy(head);
     // A single try asks all nodes: a leftover key on the home node must not refuse what a quorum
     // would grant.
     int node = head.singleTry ? -1 : wait.nodeToQueueAt(turn, now);
     if (node < 0) {
       return begin(turnCame, now, wall);
     }
-    if (place == null) {
-      enqueue(head, node, now);
+    if (early == null) {
+      effects.add(new Effect.Attempted(true));
+      wait.enter(sendEnqueue(head, node, wait.afterToken(), false, now));
       return Outcome.WAITS;
     }
-    wait.enter(place);
-    NodeReply reply = place.reply();
-    return reply == null ? Outcome.WAITS : onQueueReply(place, reply, now, wall);
-  }
-
-  /** The head asks; returns the place that was taken for it while this process held the lock. */
-  private @Nullable QueueRequest serve(Waiter head) {
-    QueueRequest place = wait.earlyFor(head);
-    wait = wait.servedFor(head);
-    return place;
+    wait.enter(early);
+    NodeReply reply = early.reply();
+    return reply == null ? Outcome.WAITS : onQueueReply(early, reply, now, wall);
   }
 
   /** Asks for the lock under a new lease id. */
   private Outcome begin(boolean atTurn, long now, long wall) {
     String leaseId = random.leaseId();
-    AcquireRound r = round(leaseId, tokens.propose(now), null, atTurn, now, wall);
+    AcquireRound r = newRound(leaseId, tokens.propose(now), null, atTurn, now, wall);
     LockConfig config = wait.waiter().config;
     // A minimum hold may keep the keys for long after the release, and nothing fills them then.
     if (config.majorityFirst() && config.minimumHoldNanos() == 0 && !atTurn && !turn.othersWant()) {
-      r.keepBack(~home.majority(now));
+      r.keepBack(~home.chooseMajority(now));
     }
     return start(r, now, wall);
   }
 
   /** Asks all nodes to give the keys of the predecessor to the head. */
   Outcome handOff(Waiter head, HeldLease predecessor, long now, long wall) {
-    serve(head);
+    wait = wait.askedBy(head);
     long token = tokens.proposeAbove(now);
-    return start(round(random.leaseId(), token, predecessor, false, now, wall), now, wall);
+    return start(newRound(random.leaseId(), token, predecessor, false, now, wall), now, wall);
   }
 
-  private void enqueue(Waiter head, int node, long now) {
+  /**
+   * Asks the node to queue this process for the caller.
+   *
+   * @param early whether this process still holds the lock
+   */
+  private QueueRequest sendEnqueue(Waiter w, int node, long afterToken, boolean early, long now) {
     long deadline = now + home.patienceWith(node);
-    QueueRequest q = new QueueRequest(nodes, node, now, deadline, null);
-    effects.add(new Effect.Attempted(true));
-    LockRequest request = places.enqueue(head, node, wait.afterToken(), now);
-    effects.add(new Effect.Send(q, request, 1L << node));
-    wait.enter(q);
+    QueueRequest q = new QueueRequest(nodes, node, now, deadline, early ? w : null);
+    effects.add(new Effect.Send(q, places.enqueue(w, node, afterToken, now), 1L << node));
+    return q;
   }
 
   /** Fair mode: queues this process for its next caller while it holds the lock. */
   void queueEarly(Waiter next, long now) {
     int node = home.node();
-    QueueRequest place = wait.earlyFor(next);
+    QueueRequest early = wait.earlyFor(next);
     // The process counts as alive for a lease time there: it does not poll while it holds the lock.
-    boolean known = place != null && now - place.sentNanos() < next.config.ttlNanos() / 2;
-    if (known || node < 0) {
-      return;
+    boolean known = early != null && now - early.sentNanos() < next.config.ttlNanos() / 2;
+    if (!known && node >= 0) {
+      wait.queuedEarly(sendEnqueue(next, node, 0, true, now));
     }
-    long deadline = now + home.patienceWith(node);
-    QueueRequest q = new QueueRequest(nodes, node, now, deadline, next);
-    wait.queuedEarly(q);
-    effects.add(new Effect.Send(q, places.enqueue(next, node, 0, now), 1L << node));
   }
 
   /** Fair mode: whether no caller of another process came before this one, as far as is known. */
   boolean isFirst(Waiter next) {
-    QueueRequest place = wait.earlyFor(next);
-    return place != null && place.isFirstAfterOwnLease();
+    QueueRequest early = wait.earlyFor(next);
+    return early != null && early.isFirstAfterOwnLease();
   }
 
-  private AcquireRound round(
+  private AcquireRound newRound(
       String leaseId,
       long token,
       @Nullable HeldLease predecessor,
@@ -296,7 +290,7 @@ final class Acquirer {
         return askRest(r, now, wall);
       }
       case ACQUIRED -> {
-        end(r, now);
+        leaveLimit(r, now);
         return Outcome.WON;
       }
       case STALE -> {
@@ -304,9 +298,9 @@ final class Acquirer {
         // members: the roll-back of the second round is that of both.
         boolean sameSet = r.members.equals(nodes.members());
         if (sameSet && !r.isHandOff() && !r.recipients.isSecondOfItsLeaseId()) {
-          end(r, now);
+          leaveLimit(r, now);
           long token = tokens.proposeAfter(r, now);
-          return start(round(r.request.leaseId(), token, null, r.atTurn, now, wall), now, wall);
+          return start(newRound(r.request.leaseId(), token, null, r.atTurn, now, wall), now, wall);
         }
         if (!r.isHandOff()) {
           r.overtaken(tokens.acceptLater(r, now));
@@ -330,8 +324,8 @@ final class Acquirer {
     return Outcome.WAITS;
   }
 
-  /** The round is over. */
-  void end(AcquireRound r, long now) {
+  /** The round is over, and counts in the limit no more. */
+  void leaveLimit(AcquireRound r, long now) {
     nodes.limiter().ended(r.verdict(), r.sentNanos(), r.timeoutNanos, nodes, now);
   }
 
@@ -352,7 +346,7 @@ final class Acquirer {
     boolean asksAgain =
         !head.singleTry || (r.verdict() == AcquireVerdict.COLLIDED && head.refusedBy == null);
     head.refusedBy = r;
-    end(r, now);
+    leaveLimit(r, now);
     if (r.isHandOff()) {
       wait.handOffRefused(r.verdict() == AcquireVerdict.HELD);
       return Outcome.HAND_OFF_REFUSED;
@@ -370,15 +364,14 @@ final class Acquirer {
   }
 
   /**
-   * Before the roll-back. If the home node has granted, the roll-back frees the lock there and
-   * wakes the first of the queue. This process takes its place before that: else it would be
+   * Called before the roll-back. If the home node has granted, the roll-back frees the lock there
+   * and wakes the first of the queue. This process takes its place before that: else it would be
    * overtaken by those behind it.
    */
   private void keepPlace(Waiter head, AcquireRound r, long now) {
     int node = home.node();
     if (node >= 0 && !head.singleTry && r.mayBeGranted(node)) {
-      QueueRequest place = new QueueRequest(nodes, node, now, now, null);
-      effects.add(new Effect.Send(place, places.enqueue(head, node, 0, now), 1L << node));
+      sendEnqueue(head, node, 0, false, now);
     }
   }
 }

@@ -58,8 +58,8 @@ final class HomeNode {
     return order;
   }
 
-  /** The head of the local queue asks now, with this config. */
-  void asked(LockConfig config) {
+  /** The head of the local queue asks now: its node timeout and its fairness count from now on. */
+  void use(LockConfig config) {
     timeoutNanos = config.nodeTimeoutNanos();
     fair = config.fair();
   }
@@ -70,8 +70,8 @@ final class HomeNode {
   }
 
   /**
-   * The node whose queue to enter; −1 if all are passed over. A client that goes to another node
-   * overtakes that queue: in fair mode a whole node timeout has to pass before that.
+   * The same in fair mode, or not. A client that goes to another node overtakes the queue of the
+   * one before: in fair mode a whole node timeout has to pass first.
    */
   int pick(boolean fair) {
     for (int node : order()) {
@@ -91,7 +91,7 @@ final class HomeNode {
    * of for a while: what is known of it is old. A node that hangs is not heard of: all are asked
    * once in that time, and the others suffice meanwhile.
    */
-  long majority(long nowNanos) {
+  long chooseMajority(long nowNanos) {
     int home = node();
     long mask = home < 0 ? 0 : 1L << home;
     Members members = nodes.members();
@@ -131,7 +131,7 @@ final class HomeNode {
     return fair ? timeoutNanos : Math.min(timeoutNanos, nodes.knowledge(node).patience());
   }
 
-  /** How long the first of this node's queue may be silent at its turn; −1 for any node. */
+  /** How long the first of this node's queue may be silent at its turn; −1 stands for any node. */
   long turnPatience(int node) {
     return node < 0
         ? 3 * roundTripNanos()

@@ -3,7 +3,7 @@ package dev.redlock.internal.protocol;
 /**
  * What this process has learned of the lock while it waited. It outlives a {@link Wait}.
  *
- * @param cause why the sleep ends, or why the last one ended. A hint may be ahead of its release
+ * @param cause why the sleep ends, or why the last one ended: a hint may overtake its release
  * @param quorumFreeNanos when the keys of a quorum can have expired, as the newest refused round
  *     says
  * @param endedToken the highest token of a lease that had ended, when this process was admitted

@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param node the node in whose queue this process sleeps, or −1
  * @param ahead how many processes are before this one in the queue
- * @param queued the newest request to be queued to which a node replied HELD or QUEUED, or null:
+ * @param request the newest request to be queued to which a node replied HELD or QUEUED, or null:
  *     for reports
  */
-record Place(int node, int ahead, @Nullable QueueRequest queued) {
+record Place(int node, int ahead, @Nullable QueueRequest request) {
   /** So long a newcomer trusts those before it. */
   private static final long MAX_TURNS_NANOS = 250_000_000;
 
@@ -40,8 +40,8 @@ record Place(int node, int ahead, @Nullable QueueRequest queued) {
   static final Place NONE = new Place(-1, UNKNOWN, null);
 
   /** The reply to this request says that it is the turn of this process. */
-  Place admitted(QueueRequest request) {
-    return new Place(request.node, 0, queued);
+  Place admitted(QueueRequest by) {
+    return new Place(by.node, 0, request);
   }
 
   /** The reply to this request says that the process is queued. */
@@ -50,7 +50,7 @@ record Place(int node, int ahead, @Nullable QueueRequest queued) {
   }
 
   Place ahead(int processes) {
-    return new Place(node, processes, queued);
+    return new Place(node, processes, request);
   }
 
   /** The lock was released: the first of those before this process is served, if there is one. */

@@ -51,7 +51,7 @@ final class QueuePlaces {
     return key.length() > keys.lockKey(0).length() && key.equals(keys.watchKey(member));
   }
 
-  /** The request that enters the queue of the node, or keeps the place there. */
+  /** The request that enters the queue of the node, or keeps the place there: it counts as sent. */
   LockRequest.Enqueue enqueue(Waiter w, int node, long afterToken, long now) {
     queuedMask |= 1L << node;
     enqueuedNanos = now;
@@ -59,8 +59,8 @@ final class QueuePlaces {
   }
 
   /**
-   * The first of the queue also listens to this node. If a lock key is missing there, only a
-   * request that leaves makes the node forget it.
+   * The request of the first of the queue to listen to this node as well: it counts as sent. If a
+   * lock key is missing there, only a request that leaves makes the node forget it.
    */
   LockRequest.Inspect listen(int node) {
     queuedMask |= 1L << node;
@@ -91,7 +91,7 @@ final class QueuePlaces {
     return (sleep + held + 4 * config.nodeTimeoutNanos()) / 1_000_000;
   }
 
-  /** Whether the process has a place anywhere. */
+  /** Whether the process may have a place anywhere, or listens. */
   boolean isQueued() {
     return queuedMask != 0;
   }

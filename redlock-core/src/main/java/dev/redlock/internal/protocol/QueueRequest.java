@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class QueueRequest extends Exchange {
   final int node;
 
-  /** When the node counts as hung. */
+  /** When the node counts as hung, if the head waits for the reply. */
   final long deadlineNanos;
 
   /** Fair mode: the caller for which it was sent while this process held the lock; or null. */

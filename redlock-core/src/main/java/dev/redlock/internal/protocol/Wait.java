@@ -32,7 +32,7 @@ final class Wait {
   private final Randomness random;
   private final HomeNode home;
 
-  /** The head that asked last; null before the first request. */
+  /** The head that asked last, also after it has left; null before the first request. */
   private final @Nullable Waiter waiter;
 
   private WaitState state = new Ready(Whom.ALL_UNLESS_OTHERS_WANT);
@@ -40,7 +40,7 @@ final class Wait {
   private Setbacks setbacks = Setbacks.NONE;
   private Learned learned = Learned.NOTHING;
 
-  /** The newest votes for this head or an earlier one that may show a leftover key; or null. */
+  /** The newest round; null if it cannot show a leftover key, or has led to a search for one. */
   private @Nullable AcquireRound lastVotes;
 
   /**
@@ -77,18 +77,18 @@ final class Wait {
     return next;
   }
 
-  /** The same after a grant. The lease must not be reachable here, so the waiter is dropped. */
+  /** The same after a grant: the votes of this round may show a leftover key to the next head. */
   Wait nextAfterGrant() {
     Wait next = next();
-    next.lastVotes = lastVotes; // They may show a leftover key to the next head, too.
+    next.lastVotes = lastVotes; // But not the waiter: the lease must not be reachable here.
     return next;
   }
 
   // The head, and its requests.
 
   /** The head asks now: the one that asked before, or the next. */
-  Wait servedFor(Waiter head) {
-    home.asked(head.config);
+  Wait askedBy(Waiter head) {
+    home.use(head.config);
     return waiter == head ? this : new Wait(this, head);
   }
 
@@ -116,7 +116,10 @@ final class Wait {
     return state instanceof AskingAll a ? a.round() : null;
   }
 
-  /** Whether this is the newest round that is over. Until the next head asks, a grant counts. */
+  /**
+   * Whether this round has won, and no head has asked since; or it was the last to refuse the head.
+   * Reports show late votes for it.
+   */
   boolean isNewest(AcquireRound r) {
     return r == (waiter == null ? lastVotes : waiter.refusedBy);
   }
@@ -129,7 +132,7 @@ final class Wait {
 
   /** The request to be queued that a report on the waiter shows, or null. */
   @Nullable QueueRequest queuedFor(Waiter w) {
-    return waiter != w ? null : place.queued() != null ? place.queued() : entering();
+    return waiter != w ? null : place.request() != null ? place.request() : entering();
   }
 
   /** This node is asked to queue the process; the request may have been sent early. */
@@ -177,9 +180,9 @@ final class Wait {
   }
 
   /** A hint: ends the sleep by then, if that is earlier than planned, and asks these nodes. */
-  private void wakeBy(long nanos, Whom whom) {
-    if (state.heedsHints() && !state.isOver(nanos)) {
-      sleep(nanos, WakeUp.HINT, true, whom);
+  private void shortenSleep(long untilNanos, Whom whom) {
+    if (state.heedsHints() && !state.isOver(untilNanos)) {
+      sleep(untilNanos, WakeUp.HINT, true, whom);
     }
   }
 
@@ -203,10 +206,10 @@ final class Wait {
   // Whom.
 
   /**
-   * The node whose queue to enter before all are asked; −1 to ask all. If the home node is to
-   * decide, all are asked at once, but not if that harms the first of its queue: if the home node
-   * is far, the other nodes grant to this process first; if it sends no invalidations, the first
-   * polls, and rarely finds it free.
+   * The node whose queue to enter before all are asked; −1 to ask all, also if all nodes are passed
+   * over. If the home node has to agree, its vote in a round suffices, unless the round harms the
+   * first of its queue: if that node is far, the others grant to this process before; if it sends
+   * no invalidations, the first polls, and rarely finds the lock free.
    */
   int nodeToQueueAt(Turn turn, long now) {
     return switch (state.whom()) {
@@ -229,7 +232,11 @@ final class Wait {
 
   // What comes of a round.
 
-  /** The round was refused, and the head asks again: decides when and whom to ask. */
+  /**
+   * The round was refused, and the head asks again: decides when and whom to ask. After a first
+   * turn in vain it asks the home node at once: the holder's release may still be on its way to the
+   * other nodes. After a second turn it pauses first. From the third on it doubts the home node.
+   */
   void refused(AcquireRound r, long now) {
     switch (r.verdict()) {
       case HELD, COLLIDED -> {
@@ -239,7 +246,6 @@ final class Wait {
         if (setbacks.turnsInVain() > 1) {
           pause(now, home.roundTripNanos(), !setbacks.isHomeWrong(), whom);
         } else {
-          // At first, the holder's release may still be on its way to the other nodes.
           state = new Ready(whom);
         }
       }
@@ -293,7 +299,8 @@ final class Wait {
     long free = place.freeNanos(reply, learned.quorumFreeNanos(), home, now);
     sleepUntilCalled(free, !held || place.ahead() <= 1, now);
     if (suspectsLeftoverAt(request.node)) {
-      // If the key on the home node outlives what is under way, all are asked, once.
+      // In place of that sleep: if the key outlives what is under way, all are asked. Once for
+      // these votes.
       lastVotes = null;
       sleep(now + fewRoundTrips(), WakeUp.PAUSE, true, Whom.ALL);
       return false;
@@ -307,13 +314,16 @@ final class Wait {
     return r != null && r.freeBeside(node) >= r.members.quorum() && !waiter().config.fair();
   }
 
-  /** Sleeps until a hint, the poll, or {@code free} if the process is one of the {@code first}. */
-  private void sleepUntilCalled(long free, boolean first, long now) {
+  /**
+   * Sleeps until a hint, the poll, or {@code free} if it {@code asksWhenFree}. At the poll the
+   * first has heard nothing from the home node, and asks all nodes.
+   */
+  private void sleepUntilCalled(long free, boolean asksWhenFree, long now) {
     boolean wokenByHint = learned.cause() == WakeUp.HINT;
     boolean hinted = state instanceof EnteringQueue entering && entering.hinted();
     LockConfig config = waiter().config;
     long pollAt = place.pollNanos(config, random, now);
-    boolean expiry = first && free - pollAt < 0;
+    boolean expiry = asksWhenFree && free - pollAt < 0;
     Whom whom = !expiry && place.isFirst() && !config.fair() ? Whom.ALL : Whom.HOME;
     sleep(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true, whom);
     if (hinted) {
@@ -328,7 +338,7 @@ final class Wait {
 
   // Hints. They may come at any time, also without a head.
 
-  /** Its wake key was written: it is its turn, or far back: those before it may be dead. */
+  /** Its wake key was written: it is its turn; or it is far back, and those before may be dead. */
   void onTurn(long now) {
     if (setbacks.isHomeWrong()) {
       askHomeBy(now + setbacks.pauseNanos());
@@ -346,7 +356,10 @@ final class Wait {
     askHomeBy(now + home.turnPatience(place.node()));
   }
 
-  /** A node reports a change of the lock key: matters to the first of the queue. */
+  /**
+   * A node reports a change of a lock key. It matters to the first of the queue; if there are
+   * several names, to all: the release of a lock on one of them does not know this queue.
+   */
   void onLockKey(boolean multi, long now) {
     if (multi) {
       askHomeBy(now + (long) (4 * random.next() * home.roundTripNanos()));
@@ -371,14 +384,14 @@ final class Wait {
     long at = now + (long) (2 * random.next() * home.roundTripNanos());
     if (place.node() < 0) {
       // A quorum may vote again. There is no place to lose, and perhaps no queue.
-      wakeBy(at, state.whom());
+      shortenSleep(at, state.whom());
     } else if (node == place.node() || home.pick(false) != place.node()) {
       askHomeBy(at);
     }
   }
 
   private void askHomeBy(long at) {
-    wakeBy(at, state.whom() == Whom.DOUBTED_HOME ? Whom.DOUBTED_HOME : Whom.HOME);
+    shortenSleep(at, state.whom() == Whom.DOUBTED_HOME ? Whom.DOUBTED_HOME : Whom.HOME);
   }
 
   private long fewRoundTrips() {

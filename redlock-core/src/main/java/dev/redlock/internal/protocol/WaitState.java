@@ -1,9 +1,8 @@
 package dev.redlock.internal.protocol;
 
 /**
- * What a {@link Wait} does now: it asks, sleeps, or is about to ask. Each state says whom the next
- * request goes to, and each is left by one kind of event: the next request, a reply, the verdict,
- * or time and hints.
+ * What a {@link Wait} does now: it asks, sleeps, or is about to ask. Each state is left by one kind
+ * of event: the next request, a reply, the verdict, or time and hints.
  */
 sealed interface WaitState {
   /** It asks as soon as this process does not hold the lock. */
@@ -16,11 +15,6 @@ sealed interface WaitState {
    */
   record EnteringQueue(QueueRequest request, boolean hinted) implements WaitState {
     @Override
-    public Whom whom() {
-      return Whom.HOME;
-    }
-
-    @Override
     public void deadlines(NextWake wake) {
       wake.at(request.deadlineNanos);
     }
@@ -28,11 +22,6 @@ sealed interface WaitState {
 
   /** All nodes are asked for the lock. What comes next depends on the verdict. */
   record AskingAll(AcquireRound round) implements WaitState {
-    @Override
-    public Whom whom() {
-      return Whom.ALL_UNLESS_OTHERS_WANT;
-    }
-
     @Override
     public void deadlines(NextWake wake) {
       wake.at(round.wakeNanos());
@@ -56,8 +45,10 @@ sealed interface WaitState {
     }
   }
 
-  /** Whom the next request goes to. */
-  Whom whom();
+  /** Whom the next request goes to. While one is under way, what comes of it decides. */
+  default Whom whom() {
+    return Whom.ALL_UNLESS_OTHERS_WANT;
+  }
 
   /** Whether a hint may end it. */
   default boolean heedsHints() {

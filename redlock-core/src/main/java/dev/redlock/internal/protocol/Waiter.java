@@ -17,7 +17,7 @@ public abstract class Waiter {
   /** How many rounds were started for it. */
   int rounds;
 
-  /** The newest round for it that was refused, for the report. */
+  /** The newest round for it that was refused; null if no round was. */
   @Nullable AcquireRound refusedBy;
 
   /** Fair mode: when it came, by the clock of the home node at that time; 0 if not known. */

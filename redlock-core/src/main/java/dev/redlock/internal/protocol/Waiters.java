@@ -119,7 +119,7 @@ final class Waiters {
       return false;
     }
     if (head) {
-      abandon(w, now);
+      headLeft(w, now);
     }
     leaveQueues(now);
     return true;
@@ -146,7 +146,7 @@ final class Waiters {
       if (seen != null && seen == acquirer.round() && w.refusedBy != null) {
         seen = w.refusedBy; // The round under way has no verdict yet.
       }
-      abandon(w, now);
+      headLeft(w, now);
       leaveQueues(now);
     }
     if (queued != null && (seen == null || Reports.isNews(queued, seen))) {
@@ -193,7 +193,7 @@ final class Waiters {
     for (Waiter w = first(); w != null; w = first()) {
       AcquireRound seen = acquirer.currentWait().roundFor(w);
       remove(w);
-      abandon(w, now);
+      headLeft(w, now);
       refuse(w, AcquireVerdict.CLOSED, seen, now);
     }
     leaveQueues(now);
@@ -270,7 +270,7 @@ final class Waiters {
     Waiter w = acquirer.currentWait().waiter();
     AcquireRound r = newestRound();
     remove(w);
-    acquirer.served();
+    acquirer.won();
     HeldLease l = leases.grant(w, r, now);
     places.served(r, r.grantedMask());
     places.leave(~r.open(), now);
@@ -290,8 +290,8 @@ final class Waiters {
     acquirer.rollBack(r, now);
   }
 
-  /** The head has left the queue, whatever is under way for it. */
-  private void abandon(Waiter w, long now) {
+  /** This head has left the queue: the next takes its sleep over, or asks anew. */
+  private void headLeft(Waiter w, long now) {
     Waiter next = first();
     if (!acquirer.isAsking() && next != null && next.config.equals(w.config) && !w.config.fair()) {
       return; // The next waiter sleeps on: what is known of other clients has not changed.
@@ -303,7 +303,7 @@ final class Waiters {
   void stopAsking(long now) {
     AcquireRound r = acquirer.round();
     if (r != null) {
-      acquirer.end(r, now);
+      acquirer.leaveLimit(r, now);
       undo(r, now);
     }
     acquirer.giveUp();

@@ -190,7 +190,7 @@ class AcquirerTest extends MachineFixture {
     Waiter w = caller();
     acquirer.ask(w, now, now / MILLI);
     assertThat(acquirer.currentWait().roundFor(w)).isNotNull();
-    acquirer.served();
+    acquirer.won();
     assertThat(acquirer.currentWait().roundFor(w)).isNull();
   }
 

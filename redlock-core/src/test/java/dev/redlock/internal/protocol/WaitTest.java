@@ -27,7 +27,7 @@ class WaitTest {
   }
 
   private void serve(LockConfig of) {
-    wait = wait.servedFor(new TestNodes.Caller(of, now, 5000 * MILLI, false));
+    wait = wait.askedBy(new TestNodes.Caller(of, now, 5000 * MILLI, false));
   }
 
   private int nodeToQueueAt(boolean othersWant) {
@@ -413,7 +413,7 @@ class WaitTest {
   void leftover_isSuspectedByTheNextHeadToo_unlessTheVotesAreForgotten() {
     begin(wait, nodes, "id", 0, 1);
     Wait afterGrant = wait.nextAfterGrant();
-    Wait afterwards = afterGrant.servedFor(new TestNodes.Caller(config, now, 5000 * MILLI, false));
+    Wait afterwards = afterGrant.askedBy(new TestNodes.Caller(config, now, 5000 * MILLI, false));
     assertThat(afterwards.suspectsLeftoverAt(home)).isTrue();
     assertThat(wait.next().suspectsLeftoverAt(home)).as("the lock was not granted").isFalse();
     serve(config);
@@ -436,7 +436,7 @@ class WaitTest {
     AcquireRound won = begin(wait, nodes, "id", 0, 1);
     Wait next = wait.nextAfterGrant();
     assertThat(next.isNewest(won)).isTrue();
-    Wait asks = next.servedFor(new TestNodes.Caller(config, now, 5000 * MILLI, false));
+    Wait asks = next.askedBy(new TestNodes.Caller(config, now, 5000 * MILLI, false));
     assertThat(asks.isNewest(won)).isFalse();
     assertThat(wait.next().isNewest(won)).isFalse();
   }

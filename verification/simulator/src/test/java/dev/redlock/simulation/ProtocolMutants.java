@@ -264,7 +264,7 @@ final class ProtocolMutants {
         "a cancelled attempt is not rolled back",
         protocol(
             "Waiters",
-            "    if (head) {\n      abandon(w, now);\n    }\n    leaveQueues(now);",
+            "    if (head) {\n      headLeft(w, now);\n    }\n    leaveQueues(now);",
             "    if (head) {\n      acquirer.giveUp();\n    }\n    leaveQueues(now);"));
     mutant(
         "M25",
@@ -278,9 +278,9 @@ final class ProtocolMutants {
         "the lock is handed off to a cancelled waiter",
         protocol(
             "Waiters",
-            "    if (head) {\n      abandon(w, now);\n    }\n    leaveQueues(now);",
+            "    if (head) {\n      headLeft(w, now);\n    }\n    leaveQueues(now);",
             "    if (head && !(acquirer.round() != null && acquirer.round().isHandOff()))"
-                + " {\n      abandon(w, now);\n    }\n    leaveQueues(now);"));
+                + " {\n      headLeft(w, now);\n    }\n    leaveQueues(now);"));
     mutant(
         "I",
         "a hand-off leaves the predecessor's key on nodes that did not grant",
@@ -399,8 +399,8 @@ final class ProtocolMutants {
         "the second of the queue never passes the first over",
         protocol(
             "Wait",
-            "    askHomeBy(now + home.turnPatience(place.node()));\n  }\n\n  /** A node reports a change",
-            "  }\n\n  /** A node reports a change"));
+            "    askHomeBy(now + home.turnPatience(place.node()));\n  }\n\n  /**\n   * A node reports a",
+            "  }\n\n  /**\n   * A node reports a"));
     mutant(
         "X",
         "the release wakes others although the next caller of the process came first",
@@ -579,8 +579,8 @@ final class ProtocolMutants {
         "the waiter ignores the remaining time in refusals",
         protocol(
             "Wait",
-            "boolean expiry = first && free - pollAt < 0;",
-            "boolean expiry = first && free - pollAt < 0 && pollAt == 0;"));
+            "boolean expiry = asksWhenFree && free - pollAt < 0;",
+            "boolean expiry = asksWhenFree && free - pollAt < 0 && pollAt == 0;"));
     mutant(
         "X",
         "the client proposes a token that only one fast clock accepts",
