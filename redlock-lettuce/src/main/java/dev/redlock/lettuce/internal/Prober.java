@@ -108,7 +108,7 @@ final class Prober {
             args("TRACKING", "ON", "OPTOUT", "NOLOOP"));
     return session
         .scripts()
-        .load()
+        .loadIfMissing()
         .thenCombine(tracking, (loaded, reply) -> reply.failure() == null)
         .thenCombine(
             probeAgain(session, knownSince),
