@@ -7,6 +7,7 @@ import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
 import dev.redlock.internal.protocol.Membership.Seen;
+import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.SetOperator;
 import dev.redlock.internal.protocol.SetOperator.Step;
 import dev.redlock.spi.NodeRecord;
@@ -379,18 +380,10 @@ final class SetChange {
   }
 
   private long skewMicros(int node) {
-    long[] clocks =
-        context
-            .nodes
-            .memberIndexes()
-            .filter(i -> context.nodes.knowledge(i).clockKnown())
-            .mapToLong(i -> context.nodes.knowledge(i).estimateMicros(0))
-            .sorted()
-            .toArray();
-    boolean known = clocks.length > 0 && context.nodes.knowledge(node).clockKnown();
-    return known
-        ? context.nodes.knowledge(node).estimateMicros(0) - clocks[(clocks.length - 1) / 2]
-        : 0;
+    long[] clocks = context.nodes.clocksMicros(0);
+    NodeKnowledge own = context.nodes.knowledge(node);
+    boolean known = clocks.length > 0 && own.clockKnown();
+    return known ? own.estimateMicros(0) - clocks[(clocks.length - 1) / 2] : 0;
   }
 
   private @Nullable String hopelessAfter(long nanos, String why) {
