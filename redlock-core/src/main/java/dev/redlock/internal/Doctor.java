@@ -21,7 +21,6 @@ final class Doctor {
   private static final Duration REPORTED_SKEW = Duration.ofSeconds(1);
 
   private final ClientContext context;
-  private final Locks locks;
   private final RestartGuard guard;
 
   /** The examinations in progress. Each, when run, reports what is known at that time. */
@@ -30,9 +29,8 @@ final class Doctor {
   // Guarded by this: the nodes whose clocks were reported since they were last right.
   private final boolean[] warned;
 
-  Doctor(ClientContext context, Locks locks, RestartGuard guard) {
+  Doctor(ClientContext context, RestartGuard guard) {
     this.context = context;
-    this.locks = locks;
     this.guard = guard;
     warned = new boolean[NodeSet.MAX];
   }
@@ -46,7 +44,7 @@ final class Doctor {
     Runnable report = () -> context.callbacks.execute(() -> result.complete(diagnosis(answered)));
     examinations.add(report);
     result.thenRun(() -> examinations.remove(report));
-    if (locks.isEnded()) {
+    if (context.locks.isEnded()) {
       report.run(); // The client was closed meanwhile: nodes and timers are closed.
       return result;
     }

@@ -43,7 +43,6 @@ final class Listing implements LockListing {
 
   private final ClientContext context;
   private final NamePattern pattern;
-  private final String keyPrefix;
   private final int quorum;
 
   /** How many nodes have to be scanned. */
@@ -75,9 +74,8 @@ final class Listing implements LockListing {
   /** Why it is over; null while it is open. Written under the lock, read by any step. */
   private volatile @Nullable RuntimeException end;
 
-  Listing(ClientContext context, String keyPrefix, String pattern) {
+  Listing(ClientContext context, String pattern) {
     this.context = context;
-    this.keyPrefix = keyPrefix;
     this.pattern = new NamePattern(pattern);
     int n = context.nodes.count();
     Members members = context.nodes.members();
@@ -162,7 +160,7 @@ final class Listing implements LockListing {
     }
     int node = scanning;
     long begun = context.time.nanos();
-    reading(node, reader -> reader.scan(keyPrefix, cursor, KEYS_PER_STEP))
+    reading(node, reader -> reader.scan(context.keyPrefix, cursor, KEYS_PER_STEP))
         .thenCompose(
             page -> page == null ? CompletableFuture.completedStage(null) : merge(node, page))
         .whenComplete(
@@ -222,13 +220,13 @@ final class Listing implements LockListing {
     List<StoredLock> matching = new ArrayList<>();
     List<String> keys = new ArrayList<>();
     for (StoredLock lock : step.locks()) {
-      if (LockKeys.nameOf(keyPrefix, lock.lockKey()).filter(pattern::matches).isPresent()) {
+      if (LockKeys.nameOf(context.keyPrefix, lock.lockKey()).filter(pattern::matches).isPresent()) {
         matching.add(lock);
         keys.add(lock.lockKey());
       }
     }
     List<CompletableFuture<LockReader.@Nullable Page>> others = new ArrayList<>();
-    PageMerge merge = new PageMerge(context.nodes, keyPrefix, quorum, scans + quorum - 1);
+    PageMerge merge = new PageMerge(context, quorum, scans + quorum - 1);
     merge.add(node, matching);
     for (int i = 0; i < readers.length; i++) {
       int other = i;

@@ -322,7 +322,7 @@ final class Locks {
   }
 
   private LockActor create(LockKeys keys) {
-    LockActor actor = context.platform.actor(context, this, keys);
+    LockActor actor = context.platform.actor(context, keys);
     for (int i = 0; i < keys.size(); i++) {
       byKey.compute(
           keys.lockKey(i),

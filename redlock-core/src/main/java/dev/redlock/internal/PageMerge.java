@@ -16,8 +16,7 @@ import java.util.Map;
 
 /** What the nodes store for the names of one page. */
 final class PageMerge {
-  private final NodeSet nodes;
-  private final String keyPrefix;
+  private final ClientContext context;
   private final int quorum;
 
   /** How many nodes there are, readable or not. */
@@ -26,11 +25,10 @@ final class PageMerge {
   /** By lock key, then by node. Guarded by this: replies come on several threads. */
   private final Map<String, Map<Integer, StoredLock>> stored = new HashMap<>();
 
-  PageMerge(NodeSet nodes, String keyPrefix, int quorum, int count) {
-    this.count = count;
-    this.nodes = nodes;
-    this.keyPrefix = keyPrefix;
+  PageMerge(ClientContext context, int quorum, int count) {
+    this.context = context;
     this.quorum = quorum;
+    this.count = count;
   }
 
   synchronized void add(int node, List<StoredLock> locks) {
@@ -61,7 +59,7 @@ final class PageMerge {
         StoredLock seen = of.getValue();
         fence = Math.max(fence, seen.fence());
         if (seen.waiting() > 0) {
-          waiting.put(nodes.name(of.getKey()), seen.waiting());
+          waiting.put(context.nodes.name(of.getKey()), seen.waiting());
         }
         if (seen.holder().hash().equals(holder.hash())) {
           remaining.add(seen.remainingMillis());
@@ -70,7 +68,7 @@ final class PageMerge {
       if (remaining.size() + unknown >= quorum) {
         locks.add(
             new ListedLock(
-                LockKeys.nameOf(keyPrefix, lock.lockKey()).orElseThrow(),
+                LockKeys.nameOf(context.keyPrefix, lock.lockKey()).orElseThrow(),
                 holder.hash(),
                 holder.label(),
                 Duration.ofMillis(decisive(remaining)),
