@@ -254,14 +254,14 @@ final class NodeSet implements Nodes {
     for (int i : memberIndexes().toArray()) {
       String why = error.apply(i);
       Vote vote = why == null ? otherwise : Vote.SILENT;
-      votes.add(new NodeVote(names.get(i), vote, Duration.ZERO, why, null, null));
+      votes.add(new NodeVote(names.get(i), vote, Duration.ZERO, why, null, null, null));
     }
     var verdict = AcquireVerdict.UNAVAILABLE;
     return Results.untraced(
         new QuorumUnavailableException(
             what,
             new AcquireReport(
-                of, verdict, members.quorum(), votes, Duration.ZERO, 1, Duration.ZERO)));
+                of, verdict, members.quorum(), votes, Duration.ZERO, 1, Duration.ZERO, 0)));
   }
 
   /** Changes the record of the node. */

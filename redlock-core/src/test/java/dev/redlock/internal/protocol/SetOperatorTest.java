@@ -33,7 +33,7 @@ final class SetOperatorTest {
   /** The set that an operator opens after that of a, b and c. */
   private static NodeRecord open(long ballot, String... members) {
     return new NodeRecord(
-        "", 2, List.of(members), List.of("a", "b", "c"), 1, ballot, ballot, 5_000, 0);
+        "", 2, List.of(members), List.of("a", "b", "c"), 1, ballot, ballot, 5_000, 5_000, 0);
   }
 
   private void store(String node, RecordChange.Kind kind, NodeRecord record) {
@@ -250,6 +250,7 @@ final class SetOperatorTest {
             1,
             open.ballot(),
             open.promised(),
+            0,
             0,
             0);
     for (int i = 0; i < 300; i++) {
