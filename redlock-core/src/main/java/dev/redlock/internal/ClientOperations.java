@@ -3,7 +3,7 @@ package dev.redlock.internal;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.RedlockClosedException;
-import dev.redlock.internal.SetChange.Goal;
+import dev.redlock.internal.protocol.SetOperator.Goal;
 import dev.redlock.operations.Diagnosis;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockListing;

@@ -211,7 +211,7 @@ final class MembershipTest {
     assertThat(refused.members().admittedBy(longer.record("a"))).isFalse();
     SetFixture shorter = first.another(SetFixture.MAX_LEASE - 1, "a", "b", "c");
     assertThat(shorter.settle().objections()).containsOnlyNulls();
-    longer.run(new SetOperator(null, null, 6_000, longer.ballot()), 60);
+    longer.run(new SetOperator(new SetOperator.Goal(null, null, 6_000), longer.ballot()), 60);
     Decision allowed = longer.settle();
     assertThat(allowed.objections()).containsOnlyNulls();
     assertThat(allowed.members().admittedBy(longer.record("a"))).isTrue();

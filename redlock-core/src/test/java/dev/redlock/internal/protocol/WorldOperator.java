@@ -53,7 +53,7 @@ final class WorldOperator {
     this.remove = remove;
     this.last = last;
     ballot = world.nextBallot();
-    operator = new SetOperator(add, remove, maxLeaseMillis, ballot);
+    operator = new SetOperator(new SetOperator.Goal(add, remove, maxLeaseMillis), ballot);
   }
 
   /** Adds, removes, or replaces in either order, or changes the longest lease time. */
