@@ -43,10 +43,7 @@ final class Listing implements LockListing {
 
   private final ClientContext context;
   private final NamePattern pattern;
-  private final int quorum;
-
-  /** How many nodes have to be scanned. */
-  private final int scans;
+  private final Members members;
 
   /** At the index of the node; null if it cannot be read. Closed readers stay. */
   private final @Nullable LockReader[] readers;
@@ -78,9 +75,7 @@ final class Listing implements LockListing {
     this.context = context;
     this.pattern = new NamePattern(pattern);
     int n = context.nodes.count();
-    Members members = context.nodes.members();
-    quorum = members.quorum();
-    scans = members.count() - quorum + 1;
+    members = context.nodes.members();
     readers = new LockReader[n];
     errors = new String[n];
     notBeforeNanos = context.time.nanos();
@@ -125,7 +120,7 @@ final class Listing implements LockListing {
       List<ListedLock> page = List.copyOf(next);
       next.clear();
       context.callbacks.execute(() -> result.complete(page));
-    } else if (readable() < quorum) {
+    } else if (readable() < members.quorum()) {
       fail(
           result,
           context.nodes.unavailable(
@@ -141,7 +136,7 @@ final class Listing implements LockListing {
   }
 
   private boolean isDone() {
-    return scanned.size() >= scans;
+    return scanned.size() >= members.blocking(); // N − quorum + 1
   }
 
   private int readable() {
@@ -226,7 +221,7 @@ final class Listing implements LockListing {
       }
     }
     List<CompletableFuture<LockReader.@Nullable Page>> others = new ArrayList<>();
-    PageMerge merge = new PageMerge(context, quorum, scans + quorum - 1);
+    PageMerge merge = new PageMerge(context, members);
     merge.add(node, matching);
     for (int i = 0; i < readers.length; i++) {
       int other = i;

@@ -108,14 +108,6 @@ class LockActor {
     return retired;
   }
 
-  boolean isOfClientWithoutLeases() {
-    return context.locks.trustsNoLease();
-  }
-
-  boolean isOfOpenClient() {
-    return context.locks.isOpen();
-  }
-
   boolean isHeld() {
     return held != null;
   }

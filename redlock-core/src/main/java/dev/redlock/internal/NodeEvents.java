@@ -97,8 +97,7 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
 
   @Override
   public void onReleaseHint(LockNode node, String key) {
-    context.locks.mayBeFree(key);
-    context.watches.changed(key);
+    hint(key);
     forward(key);
   }
 
@@ -122,7 +121,10 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
 
   @Override
   public void mayBeFree(String name) {
-    String key = LockKeys.of(context.keyPrefix, List.of(name)).lockKey(0);
+    hint(LockKeys.of(context.keyPrefix, List.of(name)).lockKey(0));
+  }
+
+  private void hint(String key) {
     context.locks.mayBeFree(key);
     context.watches.changed(key);
   }

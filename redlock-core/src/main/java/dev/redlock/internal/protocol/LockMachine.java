@@ -155,7 +155,7 @@ public final class LockMachine {
       effects.add(new Effect.Settle(ack, Effect.Result.DONE));
       waiters.handOff(l, next, now, wall);
     } else {
-      leases.release(l, ack, now, wall);
+      leases.release(l, LeaseEnd.RELEASED, ack, now, wall);
     }
     waiters.proceed(now, wall);
   }
