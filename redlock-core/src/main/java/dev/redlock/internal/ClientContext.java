@@ -25,8 +25,6 @@ final class ClientContext {
   final Platform platform;
   final FailureLog failures;
   final Randomness randomness;
-
-  /** The prefix of all keys. */
   final String keyPrefix;
 
   /** Names this client in the queues of the nodes. */
@@ -36,10 +34,7 @@ final class ClientContext {
   final Map<Broadcast, Runnable> broadcasts = new ConcurrentHashMap<>();
 
   final LockWatches watches = new LockWatches();
-
-  /** The listings that are open. */
   final Set<Listing> listings = ConcurrentHashMap.newKeySet();
-
   final SystemTime systemTime = new SystemTime();
   final Time time;
   final Blocking blocking;

@@ -243,12 +243,10 @@ final class Locks {
     }
   }
 
-  /** Whether any lease is held. */
   boolean anyHeld() {
     return actors.values().stream().anyMatch(LockActor::isHeld);
   }
 
-  /** The names of the leases that are held. */
   List<LockKeys> held() {
     return actors.values().stream().filter(LockActor::isHeld).map(LockActor::keys).toList();
   }
@@ -344,7 +342,6 @@ final class Locks {
     tellIfEmpty();
   }
 
-  /** The actors of this lock key. */
   Collection<LockActor> of(String lockKey) {
     Set<LockActor> known = byKey.get(lockKey);
     return known == null ? List.of() : known;

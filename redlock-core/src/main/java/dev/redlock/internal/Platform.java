@@ -49,7 +49,6 @@ class Platform {
     return DaemonThreads.platform("redlock-close-").newThread(task);
   }
 
-  /** The actor of these names. */
   LockActor actor(ClientContext context, LockKeys keys) {
     return new LockActor(context, keys);
   }

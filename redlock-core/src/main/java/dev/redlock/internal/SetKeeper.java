@@ -140,7 +140,6 @@ final class SetKeeper {
     return answered;
   }
 
-  /** The longest lease time of this client, in ms. */
   long maxLeaseMillis() {
     return nodeContext.maxLeaseTime().toMillis();
   }

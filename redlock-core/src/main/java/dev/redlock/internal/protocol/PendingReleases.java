@@ -319,7 +319,6 @@ final class PendingReleases {
     }
   }
 
-  /** When {@link #onTimer} has something to do. */
   void deadlines(NextWake wake) {
     if (entries.isEmpty()) {
       due.clear();
