@@ -45,18 +45,6 @@ public record AcquireReport(
     requireNonNull(overdue, "overdue");
   }
 
-  /** A report on a lock that no queued process keeps from this client. */
-  public AcquireReport(
-      List<String> names,
-      AcquireVerdict verdict,
-      int quorum,
-      List<NodeVote> votes,
-      Duration waited,
-      int rounds,
-      Duration overdue) {
-    this(names, verdict, quorum, votes, waited, rounds, overdue, 0);
-  }
-
   /**
    * One node's vote.
    *
@@ -83,17 +71,6 @@ public record AcquireReport(
       requireNonNull(node, "node");
       requireNonNull(vote, "vote");
       requireNonNull(latency, "latency");
-    }
-
-    /** A vote without the label of the holder. */
-    public NodeVote(
-        String node,
-        Vote vote,
-        Duration latency,
-        @Nullable String error,
-        @Nullable String holder,
-        @Nullable Duration remaining) {
-      this(node, vote, latency, error, holder, remaining, null);
     }
 
     @Override

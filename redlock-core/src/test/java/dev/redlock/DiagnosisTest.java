@@ -17,7 +17,7 @@ class DiagnosisTest {
   }
 
   private static Diagnosis diagnosis(int count, NodeState.State state, Duration remaining) {
-    NodeState node = new NodeState("n1", state, remaining, "", 0);
+    NodeState node = new NodeState("n1", state, remaining, "", 0, null);
     NodeFindings findings =
         new NodeFindings(node, null, null, null, null, false, null, 0, 0, null, List.of());
     return new Diagnosis(RestartGuard.UPTIME, Collections.nCopies(count, findings));

@@ -23,10 +23,12 @@ class RefusalTest {
                   Duration.ofMillis(3),
                   null,
                   "a1b2",
-                  Duration.ofMillis(9))),
+                  Duration.ofMillis(9),
+                  null)),
           Duration.ofSeconds(1),
           2,
-          Duration.ZERO);
+          Duration.ZERO,
+          0);
 
   @Test
   void report_ofAnExceptionThatWasSerialized_isTheSame() throws Exception {

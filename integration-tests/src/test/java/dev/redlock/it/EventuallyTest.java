@@ -127,7 +127,7 @@ class EventuallyTest {
   }
 
   private static QuorumUnavailableException refusal(String reason) {
-    NodeVote silent = new NodeVote("n0", Vote.SILENT, Duration.ZERO, reason, null, null);
+    NodeVote silent = new NodeVote("n0", Vote.SILENT, Duration.ZERO, reason, null, null, null);
     return new QuorumUnavailableException(
         "lock not acquired",
         new AcquireReport(
@@ -137,6 +137,7 @@ class EventuallyTest {
             List.of(silent),
             Duration.ZERO,
             1,
-            Duration.ZERO));
+            Duration.ZERO,
+            0));
   }
 }

@@ -28,7 +28,6 @@ public final class Assembly {
 
   private Assembly() {}
 
-  /** What a builder collected. */
   public record Parts(
       List<LockNode> nodes,
       List<ReleaseHints> hints,
@@ -80,7 +79,6 @@ public final class Assembly {
     return ProcessLabel.of(application);
   }
 
-  /** Checks the parts and starts the client. */
   public static Redlock start(Parts parts) {
     return start(parts, Platform.JVM);
   }

@@ -42,12 +42,7 @@ final class Client implements Redlock, ElectionClient {
   private final ClientContext context;
   private final LockOptions defaults;
   private final Duration maxLeaseTime;
-  private final String keyPrefix;
-  private final Locks locks;
   private final ReentrantHolds reentrantHolds = new ReentrantHolds();
-  private final LockInspector inspector;
-  private final Doctor doctor;
-  private final Readiness readiness;
   private final HealthLog health;
   private final Operations operations;
 
@@ -75,21 +70,21 @@ final class Client implements Redlock, ElectionClient {
     context = new ClientContext(parts, platform);
     defaults = parts.defaults();
     this.maxLeaseTime = maxLeaseTime;
-    keyPrefix = parts.keyPrefix();
-    locks = new Locks(context);
-    threads = new OwnThreads(context, locks);
-    inspector = new LockInspector(context, locks);
-    doctor = new Doctor(context, locks, parts.restartGuard());
+    threads = new OwnThreads(context);
     health = new HealthLog(context);
-    readiness = new Readiness(context.nodes::quorumVotes);
-    operations = new ClientOperations(this, inspector, doctor, readiness, keyPrefix);
+    operations = new ClientOperations(this);
   }
 
   void start(Assembly.Parts parts) {
-    NodeEvents events = new NodeEvents(context, locks, doctor, readiness, keyPrefix);
+    NodeEvents events = new NodeEvents(context);
     NodeContext nodeContext =
         new NodeContext(
-            maxLeaseTime, parts.restartGuard(), keyPrefix, parts.label(), context.time, events);
+            maxLeaseTime,
+            parts.restartGuard(),
+            parts.keyPrefix(),
+            parts.label(),
+            context.time,
+            events);
     context.set(new SetKeeper(context, nodeContext));
     nodeEvents = events;
     for (LockNode node : parts.nodes()) {
@@ -106,29 +101,21 @@ final class Client implements Redlock, ElectionClient {
     return context;
   }
 
-  Locks locks() {
-    return locks;
-  }
-
-  LockInspector inspector() {
-    return inspector;
-  }
-
   // Memory images.
 
   void registerImageHooks() {
     attempt(
         "registering for memory images",
-        () -> imageHooks = ImageHooks.register(this::beforeImage, locks::thaw));
+        () -> imageHooks = ImageHooks.register(this::beforeImage, context.locks::thaw));
   }
 
   /** Ends all leases, and waits for a node timeout at most until the nodes have confirmed it. */
   private void beforeImage() {
-    if (locks.isClosed()) {
+    if (context.locks.isClosed()) {
       return;
     }
     context.log.info("a memory image of this process is taken: all leases of this client end");
-    locks.freeze();
+    context.locks.freeze();
     long begin = context.time.nanos();
     while (context.nodes.anyReleasePending()
         && context.time.nanos() - begin < context.nodeTimeoutNanos) {
@@ -150,7 +137,7 @@ final class Client implements Redlock, ElectionClient {
     } catch (Throwable e) {
       context.failures.report("the client's heartbeat", e);
     }
-    if (!locks.isClosed()) {
+    if (!context.locks.isClosed()) {
       heartbeat = context.time.schedule(this::beat, HEARTBEAT_NANOS);
     }
   }
@@ -160,7 +147,8 @@ final class Client implements Redlock, ElectionClient {
     long gap = clockGapMillis();
     if (gap - clockGapMillis > SUSPENDED_MILLIS) {
       context.time.schedule(
-          () -> locks.all().forEach(a -> a.post(LockMachine::onTimer)), LockActor.GRACE_NANOS);
+          () -> context.locks.all().forEach(a -> a.post(LockMachine::onTimer)),
+          LockActor.GRACE_NANOS);
     }
     clockGapMillis = gap;
   }
@@ -197,11 +185,11 @@ final class Client implements Redlock, ElectionClient {
   @Override
   public DistributedLock lock(List<String> names, LockOptions options) {
     Assembly.checkLeaseTime(requireNonNull(options, "options"), maxLeaseTime);
-    LockKeys keys = LockKeys.of(keyPrefix, names);
+    LockKeys keys = LockKeys.of(context.keyPrefix, names);
     for (int i = 0; i < context.nodes.count(); i++) {
       context.nodes.node(i).requireServable(keys);
     }
-    return new DefaultLock(context, locks, keys, options);
+    return new DefaultLock(context, keys, options);
   }
 
   @Override
@@ -221,7 +209,7 @@ final class Client implements Redlock, ElectionClient {
 
   @Override
   public boolean awaitReady(Duration timeout) {
-    return readiness.await(timeout, context.blocking);
+    return context.readiness.await(timeout, context.blocking);
   }
 
   @Override
@@ -233,7 +221,7 @@ final class Client implements Redlock, ElectionClient {
 
   @Override
   public Time.Cancellable schedule(Runnable task, long nanos) {
-    if (!locks.isClosed()) {
+    if (!context.locks.isClosed()) {
       return context.time.schedule(task, nanos);
     }
     return context.platform.runLater(task, nanos);
@@ -246,7 +234,7 @@ final class Client implements Redlock, ElectionClient {
 
   @Override
   public boolean isClosed() {
-    return locks.isClosed();
+    return context.locks.isClosed();
   }
 
   @Override
@@ -290,7 +278,7 @@ final class Client implements Redlock, ElectionClient {
       throw new IllegalArgumentException("grace " + Printable.of(grace) + " must not be negative");
     }
     long graceNanos = TimeUnit.NANOSECONDS.convert(grace);
-    locks.refuseWaiters();
+    context.locks.refuseWaiters();
     if (isNeededHere()) {
       context.platform.closingThread(() -> closeAfter(graceNanos)).start();
     } else {
@@ -302,13 +290,13 @@ final class Client implements Redlock, ElectionClient {
   private void closeAfter(long graceNanos) {
     long begin = context.time.nanos();
     boolean interrupted = false;
-    while (!interrupted && locks.anyHeld() && context.time.nanos() - begin < graceNanos) {
-      if (locks.isClosed()) {
+    while (!interrupted && context.locks.anyHeld() && context.time.nanos() - begin < graceNanos) {
+      if (context.locks.isClosed()) {
         break; // Another thread does not wait for the holders.
       }
       interrupted = !context.blocking.await(new CompletableFuture<>(), Drain.CHECK_NANOS);
     }
-    List<LockKeys> held = locks.isClosed() ? List.of() : locks.held();
+    List<LockKeys> held = context.locks.isClosed() ? List.of() : context.locks.held();
     if (!held.isEmpty()) {
       context.log.warn(
           "closing the client{}: {} leases are still held, and are released now: {}{}",
@@ -332,10 +320,10 @@ final class Client implements Redlock, ElectionClient {
     }
     // Before the locks, so that the close waits for what they send, and for those that begin now.
     attempt("the watches", context.watches::clientClosed);
-    locks.close();
+    context.locks.close();
     attempt("the watches", context.watches::clientClosed);
     attempt("the listings", () -> context.listings.forEach(Listing::clientClosed));
-    attempt("the futures of ready()", readiness::close);
+    attempt("the futures of ready()", context.readiness::close);
     if (isNeededHere()) {
       // The close has to wait for this thread, or for the I/O thread that it may be.
       Thread other = context.platform.closingThread(this::finish);
@@ -358,23 +346,23 @@ final class Client implements Redlock, ElectionClient {
 
   /** Whether this thread handles events of a lock now, or may be a node's I/O thread. */
   private boolean isNeededHere() {
-    return locks.isHandledHere() || CallbackThreads.isOnCallersThread();
+    return context.locks.isHandledHere() || CallbackThreads.isOnCallersThread();
   }
 
   /** Releases what can be released, closes the nodes, timers and threads, and waits for them. */
   private void finish() {
-    attempt("the drain", () -> new Drain(context, locks).await());
+    attempt("the drain", () -> new Drain(context).await());
     heartbeat.cancel();
     context.hints.close();
     context.set().close();
     for (int i = 0; i < context.nodes.count(); i++) {
       attempt("closing node " + context.nodes.name(i), context.nodes.node(i)::close);
     }
-    locks.end();
+    context.locks.end();
     attempt("the last counts of requests", this::reportNodes);
     context.bursts.review(true);
     attempt("the last events", context.events::close);
-    attempt("ending an examination", doctor::close);
+    attempt("ending an examination", context.doctor::close);
     context.systemTime.close();
     context.callbackThreads.close();
     closed.complete(true);

@@ -25,6 +25,7 @@ final class ClientContext {
   final Platform platform;
   final FailureLog failures;
   final Randomness randomness;
+  final String keyPrefix;
 
   /** Names this client in the queues of the nodes. */
   final String processName;
@@ -33,10 +34,7 @@ final class ClientContext {
   final Map<Broadcast, Runnable> broadcasts = new ConcurrentHashMap<>();
 
   final LockWatches watches = new LockWatches();
-
-  /** The listings that are open. */
   final Set<Listing> listings = ConcurrentHashMap.newKeySet();
-
   final SystemTime systemTime = new SystemTime();
   final Time time;
   final Blocking blocking;
@@ -61,11 +59,16 @@ final class ClientContext {
 
   final BurstLog bursts;
   final LossLog losses = new LossLog(this);
+  final Locks locks;
+  final LockInspector inspector = new LockInspector(this);
+  final Doctor doctor;
+  final Readiness readiness;
 
   ClientContext(Assembly.Parts parts, Platform platform) {
     this.platform = platform;
     failures = platform.failures(log);
     randomness = platform.randomness(HolderMark.suffix(parts.label()), systemTime);
+    keyPrefix = parts.keyPrefix();
     processName = randomness.leaseId().substring(0, 12);
     Time given = parts.time();
     time = given == null ? systemTime : new GuardedTime(given, systemTime, failures);
@@ -80,6 +83,9 @@ final class ClientContext {
     bursts = new BurstLog(log, time);
     graceUntilNanos = time.nanos();
     leaks = new LeakDetector(parts.traceLeaks(), log);
+    locks = new Locks(this);
+    doctor = new Doctor(this, parts.restartGuard());
+    readiness = new Readiness(nodes::quorumVotes);
   }
 
   void set(SetKeeper keeper) {

@@ -3,7 +3,7 @@ package dev.redlock.internal;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.RedlockClosedException;
-import dev.redlock.internal.SetChange.Goal;
+import dev.redlock.internal.protocol.SetOperator.Goal;
 import dev.redlock.operations.Diagnosis;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockListing;
@@ -23,52 +23,37 @@ import java.util.function.Consumer;
 final class ClientOperations implements Operations {
   private final Client client;
   private final ClientContext context;
-  private final Locks locks;
-  private final LockInspector inspector;
-  private final Doctor doctor;
-  private final Readiness readiness;
-  private final String keyPrefix;
 
-  ClientOperations(
-      Client client,
-      LockInspector inspector,
-      Doctor doctor,
-      Readiness readiness,
-      String keyPrefix) {
+  ClientOperations(Client client) {
     this.client = client;
     context = client.context();
-    locks = client.locks();
-    this.inspector = inspector;
-    this.doctor = doctor;
-    this.readiness = readiness;
-    this.keyPrefix = keyPrefix;
   }
 
   @Override
   public CompletionStage<LockInspection> inspect(String name) {
     requireOpen();
-    return inspector.inspect(LockKeys.of(keyPrefix, List.of(name)), false);
+    return context.inspector.inspect(keys(name), false);
   }
 
   @Override
   public CompletionStage<LockInspection> breakLock(String name) {
     requireOpen();
-    return inspector.breakLock(LockKeys.of(keyPrefix, List.of(name)));
+    return context.inspector.breakLock(keys(name));
   }
 
   @Override
   public CompletionStage<Diagnosis> doctor() {
     requireOpen();
-    return doctor.examine();
+    return context.doctor.examine();
   }
 
   @Override
   public LockListing list(String pattern) {
     requireNonNull(pattern, "pattern");
     requireOpen();
-    Listing listing = new Listing(context, keyPrefix, pattern);
+    Listing listing = new Listing(context, pattern);
     context.listings.add(listing);
-    if (locks.isClosed()) { // The close may have missed it.
+    if (context.locks.isClosed()) { // The close may have missed it.
       listing.clientClosed();
     }
     return listing;
@@ -76,18 +61,21 @@ final class ClientOperations implements Operations {
 
   @Override
   public Flow.Publisher<LockState> watch(String name) {
-    LockKeys keys = LockKeys.of(keyPrefix, List.of(name));
+    LockKeys keys = keys(name);
     requireOpen();
     long pollNanos = client.defaultOptions().pollInterval().toNanos();
     return subscriber -> {
       LockWatch watch =
-          new LockWatch(
-              context, inspector, keys, pollNanos, requireNonNull(subscriber, "subscriber"));
+          new LockWatch(context, keys, pollNanos, requireNonNull(subscriber, "subscriber"));
       watch.start();
-      if (locks.isClosed()) {
+      if (context.locks.isClosed()) {
         watch.clientClosed();
       }
     };
+  }
+
+  private LockKeys keys(String name) {
+    return LockKeys.of(context.keyPrefix, List.of(name));
   }
 
   @Override
@@ -149,14 +137,14 @@ final class ClientOperations implements Operations {
   }
 
   private void requireOpen() {
-    if (locks.isClosed()) {
+    if (context.locks.isClosed()) {
       throw new RedlockClosedException();
     }
   }
 
   @Override
   public CompletionStage<Void> ready() {
-    return readiness.ready(context.callbacks);
+    return context.readiness.ready(context.callbacks);
   }
 
   @Override

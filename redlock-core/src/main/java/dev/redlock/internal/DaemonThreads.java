@@ -49,7 +49,6 @@ final class DaemonThreads {
     return pool.getThreadFactory() instanceof Known known ? known.living() : List.of();
   }
 
-  /** Platform threads. */
   static ThreadFactory platform(String prefix) {
     AtomicInteger number = new AtomicInteger();
     return new Known(

@@ -26,14 +26,12 @@ final class DefaultLock implements DistributedLock {
   private static final long FOREVER_NANOS = Long.MAX_VALUE / 2;
 
   private final ClientContext context;
-  private final Locks locks;
   private final LockKeys keys;
   private final LockOptions options;
   private final LockConfig config;
 
-  DefaultLock(ClientContext context, Locks locks, LockKeys keys, LockOptions options) {
+  DefaultLock(ClientContext context, LockKeys keys, LockOptions options) {
     this.context = context;
-    this.locks = locks;
     this.keys = keys;
     this.options = options;
     config = LockConfig.of(options);
@@ -60,9 +58,9 @@ final class DefaultLock implements DistributedLock {
   }
 
   private Optional<Lease> await(PendingAcquire pending) {
-    locks.submit(pending);
+    context.locks.submit(pending);
     if (!context.blocking.await(pending.result())) {
-      locks.abandon(pending);
+      context.locks.abandon(pending);
       Thread.currentThread().interrupt();
       throw new RedlockInterruptedException(keys.names());
     }
@@ -108,10 +106,10 @@ final class DefaultLock implements DistributedLock {
     users.whenComplete(
         (value, failure) -> {
           if (!given.get()) {
-            locks.abandon(pending);
+            context.locks.abandon(pending);
           }
         });
-    locks.submit(pending);
+    context.locks.submit(pending);
     return users;
   }
 

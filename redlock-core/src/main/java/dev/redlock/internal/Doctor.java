@@ -1,5 +1,6 @@
 package dev.redlock.internal;
 
+import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.operations.Diagnosis;
 import dev.redlock.operations.Diagnosis.NodeFindings;
 import dev.redlock.operations.NodeState;
@@ -7,7 +8,6 @@ import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -21,7 +21,6 @@ final class Doctor {
   private static final Duration REPORTED_SKEW = Duration.ofSeconds(1);
 
   private final ClientContext context;
-  private final Locks locks;
   private final RestartGuard guard;
 
   /** The examinations in progress. Each, when run, reports what is known at that time. */
@@ -30,9 +29,8 @@ final class Doctor {
   // Guarded by this: the nodes whose clocks were reported since they were last right.
   private final boolean[] warned;
 
-  Doctor(ClientContext context, Locks locks, RestartGuard guard) {
+  Doctor(ClientContext context, RestartGuard guard) {
     this.context = context;
-    this.locks = locks;
     this.guard = guard;
     warned = new boolean[NodeSet.MAX];
   }
@@ -46,7 +44,7 @@ final class Doctor {
     Runnable report = () -> context.callbacks.execute(() -> result.complete(diagnosis(answered)));
     examinations.add(report);
     result.thenRun(() -> examinations.remove(report));
-    if (locks.isEnded()) {
+    if (context.locks.isEnded()) {
       report.run(); // The client was closed meanwhile: nodes and timers are closed.
       return result;
     }
@@ -215,19 +213,12 @@ final class Doctor {
 
   /** How far a clock is ahead of the median of all; null while fewer than two are known. */
   private @Nullable Duration skew(int node) {
-    NodeSet nodes = context.nodes;
-    long[] clocks = new long[nodes.count()];
-    int known = 0;
-    for (int i : nodes.memberIndexes().toArray()) {
-      if (nodes.knowledge(i).clockKnown()) {
-        clocks[known++] = nodes.knowledge(i).estimateMicros(0);
-      }
-    }
-    if (known < 2 || !nodes.knowledge(node).clockKnown()) {
+    long[] clocks = context.nodes.clocksMicros(0);
+    NodeKnowledge own = context.nodes.knowledge(node);
+    if (clocks.length < 2 || !own.clockKnown()) {
       return null;
     }
-    Arrays.sort(clocks, 0, known);
-    long median = clocks[(known - 1) / 2];
-    return Duration.ofNanos((nodes.knowledge(node).estimateMicros(0) - median) * 1000);
+    long median = clocks[(clocks.length - 1) / 2];
+    return Duration.ofNanos((own.estimateMicros(0) - median) * 1000);
   }
 }

@@ -12,13 +12,11 @@ final class Drain {
   private static final long MIN_PATIENCE_NANOS = 500_000_000;
 
   private final ClientContext context;
-  private final Locks locks;
   private final long beginNanos;
   private final long patienceNanos;
 
-  Drain(ClientContext context, Locks locks) {
+  Drain(ClientContext context) {
     this.context = context;
-    this.locks = locks;
     beginNanos = context.time.nanos();
     patienceNanos = Math.max(MIN_PATIENCE_NANOS, context.nodeTimeoutNanos);
   }
@@ -27,14 +25,14 @@ final class Drain {
   void await() {
     // Checks the nodes now and then, and sets no timer: this may be the thread of the timers.
     while (!isOver()) {
-      context.blocking.awaitUninterruptibly(locks.emptied(), CHECK_NANOS);
+      context.blocking.awaitUninterruptibly(context.locks.emptied(), CHECK_NANOS);
     }
   }
 
   private boolean isOver() {
     long now = context.time.nanos();
     long passed = now - beginNanos;
-    return locks.emptied().isDone()
+    return context.locks.emptied().isDone()
         || passed >= LIMIT_NANOS
         || (passed >= patienceNanos && !anyNodeConfirms(now));
   }

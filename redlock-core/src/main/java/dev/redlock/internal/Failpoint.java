@@ -70,7 +70,6 @@ public enum Failpoint {
     }
   }
 
-  /** Whether this JVM was started with failpoints. */
   static boolean areOn() {
     return ON;
   }

@@ -45,7 +45,7 @@ final class LeaseCore {
    * actor, so the lease may not have ended yet.
    */
   long remainingNanos() {
-    return actor.isOfClientWithoutLeases()
+    return context.locks.trustsNoLease()
         ? 0
         : lease.remainingNanos(context.time.nanos(), context.time.wallMillis());
   }
@@ -117,7 +117,7 @@ final class LeaseCore {
     synchronized (this) {
       onClosing = task;
     }
-    if (!actor.isOfOpenClient()) { // Read after the task is set: the close tells it, or this does.
+    if (!context.locks.isOpen()) { // Read after the task is set: the close tells it, or this does.
       task.run();
     }
   }

@@ -43,11 +43,7 @@ final class Listing implements LockListing {
 
   private final ClientContext context;
   private final NamePattern pattern;
-  private final String keyPrefix;
-  private final int quorum;
-
-  /** How many nodes have to be scanned. */
-  private final int scans;
+  private final Members members;
 
   /** At the index of the node; null if it cannot be read. Closed readers stay. */
   private final @Nullable LockReader[] readers;
@@ -75,14 +71,11 @@ final class Listing implements LockListing {
   /** Why it is over; null while it is open. Written under the lock, read by any step. */
   private volatile @Nullable RuntimeException end;
 
-  Listing(ClientContext context, String keyPrefix, String pattern) {
+  Listing(ClientContext context, String pattern) {
     this.context = context;
-    this.keyPrefix = keyPrefix;
     this.pattern = new NamePattern(pattern);
     int n = context.nodes.count();
-    Members members = context.nodes.members();
-    quorum = members.quorum();
-    scans = members.count() - quorum + 1;
+    members = context.nodes.members();
     readers = new LockReader[n];
     errors = new String[n];
     notBeforeNanos = context.time.nanos();
@@ -127,7 +120,7 @@ final class Listing implements LockListing {
       List<ListedLock> page = List.copyOf(next);
       next.clear();
       context.callbacks.execute(() -> result.complete(page));
-    } else if (readable() < quorum) {
+    } else if (readable() < members.quorum()) {
       fail(
           result,
           context.nodes.unavailable(
@@ -143,7 +136,7 @@ final class Listing implements LockListing {
   }
 
   private boolean isDone() {
-    return scanned.size() >= scans;
+    return scanned.size() >= members.blocking(); // N − quorum + 1
   }
 
   private int readable() {
@@ -162,7 +155,7 @@ final class Listing implements LockListing {
     }
     int node = scanning;
     long begun = context.time.nanos();
-    reading(node, reader -> reader.scan(keyPrefix, cursor, KEYS_PER_STEP))
+    reading(node, reader -> reader.scan(context.keyPrefix, cursor, KEYS_PER_STEP))
         .thenCompose(
             page -> page == null ? CompletableFuture.completedStage(null) : merge(node, page))
         .whenComplete(
@@ -222,13 +215,13 @@ final class Listing implements LockListing {
     List<StoredLock> matching = new ArrayList<>();
     List<String> keys = new ArrayList<>();
     for (StoredLock lock : step.locks()) {
-      if (LockKeys.nameOf(keyPrefix, lock.lockKey()).filter(pattern::matches).isPresent()) {
+      if (LockKeys.nameOf(context.keyPrefix, lock.lockKey()).filter(pattern::matches).isPresent()) {
         matching.add(lock);
         keys.add(lock.lockKey());
       }
     }
     List<CompletableFuture<LockReader.@Nullable Page>> others = new ArrayList<>();
-    PageMerge merge = new PageMerge(context.nodes, keyPrefix, quorum, scans + quorum - 1);
+    PageMerge merge = new PageMerge(context, members);
     merge.add(node, matching);
     for (int i = 0; i < readers.length; i++) {
       int other = i;

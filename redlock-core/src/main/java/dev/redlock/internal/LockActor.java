@@ -52,7 +52,6 @@ class LockActor {
   private static final int GRACES = 2;
 
   private final ClientContext context;
-  private final Locks locks;
   private final LockMachine machine;
   private final ConcurrentLinkedQueue<Event> inbox = new ConcurrentLinkedQueue<>();
 
@@ -91,9 +90,8 @@ class LockActor {
   /** Whether it is retired and kept: a node replied late, and left something to release. */
   private boolean kept;
 
-  LockActor(ClientContext context, Locks locks, LockKeys keys) {
+  LockActor(ClientContext context, LockKeys keys) {
     this.context = context;
-    this.locks = locks;
     machine = new LockMachine(keys, context.nodes, context.randomness, context.processName);
     events = context.events.hasListeners() ? new LockEvents(context.events, keys) : null;
   }
@@ -108,14 +106,6 @@ class LockActor {
 
   boolean isRetired() {
     return retired;
-  }
-
-  boolean isOfClientWithoutLeases() {
-    return locks.trustsNoLease();
-  }
-
-  boolean isOfOpenClient() {
-    return locks.isOpen();
   }
 
   boolean isHeld() {
@@ -158,7 +148,7 @@ class LockActor {
           return;
         }
       }
-    } while (!locks.handOver(this::handleAll));
+    } while (!context.locks.handOver(this::handleAll));
   }
 
   /** Never throws, even if the stack overflows in what an event calls. */
@@ -225,9 +215,9 @@ class LockActor {
     } else if (effect instanceof Effect.Settle settle) {
       settle(settle);
     } else if (effect instanceof Effect.ReleaseHint hint) {
-      locks.hintOthers(this, hint);
+      context.locks.hintOthers(this, hint);
     } else if (effect instanceof Effect.Admit admit) {
-      locks.admit(admit.keys());
+      context.locks.admit(admit.keys());
     } else if (!(effect instanceof Effect.Notice)) {
       throw new IllegalStateException("an effect of unknown type: " + effect);
     }
@@ -302,7 +292,7 @@ class LockActor {
     }
     if (retired && !kept) {
       kept = true;
-      locks.keep(this);
+      context.locks.keep(this);
     }
     arm(time, now);
   }
@@ -313,7 +303,7 @@ class LockActor {
     if (!retired || kept) {
       retired = true;
       kept = false;
-      locks.remove(this);
+      context.locks.remove(this);
     }
   }
 

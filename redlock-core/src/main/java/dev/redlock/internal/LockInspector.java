@@ -23,11 +23,9 @@ import org.jspecify.annotations.Nullable;
 /** Shows what every node stores for a name, and breaks locks, for an operator. */
 final class LockInspector {
   private final ClientContext context;
-  private final Locks locks;
 
-  LockInspector(ClientContext context, Locks locks) {
+  LockInspector(ClientContext context) {
     this.context = context;
-    this.locks = locks;
   }
 
   /**
@@ -63,7 +61,7 @@ final class LockInspector {
   }
 
   void stopListening(LockKeys keys) {
-    locks.post(keys, (machine, now, wall) -> machine.stopListening(now));
+    context.locks.post(keys, (machine, now, wall) -> machine.stopListening(now));
   }
 
   private interface Question {
@@ -74,7 +72,7 @@ final class LockInspector {
    * @param taker called by the actor of these names when the broadcast is over
    */
   private void broadcast(LockKeys keys, Question question, Consumer<Broadcast> taker) {
-    locks.post(
+    context.locks.post(
         keys,
         (machine, now, wall) -> {
           Broadcast b = question.begin(machine, context.nodeTimeoutNanos, now);
@@ -90,7 +88,7 @@ final class LockInspector {
    */
   private CompletableFuture<?> tellActors(LockKeys keys, Broadcast done) {
     List<CompletableFuture<?>> told = new ArrayList<>();
-    for (LockActor actor : locks.of(keys.lockKey(0))) {
+    for (LockActor actor : context.locks.of(keys.lockKey(0))) {
       CompletableFuture<Boolean> handled = new CompletableFuture<>();
       told.add(handled);
       actor.post(

@@ -24,7 +24,6 @@ final class LockWatch implements Flow.Subscription {
   private static final long MIN_GAP_NANOS = 20_000_000;
 
   private final ClientContext context;
-  private final LockInspector inspector;
   private final LockKeys keys;
   private final Flow.Subscriber<? super LockState> subscriber;
   private final long pollNanos;
@@ -48,12 +47,10 @@ final class LockWatch implements Flow.Subscription {
 
   LockWatch(
       ClientContext context,
-      LockInspector inspector,
       LockKeys keys,
       long pollNanos,
       Flow.Subscriber<? super LockState> subscriber) {
     this.context = context;
-    this.inspector = inspector;
     this.keys = keys;
     this.pollNanos = pollNanos;
     this.subscriber = subscriber;
@@ -96,7 +93,7 @@ final class LockWatch implements Flow.Subscription {
       }
       changed = false;
     }
-    inspector.inspect(keys, true).whenComplete((seen, failure) -> seen(seen));
+    context.inspector.inspect(keys, true).whenComplete((seen, failure) -> seen(seen));
   }
 
   private void seen(@Nullable LockInspection inspection) {
@@ -226,7 +223,7 @@ final class LockWatch implements Flow.Subscription {
 
   private void forget() {
     if (context.watches.remove(keys.lockKey(0), this)) {
-      inspector.stopListening(keys);
+      context.inspector.stopListening(keys);
     }
   }
 }

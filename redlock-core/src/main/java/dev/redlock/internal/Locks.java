@@ -1,7 +1,5 @@
 package dev.redlock.internal;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.redlock.AcquireVerdict;
 import dev.redlock.Lease;
 import dev.redlock.internal.protocol.Effect;
@@ -12,11 +10,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -54,10 +50,6 @@ final class Locks {
   /** Actors that had retired when a late reply left them something to release. */
   private final Set<LockActor> releasing = ConcurrentHashMap.newKeySet(0);
 
-  /** Names whose lease may be extended; {@link #toAdmit} counts them. */
-  private final Queue<LockKeys> admitted = new ConcurrentLinkedQueue<>();
-
-  private final AtomicInteger toAdmit = new AtomicInteger();
   private final ThreadPoolExecutor queueThreads;
 
   /**
@@ -175,19 +167,14 @@ final class Locks {
    * would serve one lease after another, and read no replies meanwhile.
    */
   void admit(LockKeys keys) {
-    admitted.add(keys);
-    if (toAdmit.getAndIncrement() == 0) {
-      context.time.schedule(this::tellAdmitted, 0);
-    }
+    context.time.schedule(() -> tellAdmitted(keys), 0);
   }
 
-  private void tellAdmitted() {
-    do {
-      LockActor actor = actors.get(requireNonNull(admitted.poll()));
-      if (actor != null) { // Else the lease has ended, and with it its slot.
-        actor.post(LockMachine::onAdmitted);
-      }
-    } while (toAdmit.decrementAndGet() != 0);
+  private void tellAdmitted(LockKeys keys) {
+    LockActor actor = actors.get(keys);
+    if (actor != null) { // Else the lease has ended, and with it its slot.
+      actor.post(LockMachine::onAdmitted);
+    }
   }
 
   boolean isClosed() {
@@ -256,12 +243,10 @@ final class Locks {
     }
   }
 
-  /** Whether any lease is held. */
   boolean anyHeld() {
     return actors.values().stream().anyMatch(LockActor::isHeld);
   }
 
-  /** The names of the leases that are held. */
   List<LockKeys> held() {
     return actors.values().stream().filter(LockActor::isHeld).map(LockActor::keys).toList();
   }
@@ -322,7 +307,7 @@ final class Locks {
   }
 
   private LockActor create(LockKeys keys) {
-    LockActor actor = context.platform.actor(context, this, keys);
+    LockActor actor = context.platform.actor(context, keys);
     for (int i = 0; i < keys.size(); i++) {
       byKey.compute(
           keys.lockKey(i),
@@ -357,7 +342,6 @@ final class Locks {
     tellIfEmpty();
   }
 
-  /** The actors of this lock key. */
   Collection<LockActor> of(String lockKey) {
     Set<LockActor> known = byKey.get(lockKey);
     return known == null ? List.of() : known;

@@ -14,22 +14,13 @@ import org.jspecify.annotations.Nullable;
 /** Brings what nodes and carriers of release hints report to the parts that it concerns. */
 final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
   private final ClientContext context;
-  private final Locks locks;
-  private final Doctor doctor;
-  private final Readiness readiness;
   private final IndependenceCheck independence;
-  private final String keyPrefix;
 
   /** For each node, the changes of its state that the listeners have not been told of. */
   private final AtomicIntegerArray untold;
 
-  NodeEvents(
-      ClientContext context, Locks locks, Doctor doctor, Readiness readiness, String keyPrefix) {
+  NodeEvents(ClientContext context) {
     this.context = context;
-    this.locks = locks;
-    this.doctor = doctor;
-    this.readiness = readiness;
-    this.keyPrefix = keyPrefix;
     untold = new AtomicIntegerArray(NodeSet.MAX);
     independence = new IndependenceCheck(context.nodes);
   }
@@ -57,8 +48,8 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
       return;
     }
     changed.stream().forEach(this::tellState);
-    readiness.review();
-    for (LockActor actor : locks.all()) {
+    context.readiness.review();
+    for (LockActor actor : context.locks.all()) {
       changed.stream()
           .forEach(
               index -> actor.post((machine, now, wall) -> machine.onNodeStatus(index, now, wall)));
@@ -88,7 +79,7 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
     int index = context.nodes.indexOf(node);
     context.randomness.probed(index, nodeMicros);
     context.nodes.heard(index, sentNanos, answeredNanos, nodeMicros);
-    doctor.clockRead(index);
+    context.doctor.clockRead(index);
   }
 
   @Override
@@ -99,22 +90,21 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
 
   @Override
   public void onInvalidated(LockNode node, String key) {
-    locks.invalidated(key, context.nodes.indexOf(node));
+    context.locks.invalidated(key, context.nodes.indexOf(node));
     context.watches.changed(key);
     forward(key);
   }
 
   @Override
   public void onReleaseHint(LockNode node, String key) {
-    locks.mayBeFree(key);
-    context.watches.changed(key);
+    hint(key);
     forward(key);
   }
 
   /** Hints of carriers are not forwarded: the carriers would send them to each other for ever. */
   private void forward(String key) {
-    if (!context.hints.isEmpty() && !locks.of(key).isEmpty()) {
-      LockKeys.nameOf(keyPrefix, key).ifPresent(context.hints::invalidated);
+    if (!context.hints.isEmpty() && !context.locks.of(key).isEmpty()) {
+      LockKeys.nameOf(context.keyPrefix, key).ifPresent(context.hints::invalidated);
     }
   }
 
@@ -122,7 +112,7 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
   public void onAllInvalidated(LockNode node) {
     int index = context.nodes.indexOf(node);
     context.watches.allChanged();
-    for (LockActor actor : locks.all()) {
+    for (LockActor actor : context.locks.all()) {
       actor.post(
           (machine, now, wall) ->
               machine.onInvalidation(index, actor.keys().lockKey(0), now, wall));
@@ -131,8 +121,11 @@ final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
 
   @Override
   public void mayBeFree(String name) {
-    String key = LockKeys.of(keyPrefix, List.of(name)).lockKey(0);
-    locks.mayBeFree(key);
+    hint(LockKeys.of(context.keyPrefix, List.of(name)).lockKey(0));
+  }
+
+  private void hint(String key) {
+    context.locks.mayBeFree(key);
     context.watches.changed(key);
   }
 }

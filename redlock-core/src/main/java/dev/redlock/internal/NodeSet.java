@@ -170,7 +170,6 @@ final class NodeSet implements Nodes {
     }
   }
 
-  /** Whether a quorum of nodes votes now. */
   boolean quorumVotes() {
     return isQuorum(node -> status(node).votes());
   }
@@ -254,17 +253,16 @@ final class NodeSet implements Nodes {
     for (int i : memberIndexes().toArray()) {
       String why = error.apply(i);
       Vote vote = why == null ? otherwise : Vote.SILENT;
-      votes.add(new NodeVote(names.get(i), vote, Duration.ZERO, why, null, null));
+      votes.add(new NodeVote(names.get(i), vote, Duration.ZERO, why, null, null, null));
     }
     var verdict = AcquireVerdict.UNAVAILABLE;
     return Results.untraced(
         new QuorumUnavailableException(
             what,
             new AcquireReport(
-                of, verdict, members.quorum(), votes, Duration.ZERO, 1, Duration.ZERO)));
+                of, verdict, members.quorum(), votes, Duration.ZERO, 1, Duration.ZERO, 0)));
   }
 
-  /** Changes the record of the node. */
   CompletionStage<NodeRecord> change(int node, RecordChange change) {
     return ask(
         node,
@@ -331,7 +329,6 @@ final class NodeSet implements Nodes {
     knowledge.updateAndGet(node, change);
   }
 
-  /** How many releases the node has not confirmed. */
   int releasesPending(int node) {
     return pending.get(node);
   }

@@ -20,11 +20,9 @@ final class OwnThreads {
   private static final int MAX_CHECKS = 1_000;
 
   private final ClientContext context;
-  private final Locks locks;
 
-  OwnThreads(ClientContext context, Locks locks) {
+  OwnThreads(ClientContext context) {
     this.context = context;
-    this.locks = locks;
   }
 
   /** Whether the current thread is one of the client's pools. */
@@ -72,7 +70,7 @@ final class OwnThreads {
 
   private Stream<Thread> living() {
     return Stream.of(
-            locks.livingThreads(),
+            context.locks.livingThreads(),
             context.systemTime.livingThreads(),
             context.callbackThreads.livingThreads())
         .flatMap(List::stream);

@@ -3,6 +3,7 @@ package dev.redlock.internal;
 import com.google.common.collect.LinkedHashMultiset;
 import com.google.common.collect.Multiset;
 import com.google.common.collect.Multisets;
+import dev.redlock.internal.protocol.Members;
 import dev.redlock.operations.ListedLock;
 import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockKeys;
@@ -16,21 +17,15 @@ import java.util.Map;
 
 /** What the nodes store for the names of one page. */
 final class PageMerge {
-  private final NodeSet nodes;
-  private final String keyPrefix;
-  private final int quorum;
-
-  /** How many nodes there are, readable or not. */
-  private final int count;
+  private final ClientContext context;
+  private final Members members;
 
   /** By lock key, then by node. Guarded by this: replies come on several threads. */
   private final Map<String, Map<Integer, StoredLock>> stored = new HashMap<>();
 
-  PageMerge(NodeSet nodes, String keyPrefix, int quorum, int count) {
-    this.count = count;
-    this.nodes = nodes;
-    this.keyPrefix = keyPrefix;
-    this.quorum = quorum;
+  PageMerge(ClientContext context, Members members) {
+    this.context = context;
+    this.members = members;
   }
 
   synchronized void add(int node, List<StoredLock> locks) {
@@ -47,7 +42,7 @@ final class PageMerge {
    */
   synchronized List<ListedLock> locks(List<StoredLock> found, List<Integer> scanned, int readable) {
     List<ListedLock> locks = new ArrayList<>();
-    int unknown = count - readable;
+    int unknown = members.count() - readable;
     for (StoredLock lock : found) {
       Map<Integer, StoredLock> byNode = stored.get(lock.lockKey());
       if (byNode == null || scanned.stream().anyMatch(byNode::containsKey)) {
@@ -61,16 +56,16 @@ final class PageMerge {
         StoredLock seen = of.getValue();
         fence = Math.max(fence, seen.fence());
         if (seen.waiting() > 0) {
-          waiting.put(nodes.name(of.getKey()), seen.waiting());
+          waiting.put(context.nodes.name(of.getKey()), seen.waiting());
         }
         if (seen.holder().hash().equals(holder.hash())) {
           remaining.add(seen.remainingMillis());
         }
       }
-      if (remaining.size() + unknown >= quorum) {
+      if (remaining.size() + unknown >= members.quorum()) {
         locks.add(
             new ListedLock(
-                LockKeys.nameOf(keyPrefix, lock.lockKey()).orElseThrow(),
+                LockKeys.nameOf(context.keyPrefix, lock.lockKey()).orElseThrow(),
                 holder.hash(),
                 holder.label(),
                 Duration.ofMillis(decisive(remaining)),
@@ -92,6 +87,6 @@ final class PageMerge {
   /** After this time fewer nodes than a quorum store the lease. */
   private long decisive(List<Long> remaining) {
     remaining.sort(Collections.reverseOrder());
-    return remaining.get(Math.min(quorum, remaining.size()) - 1);
+    return remaining.get(Math.min(members.quorum(), remaining.size()) - 1);
   }
 }

@@ -49,9 +49,8 @@ class Platform {
     return DaemonThreads.platform("redlock-close-").newThread(task);
   }
 
-  /** The actor of these names. */
-  LockActor actor(ClientContext context, Locks locks, LockKeys keys) {
-    return new LockActor(context, locks, keys);
+  LockActor actor(ClientContext context, LockKeys keys) {
+    return new LockActor(context, keys);
   }
 
   /** Parks the current thread until it is unparked or interrupted; may return earlier. */

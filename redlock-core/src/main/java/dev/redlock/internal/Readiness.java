@@ -62,7 +62,6 @@ final class Readiness {
     }
   }
 
-  /** The state of a node has changed. */
   void review() {
     if (quorumVotes.getAsBoolean()) {
       for (CompletableFuture<Void> waiter : Set.copyOf(waiting)) {

@@ -25,21 +25,18 @@ final class Recorder {
     return PRESENT && FlightRecorder.isInitialized();
   }
 
-  /** A caller no longer waits. */
   static void waited(LockKeys keys, AcquireVerdict verdict, long submittedNanos, Time time) {
     if (recording()) {
       JfrEvents.waited(keys, verdict, submittedNanos, time);
     }
   }
 
-  /** A lease ended. */
   static void ended(HeldLease lease, LeaseEnd end, Time time) {
     if (recording()) {
       JfrEvents.ended(lease, end, time);
     }
   }
 
-  /** The state of a node's connection changed. */
   static void node(NodeState state) {
     if (recording()) {
       JfrEvents.node(state);

@@ -7,7 +7,9 @@ import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
 import dev.redlock.internal.protocol.Membership.Seen;
+import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.SetOperator;
+import dev.redlock.internal.protocol.SetOperator.Goal;
 import dev.redlock.internal.protocol.SetOperator.Step;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
@@ -18,7 +20,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -48,15 +49,6 @@ final class SetChange {
   private static final long GONE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private static final long SKEW_MICROS = 1_000_000;
-
-  /**
-   * One step of the change.
-   *
-   * @param add the new member, or null
-   * @param remove the member to remove, or null
-   * @param maxLeaseMillis the new longest lease time, or 0 to keep it
-   */
-  record Goal(@Nullable String add, @Nullable String remove, long maxLeaseMillis) {}
 
   private final ClientContext context;
   private final SetKeeper set;
@@ -170,7 +162,7 @@ final class SetChange {
     SetOperator now = operator;
     if (now == null) {
       long ballot = lease.fencingToken().value();
-      now = new SetOperator(goal.add(), goal.remove(), goal.maxLeaseMillis(), ballot);
+      now = new SetOperator(goal, ballot);
       operator = now;
     }
     Step step = set.advance(now);
@@ -244,7 +236,6 @@ final class SetChange {
         return obstacle; // A dead member is removed only if the one in its place is there.
       }
     }
-    String add = goal.add();
     String remove = goal.remove();
     if (remove != null && current.members().equals(List.of(remove))) {
       fail(remove + " is the only member");
@@ -270,13 +261,7 @@ final class SetChange {
               + " ms: lower that of all clients first");
       return null;
     }
-    Set<String> target = new TreeSet<>(current.members());
-    if (add != null) {
-      target.add(add);
-    }
-    if (remove != null) {
-      target.remove(remove);
-    }
+    Set<String> target = goal.after(current);
     String unreachable = firstUnreachable(target);
     if (unreachable != null && waited(GONE_NANOS) && isRemovedNext(unreachable)) {
       // It died after the call. The client had not noticed, and would have added before.
@@ -379,18 +364,10 @@ final class SetChange {
   }
 
   private long skewMicros(int node) {
-    long[] clocks =
-        context
-            .nodes
-            .memberIndexes()
-            .filter(i -> context.nodes.knowledge(i).clockKnown())
-            .mapToLong(i -> context.nodes.knowledge(i).estimateMicros(0))
-            .sorted()
-            .toArray();
-    boolean known = clocks.length > 0 && context.nodes.knowledge(node).clockKnown();
-    return known
-        ? context.nodes.knowledge(node).estimateMicros(0) - clocks[(clocks.length - 1) / 2]
-        : 0;
+    long[] clocks = context.nodes.clocksMicros(0);
+    NodeKnowledge own = context.nodes.knowledge(node);
+    boolean known = clocks.length > 0 && own.clockKnown();
+    return known ? own.estimateMicros(0) - clocks[(clocks.length - 1) / 2] : 0;
   }
 
   private @Nullable String hopelessAfter(long nanos, String why) {

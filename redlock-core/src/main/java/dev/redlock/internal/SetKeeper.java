@@ -28,7 +28,6 @@ import org.jspecify.annotations.Nullable;
 final class SetKeeper {
   private final ClientContext context;
   private final long guardNanos;
-  private final int seeds;
 
   // Guarded by this.
   private final Membership membership;
@@ -45,11 +44,13 @@ final class SetKeeper {
   SetKeeper(ClientContext context, NodeContext nodeContext) {
     this.context = context;
     this.nodeContext = nodeContext;
-    seeds = context.nodes.count();
     guardNanos = RestartGuard.guardTime(nodeContext.maxLeaseTime()).toNanos();
     membership =
         new Membership(
-            seeds, nodeContext.maxLeaseTime().toMillis(), guardNanos, context.time.nanos());
+            context.nodes.count(),
+            nodeContext.maxLeaseTime().toMillis(),
+            guardNanos,
+            context.time.nanos());
   }
 
   /** The record of the set that this client works with; {@link NodeRecord#NONE} at first. */
@@ -139,7 +140,6 @@ final class SetKeeper {
     return answered;
   }
 
-  /** The longest lease time of this client, in ms. */
   long maxLeaseMillis() {
     return nodeContext.maxLeaseTime().toMillis();
   }

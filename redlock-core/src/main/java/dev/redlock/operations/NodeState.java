@@ -26,12 +26,6 @@ public record NodeState(
     int pendingReleases,
     @Nullable NodeRecord record) {
 
-  /** The state of a node that keeps no record. */
-  public NodeState(
-      String node, State state, Duration remaining, String cause, int pendingReleases) {
-    this(node, state, remaining, cause, pendingReleases, null);
-  }
-
   /**
    * Those of a client's nodes that are members of the set that the newest record names; all of them
    * if no node has a record. A client still knows a node that was removed while it runs, or that

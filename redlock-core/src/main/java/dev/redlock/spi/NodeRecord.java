@@ -45,30 +45,6 @@ public record NodeRecord(
   public static final NodeRecord NONE =
       new NodeRecord("", 0, List.of(), List.of(), 0, 0, 0, 0, 0, 0);
 
-  /** A record of which the longest lease time does not change. */
-  public NodeRecord(
-      String name,
-      long epoch,
-      List<String> members,
-      List<String> before,
-      long floor,
-      long ballot,
-      long promised,
-      long maxLeaseMillis,
-      long sinceMicros) {
-    this(
-        name,
-        epoch,
-        members,
-        before,
-        floor,
-        ballot,
-        promised,
-        maxLeaseMillis,
-        maxLeaseMillis,
-        sinceMicros);
-  }
-
   public NodeRecord {
     requireNonNull(name, "name");
     members = members.stream().sorted().toList();

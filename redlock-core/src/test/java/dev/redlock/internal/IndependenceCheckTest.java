@@ -30,7 +30,23 @@ class IndependenceCheckTest {
   private static NodeIdentity server(
       String runId, String role, String replication, boolean cluster) {
     return new NodeIdentity(
-        runId, "redis", "7", 99, role, cluster, "noeviction", replication, 0, false, "", 0, "");
+        runId,
+        "redis",
+        "7",
+        99,
+        role,
+        cluster,
+        "noeviction",
+        replication,
+        0,
+        false,
+        "",
+        0,
+        "",
+        false,
+        0,
+        0,
+        "");
   }
 
   private static NodeIdentity master(String runId) {

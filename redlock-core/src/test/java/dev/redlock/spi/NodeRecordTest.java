@@ -12,15 +12,17 @@ final class NodeRecordTest {
 
   /** The set after {@link #FIRST}, not sealed. */
   private static final NodeRecord OPEN =
-      new NodeRecord("", 2, List.of("a", "b"), List.of("a", "b", "c"), 1, 100, 100, 5_000, 0);
+      new NodeRecord(
+          "", 2, List.of("a", "b"), List.of("a", "b", "c"), 1, 100, 100, 5_000, 5_000, 0);
 
   /** Another set after {@link #FIRST}, not sealed. */
   private static final NodeRecord OTHER =
       new NodeRecord(
-          "", 2, List.of("a", "b", "c", "d"), List.of("a", "b", "c"), 1, 200, 200, 5_000, 0);
+          "", 2, List.of("a", "b", "c", "d"), List.of("a", "b", "c"), 1, 200, 200, 5_000, 5_000, 0);
 
   private static final NodeRecord SEALED =
-      new NodeRecord("", 2, List.of("a", "b"), List.of("a", "b", "c"), 2, 100, 100, 5_000, 0);
+      new NodeRecord(
+          "", 2, List.of("a", "b"), List.of("a", "b", "c"), 2, 100, 100, 5_000, 5_000, 0);
 
   private static NodeRecord after(NodeRecord stored, Kind kind, NodeRecord given) {
     return NodeRecord.after(stored, new RecordChange(kind, given), 7_000);

@@ -66,7 +66,7 @@ class PrintableTest {
   void serverTexts_inErrorsAndReports_haveNoControlCharacters() {
     NodeError error = new NodeError(NodeError.Kind.UNEXPECTED, FORGED);
     assertThat(error.message()).isEqualTo(SHOWN);
-    NodeVote vote = new NodeVote("node", Vote.SILENT, Duration.ZERO, FORGED, null, null);
+    NodeVote vote = new NodeVote("node", Vote.SILENT, Duration.ZERO, FORGED, null, null, null);
     AcquireReport report =
         new AcquireReport(
             List.of(FORGED),
@@ -75,7 +75,8 @@ class PrintableTest {
             List.of(vote),
             Duration.ZERO,
             1,
-            Duration.ZERO);
+            Duration.ZERO,
+            0);
     assertThat(vote.toString()).contains(SHOWN);
     assertThat(new LockTimeoutException(report).getMessage()).contains(SHOWN).doesNotContain("\n");
     assertThat(new NodeStatus(NodeStatus.State.CONNECTING, 1, 0, 0, FORGED).cause())

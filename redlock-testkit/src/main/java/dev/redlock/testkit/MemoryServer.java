@@ -146,6 +146,10 @@ final class MemoryServer {
         false,
         "",
         0,
+        "",
+        false,
+        0,
+        0,
         "");
   }
 

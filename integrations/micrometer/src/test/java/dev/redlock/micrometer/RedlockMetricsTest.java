@@ -123,7 +123,9 @@ class RedlockMetricsTest {
         () -> metrics.onWaiterLeft(caller, AcquireVerdict.ACQUIRED, Duration.ofMillis(2), null));
     swallow(() -> metrics.onHandOff(caller.names(), HandOff.LOCAL));
     swallow(() -> metrics.onPendingReleases("n", 3));
-    swallow(() -> metrics.onNode(new NodeState("n", NodeState.State.VOTING, Duration.ZERO, "", 0)));
+    swallow(
+        () ->
+            metrics.onNode(new NodeState("n", NodeState.State.VOTING, Duration.ZERO, "", 0, null)));
     assertThat(Meters.timer(registry, "redlock.wait", "lock", "order")).isEqualTo(1);
     assertThat(Meters.counter(registry, "redlock.handoff", "lock", "order")).isEqualTo(1);
     assertThat(Meters.gauge(registry, "redlock.releases.pending", "node", "n")).isEqualTo(3);

@@ -278,7 +278,14 @@ class RedlockLockProviderTest {
   void lock_whoseVotesThisProcessCountsTooLate_throwsInsteadOfSkippingTheTask() {
     AcquireReport late =
         new AcquireReport(
-            List.of(KEY), AcquireVerdict.TOO_SLOW, 2, List.of(), Duration.ZERO, 1, Duration.ZERO);
+            List.of(KEY),
+            AcquireVerdict.TOO_SLOW,
+            2,
+            List.of(),
+            Duration.ZERO,
+            1,
+            Duration.ZERO,
+            0);
     DistributedLock paused =
         fake(
             DistributedLock.class,

@@ -37,7 +37,8 @@ final class ClusterIdentity {
                     all.writeTrouble(),
                     false, // A promotion is normal in a cluster.
                     all.usedMemory(),
-                    all.maxMemory()));
+                    all.maxMemory(),
+                    ""));
   }
 
   /** The worse value of both in each field. */
@@ -63,7 +64,8 @@ final class ClusterIdentity {
         one.writeTrouble().isEmpty() ? other.writeTrouble() : one.writeTrouble(),
         false,
         fuller.usedMemory(),
-        fuller.maxMemory());
+        fuller.maxMemory(),
+        "");
   }
 
   private static double fullness(NodeIdentity master) {

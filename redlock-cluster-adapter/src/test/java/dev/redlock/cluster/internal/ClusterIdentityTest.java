@@ -23,7 +23,11 @@ class ClusterIdentityTest {
         appendOnly,
         fsync,
         evicted,
-        trouble);
+        trouble,
+        false,
+        0,
+        0,
+        "");
   }
 
   private static final NodeIdentity SOUND = master("noeviction", true, "always", 0, "");

@@ -46,7 +46,6 @@ final class AcquireRound extends Exchange {
   /** Whether the first place in the queue is this process's: it was woken, or admitted. */
   final boolean atTurn;
 
-  /** The nodes that it was sent to. */
   final Recipients recipients;
 
   private final Nodes nodes;
@@ -317,7 +316,6 @@ final class AcquireRound extends Exchange {
 
   // What the replies say.
 
-  /** When the node's reply came. */
   long answeredNanos(int node) {
     return answeredNanos[node];
   }

@@ -3,28 +3,18 @@ package dev.redlock.internal.protocol;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
-import java.util.List;
 
 /** One request to all nodes, of which every reply is wanted: inspect, or break. */
 public final class Broadcast extends Exchange implements Effect.Ack {
-  private final boolean breaks;
+  private final LockRequest request;
   private final long deadlineNanos;
 
-  private Broadcast(Nodes nodes, boolean breaks, long deadlineNanos) {
+  /** For each node with a probed connection. */
+  Broadcast(Nodes nodes, LockRequest request, long timeoutNanos, long nowNanos) {
     super(nodes);
-    this.breaks = breaks;
-    this.deadlineNanos = deadlineNanos;
-  }
-
-  /** Sends the request to every node with a probed connection. */
-  static Broadcast begin(
-      Nodes nodes, LockRequest request, long timeoutNanos, long nowNanos, List<Effect> out) {
-    boolean breaks = request instanceof LockRequest.Break;
-    Broadcast broadcast = new Broadcast(nodes, breaks, nowNanos + timeoutNanos);
-    long mask = nodes.usable();
-    broadcast.asked(mask, nowNanos);
-    out.add(new Effect.Send(broadcast, request, mask));
-    return broadcast;
+    this.request = request;
+    deadlineNanos = nowNanos + timeoutNanos;
+    asked(nodes.usable(), nowNanos);
   }
 
   /** Whether the node has confirmed that it stores no lease of this lock now. */
@@ -53,7 +43,7 @@ public final class Broadcast extends Exchange implements Effect.Ack {
 
   /** Whether it takes the lock from its holder. */
   boolean breaks() {
-    return breaks;
+    return request instanceof LockRequest.Break;
   }
 
   long deadlineNanos() {

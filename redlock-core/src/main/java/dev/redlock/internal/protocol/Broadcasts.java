@@ -20,7 +20,8 @@ final class Broadcasts {
   }
 
   Broadcast begin(LockRequest request, long timeoutNanos, long now) {
-    Broadcast b = Broadcast.begin(nodes, request, timeoutNanos, now, effects);
+    Broadcast b = new Broadcast(nodes, request, timeoutNanos, now);
+    effects.add(new Effect.Send(b, request, b.open()));
     open.add(b);
     finish(now);
     return b;

@@ -80,11 +80,12 @@ final class ExtendRound extends Exchange {
     return decide(nowNanos, nowWallMillis, false);
   }
 
-  ExtendVerdict onTimeout(long nowNanos, long nowWallMillis) {
-    return decide(nowNanos, nowWallMillis, true);
-  }
-
-  private ExtendVerdict decide(long nowNanos, long nowWallMillis, boolean atTimeout) {
+  /**
+   * Records and returns the verdict, if there is none yet.
+   *
+   * @param atTimeout whether no further reply is waited for
+   */
+  ExtendVerdict decide(long nowNanos, long nowWallMillis, boolean atTimeout) {
     if (verdict == ExtendVerdict.UNDECIDED && !repair) {
       verdict = judge(nowNanos, nowWallMillis, atTimeout);
     }

@@ -43,7 +43,6 @@ final class FailedReleases {
     failed = new Failed[nodes.count()];
   }
 
-  /** The node failed to execute the release. */
   void add(PendingRelease release, int node, long nowNanos) {
     if (node >= failed.length) {
       failed = Arrays.copyOf(failed, nodes.count()); // A member since the lock was made.

@@ -134,12 +134,10 @@ public final class HeldLease {
     return grantedNanos;
   }
 
-  /** The keys of its names. */
   public LockKeys keys() {
     return grant.keys;
   }
 
-  /** The config of the lock that acquired it. */
   public LockConfig config() {
     return grant.config;
   }
@@ -149,7 +147,6 @@ public final class HeldLease {
     return grant.validity();
   }
 
-  /** How it ended, or null. */
   public @Nullable LeaseEnd end() {
     return end;
   }

@@ -361,7 +361,7 @@ final class LeaseExtender {
     }
     ExtendRound r = round;
     if (r != null && r.deadlineNanos() - nowNanos < 0) {
-      LeaseEnd over = settle(r, r.onTimeout(nowNanos, nowWallMillis), nowNanos, nowWallMillis);
+      LeaseEnd over = settle(r, r.decide(nowNanos, nowWallMillis, true), nowNanos, nowWallMillis);
       if (over != null) {
         return over;
       }

@@ -147,24 +147,14 @@ final class LeaseKeeper {
     }
   }
 
-  /** Ends the lease: as released by its holder if it was still valid. */
-  void release(HeldLease l, Effect.@Nullable Ack ack, long now, long wall) {
-    release(l, LeaseEnd.RELEASED, ack, now, wall);
-  }
-
-  /** The client closes. A holder that has not asked for the release learns that it was cut off. */
-  void close(HeldLease l, long now, long wall) {
-    LeaseEnd how = l.isReleaseAsked() ? LeaseEnd.RELEASED : LeaseEnd.CLOSED;
-    l.askRelease();
-    release(l, how, null, now, wall);
-  }
-
   /**
-   * If the rest of the minimum hold is longer than the nodes keep a key, the lease ends for its
+   * Ends the lease, in this way if it was still valid.
+   *
+   * <p>If the rest of the minimum hold is longer than the nodes keep a key, the lease ends for its
    * holder only, and is extended. Without an ack the client is closed, and the nodes keep the lock
    * for as long as they can.
    */
-  private void release(HeldLease l, LeaseEnd how, Effect.@Nullable Ack ack, long now, long wall) {
+  void release(HeldLease l, LeaseEnd how, Effect.@Nullable Ack ack, long now, long wall) {
     boolean valid = l.validity().remaining(now, wall) > 0;
     if (valid && ack != null && l.isToBeKept()) {
       l.keep();
@@ -173,6 +163,13 @@ final class LeaseKeeper {
       return;
     }
     end(l, valid ? how : LeaseEnd.EXPIRED, ack, now);
+  }
+
+  /** The client closes. A holder that has not asked for the release learns that it was cut off. */
+  void close(HeldLease l, long now, long wall) {
+    LeaseEnd how = l.isReleaseAsked() ? LeaseEnd.RELEASED : LeaseEnd.CLOSED;
+    l.askRelease();
+    release(l, how, null, now, wall);
   }
 
   /** Ends the lease here, then on the nodes; the ack is settled when a quorum has confirmed. */

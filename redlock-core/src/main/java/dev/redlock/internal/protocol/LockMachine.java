@@ -59,7 +59,6 @@ public final class LockMachine {
 
   // What is known from outside.
 
-  /** The names. */
   public LockKeys keys() {
     return keys;
   }
@@ -97,7 +96,6 @@ public final class LockMachine {
     return pendingReleases.pending();
   }
 
-  /** The lease that this client holds, or null. */
   public @Nullable HeldLease lease() {
     return leases.lease();
   }
@@ -117,7 +115,6 @@ public final class LockMachine {
 
   // Events of users.
 
-  /** A caller wants the lock. */
   public void submit(Waiter w, long now, long wall) {
     leases.endIfOverdue(now, wall);
     if (waiters.submit(w, now)) {
@@ -155,7 +152,7 @@ public final class LockMachine {
       effects.add(new Effect.Settle(ack, Effect.Result.DONE));
       waiters.handOff(l, next, now, wall);
     } else {
-      leases.release(l, ack, now, wall);
+      leases.release(l, LeaseEnd.RELEASED, ack, now, wall);
     }
     waiters.proceed(now, wall);
   }
@@ -184,7 +181,6 @@ public final class LockMachine {
     return broadcasts.begin(new LockRequest.Inspect(keys, listens), timeoutNanos, now);
   }
 
-  /** See {@link QueuePlaces#stopListening}. */
   public void stopListening(long now) {
     places.stopListening(now);
   }
@@ -195,7 +191,6 @@ public final class LockMachine {
     return broadcasts.begin(new LockRequest.Break(keys, token), timeoutNanos, now);
   }
 
-  /** See {@link LeaseKeeper#broken}. */
   public void broken(Broadcast b, long now, long wall) {
     leases.broken(b, now);
     waiters.proceed(now, wall);
@@ -230,7 +225,6 @@ public final class LockMachine {
 
   // Events of nodes and of time.
 
-  /** A node replies. */
   public void onReply(Exchange exchange, int node, NodeReply reply, long now, long wall) {
     if (!exchange.answered(node)) {
       return; // A copy.
@@ -362,7 +356,6 @@ public final class LockMachine {
     waiters.proceed(now, wall);
   }
 
-  /** A node's connection changed its state. */
   public void onNodeStatus(int node, long now, long wall) {
     leases.endIfOverdue(now, wall);
     NodeStatus status = nodes.status(node);
@@ -377,7 +370,6 @@ public final class LockMachine {
     waiters.proceed(now, wall);
   }
 
-  /** Time has passed. */
   public void onTimer(long now, long wall) {
     leases.onTimer(now, wall);
     waiters.onTimer(now, wall);

@@ -45,10 +45,6 @@ public final class Membership {
    *     matters while no node has a record
    */
   public record Seen(String name, NodeStatus status, String server) {
-    Seen(String name, NodeStatus status) {
-      this(name, status, "");
-    }
-
     boolean keepsRecord() {
       return status.record() != null;
     }

@@ -63,6 +63,21 @@ public interface Nodes {
   /** Replaces what is known of the node by what this function makes of it. */
   void learn(int node, UnaryOperator<NodeKnowledge> change);
 
+  /** The clocks of the members, as far as they are known, in ascending order. */
+  default long[] clocksMicros(long nowNanos) {
+    Members members = members();
+    long[] clocks = new long[members.count()];
+    int known = 0;
+    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
+      NodeKnowledge k = knowledge(Long.numberOfTrailingZeros(bits));
+      if (k.clockKnown()) {
+        clocks[known++] = k.estimateMicros(nowNanos);
+      }
+    }
+    Arrays.sort(clocks, 0, known);
+    return Arrays.copyOf(clocks, known);
+  }
+
   /** The node replied: when the request was sent, when the reply came, its clock in between. */
   default void heard(int node, long sentNanos, long answeredNanos, long nodeMicros) {
     learn(node, known -> known.observed(sentNanos, answeredNanos, nodeMicros));

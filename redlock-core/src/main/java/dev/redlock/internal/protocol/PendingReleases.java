@@ -50,8 +50,6 @@ final class PendingReleases {
 
   private final FailedReleases failed;
 
-  private int pending;
-
   PendingReleases(Nodes nodes, List<Effect> effects) {
     this.nodes = nodes;
     failed = new FailedReleases(nodes, this);
@@ -64,7 +62,7 @@ final class PendingReleases {
 
   /** Releases that nodes have not confirmed, over all nodes. */
   int pending() {
-    return pending;
+    return entries.values().stream().mapToInt(e -> Long.bitCount(e.todo)).sum();
   }
 
   /** Releases a lease that has ended; the ack is settled when a quorum has confirmed. */
@@ -140,7 +138,6 @@ final class PendingReleases {
       int node = Long.numberOfTrailingZeros(bits);
       nodes.releasesPending(node, (mask & 1L << node) != 0 ? 1 : -1);
     }
-    pending += Long.bitCount(mask) - Long.bitCount(e.todo);
     e.todo = mask;
   }
 
@@ -322,7 +319,6 @@ final class PendingReleases {
     }
   }
 
-  /** When {@link #onTimer} has something to do. */
   void deadlines(NextWake wake) {
     if (entries.isEmpty()) {
       due.clear();

@@ -25,7 +25,6 @@ final class QueueRequest extends Exchange {
     asked(1L << node, nowNanos);
   }
 
-  /** What the node replied; null if it has not. */
   @Nullable NodeReply reply() {
     return reply(node);
   }

@@ -132,7 +132,8 @@ final class Reports {
         votes,
         waited,
         1,
-        Duration.ZERO);
+        Duration.ZERO,
+        0);
   }
 
   private static Duration since(long thenNanos, long nowNanos) {
@@ -141,7 +142,7 @@ final class Reports {
 
   private static NodeVote vote(
       Nodes nodes, int node, Vote vote, Duration took, @Nullable String error) {
-    return new NodeVote(nodes.name(node), vote, took, error, null, null);
+    return new NodeVote(nodes.name(node), vote, took, error, null, null, null);
   }
 
   private static NodeVote vote(Nodes nodes, AcquireRound round, int i, long now) {

@@ -39,7 +39,6 @@ public class RoundLimiter {
   /** The duration of the fastest round: what a round takes without our load. 0 before the first. */
   private long fastestNanos;
 
-  /** With the usual limits. */
   public RoundLimiter() {
     this(FIRST_LIMIT, MIN_LIMIT);
   }
@@ -55,12 +54,10 @@ public class RoundLimiter {
     this.minLimit = minLimit;
   }
 
-  /** How many are under way now. */
   public int underWay() {
     return underWay;
   }
 
-  /** How many may be under way. */
   public int limit() {
     return (int) limit;
   }
@@ -74,7 +71,6 @@ public class RoundLimiter {
     return backoff;
   }
 
-  /** A round begins. */
   public void began() {
     underWay++;
     backoff = Math.max(1, backoff / SHORTER);

@@ -43,6 +43,27 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SetOperator {
   /**
+   * One step of a change.
+   *
+   * @param add the new member, or null
+   * @param remove the member to remove, or null
+   * @param maxLeaseMillis the new longest lease time, or 0 to keep it
+   */
+  public record Goal(@Nullable String add, @Nullable String remove, long maxLeaseMillis) {
+    /** The members after it. */
+    public Set<String> after(NodeRecord current) {
+      Set<String> members = new TreeSet<>(current.members());
+      if (add != null) {
+        members.add(add);
+      }
+      if (remove != null) {
+        members.remove(remove);
+      }
+      return members;
+    }
+  }
+
+  /**
    * What to do next.
    *
    * @param tells what to send
@@ -62,9 +83,7 @@ public final class SetOperator {
     SEAL
   }
 
-  private final @Nullable String add;
-  private final @Nullable String remove;
-  private final long maxLeaseMillis;
+  private final Goal goal;
   private final long ballot;
 
   private @Nullable NodeRecord next; // The set that is being written; its epoch does not change.
@@ -76,16 +95,10 @@ public final class SetOperator {
   private long keptNanos;
 
   /**
-   * @param add the new member, or null
-   * @param remove the member to remove, or null
-   * @param maxLeaseMillis the new longest lease time, or 0 to keep it
    * @param ballot higher than that of each operator before
    */
-  public SetOperator(
-      @Nullable String add, @Nullable String remove, long maxLeaseMillis, long ballot) {
-    this.add = add;
-    this.remove = remove;
-    this.maxLeaseMillis = maxLeaseMillis;
+  public SetOperator(Goal goal, long ballot) {
+    this.goal = goal;
     this.ballot = ballot;
   }
 
@@ -137,16 +150,10 @@ public final class SetOperator {
 
   /** The next set; the present one if it is as wanted. */
   private NodeRecord successor(NodeRecord current) {
-    Set<String> members = new TreeSet<>(current.members());
-    if (add != null) {
-      members.add(add);
-    }
-    if (remove != null) {
-      members.remove(remove);
-    }
-    long longest = maxLeaseMillis == 0 ? current.maxLeaseMillis() : maxLeaseMillis;
-    List<String> after = List.copyOf(members);
-    return after.equals(current.members()) && longest == current.maxLeaseMillis()
+    long kept = current.maxLeaseMillis();
+    long longest = goal.maxLeaseMillis() == 0 ? kept : goal.maxLeaseMillis();
+    List<String> after = List.copyOf(goal.after(current));
+    return after.equals(current.members()) && longest == kept
         ? current
         : new NodeRecord(
             "",
@@ -157,7 +164,7 @@ public final class SetOperator {
             ballot,
             ballot,
             longest,
-            current.maxLeaseMillis(),
+            kept,
             0);
   }
 
@@ -294,7 +301,7 @@ public final class SetOperator {
   private Step proceed(NodeRecord set, List<Tell> tells) {
     NodeRecord after = successor(set);
     if (after.members().isEmpty()) {
-      return refused(remove + " is the only member");
+      return refused(goal.remove() + " is the only member");
     }
     boolean done = begin(after).epoch() == set.epoch();
     return new Step(tells, done ? "complete: " + set : "begins", done, null);

@@ -2,7 +2,6 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.TokenWindow;
-import java.util.Arrays;
 
 /**
  * Which fencing token to propose.
@@ -141,20 +140,11 @@ final class TokenChoice {
   }
 
   private long medianMicros(long nowNanos) {
-    Members members = nodes.members();
-    long[] clocks = new long[members.count()];
-    int known = 0;
-    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
-      NodeKnowledge k = nodes.knowledge(Long.numberOfTrailingZeros(bits));
-      if (k.clockKnown()) {
-        clocks[known++] = k.estimateMicros(nowNanos);
-      }
-    }
-    if (known == 0) {
+    long[] clocks = nodes.clocksMicros(nowNanos);
+    if (clocks.length == 0) {
       return 1; // No node has replied yet: the first replies say which token is acceptable.
     }
-    Arrays.sort(clocks, 0, known);
     // The lower of the two middle clocks: a token too low costs a round, as one too high does.
-    return Math.max(1, clocks[(known - 1) / 2]);
+    return Math.max(1, clocks[(clocks.length - 1) / 2]);
   }
 }

@@ -225,7 +225,7 @@ class BallotsTest {
 
     @Override
     public Object onTimeout() {
-      return round.onTimeout(NOW, 0);
+      return round.decide(NOW, 0, true);
     }
 
     @Override

@@ -14,7 +14,7 @@ class BroadcastTest {
   private final List<Effect> effects = new ArrayList<>();
 
   private Broadcast begin(LockRequest request) {
-    return Broadcast.begin(nodes, request, 100, 1000, effects);
+    return new Broadcasts(nodes, effects).begin(request, 100, 1000);
   }
 
   @Test

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 final class MembershipTest {
   /** The set after the first one: c is replaced by d in two steps. */
   private static final NodeRecord THIRD =
-      new NodeRecord("", 3, List.of("a", "b", "d"), List.of("a", "b"), 3, 9, 9, 5_000, 7);
+      new NodeRecord("", 3, List.of("a", "b", "d"), List.of("a", "b"), 3, 9, 9, 5_000, 5_000, 7);
 
   private static final String REMEDY =
       "; two configurations were used for one deployment. Stop the clients with the wrong one,"
@@ -183,7 +183,16 @@ final class MembershipTest {
       set.records.put(
           member,
           new NodeRecord(
-              member, 2, more, List.of(), 2, 0, 0, SetFixture.MAX_LEASE, set.now / 1_000));
+              member,
+              2,
+              more,
+              List.of(),
+              2,
+              0,
+              0,
+              SetFixture.MAX_LEASE,
+              SetFixture.MAX_LEASE,
+              set.now / 1_000));
     }
     assertThat(set.settle().objections().subList(0, 2))
         .containsOnly("shows no record of the set, which has changed: epoch 2: a, b, c, d");
@@ -202,7 +211,7 @@ final class MembershipTest {
     assertThat(refused.members().admittedBy(longer.record("a"))).isFalse();
     SetFixture shorter = first.another(SetFixture.MAX_LEASE - 1, "a", "b", "c");
     assertThat(shorter.settle().objections()).containsOnlyNulls();
-    longer.run(new SetOperator(null, null, 6_000, longer.ballot()), 60);
+    longer.run(new SetOperator(new SetOperator.Goal(null, null, 6_000), longer.ballot()), 60);
     Decision allowed = longer.settle();
     assertThat(allowed.objections()).containsOnlyNulls();
     assertThat(allowed.members().admittedBy(longer.record("a"))).isTrue();
@@ -228,7 +237,18 @@ final class MembershipTest {
     for (String member : List.of("a", "b", "c")) {
       List<String> members = List.of("a", "b", "c");
       set.records.put(
-          member, new NodeRecord(member, 2, members, List.of(), 2, 0, 0, SetFixture.MAX_LEASE, 1));
+          member,
+          new NodeRecord(
+              member,
+              2,
+              members,
+              List.of(),
+              2,
+              0,
+              0,
+              SetFixture.MAX_LEASE,
+              SetFixture.MAX_LEASE,
+              1));
     }
     assertThat(set.settle().members().names()).containsExactly("a", "b", "c");
     assertThat(set.record("x")).isEqualTo(other);
@@ -345,7 +365,7 @@ final class MembershipTest {
     set.settle();
     NodeRecord open =
         new NodeRecord(
-            "", 2, List.of("a", "b", "c", "d"), List.of("a", "b", "c"), 1, 9, 9, 5_000, 7);
+            "", 2, List.of("a", "b", "c", "d"), List.of("a", "b", "c"), 1, 9, 9, 5_000, 5_000, 7);
     set.records.put("a", open.of("a"));
     assertThat(set.settle().members().epoch()).isEqualTo(1);
     assertThat(set.names).contains("d");
@@ -359,7 +379,8 @@ final class MembershipTest {
   void memberOfTheSetBefore_untilTheChangeIsComplete_staysConnected() {
     SetFixture set = new SetFixture("a", "b");
     set.settle();
-    NodeRecord open = new NodeRecord("", 2, List.of("b"), List.of("a", "b"), 1, 9, 9, 5_000, 7);
+    NodeRecord open =
+        new NodeRecord("", 2, List.of("b"), List.of("a", "b"), 1, 9, 9, 5_000, 5_000, 7);
     set.records.put("b", open.of("b"));
     set.settle();
     assertThat(set.membership.current().members()).containsExactly("b");
@@ -379,7 +400,7 @@ final class MembershipTest {
     SetFixture set = new SetFixture("a", "b");
     set.settle();
     NodeRecord open =
-        new NodeRecord("", 2, List.of("a", "b", "c"), List.of("a", "b"), 1, 9, 9, 5_000, 7);
+        new NodeRecord("", 2, List.of("a", "b", "c"), List.of("a", "b"), 1, 9, 9, 5_000, 5_000, 7);
     NodeRecord first = set.record("b");
     set.records.put("b", open.of("b"));
     set.records.put("c", open.of("c"));
@@ -395,7 +416,8 @@ final class MembershipTest {
     SetFixture set = new SetFixture("a", "b");
     set.settle();
     set.records.remove("a");
-    NodeRecord open = new NodeRecord("", 2, List.of("b"), List.of("a", "b"), 1, 9, 9, 5_000, 7);
+    NodeRecord open =
+        new NodeRecord("", 2, List.of("b"), List.of("a", "b"), 1, 9, 9, 5_000, 5_000, 7);
     set.records.put("b", open.of("b"));
     set.settle();
     assertThat(set.record("a").isOfSameSet(open)).isTrue();
@@ -415,12 +437,22 @@ final class MembershipTest {
       set.records.put(
           member,
           new NodeRecord(
-              member, 4, set.record("a").members(), List.of(), 4, 9, 9, SetFixture.MAX_LEASE, 7));
+              member,
+              4,
+              set.record("a").members(),
+              List.of(),
+              4,
+              9,
+              9,
+              SetFixture.MAX_LEASE,
+              SetFixture.MAX_LEASE,
+              7));
     }
     set.settle();
     assertThat(set.membership.current().epoch()).isEqualTo(4);
     assertThat(set.record("x")).isEqualTo(other);
-    NodeRecord later = new NodeRecord("a", 9, List.of("a", "b", "c"), List.of(), 9, 9, 9, 5_000, 7);
+    NodeRecord later =
+        new NodeRecord("a", 9, List.of("a", "b", "c"), List.of(), 9, 9, 9, 5_000, 5_000, 7);
     set.records.put("x", later); // Names may be the same in another network.
     assertThat(set.settle().objections().subList(0, 3)).containsOnlyNulls();
     assertThat(set.membership.current().epoch()).isEqualTo(4);
@@ -430,7 +462,8 @@ final class MembershipTest {
   void openRecord_withoutASetBefore_isNotFollowed() {
     SetFixture set = new SetFixture("a", "b", "c");
     Decision settled = set.settle();
-    set.records.put("a", new NodeRecord("a", 99, List.of("a", "b"), List.of(), 1, 9, 9, 5_000, 7));
+    set.records.put(
+        "a", new NodeRecord("a", 99, List.of("a", "b"), List.of(), 1, 9, 9, 5_000, 5_000, 7));
     assertThat(set.settle().members()).isEqualTo(settled.members());
   }
 

@@ -52,7 +52,8 @@ class ReportsTest {
                 report.votes(),
                 Duration.ofMillis(7),
                 7,
-                Duration.ZERO));
+                Duration.ZERO,
+                0));
   }
 
   @Test
@@ -63,7 +64,7 @@ class ReportsTest {
     AcquireReport report = report(r, 20);
     assertThat(report.votes())
         .containsExactly(
-            new NodeVote("n0", Vote.GRANTED, Duration.ofMillis(3), null, null, null),
+            new NodeVote("n0", Vote.GRANTED, Duration.ofMillis(3), null, null, null, null),
             new NodeVote(
                 "n1",
                 Vote.HELD,
@@ -73,7 +74,13 @@ class ReportsTest {
                 Duration.ofMillis(250),
                 "tester"),
             new NodeVote(
-                "n2", Vote.SILENT, Duration.ofMillis(20), "TIMEOUT: no answer yet", null, null));
+                "n2",
+                Vote.SILENT,
+                Duration.ofMillis(20),
+                "TIMEOUT: no answer yet",
+                null,
+                null,
+                null));
     assertThat(report.quorum()).isEqualTo(2);
   }
 
@@ -86,9 +93,9 @@ class ReportsTest {
     Duration took = Duration.ofMillis(1);
     assertThat(report(r, 2).votes())
         .containsExactly(
-            new NodeVote("n0", Vote.HELD, took, "others are queued before", null, null),
-            new NodeVote("n1", Vote.STALE, took, "fence 800, node time 700 µs", null, null),
-            new NodeVote("n2", Vote.SILENT, took, "BUSY: script", null, null));
+            new NodeVote("n0", Vote.HELD, took, "others are queued before", null, null, null),
+            new NodeVote("n1", Vote.STALE, took, "fence 800, node time 700 µs", null, null, null),
+            new NodeVote("n2", Vote.SILENT, took, "BUSY: script", null, null, null));
   }
 
   @Test
@@ -107,7 +114,7 @@ class ReportsTest {
     AcquireRound r = round();
     reply(r, 0, TestNodes.reply(ReplyCode.HELD), 1);
     assertThat(report(r, 2).votes().get(0))
-        .isEqualTo(new NodeVote("n0", Vote.HELD, Duration.ofMillis(1), null, null, null));
+        .isEqualTo(new NodeVote("n0", Vote.HELD, Duration.ofMillis(1), null, null, null, null));
   }
 
   @Test
@@ -128,15 +135,17 @@ class ReportsTest {
     reply(r, 2, NodeReply.failed(1, NodeError.Kind.BUSY, "script"), 101);
     assertThat(report(r, 200).votes())
         .containsExactly(
-            new NodeVote("n0", Vote.GRANTED, Duration.ofMillis(100), null, null, null),
+            new NodeVote("n0", Vote.GRANTED, Duration.ofMillis(100), null, null, null, null),
             new NodeVote(
                 "n1",
                 Vote.SILENT,
                 Duration.ofMillis(101),
                 "TIMEOUT: GRANTED came later than the node timeout of 100 ms",
                 null,
+                null,
                 null),
-            new NodeVote("n2", Vote.SILENT, Duration.ofMillis(101), "BUSY: script", null, null));
+            new NodeVote(
+                "n2", Vote.SILENT, Duration.ofMillis(101), "BUSY: script", null, null, null));
   }
 
   @Test
@@ -160,9 +169,11 @@ class ReportsTest {
                 Duration.ZERO,
                 "DISCONNECTED: CONNECTING by the test",
                 null,
+                null,
                 null),
-            new NodeVote("n1", Vote.QUARANTINED, Duration.ZERO, "new; votes in 5 ms", null, null),
-            new NodeVote("n2", Vote.SILENT, Duration.ZERO, "READONLY: replica", null, null));
+            new NodeVote(
+                "n1", Vote.QUARANTINED, Duration.ZERO, "new; votes in 5 ms", null, null, null),
+            new NodeVote("n2", Vote.SILENT, Duration.ZERO, "READONLY: replica", null, null, null));
     assertThat(report(round(), 9).votes().get(1).error()).as("quarantine is over").isEqualTo("new");
   }
 
@@ -192,7 +203,8 @@ class ReportsTest {
     assertThat(silent.votes())
         .containsExactly(
             notAsked("n0"),
-            new NodeVote("n1", Vote.SILENT, Duration.ofMillis(3), "TIMEOUT: no answer", null, null),
+            new NodeVote(
+                "n1", Vote.SILENT, Duration.ofMillis(3), "TIMEOUT: no answer", null, null, null),
             notAsked("n2"));
     queued.record(1, TestNodes.reply(ReplyCode.QUEUED));
     AcquireReport held = Reports.ofQueued(nodes, TestNodes.KEYS, queued, waiter, start + 3 * MILLI);
@@ -202,7 +214,7 @@ class ReportsTest {
 
   private static NodeVote notAsked(String node) {
     return new NodeVote(
-        node, Vote.NOT_ASKED, Duration.ZERO, "only the home node was asked", null, null);
+        node, Vote.NOT_ASKED, Duration.ZERO, "only the home node was asked", null, null, null);
   }
 
   @Test
@@ -216,8 +228,9 @@ class ReportsTest {
     assertThat(report.waited()).isEqualTo(Duration.ofMillis(6));
     assertThat(report.votes())
         .containsExactly(
-            new NodeVote("n0", Vote.GRANTED, Duration.ZERO, null, null, null),
-            new NodeVote("n1", Vote.SILENT, Duration.ofMillis(6), "TIMEOUT: no answer", null, null),
-            new NodeVote("n2", Vote.HELD, Duration.ZERO, null, null, null));
+            new NodeVote("n0", Vote.GRANTED, Duration.ZERO, null, null, null, null),
+            new NodeVote(
+                "n1", Vote.SILENT, Duration.ofMillis(6), "TIMEOUT: no answer", null, null, null),
+            new NodeVote("n2", Vote.HELD, Duration.ZERO, null, null, null, null));
   }
 }

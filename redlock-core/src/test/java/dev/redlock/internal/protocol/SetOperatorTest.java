@@ -15,7 +15,7 @@ final class SetOperatorTest {
 
   private SetOperator operator(@Nullable String add, @Nullable String remove) {
     set.now += SetFixture.SECOND;
-    return new SetOperator(add, remove, 0, set.ballot());
+    return new SetOperator(new SetOperator.Goal(add, remove, 0), set.ballot());
   }
 
   /** Steps until the node has the set of this epoch. */
@@ -33,7 +33,7 @@ final class SetOperatorTest {
   /** The set that an operator opens after that of a, b and c. */
   private static NodeRecord open(long ballot, String... members) {
     return new NodeRecord(
-        "", 2, List.of(members), List.of("a", "b", "c"), 1, ballot, ballot, 5_000, 0);
+        "", 2, List.of(members), List.of("a", "b", "c"), 1, ballot, ballot, 5_000, 5_000, 0);
   }
 
   private void store(String node, RecordChange.Kind kind, NodeRecord record) {
@@ -45,7 +45,7 @@ final class SetOperatorTest {
   void operator_withoutARecord_waits() {
     SetFixture empty = new SetFixture("a", "b", "c");
     empty.down.addAll(List.of("a", "b"));
-    Step step = empty.step(new SetOperator("d", null, 0, 1));
+    Step step = empty.step(new SetOperator(new SetOperator.Goal("d", null, 0), 1));
     assertThat(step.progress()).isEqualTo("no node has a record of the set yet");
   }
 
@@ -93,7 +93,7 @@ final class SetOperatorTest {
   void change_ofTheLongestLeaseTime_isASetOfItsOwn() {
     set.settle();
     set.now += SetFixture.SECOND;
-    Step step = set.run(new SetOperator(null, null, 9_000, set.ballot()), 60);
+    Step step = set.run(new SetOperator(new SetOperator.Goal(null, null, 9_000), set.ballot()), 60);
     assertThat(step.done()).isTrue();
     assertThat(set.record("a").maxLeaseMillis()).isEqualTo(9_000);
     assertThat(set.record("a").epoch()).isEqualTo(2);
@@ -106,7 +106,7 @@ final class SetOperatorTest {
       set.now += SetFixture.SECOND;
       long before = set.record("a").maxLeaseMillis();
       long begun = set.now;
-      SetOperator change = new SetOperator(null, null, longest, set.ballot());
+      SetOperator change = new SetOperator(new SetOperator.Goal(null, null, longest), set.ballot());
       while (!set.step(change).done()) {
         set.now += SetFixture.SECOND / 10;
         NodeRecord record = set.record("a");
@@ -127,12 +127,12 @@ final class SetOperatorTest {
       SetFixture world = new SetFixture("a", "b", "c");
       world.settle();
       world.now += SetFixture.SECOND;
-      SetOperator dead = new SetOperator("d", null, 0, world.ballot());
+      SetOperator dead = new SetOperator(new SetOperator.Goal("d", null, 0), world.ballot());
       while (world.record("a").epoch() < 2 || world.record("a").floor() < floor) {
         world.now += SetFixture.SECOND / 10;
         world.step(dead);
       }
-      SetOperator heir = new SetOperator("e", null, 0, world.ballot());
+      SetOperator heir = new SetOperator(new SetOperator.Goal("e", null, 0), world.ballot());
       assertThat(world.run(heir, 60).done()).isTrue();
       assertThat(world.membership.current().members()).containsExactly("a", "b", "c", "d", "e");
       assertThat(world.membership.current().epoch()).isEqualTo(3);
@@ -150,7 +150,7 @@ final class SetOperatorTest {
     store("b", RecordChange.Kind.PROMISE, open);
     set.replicas.add("b");
     set.down.add("c");
-    SetOperator operator = new SetOperator("d", null, 0, ballot);
+    SetOperator operator = new SetOperator(new SetOperator.Goal("d", null, 0), ballot);
     for (int i = 0; i < 5; i++) {
       set.step(operator);
     }
@@ -251,6 +251,7 @@ final class SetOperatorTest {
             open.ballot(),
             open.promised(),
             0,
+            0,
             0);
     for (int i = 0; i < 300; i++) {
       set.now += SetFixture.SECOND / 10;
@@ -268,7 +269,9 @@ final class SetOperatorTest {
     SetFixture one = new SetFixture("a");
     one.settle();
     one.now += SetFixture.SECOND;
-    assertThat(one.run(new SetOperator(null, "a", 0, one.ballot()), 20).refusal())
+    assertThat(
+            one.run(new SetOperator(new SetOperator.Goal(null, "a", 0), one.ballot()), 20)
+                .refusal())
         .isEqualTo("a is the only member");
     assertThat(one.record("a").epoch()).isEqualTo(1);
   }

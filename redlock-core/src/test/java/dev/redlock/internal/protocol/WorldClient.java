@@ -194,7 +194,7 @@ final class WorldClient implements Nodes {
   List<Seen> seen() {
     List<Seen> seen = new ArrayList<>(links.size());
     for (WorldLink link : links) {
-      seen.add(new Seen(link.name, link.status()));
+      seen.add(new Seen(link.name, link.status(), ""));
     }
     return seen;
   }

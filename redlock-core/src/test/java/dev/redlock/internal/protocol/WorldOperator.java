@@ -53,7 +53,7 @@ final class WorldOperator {
     this.remove = remove;
     this.last = last;
     ballot = world.nextBallot();
-    operator = new SetOperator(add, remove, maxLeaseMillis, ballot);
+    operator = new SetOperator(new SetOperator.Goal(add, remove, maxLeaseMillis), ballot);
   }
 
   /** Adds, removes, or replaces in either order, or changes the longest lease time. */
@@ -213,7 +213,8 @@ final class WorldOperator {
       for (String member : current.members()) {
         NodeRecord record = sealed(current.of(member), sealedMicros);
         shown.add(
-            new Seen(member, new NodeStatus(NodeStatus.State.VOTING, 0, 0, 0, "", false, record)));
+            new Seen(
+                member, new NodeStatus(NodeStatus.State.VOTING, 0, 0, 0, "", false, record), ""));
       }
     }
     return shown;
@@ -231,7 +232,7 @@ final class WorldOperator {
     if (world.breaks(Break.MAJORITY_SEAL)) {
       shown = record.epoch() == sealedEpoch ? sealed(shown, sealedMicros) : shown;
     }
-    return new Seen(node.name(), node.status().with(shown));
+    return new Seen(node.name(), node.status().with(shown), "");
   }
 
   private static boolean isSealedByMajority(NodeRecord record, List<Seen> all) {
@@ -300,6 +301,7 @@ final class WorldOperator {
         r.floor(),
         r.ballot(),
         r.promised(),
+        r.maxLeaseMillis(),
         r.maxLeaseMillis(),
         r.sinceMicros());
   }

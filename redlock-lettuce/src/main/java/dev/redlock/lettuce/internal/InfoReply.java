@@ -43,7 +43,8 @@ final class InfoReply {
         writeTrouble(fields),
         wasPromoted(fields),
         number(fields.get("used_memory")),
-        number(fields.get("maxmemory")));
+        number(fields.get("maxmemory")),
+        "");
   }
 
   /** A promoted replica keeps its former master's replication id and the offset of the change. */

@@ -33,7 +33,23 @@ class ConnectionStatesTest {
 
   private static NodeIdentity identity(String runId, long uptime, String role) {
     return new NodeIdentity(
-        runId, "redis", "7.0.15", uptime, role, false, "noeviction", "", 0, false, "", 0, "");
+        runId,
+        "redis",
+        "7.0.15",
+        uptime,
+        role,
+        false,
+        "noeviction",
+        "",
+        0,
+        false,
+        "",
+        0,
+        "",
+        false,
+        0,
+        0,
+        "");
   }
 
   private static Probe.Marker marker(long sinceSeconds) {
@@ -436,7 +452,8 @@ class ConnectionStatesTest {
         "",
         true,
         0,
-        0);
+        0,
+        "");
   }
 
   private static Probe promotedFor(long seconds) {
@@ -556,7 +573,7 @@ class ConnectionStatesTest {
   }
 
   private static final NodeRecord FIRST =
-      new NodeRecord("a:1", 3, List.of("a:1", "b:1"), List.of("a:1"), 2, 0, 0, 30_000, 50);
+      new NodeRecord("a:1", 3, List.of("a:1", "b:1"), List.of("a:1"), 2, 0, 0, 30_000, 30_000, 50);
 
   private static Probe.Marker holding(NodeRecord record) {
     return new Probe.Marker(1_000_000, 100_000_000_000L, record);
@@ -571,6 +588,7 @@ class ConnectionStatesTest {
         r.floor(),
         ballot,
         promised,
+        r.maxLeaseMillis(),
         r.maxLeaseMillis(),
         r.sinceMicros());
   }
@@ -600,11 +618,12 @@ class ConnectionStatesTest {
     List<NodeRecord> others =
         List.of(
             FIRST.of("b:1"),
-            new NodeRecord("a:1", 4, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 50),
-            new NodeRecord("a:1", 3, List.of("a:1", "c:1"), FIRST.before(), 2, 0, 0, 30_000, 50),
-            new NodeRecord("a:1", 3, FIRST.members(), List.of("b:1"), 2, 0, 0, 30_000, 50),
-            new NodeRecord("a:1", 3, FIRST.members(), FIRST.before(), 3, 0, 0, 30_000, 50),
-            new NodeRecord("a:1", 3, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 51),
+            new NodeRecord("a:1", 4, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 30_000, 50),
+            new NodeRecord(
+                "a:1", 3, List.of("a:1", "c:1"), FIRST.before(), 2, 0, 0, 30_000, 30_000, 50),
+            new NodeRecord("a:1", 3, FIRST.members(), List.of("b:1"), 2, 0, 0, 30_000, 30_000, 50),
+            new NodeRecord("a:1", 3, FIRST.members(), FIRST.before(), 3, 0, 0, 30_000, 30_000, 50),
+            new NodeRecord("a:1", 3, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 30_000, 51),
             NodeRecord.NONE);
     connect(oldServer(holding(FIRST)));
     for (NodeRecord other : others) {

@@ -45,6 +45,10 @@ class InfoReplyTest {
                 true,
                 "",
                 0,
+                "",
+                false,
+                0,
+                0,
                 ""));
     assertThat(identity.replica()).isTrue();
   }

@@ -12,7 +12,23 @@ import org.junit.jupiter.api.Test;
 class ObjectionTest {
   private static final NodeIdentity OLD_MASTER =
       new NodeIdentity(
-          "run", "redis", "7", 9999, "master", false, "noeviction", "r", 0, false, "", 0, "");
+          "run",
+          "redis",
+          "7",
+          9999,
+          "master",
+          false,
+          "noeviction",
+          "r",
+          0,
+          false,
+          "",
+          0,
+          "",
+          false,
+          0,
+          0,
+          "");
 
   @Test
   void objection_toAnOldMaster_keepsItOutUntilItIsWithdrawn() {

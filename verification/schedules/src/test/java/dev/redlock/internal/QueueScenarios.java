@@ -87,9 +87,7 @@ public final class QueueScenarios {
     Schedule.atOnce(
         () -> {
           client[0] = client(new Node("a", true));
-          actor[0] =
-              new LockActor(
-                  client[0].context(), client[0].locks(), LockKeys.of("redlock", List.of("x")));
+          actor[0] = new LockActor(client[0].context(), LockKeys.of("redlock", List.of("x")));
         });
     int[] inside = {0};
     List<Integer> handled = new ArrayList<>();

@@ -319,7 +319,7 @@ public final class ShellScenarios {
     var two = Schedule.spawn("holder", () -> client.lock("x").tryAcquire().ifPresent(held::add));
     Schedule.awaitOthers();
     check(
-        held.isEmpty() || !client.locks().of(key).isEmpty(),
+        held.isEmpty() || !client.context().locks.of(key).isEmpty(),
         "invalidations do not reach the queue of a lease");
     client.close();
     check(one != null && two != null, "not started");
@@ -347,9 +347,9 @@ public final class ShellScenarios {
     Schedule.awaitOthers();
     check(served[0] == 3, "a caller was not served");
     letTimePass(Duration.ofSeconds(4));
-    check(client.locks().size() == 0, "an idle name is kept");
+    check(client.context().locks.size() == 0, "an idle name is kept");
     check(
-        client.locks().of(LockKeys.of("redlock", List.of("x")).lockKey(0)).isEmpty(),
+        client.context().locks.of(LockKeys.of("redlock", List.of("x")).lockKey(0)).isEmpty(),
         "an idle name is kept under its key");
     check(node.isFree(), "a key is left");
   }

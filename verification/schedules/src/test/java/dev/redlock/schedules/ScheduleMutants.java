@@ -227,8 +227,7 @@ final class ScheduleMutants {
         "own",
         "a close does not wait for releases",
         "close races",
-        shell(
-            "Client", "    attempt(\"the drain\", () -> new Drain(context, locks).await());", ""));
+        shell("Client", "    attempt(\"the drain\", () -> new Drain(context).await());", ""));
     mutant(
         "own",
         "two heartbeats release what one dead thread held",

@@ -73,7 +73,7 @@ class CloseTest {
             client.context().time.nanos(),
             WAIT.toNanos(),
             false);
-    client.locks().post(KEYS, (machine, now, wall) -> machine.submit(pending, now, wall));
+    client.context().locks.post(KEYS, (machine, now, wall) -> machine.submit(pending, now, wall));
     return pending;
   }
 
@@ -83,13 +83,13 @@ class CloseTest {
     client.close();
     PendingAcquire late = submitLate(client);
     assertThatThrownBy(() -> Results.of(late.result())).isInstanceOf(RedlockClosedException.class);
-    assertThat(client.locks().size()).isZero();
+    assertThat(client.context().locks.size()).isZero();
   }
 
   @Test
   void acquire_betweenTheClosingOfQueuesAndTheEnd_isRefused() {
     Client client = (Client) builder().build();
-    client.locks().close();
+    client.context().locks.close();
     PendingAcquire late = submitLate(client);
     assertThatThrownBy(() -> Results.of(late.result())).isInstanceOf(RedlockClosedException.class);
     client.close();
@@ -100,10 +100,10 @@ class CloseTest {
   void questions_thatFoundTheClientOpen_areAnsweredAfterItIsClosed() throws Exception {
     Client client = (Client) builder().build();
     client.close();
-    assertThat(soon(client.inspector().inspect(KEYS, false)).nodes()).hasSize(3);
-    assertThatThrownBy(() -> soon(client.inspector().breakLock(KEYS)))
+    assertThat(soon(client.context().inspector.inspect(KEYS, false)).nodes()).hasSize(3);
+    assertThatThrownBy(() -> soon(client.context().inspector.breakLock(KEYS)))
         .isInstanceOf(ExecutionException.class);
-    assertThat(client.locks().size()).isZero();
+    assertThat(client.context().locks.size()).isZero();
   }
 
   @Test
@@ -178,7 +178,7 @@ class CloseTest {
             Client client = toClose.getAndSet(null);
             if (client != null) {
               client.close();
-              endedWhenItReturned.complete(client.locks().isEnded());
+              endedWhenItReturned.complete(client.context().locks.isEnded());
             }
           }
         };
@@ -190,7 +190,7 @@ class CloseTest {
     nodes[0].kill();
     assertThat(soon(endedWhenItReturned)).isFalse();
     client.close();
-    assertThat(client.locks().isEnded()).isTrue();
+    assertThat(client.context().locks.isEnded()).isTrue();
   }
 
   @Test
@@ -236,13 +236,13 @@ class CloseTest {
         CompletableFuture.supplyAsync(
             () -> {
               client.close();
-              return client.locks().isEnded();
+              return client.context().locks.isEnded();
             });
-    while (!client.locks().isClosed()) {
+    while (!client.context().locks.isClosed()) {
       Thread.onSpinWait();
     }
     client.close();
-    assertThat(client.locks().isEnded()).isTrue();
+    assertThat(client.context().locks.isEnded()).isTrue();
     assertThat(soon(first)).isTrue();
   }
 }

@@ -27,7 +27,7 @@ class IdleNamesTest {
   }
 
   private static Locks locksOf(Redlock client) {
-    return ((Client) client).locks();
+    return ((Client) client).context().locks;
   }
 
   private static void assertForgotten(Redlock client, String... names) {

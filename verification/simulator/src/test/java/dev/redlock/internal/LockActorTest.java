@@ -27,7 +27,7 @@ class LockActorTest {
   private final Client client =
       (Client) Redlock.builder().nodes(node).restartGuard(RestartGuard.OFF).build();
   private final LockActor actor =
-      new LockActor(client.context(), client.locks(), LockKeys.of("redlock", List.of("name")));
+      new LockActor(client.context(), LockKeys.of("redlock", List.of("name")));
 
   /** Written by one thread at a time, as the queue promises. */
   private final List<Integer> handled = new ArrayList<>();
@@ -87,7 +87,7 @@ class LockActorTest {
   void retiredQueue_thatAsksANodeAgain_isKnownUntilItRetiresAgain() {
     actor.post((machine, now, wall) -> {});
     assertThat(actor.isRetired()).isTrue();
-    assertThat(client.locks().all()).isEmpty();
+    assertThat(client.context().locks.all()).isEmpty();
     node.hang();
     actor.post(
         (machine, now, wall) ->
@@ -95,9 +95,9 @@ class LockActorTest {
                 .context()
                 .broadcasts
                 .put(machine.inspect(true, TimeUnit.MINUTES.toNanos(1), now), () -> {}));
-    assertThat(client.locks().all()).containsExactly(actor);
+    assertThat(client.context().locks.all()).containsExactly(actor);
     client.close();
-    assertThat(client.locks().all()).isEmpty();
+    assertThat(client.context().locks.all()).isEmpty();
     assertThat(client.context().broadcasts).isEmpty();
   }
 

@@ -113,17 +113,17 @@ public final class SimulatedClient {
 
   /** A memory image of its process is about to be taken. */
   public static void beforeImage(Redlock client) {
-    ((Client) client).locks().freeze();
+    ((Client) client).context().locks.freeze();
   }
 
   /** The process continues, or runs from the image. */
   public static void afterImage(Redlock client) {
-    ((Client) client).locks().thaw();
+    ((Client) client).context().locks.thaw();
   }
 
   /** The number of queues that are in use. */
   public static int queues(Redlock client) {
-    return ((Client) client).locks().size();
+    return ((Client) client).context().locks.size();
   }
 
   /** The number of releases that nodes have not confirmed. */
@@ -174,8 +174,8 @@ public final class SimulatedClient {
     }
 
     @Override
-    LockActor actor(ClientContext context, Locks locks, LockKeys keys) {
-      return new ObservedQueue(context, locks, keys, world);
+    LockActor actor(ClientContext context, LockKeys keys) {
+      return new ObservedQueue(context, keys, world);
     }
 
     @Override
@@ -202,8 +202,8 @@ public final class SimulatedClient {
     final Observer observer;
     private final int number;
 
-    ObservedQueue(ClientContext context, Locks locks, LockKeys keys, Surroundings world) {
-      super(context, locks, keys);
+    ObservedQueue(ClientContext context, LockKeys keys, Surroundings world) {
+      super(context, keys);
       observer = world.queue(machine());
       number = world.number();
     }

@@ -26,7 +26,7 @@ class RecordLinkTest {
 
   private static RecordChange tell(long epoch) {
     NodeRecord record =
-        new NodeRecord("", epoch, List.of("n1", "n2"), List.of(), epoch, 0, 0, 1_000, 0);
+        new NodeRecord("", epoch, List.of("n1", "n2"), List.of(), epoch, 0, 0, 1_000, 1_000, 0);
     return new RecordChange(RecordChange.Kind.TELL, record);
   }
 

@@ -52,9 +52,9 @@ final class SetMutants {
         "two members change at once",
         ProtocolMutants.protocol(
             "SetOperator",
-            "      members.add(add);\n",
-            "      if (members.add(add)) {\n        members.remove(current.members().get(0));\n"
-                + "      }\n"));
+            "        members.add(add);\n",
+            "        if (members.add(add)) {\n          members.remove(current.members().get(0));\n"
+                + "        }\n"));
     mutant(
         "votes count whatever the record of the node says",
         ProtocolMutants.protocol(

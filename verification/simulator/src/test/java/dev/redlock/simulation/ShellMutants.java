@@ -102,7 +102,10 @@ final class ShellMutants {
             ""));
     shellMutant(
         "a close does not wait until the nodes have confirmed releases",
-        shell("Drain", "    return locks.emptied().isDone()\n", "    return locks.size() >= 0\n"));
+        shell(
+            "Drain",
+            "    return context.locks.emptied().isDone()\n",
+            "    return context.locks.size() >= 0\n"));
     shellMutant(
         "a listener's queue forgets events after the first",
         shell(
@@ -146,7 +149,7 @@ final class ShellMutants {
         "queues are not told that the status of a node changed",
         shell(
             "NodeEvents",
-            "    for (LockActor actor : locks.all()) {\n      changed.stream()\n          .forEach(\n              index -> actor.post((machine, now, wall) -> machine.onNodeStatus(index, now, wall)));\n    }\n",
+            "    for (LockActor actor : context.locks.all()) {\n      changed.stream()\n          .forEach(\n              index -> actor.post((machine, now, wall) -> machine.onNodeStatus(index, now, wall)));\n    }\n",
             ""));
     shellMutant(
         "nodes are not told that no caller waits any more",

@@ -156,7 +156,8 @@ final class SimNode {
             "",
             promotedMicros != 0,
             0,
-            0);
+            0,
+            "");
     Probe.Marker marker = marker();
     return new Probe(
         refusesInfo ? null : identity,
