@@ -8,6 +8,7 @@ import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.cluster.ClusterOptions;
+import dev.redlock.harness.RedisClusterBuilder;
 import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.it.Eventually;
 import dev.redlock.lettuce.LettuceOptions;
@@ -40,7 +41,7 @@ class EndpointsIT {
   private static final ClusterOptions REFRESHING =
       ClusterOptions.builder().refreshPeriod(Duration.ofSeconds(1)).build();
 
-  private static RedisClusterNodes.Builder masters() {
+  private static RedisClusterBuilder masters() {
     return RedisClusterNodes.builder().replicas(0).nodeTimeout(Duration.ofSeconds(15));
   }
 

@@ -14,73 +14,29 @@ import org.jspecify.annotations.Nullable;
  * The state of one node's connection, and whether the node may vote. Pure: events and the time are
  * arguments, {@link #status()} is the result. Guarded by its owner.
  *
- * <p>The problem: a Redis that restarted without its keys, or was flushed, would grant a lock that
- * another quorum still holds. So it must not vote until every lease that it may have forgotten has
- * expired. Four signs show what it may have forgotten, and each of them fails in its own way:
+ * <p>{@link Quarantine} says whether the node may have forgotten leases. This class adds what else
+ * keeps a node from voting: no connection, a role other than master, an objection of the client, a
+ * version that the client does not speak, a marker that cannot be read.
  *
- * <ul>
- *   <li>The uptime. The node counts it in whole seconds of its wall clock, and a promoted master at
- *       the same address has an old one. Where it is no proof, the client counts the whole time on
- *       its own monotonic clock.
- *   <li>The run id. Only a client that was connected before knows the earlier one.
- *   <li>The second replication id. A promoted replica keeps it, but it does not show the time of
- *       the promotion.
- *   <li>The marker key. A flush deletes it, but a node that is used for the first time has none
- *       either.
- * </ul>
- *
- * <p>Clients write into the marker what a new client cannot see. First, the node time at which a
- * client first saw the master's current replication id; it proves how old a promotion is. Second,
- * that a client knew an earlier marker; it proves a flush. A marker that is only young proves
- * nothing: on a server with a long uptime it is usually the first one of a new deployment, and a
- * quarantine would delay each first start by the longest lease time.
- *
- * <p>The knowledge survives reconnects: the quarantine of one run of the server does not begin
- * again with a new connection.
- *
- * <p>The marker also holds the {@linkplain NodeRecord record} of the set of nodes. A vote counts
- * only with the record that the node had when it voted. The client learns of a change before it
- * gets the reply to any later request: by the reply to its own change, or by the invalidation of
- * the marker. At that moment the connection number rises, so no earlier reply counts with the new
- * record. From the invalidation until the marker is read the node does not vote.
- *
- * <p>The marker also says the {@linkplain Wire version} of keys and scripts. If that is switched,
- * the keys stay, but scripts of the new version may not understand them. So a switch is like a loss
- * of keys: the node stays out until each lease that scripts of the former version may have granted
- * has expired. Nothing is converted.
+ * <p>The marker holds the {@linkplain NodeRecord record} of the set of nodes. A vote counts only
+ * with the record that the node had when it voted. The client learns of a change before it gets the
+ * reply to any later request: by the reply to its own change, or by the invalidation of the marker.
+ * At that moment the connection number rises, so no earlier reply counts with the new record. From
+ * the invalidation until the marker is read the node does not vote.
  */
 public final class ConnectionStates {
-  /** Longer than each guard time. */
-  private static final long LONG_AGO_NANOS = Duration.ofDays(1).toNanos();
-
-  /** A record that says more is wrong: no client may have longer leases. */
-  private static final Duration LONGEST = Duration.ofHours(1);
-
-  private static final String FLUSHED = "was flushed, or a proxy hid its restart";
-  private static final String RESTARTED = "restarted: its run id changed";
   private static final String READ_ONLY =
       "replied like a replica (READONLY): only masters may vote";
 
   private final RestartGuard guard;
   private final boolean keepsRecords;
-  private final Duration maxLeaseTime;
   private final Wires wires;
+  private final Quarantine quarantine;
 
   private State state = State.CONNECTING;
   private long connection = 1;
   private long stateSince;
   private String cause = "still connecting for the first time";
-
-  /** The last seen run of the server; null before the first, and without permission for INFO. */
-  private @Nullable String runId;
-
-  private boolean wasReplica;
-
-  /** The last seen replication id; empty before the first. */
-  private String replicationId = "";
-
-  /** When the last seen marker was written, in microseconds of node time; 0 if none was seen. */
-  private long markerSince;
 
   /**
    * What the server stores about the set of nodes, as this connection number knows it. Null if it
@@ -91,38 +47,11 @@ public final class ConnectionStates {
   /** Whether the last try to read the marker failed. */
   private boolean markerUnread;
 
-  /** The current quarantine, possibly over. */
-  private Hold hold;
-
-  /** What {@link #hold} returns to if a flush turns out to be that of another data base. */
-  private Hold holdBeforeFlush;
-
-  /** The quarantine after the last switch of the version; null if it is over. */
-  private @Nullable Hold switched;
-
-  /** The version that the marker said last; 0 if none was seen. */
-  private long wire;
-
-  /** When the marker got it by a switch, in microseconds of node time; 0 if it did not. */
-  private long wireSince;
-
-  /** Flushes after which the marker has not been read yet. */
-  private int uncheckedFlushes;
-
   /** A reason to stay out other than age, which does not end by itself; null if there is none. */
   private @Nullable String refusal;
 
   /** The error with which the server replies to every request; null if there is none. */
   private @Nullable String erring;
-
-  /**
-   * A quarantine, which lasts until a guard time after the node may have lost its keys.
-   *
-   * @param sinceNanos its begin on the monotonic clock
-   * @param lostNanos when the node may last have lost its keys
-   * @param why the reason
-   */
-  private record Hold(long sinceNanos, long lostNanos, String why) {}
 
   /**
    * The states of a connection that is not there yet.
@@ -143,65 +72,37 @@ public final class ConnectionStates {
       RestartGuard guard, Duration maxLeaseTime, boolean keepsRecords, Wires wires, long nowNanos) {
     this.guard = guard;
     this.keepsRecords = keepsRecords;
-    this.maxLeaseTime = maxLeaseTime;
     this.wires = wires;
     this.stateSince = nowNanos;
-    hold = new Hold(nowNanos, nowNanos - LONG_AGO_NANOS, "");
-    holdBeforeFlush = hold;
+    quarantine = new Quarantine(guard, maxLeaseTime, nowNanos);
   }
 
   /** The current status. */
   public NodeStatus status() {
-    Hold last = last();
     return switch (state) {
       case QUARANTINED ->
           new NodeStatus(
               state,
               connection,
-              last.sinceNanos,
-              refusal == null ? until(last) : 0,
-              refusal == null ? last.why : refusal,
+              quarantine.sinceNanos(),
+              refusal == null ? quarantine.untilNanos() : 0,
+              refusal == null ? quarantine.why() : refusal,
               erring != null,
               known());
-      case CONNECTING, PROBING ->
-          new NodeStatus(state, connection, stateSince, 0, cause, false, known());
-      case VOTING -> {
-        String error = erring;
-        yield new NodeStatus(
-            state,
-            connection,
-            stateSince,
-            0,
-            error == null ? cause : error,
-            error != null,
-            known());
-      }
+      case CONNECTING, PROBING, VOTING ->
+          new NodeStatus(
+              state,
+              connection,
+              stateSince,
+              0,
+              erring == null ? cause : erring,
+              erring != null,
+              known());
     };
   }
 
   private @Nullable NodeRecord known() {
     return keepsRecords ? record : null;
-  }
-
-  /** The quarantine that ends last. */
-  private Hold last() {
-    Hold other = switched;
-    return other != null && until(other) - until(hold) > 0 ? other : hold;
-  }
-
-  /** When the quarantine ends: all clients count with the longest lease that may be valid. */
-  private long until(Hold quarantine) {
-    NodeRecord known = record;
-    Duration longest = maxLeaseTime;
-    if (known != null && known.longestValid() > longest.toMillis()) {
-      Duration recorded = Duration.ofMillis(known.longestValid());
-      longest = recorded.compareTo(LONGEST) > 0 ? LONGEST : recorded;
-    }
-    return quarantine.lostNanos + RestartGuard.guardTime(longest).toNanos();
-  }
-
-  private boolean lasts(Hold quarantine, long now) {
-    return until(quarantine) - now > 0;
   }
 
   /**
@@ -226,7 +127,7 @@ public final class ConnectionStates {
   public void onLost(String why, long now) {
     if (state != State.CONNECTING) {
       connection++;
-      uncheckedFlushes = 0;
+      quarantine.onLost();
       refusal = null;
       erring = null;
       record = NodeRecord.NONE;
@@ -239,7 +140,7 @@ public final class ConnectionStates {
 
   /** When the last seen marker was written, in microseconds of node time; 0 if none was seen. */
   public long markerSince() {
-    return markerSince;
+    return quarantine.markerSince();
   }
 
   /** The server was probed, on a new connection or again on the same one. */
@@ -253,112 +154,10 @@ public final class ConnectionStates {
    * @param objection why it must not vote although it is a master that is old enough; or null
    */
   public void onProbed(Probe probe, @Nullable String objection, long now) {
-    NodeIdentity identity = probe.identity();
-    Probe.Marker marker = probe.marker();
-    if (guard == RestartGuard.OFF) {
-      holdNot(now);
-    } else if (identity == null) {
-      if (READ_ONLY.equals(refusal)) {
-        hold(now, now, "replied like a replica (READONLY) a moment ago");
-      } else if (state == State.PROBING) {
-        hold(
-            now,
-            now,
-            "may have restarted: "
-                + probe.unknownRun()
-                + ", so each connection counts as a restart");
-      }
-    } else if (probe.clustered()
-        && identity.promoted()
-        && (wasReplica || !identity.runId().equals(runId))) {
-      // The replica has the keys of its former master, whatever its own age. docs/cluster.md says
-      // which of them it may lack.
-      holdNot(now);
-    } else if (runId == null) {
-      Hold before = hold;
-      meet(identity, probe.masterForMicros(), now);
-      // The age of a server that was flushed says nothing about its keys.
-      if (before.why.equals(FLUSHED) && before.lostNanos - hold.lostNanos > 0) {
-        hold(before.sinceNanos, before.lostNanos, before.why);
-      }
-    } else if (!runId.equals(identity.runId())) {
-      hold(now, now, RESTARTED);
-    } else if (wasReplica && !identity.replica()) {
-      hold(now, now, "was a replica a moment ago");
-    } else if (identity.promoted()
-        && !probe.clustered()
-        && !identity.replicationId().equals(replicationId)) {
-      hold(now, now, "was promoted from a replica since the last probe");
-    }
-    if (guard != RestartGuard.OFF) {
-      checkMarker(marker, now);
-    }
-    if (identity != null) {
-      runId = identity.runId();
-      wasReplica = identity.replica();
-      replicationId = identity.replicationId();
-    }
-    onRead(marker, null, now);
-    refusal = objection != null ? objection : refusalOf(identity, marker);
+    quarantine.onProbed(probe, state == State.PROBING, READ_ONLY.equals(refusal), now);
+    onRead(probe.marker(), null, now);
+    refusal = objection != null ? objection : refusalOf(probe.identity(), probe.marker());
     settle(now);
-  }
-
-  /** The client sees this run of the server for the first time. */
-  private void meet(NodeIdentity identity, long masterForMicros, long now) {
-    boolean unknownAge = identity.uptimeSeconds() < 0;
-    long started = now - ageNanos(identity.uptimeSeconds(), 1_000_000_000);
-    long promoted = now - ageNanos(masterForMicros, 1_000);
-    if (identity.promoted() && promoted - started > 0) {
-      hold(
-          now,
-          promoted,
-          "was promoted from a replica and has been known as a master for only "
-              + masterForMicros / 1_000_000
-              + " s");
-    } else {
-      hold(
-          now,
-          started,
-          unknownAge
-              ? "may have restarted just before this client first saw it: the server reports no"
-                  + " uptime_in_seconds in INFO"
-              : "started "
-                  + identity.uptimeSeconds()
-                  + " s before this client first saw it: it may have forgotten locks (a node that is"
-                  + " known to be new may vote at once without the restart guard)");
-    }
-  }
-
-  private static long ageNanos(long age, long unitNanos) {
-    return Math.min(Math.max(0, age), LONG_AGO_NANOS / unitNanos) * unitNanos;
-  }
-
-  private void checkMarker(Probe.@Nullable Marker marker, long now) {
-    if (marker != null && markerSince != 0 && marker.sinceMicros() != markerSince) {
-      // A server that restarts empty loses its marker too: the cause is the restart.
-      boolean restarted = hold.sinceNanos == now && hold.why.equals(RESTARTED);
-      String lost = "its marker changed: it was flushed or lost its data";
-      hold(now, now, restarted ? RESTARTED : lost);
-    }
-    if (marker == null && markerSince != 0 && state == State.PROBING) {
-      // On a lasting connection the server reports a flush. A new marker needs a write. So a server
-      // that refuses writes may have lost the marker that this client knew.
-      hold(now, now, "its marker, known before, cannot be read: it may be flushed");
-    }
-    if (guard == RestartGuard.MARKER) {
-      holdForAgeOf(marker, "its marker is too young", now);
-    } else if (marker != null && markerSince == 0 && marker.renewed()) {
-      holdForAgeOf(marker, "was flushed or lost its data before this client connected", now);
-    }
-  }
-
-  /** Extends the quarantine until the marker is old enough, unless it already lasts longer. */
-  private void holdForAgeOf(Probe.@Nullable Marker marker, String why, long now) {
-    long age = marker == null ? 0 : marker.nowMicros() - marker.sinceMicros();
-    long lost = now - ageNanos(age, 1_000);
-    if (lost - hold.lostNanos > 0) {
-      hold(lasts(hold, now) ? hold.sinceNanos : now, lost, why);
-    }
   }
 
   /**
@@ -369,35 +168,14 @@ public final class ConnectionStates {
   private void onRead(Probe.@Nullable Marker marker, @Nullable NodeRecord otherwise, long now) {
     markerUnread = marker == null;
     keep(marker == null ? otherwise : marker.record());
-    if (marker != null) {
-      markerSince = marker.sinceMicros();
-      checkWire(marker, now);
-    }
-  }
-
-  private void checkWire(Probe.Marker marker, long now) {
-    long before = wire;
-    boolean changed = marker.wire() != before || marker.wireSinceMicros() != wireSince;
-    wire = marker.wire();
-    wireSince = marker.wireSinceMicros();
-    if (!changed || (before == 0 && wireSince == 0)) {
-      return;
-    }
-    long age = before == 0 ? marker.nowMicros() - wireSince : 0;
-    switched =
-        new Hold(
-            now,
-            now - ageNanos(age, 1_000),
-            "was switched to wire version "
-                + wire
-                + ": leases that scripts of another version granted may be valid");
-    if (isUsable()) {
+    if (marker != null && quarantine.onMarkerSeen(marker, now) && isUsable()) {
       connection++;
     }
   }
 
   /** The version that the server has; the first one before it was seen, null if unknown. */
   @Nullable Wire wire() {
+    long wire = quarantine.wire();
     return wire == 0 ? wires.all().get(0) : wires.of(wire);
   }
 
@@ -419,6 +197,7 @@ public final class ConnectionStates {
         connection++;
       }
       record = stored;
+      quarantine.onRecord(stored);
     }
   }
 
@@ -493,10 +272,7 @@ public final class ConnectionStates {
     if (guard == RestartGuard.OFF && !keepsRecords) {
       return;
     }
-    if (uncheckedFlushes++ == 0) {
-      holdBeforeFlush = hold;
-    }
-    hold = new Hold(now, now, why);
+    quarantine.onFlush(why, now);
     settle(now);
   }
 
@@ -508,21 +284,17 @@ public final class ConnectionStates {
    * @param error why it could not be read; null if it was
    */
   public void onMarker(Probe.@Nullable Marker marker, @Nullable String error, long now) {
-    if (uncheckedFlushes == 0) {
+    if (!quarantine.isUnchecked()) {
       return;
     }
-    boolean same = marker != null && markerSince != 0 && marker.sinceMicros() == markerSince;
-    if (!same && guard != RestartGuard.OFF) {
-      holdBeforeFlush = new Hold(hold.sinceNanos, hold.lostNanos, FLUSHED);
-    }
+    quarantine.onMarkerRead(marker);
     onRead(marker, NodeRecord.NONE, now);
     if (marker != null && wires.of(marker.wire()) == null) {
       refusal = wireRefusal(marker);
-    } else if (error != null && keepsRecords && !lasts(holdBeforeFlush, now)) {
+    } else if (error != null && keepsRecords && !quarantine.lastsWithoutFlush(now)) {
       refusal = "its marker cannot be read: " + error; // Until the next probe.
     }
-    if (--uncheckedFlushes == 0) {
-      hold = holdBeforeFlush;
+    if (!quarantine.isUnchecked()) {
       settle(now);
     }
   }
@@ -544,25 +316,10 @@ public final class ConnectionStates {
     }
   }
 
-  private void hold(long since, long lost, String why) {
-    hold = new Hold(since, lost, why);
-    holdBeforeFlush = hold;
-  }
-
-  private void holdNot(long now) {
-    hold(now, now - LONG_AGO_NANOS, "");
-  }
-
   private void settle(long now) {
-    Hold other = switched;
-    if (other != null && !lasts(other, now)) {
-      switched = null;
-    }
-    boolean held = refusal != null || uncheckedFlushes > 0 || lasts(last(), now);
+    boolean held = quarantine.onTick(now) || refusal != null;
     if (held && state != State.QUARANTINED) {
-      if (!lasts(hold, now)) {
-        hold = new Hold(now, hold.lostNanos, hold.why);
-      }
+      quarantine.begin(now);
       enter(State.QUARANTINED, "", now);
     } else if (!held && state != State.VOTING) {
       enter(State.VOTING, "", now);

@@ -8,7 +8,6 @@ import dev.redlock.lettuce.internal.scripts.Wire;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.BooleanListOutput;
 import io.lettuce.core.output.StatusOutput;
-import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
@@ -124,9 +123,8 @@ final class LoadedScripts {
       CompletionStage<Boolean> one =
           session
               .dispatch(
-                  new AsyncCommand<>(
-                      new Command<>(
-                          CommandType.SCRIPT, new StatusOutput<>(ByteArrayCodec.INSTANCE), args)))
+                  new Command<>(
+                      CommandType.SCRIPT, new StatusOutput<>(ByteArrayCodec.INSTANCE), args))
               .handle((sha, failure) -> failure == null);
       all = all.thenCombine(one, Boolean::logicalAnd);
     }

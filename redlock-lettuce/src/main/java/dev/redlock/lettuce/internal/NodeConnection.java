@@ -17,7 +17,6 @@ import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyHandler;
-import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
@@ -179,7 +178,7 @@ public final class NodeConnection {
       return null;
     }
     try {
-      return session.dispatch(new AsyncCommand<>(command));
+      return session.dispatch(command);
     } catch (RuntimeException e) {
       return null; // The connection ended at this moment.
     }

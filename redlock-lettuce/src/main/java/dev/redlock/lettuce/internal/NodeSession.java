@@ -242,9 +242,7 @@ final class NodeSession {
   private void exempt() {
     CommandArgs<byte[], byte[]> no =
         new CommandArgs<>(ByteArrayCodec.INSTANCE).add("CACHING").add("NO");
-    dispatch(
-            new AsyncCommand<>(
-                new Command<>(CommandType.CLIENT, new StatusOutput<>(ByteArrayCodec.INSTANCE), no)))
+    dispatch(new Command<>(CommandType.CLIENT, new StatusOutput<>(ByteArrayCodec.INSTANCE), no))
         .whenComplete((done, failure) -> mayExempt &= failure == null);
   }
 
@@ -275,26 +273,25 @@ final class NodeSession {
    * Sends a command beside the requests: for a probe, a script, or a ping. Only the event loop
    * writes: Netty would leave objects in the thread locals of another thread.
    */
-  <T> CompletionStage<T> dispatch(AsyncCommand<byte[], byte[], T> command) {
+  <T> CompletionStage<T> dispatch(Command<byte[], byte[], T> command) {
+    AsyncCommand<byte[], byte[], T> sent = new AsyncCommand<>(command);
     EventLoop loop = channel.channel().eventLoop();
     if (loop.inEventLoop()) {
-      connection.dispatch(command);
+      connection.dispatch(sent);
     } else {
       try {
-        loop.execute(() -> connection.dispatch(command));
+        loop.execute(() -> connection.dispatch(sent));
       } catch (RejectedExecutionException e) { // The event loop is shut down.
-        command.completeExceptionally(e);
+        sent.completeExceptionally(e);
       }
     }
-    return command;
+    return sent;
   }
 
   /** Sends a ping. Any reply shows that the server is alive, an error too. */
   void ping() {
     unanswered.incrementAndGet();
-    dispatch(
-            new AsyncCommand<>(
-                new Command<>(CommandType.PING, new StatusOutput<>(ByteArrayCodec.INSTANCE))))
+    dispatch(new Command<>(CommandType.PING, new StatusOutput<>(ByteArrayCodec.INSTANCE)))
         .whenComplete((pong, failure) -> onAnswered());
   }
 

@@ -19,7 +19,6 @@ import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.output.ValueListOutput;
 import io.lettuce.core.output.ValueOutput;
-import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
@@ -398,9 +397,7 @@ final class Prober {
       CommandOutput<byte[], byte[], T> output,
       CommandArgs<byte[], byte[]> args) {
     try {
-      return session
-          .dispatch(new AsyncCommand<>(new Command<>(type, output, args)))
-          .handle(Reply::new);
+      return session.dispatch(new Command<>(type, output, args)).handle(Reply::new);
     } catch (RuntimeException e) {
       return CompletableFuture.completedStage(new Reply<>(null, e));
     }

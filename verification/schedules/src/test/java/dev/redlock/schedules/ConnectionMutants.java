@@ -49,25 +49,25 @@ final class ConnectionMutants {
     mutant(
         "a server that lost its keys votes at once",
         layer(
-            "ConnectionStates",
-            "boolean held = refusal != null || uncheckedFlushes > 0 || lasts(last(), now);",
-            "boolean held = refusal != null || uncheckedFlushes > 0;"));
+            "Quarantine",
+            "return uncheckedFlushes > 0 || lasts(last(), now);",
+            "return uncheckedFlushes > 0;"));
     mutant(
         "neither another run of the server nor another marker is noticed",
         layer(
-            "ConnectionStates",
-            "    if (marker != null && markerSince != 0 && marker.sinceMicros() != markerSince) {",
-            "    if (marker == null && markerSince < 0) {"),
+            "Quarantine",
+            "    if (seen != null && known != 0 && seen.sinceMicros() != known) {",
+            "    if (seen == null && known < 0) {"),
         layer(
-            "ConnectionStates",
-            "} else if (!runId.equals(identity.runId())) {",
-            "} else if (identity.runId().isEmpty()) {"));
+            "Quarantine",
+            "} else if (!seen.runId().equals(before.runId())) {",
+            "} else if (seen.runId().isEmpty()) {"));
     mutant(
         "a flush is not noticed",
         layer(
-            "ConnectionStates",
-            "    if (--uncheckedFlushes == 0) {\n      hold = holdBeforeFlush;",
-            "    if (--uncheckedFlushes == 0) {\n      hold = new Hold(now, now, \"\");"));
+            "Quarantine",
+            "    if (!same && guard != RestartGuard.OFF) {",
+            "    if (same && guard == RestartGuard.OFF) {"));
     mutant(
         "requests are sent before the probe is through",
         layer(

@@ -38,6 +38,7 @@ public record MutantTrial(long seeds, boolean thorough) implements Trial {
           "dev.redlock.testkit.model.",
           "dev.redlock.lettuce.internal.ConnectionStates",
           "dev.redlock.lettuce.internal.Probe",
+          "dev.redlock.lettuce.internal.Quarantine",
           "dev.redlock.simulation.");
 
   /** All catalogues of the simulator. */

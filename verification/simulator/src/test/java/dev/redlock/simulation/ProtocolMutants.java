@@ -208,7 +208,7 @@ final class ProtocolMutants {
         "a node that lost its keys votes at once (no quarantine)",
         new Edit(
             "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
-            "boolean held = refusal != null || uncheckedFlushes > 0 || lasts(last(), now);",
+            "boolean held = quarantine.onTick(now) || refusal != null;",
             "boolean held = refusal != null;"));
     mutant(
         "M18",
