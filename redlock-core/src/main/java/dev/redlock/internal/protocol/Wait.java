@@ -71,6 +71,10 @@ final class Wait {
 
   /** The next wait, without this one's setbacks. What was learned of the lock outlives a wait. */
   Wait next() {
+    boolean unasked = waiter == null && lastVotes == null && state instanceof Ready;
+    if (unasked && state.whom() == Whom.ALL_UNLESS_OTHERS_WANT) {
+      return this; // Each event of a lock without a waiter comes here.
+    }
     Wait next = new Wait(nodes, home, random);
     next.learned = learned;
     next.early = early;
@@ -249,10 +253,8 @@ final class Wait {
           state = new Ready(whom);
         }
       }
-      default -> {
-        // No other client has won: asks all nodes again, after growing pauses.
-        pause(now, waiter().config.nodeTimeoutNanos() / 2, true, Whom.ALL);
-      }
+      // No other client has won: asks all nodes again, after growing pauses.
+      default -> pause(now, waiter().config.nodeTimeoutNanos() / 2, true, Whom.ALL);
     }
   }
 
@@ -279,8 +281,7 @@ final class Wait {
    */
   void notQueued(QueueRequest request, long now) {
     nodes.blame(1L << request.node, true);
-    Whom whom = setbacks.queueFailed() ? Whom.ALL : Whom.HOME;
-    pause(now, home.roundTripNanos(), true, whom);
+    pause(now, home.roundTripNanos(), true, setbacks.queueFailed() ? Whom.ALL : Whom.HOME);
     setbacks = setbacks.failedToQueue();
   }
 
@@ -299,8 +300,7 @@ final class Wait {
     long free = place.freeNanos(reply, learned.quorumFreeNanos(), home, now);
     sleepUntilCalled(free, !held || place.ahead() <= 1, now);
     if (suspectsLeftoverAt(request.node)) {
-      // In place of that sleep: if the key outlives what is under way, all are asked. Once for
-      // these votes.
+      // Once for these votes: if the key outlives what is under way, all are asked.
       lastVotes = null;
       sleep(now + fewRoundTrips(), WakeUp.PAUSE, true, Whom.ALL);
       return false;

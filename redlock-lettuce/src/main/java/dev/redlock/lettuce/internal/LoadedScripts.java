@@ -94,9 +94,8 @@ final class LoadedScripts {
     Script.LOADED.forEach(script -> args.add(asked.sha(script)));
     return session
         .dispatch(
-            new AsyncCommand<>(
-                new Command<>(
-                    CommandType.SCRIPT, new BooleanListOutput<>(ByteArrayCodec.INSTANCE), args)))
+            new Command<>(
+                CommandType.SCRIPT, new BooleanListOutput<>(ByteArrayCodec.INSTANCE), args))
         .handle((known, failure) -> failure == null && !known.isEmpty() && !known.contains(false))
         .thenCompose(
             all -> {

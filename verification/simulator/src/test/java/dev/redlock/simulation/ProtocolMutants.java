@@ -618,8 +618,10 @@ final class ProtocolMutants {
         "a node that cannot queue is asked again at once",
         protocol(
             "Wait",
-            "    pause(now, home.roundTripNanos(), true, whom);",
-            "    setbacks = new Setbacks(setbacks.turnsInVain(), 1, false, false);\n"
+            "    pause(now, home.roundTripNanos(), true, setbacks.queueFailed() ? Whom.ALL :"
+                + " Whom.HOME);",
+            "    Whom whom = setbacks.queueFailed() ? Whom.ALL : Whom.HOME;\n"
+                + "    setbacks = new Setbacks(setbacks.turnsInVain(), 1, false, false);\n"
                 + "    sleep(now + (long) (0.5 + random.next()), WakeUp.PAUSE, true, whom);"));
     mutant(
         "I",
@@ -664,9 +666,9 @@ final class ProtocolMutants {
         protocol(
             "Wait",
             "pause(now, waiter().config.nodeTimeoutNanos() / 2, true, Whom.ALL);",
-            "setbacks = new Setbacks(setbacks.turnsInVain(), 10_000, false, false);\n"
+            "{\n        setbacks = new Setbacks(setbacks.turnsInVain(), 10_000, false, false);\n"
                 + "        sleep(now + (long) (10_000 * (0.5 + random.next())), WakeUp.PAUSE, true,"
-                + " Whom.ALL);"));
+                + " Whom.ALL);\n      }"));
     mutant(
         "I",
         "majority first: the others are never asked",
