@@ -2,8 +2,8 @@ package dev.redlock;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.spi.Printable;
 import java.io.Serializable;
 import java.time.Duration;
 import java.util.List;

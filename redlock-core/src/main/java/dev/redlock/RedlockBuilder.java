@@ -3,7 +3,7 @@ package dev.redlock;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.internal.Assembly;
-import dev.redlock.spi.HolderMark;
+import dev.redlock.internal.text.HolderMark;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.RestartGuard;

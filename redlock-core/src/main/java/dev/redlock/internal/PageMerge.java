@@ -3,8 +3,8 @@ package dev.redlock.internal;
 import com.google.common.collect.LinkedHashMultiset;
 import com.google.common.collect.Multiset;
 import com.google.common.collect.Multisets;
+import dev.redlock.internal.text.HolderMark;
 import dev.redlock.operations.ListedLock;
-import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockReader.StoredLock;
 import java.time.Duration;
@@ -63,7 +63,7 @@ final class PageMerge {
         if (seen.waiting() > 0) {
           waiting.put(nodes.name(of.getKey()), seen.waiting());
         }
-        if (seen.holder().hash().equals(holder.hash())) {
+        if (HolderMark.of(seen.mark()).hash().equals(holder.hash())) {
           remaining.add(seen.remainingMillis());
         }
       }
@@ -85,7 +85,7 @@ final class PageMerge {
   /** The holder that most nodes store. */
   private static HolderMark holderOf(Map<Integer, StoredLock> byNode) {
     Multiset<HolderMark> votes = LinkedHashMultiset.create();
-    byNode.values().forEach(lock -> votes.add(lock.holder()));
+    byNode.values().forEach(lock -> votes.add(HolderMark.of(lock.mark())));
     return Multisets.copyHighestCountFirst(votes).iterator().next();
   }
 

@@ -2,6 +2,7 @@ package dev.redlock.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.internal.text.HolderMark;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     −1 if the node stores no lease, see {@link LockRequest.Enqueue}. Enqueue, {@link
  *     ReplyCode#QUEUED}: after this time this process is to ask again; 0 if others do
  * @param mark {@link ReplyCode#HELD}: a short hash of the holder's lease id, and its label; see
- *     {@link HolderMark}
+ *     {@link #isMark}
  * @param othersQueued {@link ReplyCode#GRANTED} and {@link ReplyCode#RELEASED}: how many other
  *     processes want the lock, as far as the node knows: the processes in its queue, or 1 if the
  *     node refused a client since the last grant. Enqueue, and {@link ReplyCode#QUEUED}: how many
@@ -36,6 +37,14 @@ public record NodeReply(
 
   public NodeReply {
     requireNonNull(code, "code");
+  }
+
+  /**
+   * Whether a reply may contain this mark: {@code <hash>}, 40 hexadecimal digits at most, or {@code
+   * <hash>~<label>}, where the label is escaped and bounded as in the lock key.
+   */
+  public static boolean isMark(String mark) {
+    return HolderMark.isMark(mark);
   }
 
   /** A reply without a holder. */

@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.internal.text.Printable;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.lettuce.internal.scripts.Wire;
@@ -10,7 +11,6 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.Printable;
 import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.Time;
 import java.io.IOException;

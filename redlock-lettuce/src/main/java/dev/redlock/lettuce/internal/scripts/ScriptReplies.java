@@ -1,6 +1,5 @@
 package dev.redlock.lettuce.internal.scripts;
 
-import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -111,7 +110,7 @@ public final class ScriptReplies {
         || remainingMillis < (held ? -1 : 0)
         || (remainingMillis > 0 && !held && !queued)
         || held == (mark == null)
-        || (mark != null && !HolderMark.isMark(mark))) {
+        || (mark != null && !NodeReply.isMark(mark))) {
       return unexpected(
           connection,
           node + " replied " + known + " with values that no script of this client returns");
