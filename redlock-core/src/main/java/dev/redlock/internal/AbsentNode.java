@@ -6,7 +6,7 @@ import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyHandler;
+import java.util.function.Consumer;
 
 /** A member to which this client cannot connect, because it was given nodes and no URIs. */
 final class AbsentNode implements LockNode {
@@ -36,9 +36,9 @@ final class AbsentNode implements LockNode {
   }
 
   @Override
-  public void send(LockRequest request, ReplyHandler handler) {
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     NodeError error = new NodeError(NodeError.Kind.DISCONNECTED, CAUSE, true);
-    handler.onReply(NodeReply.failed(STATUS.connection(), error));
+    handler.accept(NodeReply.failed(STATUS.connection(), error));
   }
 
   @Override

@@ -12,11 +12,11 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.Time;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -244,7 +244,7 @@ class LockActor {
       } catch (Throwable e) { // A node must not throw; nodes are foreign code too.
         context.failures.report("sending to node " + context.nodes.name(index), e);
         long connection = context.nodes.status(index).connection();
-        reply.onReply(NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, e.toString()));
+        reply.accept(NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, e.toString()));
       }
     }
   }
@@ -375,7 +375,7 @@ class LockActor {
   }
 
   /** One node's reply on its way to the queue: handler and event in one object. */
-  static final class Reply implements ReplyHandler, Event {
+  static final class Reply implements Consumer<NodeReply>, Event {
     final LockActor actor;
     final Exchange exchange;
     final LockRequest request;
@@ -390,7 +390,7 @@ class LockActor {
     }
 
     @Override
-    public void onReply(NodeReply arrived) {
+    public void accept(NodeReply arrived) {
       Failpoint.BEFORE_VOTE.reached();
       reply = arrived;
       actor.post(this);

@@ -3,6 +3,7 @@ package dev.redlock.spi;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 /**
  * One independent Redis master, or one Redis Cluster that acts as a single node, which votes on
@@ -70,10 +71,10 @@ public interface LockNode extends AutoCloseable {
    * requests have no reply yet. A quarantined node receives requests like any other: the protocol
    * decides which votes count.
    *
-   * @param handler called once, possibly before this method returns and on an I/O thread: it must
-   *     not block
+   * @param handler receives the one reply, possibly before this method returns and on an I/O
+   *     thread: it must not block
    */
-  void send(LockRequest request, ReplyHandler handler);
+  void send(LockRequest request, Consumer<NodeReply> handler);
 
   /**
    * Makes a reader of the locks that this node stores, for {@link

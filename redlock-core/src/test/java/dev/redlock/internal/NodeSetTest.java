@@ -7,10 +7,11 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyHandler;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.slf4j.helpers.NOPLogger;
 
@@ -55,7 +56,7 @@ class NodeSetTest {
     }
 
     @Override
-    public void send(LockRequest request, ReplyHandler handler) {}
+    public void send(LockRequest request, Consumer<NodeReply> handler) {}
 
     @Override
     public void close() {}

@@ -11,7 +11,6 @@ import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyHandler;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Objects;
@@ -23,6 +22,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -183,23 +183,23 @@ final class MemoryConnection {
   }
 
   /** Sends a request. If the node is down, the error reply comes at once, as with Lettuce. */
-  void send(LockRequest request, ReplyHandler handler) {
+  void send(LockRequest request, Consumer<NodeReply> handler) {
     NodeReply refusal =
         enqueue(
             new Work() {
               @Override
               public void execute() {
                 NodeReply reply = server.execute(request, session, status.connection());
-                outbox(() -> handler.onReply(reply));
+                outbox(() -> handler.accept(reply));
               }
 
               @Override
               public void fail(NodeReply why) {
-                outbox(() -> handler.onReply(why));
+                outbox(() -> handler.accept(why));
               }
             });
     if (refusal != null) {
-      handler.onReply(refusal);
+      handler.accept(refusal);
     }
   }
 

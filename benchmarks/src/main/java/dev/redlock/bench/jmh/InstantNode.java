@@ -6,7 +6,7 @@ import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.ReplyHandler;
+import java.util.function.Consumer;
 
 /** A node that grants within the call of send, so that only the cost of the library remains. */
 final class InstantNode implements LockNode {
@@ -33,8 +33,8 @@ final class InstantNode implements LockNode {
   }
 
   @Override
-  public void send(LockRequest request, ReplyHandler handler) {
-    handler.onReply(answer(request));
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
+    handler.accept(answer(request));
   }
 
   static NodeReply answer(LockRequest request) {

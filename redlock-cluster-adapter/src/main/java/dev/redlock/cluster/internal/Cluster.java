@@ -13,11 +13,11 @@ import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
-import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.RestartGuard;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -125,7 +125,7 @@ public final class Cluster {
   }
 
   /** Sends the request to the master of its names, or replies with the reason why it cannot. */
-  public void send(LockRequest asked, ReplyHandler handler) {
+  public void send(LockRequest asked, Consumer<NodeReply> handler) {
     Running r = running;
     if (r == null) {
       NodeStatus now = idle;

@@ -10,10 +10,11 @@ import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyHandler;
 import io.lettuce.core.protocol.Command;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The probed connection to one master of the cluster. */
@@ -117,7 +118,7 @@ final class MasterLink implements LockNode {
     return until == 0 ? 0 : Math.max(0, until - nowNanos);
   }
 
-  void send(EncodedRequest request, boolean asking, ReplyHandler handler) {
+  void send(EncodedRequest request, boolean asking, Consumer<NodeReply> handler) {
     connection.send(request, asking, handler);
   }
 
@@ -132,7 +133,7 @@ final class MasterLink implements LockNode {
   }
 
   @Override
-  public void send(LockRequest request, ReplyHandler handler) {
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     connection.send(request, handler);
   }
 

@@ -5,9 +5,9 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.ReplyHandler;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,7 +27,7 @@ final class RoutedRequest implements Route.Destination {
   private final long patienceNanos;
   private final LockRequest request;
   private final ClusterWire wire;
-  private final ReplyHandler handler;
+  private final Consumer<NodeReply> handler;
   private final long deadlineNanos;
 
   /** Set by the first reply. A confirmation of the replicas may arrive after a failure. */
@@ -39,7 +39,7 @@ final class RoutedRequest implements Route.Destination {
       long patienceNanos,
       LockRequest request,
       ClusterWire wire,
-      ReplyHandler handler) {
+      Consumer<NodeReply> handler) {
     this.masters = masters;
     this.answers = answers;
     this.patienceNanos = patienceNanos;
@@ -136,9 +136,9 @@ final class RoutedRequest implements Route.Destination {
     }
   }
 
-  static void deliver(NodeReply reply, ReplyHandler handler) {
+  static void deliver(NodeReply reply, Consumer<NodeReply> handler) {
     try {
-      handler.onReply(reply);
+      handler.accept(reply);
     } catch (RuntimeException | Error e) {
       log.error("a reply handler failed with an exception", e);
     }

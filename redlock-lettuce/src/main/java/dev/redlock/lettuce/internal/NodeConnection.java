@@ -16,12 +16,12 @@ import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyHandler;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -124,7 +124,7 @@ public final class NodeConnection {
   }
 
   /** Sends the request, or fails it at once if it cannot be sent. */
-  public void send(LockRequest request, ReplyHandler handler) {
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     ConnectionLoop started = loop;
     NodeSession session = started == null ? null : started.session();
     if (started == null || session == null) {
@@ -160,7 +160,7 @@ public final class NodeConnection {
    *
    * @param asking whether to send {@code ASKING} first: the server is about to receive the slot
    */
-  public void send(EncodedRequest request, boolean asking, ReplyHandler handler) {
+  public void send(EncodedRequest request, boolean asking, Consumer<NodeReply> handler) {
     NodeSession session = session();
     if (session == null) {
       reply(notSent(), handler);
@@ -239,9 +239,9 @@ public final class NodeConnection {
     return NodeReply.failed(status().connection(), new NodeError(why.kind(), why.message(), true));
   }
 
-  private void reply(NodeReply reply, ReplyHandler handler) {
+  private void reply(NodeReply reply, Consumer<NodeReply> handler) {
     try {
-      handler.onReply(reply);
+      handler.accept(reply);
     } catch (RuntimeException | Error e) {
       log.error("node {}: a reply handler failed with an exception", name(), e);
     }

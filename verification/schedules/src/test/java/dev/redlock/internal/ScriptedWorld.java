@@ -12,7 +12,6 @@ import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
 import java.time.Duration;
@@ -20,6 +19,7 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Queue;
+import java.util.function.Consumer;
 
 /** Nodes, a clock and a client for a scenario. Everything in it is under the schedule's control. */
 final class ScriptedWorld {
@@ -93,15 +93,15 @@ final class ScriptedWorld {
     }
 
     @Override
-    public void send(LockRequest request, ReplyHandler handler) {
+    public void send(LockRequest request, Consumer<NodeReply> handler) {
       requests++;
       NodeReply reply =
           closed ? NodeReply.failed(1, NodeError.Kind.CLOSED, "closed") : execute(request);
       if (atOnce) {
-        handler.onReply(reply);
+        handler.accept(reply);
         return;
       }
-      replies.add(() -> handler.onReply(reply));
+      replies.add(() -> handler.accept(reply));
       if (!delivering) {
         delivering = true;
         var unused = Schedule.spawn("io-" + name, this::deliver);

@@ -11,12 +11,12 @@ import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyHandler;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 /** A node of a client as it ships, over a simulated link. */
 final class ShellNode implements LockNode {
@@ -63,7 +63,7 @@ final class ShellNode implements LockNode {
   }
 
   @Override
-  public void send(LockRequest request, ReplyHandler handler) {
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     if (!client.alive) {
       return;
     }
@@ -73,7 +73,7 @@ final class ShellNode implements LockNode {
     }
     if (isReplaced()) {
       NodeError error = new NodeError(NodeError.Kind.CLOSED, "closed", true);
-      client.soon(() -> handler.onReply(NodeReply.failed(CLOSED.connection(), error)));
+      client.soon(() -> handler.accept(NodeReply.failed(CLOSED.connection(), error)));
       return;
     }
     World world = client.world;
@@ -87,7 +87,7 @@ final class ShellNode implements LockNode {
     try {
       link.send(
           lock,
-          (exchange, node, asked, reply) -> handler.onReply(reply),
+          (exchange, node, asked, reply) -> handler.accept(reply),
           SimulatedClient.exchange(handler),
           request);
     } catch (Violation e) {

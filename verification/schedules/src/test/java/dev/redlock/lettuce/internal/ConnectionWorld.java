@@ -10,7 +10,6 @@ import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.RestartGuard;
 import io.lettuce.core.event.Event;
 import io.lettuce.core.event.EventBus;
@@ -35,6 +34,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import reactor.core.publisher.Flux;
 
 /**
@@ -527,7 +527,7 @@ public final class ConnectionWorld {
 
   // The events of the client.
 
-  private final class Handler implements ReplyHandler {
+  private final class Handler implements Consumer<NodeReply> {
     private final Call call;
 
     Handler(Call call) {
@@ -535,7 +535,7 @@ public final class ConnectionWorld {
     }
 
     @Override
-    public void onReply(NodeReply reply) {
+    public void accept(NodeReply reply) {
       call.replies++;
       trace("reply " + call.number + " " + reply);
       NodeError error = reply.error();
@@ -771,7 +771,7 @@ public final class ConnectionWorld {
     }
 
     @Override
-    public void send(LockRequest request, ReplyHandler handler) {
+    public void send(LockRequest request, Consumer<NodeReply> handler) {
       connection.send(request, handler);
     }
 
