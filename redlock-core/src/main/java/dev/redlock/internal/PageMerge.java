@@ -4,7 +4,7 @@ import com.google.common.collect.LinkedHashMultiset;
 import com.google.common.collect.Multiset;
 import com.google.common.collect.Multisets;
 import dev.redlock.internal.text.HolderMark;
-import dev.redlock.operations.ListedLock;
+import dev.redlock.operations.LockListing;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockReader.StoredLock;
 import java.time.Duration;
@@ -45,8 +45,9 @@ final class PageMerge {
    * @param scanned nodes whose locks were listed before
    * @param readable how many nodes can be read; the others may store any of the locks
    */
-  synchronized List<ListedLock> locks(List<StoredLock> found, List<Integer> scanned, int readable) {
-    List<ListedLock> locks = new ArrayList<>();
+  synchronized List<LockListing.Entry> locks(
+      List<StoredLock> found, List<Integer> scanned, int readable) {
+    List<LockListing.Entry> locks = new ArrayList<>();
     int unknown = count - readable;
     for (StoredLock lock : found) {
       Map<Integer, StoredLock> byNode = stored.get(lock.lockKey());
@@ -69,7 +70,7 @@ final class PageMerge {
       }
       if (remaining.size() + unknown >= quorum) {
         locks.add(
-            new ListedLock(
+            new LockListing.Entry(
                 LockKeys.nameOf(keyPrefix, lock.lockKey()).orElseThrow(),
                 holder.hash(),
                 holder.label(),

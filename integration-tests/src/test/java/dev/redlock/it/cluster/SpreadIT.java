@@ -16,8 +16,8 @@ import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.it.CapturedLog;
 import dev.redlock.it.Clients;
 import dev.redlock.it.TestTime;
-import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.LockInspection;
+import dev.redlock.operations.LockListing;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeContext;
@@ -142,9 +142,9 @@ class SpreadIT {
         ClusterClients.eventually(
             cluster, WAIT, () -> isStored(0, name) && isStored(1, name) && isStored(2, name));
       }
-      List<ListedLock> listed = ClusterListingIT.all(operator, "listed*");
+      List<LockListing.Entry> listed = ClusterListingIT.all(operator, "listed*");
       assertThat(listed)
-          .extracting(ListedLock::name)
+          .extracting(LockListing.Entry::name)
           .containsExactlyInAnyOrderElementsOf(tokens.keySet());
       assertThat(listed)
           .allSatisfy(
