@@ -18,7 +18,6 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -265,7 +264,7 @@ final class NodeSet implements Nodes {
   }
 
   /** Changes the record of the node. */
-  CompletionStage<NodeRecord> change(int node, RecordChange change) {
+  CompletionStage<NodeRecord> change(int node, NodeRecord.Change change) {
     return ask(
         node,
         "change",

@@ -50,7 +50,7 @@ public interface LockNode extends AutoCloseable {
    * @return the record that the server has then, whether or not the change was made; exceptionally
    *     if the server did not reply, or there is no connection
    */
-  default CompletionStage<NodeRecord> change(RecordChange change) {
+  default CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     return CompletableFuture.failedStage(
         new UnsupportedOperationException("node " + name() + " keeps no record"));
   }

@@ -8,7 +8,6 @@ import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -89,7 +88,7 @@ public final class InMemoryLockNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<NodeRecord> change(RecordChange change) {
+  public CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     return connection.change(change);
   }
 

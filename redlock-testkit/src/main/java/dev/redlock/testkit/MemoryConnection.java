@@ -10,7 +10,6 @@ import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Objects;
@@ -207,7 +206,7 @@ final class MemoryConnection {
    * Changes the record of the server, in order with the requests. Completes at once if the server
    * executes it at once: a client can lock as soon as it is built.
    */
-  CompletionStage<NodeRecord> change(RecordChange change) {
+  CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     CompletableFuture<NodeRecord> result = new CompletableFuture<>();
     AtomicReference<@Nullable NodeRecord> stored = new AtomicReference<>();
     NodeReply refusal =
@@ -234,7 +233,7 @@ final class MemoryConnection {
     return result;
   }
 
-  private NodeRecord changed(RecordChange change) {
+  private NodeRecord changed(NodeRecord.Change change) {
     NodeRecord stored = server.change(change, this);
     NodeContext c = context;
     ConnectionStates s = states;

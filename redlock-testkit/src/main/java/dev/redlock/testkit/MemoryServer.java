@@ -8,7 +8,6 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.Time;
 import dev.redlock.testkit.model.NodeModel;
@@ -157,7 +156,7 @@ final class MemoryServer {
   }
 
   /** Changes the record; the other clients that are connected get an invalidation of the marker. */
-  NodeRecord change(RecordChange change, MemoryConnection by) {
+  NodeRecord change(NodeRecord.Change change, MemoryConnection by) {
     NodeRecord stored = markerMicros == 0 ? record : NodeRecord.after(record, change, clock());
     if (!stored.equals(record)) {
       record = stored;

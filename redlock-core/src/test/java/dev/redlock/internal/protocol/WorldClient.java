@@ -6,7 +6,6 @@ import dev.redlock.internal.protocol.Membership.Tell;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyCode;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -272,7 +271,7 @@ final class WorldClient implements Nodes {
       if (status.usable()
           && NodeRecord.NONE.equals(status.record())
           && own.members().contains(name)) {
-        tell(new Tell(i, new RecordChange(RecordChange.Kind.TELL, own.by(0).of(name))));
+        tell(new Tell(i, new NodeRecord.Change(NodeRecord.Change.Kind.TELL, own.by(0).of(name))));
       }
     }
   }

@@ -1,7 +1,6 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.NodeRecord;
-import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyCode;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,7 +60,7 @@ final class WorldNode {
     listeners.remove(link);
   }
 
-  NodeRecord change(RecordChange change) {
+  NodeRecord change(NodeRecord.Change change) {
     NodeRecord before = record;
     NodeRecord after = world.after(before, change);
     if (!after.equals(before)) {

@@ -11,7 +11,6 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.Time;
 import java.io.IOException;
 import java.time.Duration;
@@ -360,7 +359,7 @@ final class ConnectionLoop {
    * @return the record that the server has then; exceptionally if the session has ended, or the
    *     server did not reply with a record
    */
-  CompletionStage<NodeRecord> change(RecordChange change) {
+  CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     NodeSession session = open;
     if (session == null) {
       return CompletableFuture.failedStage(new IOException(whyNot.toString()));

@@ -15,7 +15,6 @@ import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
-import dev.redlock.spi.RecordChange;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import java.io.IOException;
@@ -186,7 +185,7 @@ public final class NodeConnection {
   }
 
   /** Changes the record of the server; {@link LockNode#change} says how. */
-  public CompletionStage<NodeRecord> change(RecordChange change) {
+  public CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     ConnectionLoop started = loop;
     return started == null
         ? CompletableFuture.failedStage(new IOException(NOT_STARTED))

@@ -13,7 +13,6 @@ import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
@@ -25,7 +24,8 @@ import org.junit.jupiter.api.Test;
 /** The record of the node set that an in-memory node keeps. */
 class MemoryRecordTest {
   private static final NodeRecord FIRST = NodeRecord.first(List.of("a", "b", "c"), 30_000).of("a");
-  private static final RecordChange TELL = new RecordChange(RecordChange.Kind.TELL, FIRST);
+  private static final NodeRecord.Change TELL =
+      new NodeRecord.Change(NodeRecord.Change.Kind.TELL, FIRST);
 
   private final VirtualTime time = new VirtualTime();
   private final List<NodeStatus> statuses = new ArrayList<>();
@@ -39,7 +39,7 @@ class MemoryRecordTest {
     time.pass(Duration.ofMillis(100));
   }
 
-  private NodeRecord change(LockNode node, RecordChange change) {
+  private NodeRecord change(LockNode node, NodeRecord.Change change) {
     CompletableFuture<NodeRecord> stage = node.change(change).toCompletableFuture();
     time.pass(Duration.ofMillis(1));
     return stage.join();

@@ -10,7 +10,6 @@ import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -96,7 +95,7 @@ final class ShellNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<NodeRecord> change(RecordChange change) {
+  public CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     CompletableFuture<NodeRecord> result = new CompletableFuture<>();
     if (isReplaced()) {
       result.completeExceptionally(new IllegalStateException(name() + " is closed"));

@@ -7,7 +7,6 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.model.NodeModel;
@@ -187,7 +186,7 @@ final class SimNode {
    *
    * @param by the connection that gets the reply; null if there is none
    */
-  NodeRecord change(RecordChange change, SimLink.Connection by) {
+  NodeRecord change(NodeRecord.Change change, SimLink.Connection by) {
     long clock = clock();
     NodeRecord stored = markerMicros == 0 ? record : NodeRecord.after(record, change, clock);
     if (!stored.equals(record)) {
