@@ -65,6 +65,10 @@ public sealed interface LockRequest {
    * previous lease id, and if it accepts the token. The node grants a repeat of a granted request
    * again and leaves the remaining life of the keys unchanged.
    *
+   * <p>A node accepts a token above its fence in the window {@code now − slack ≤ token ≤ now +
+   * ahead} by its own clock. The window is constant here and in the scripts, not an option: two
+   * clients with different windows would break each other's order.
+   *
    * @param token the proposed fencing token: microseconds of node time, below 2^53
    * @param ttlMillis the lease time
    * @param previousLeaseId hand-off: the id of the predecessor, whose {@code ended} the node
@@ -84,6 +88,12 @@ public sealed interface LockRequest {
       long previousToken,
       @Nullable QueueEntry queueEntry)
       implements LockRequest {
+    /** How far behind the node's clock a token may lie, in microseconds. */
+    public static final long SLACK_MICROS = 2_000_000;
+
+    /** How far ahead of the node's clock a token may lie, in microseconds. */
+    public static final long AHEAD_MICROS = 2_000_000;
+
     public Acquire {
       requireNonNull(keys, "keys");
       requireNonNull(leaseId, "leaseId");

@@ -7,7 +7,6 @@ import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.TokenWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -123,6 +122,6 @@ class HeldLeaseTest {
     for (; handsOff(l, START); leases++) {
       l = new HeldLease(l, START);
     }
-    assertThat(leases).isEqualTo((int) TokenWindow.PER_GRANT);
+    assertThat(leases).isEqualTo((int) HeldLease.TOKENS_PER_GRANT);
   }
 }

@@ -12,7 +12,6 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.TokenWindow;
 import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -50,7 +49,8 @@ final class Checker {
 
   /** How long after the eviction of a fence a node may accept tokens below it, on its clock. */
   private static final long FORGETFUL_NANOS =
-      (TokenWindow.SLACK_MICROS + TokenWindow.AHEAD_MICROS) * 1000 * 102 / 100 + Scenario.MS;
+      (LockRequest.Acquire.SLACK_MICROS + LockRequest.Acquire.AHEAD_MICROS) * 1000 * 102 / 100
+          + Scenario.MS;
 
   /** The fences that were evicted. */
   private final List<Evicted> evicted = new ArrayList<>();
@@ -190,7 +190,8 @@ final class Checker {
     require(!id.rolledBack && !id.over, "reuse", "lease id used again: " + id.leaseId);
     Asked a = id.acquire(r.token());
     if (a == null) {
-      require(r.token() % TokenWindow.PER_GRANT == 0, "tokens", "a token that another grant owns");
+      require(
+          r.token() % HeldLease.TOKENS_PER_GRANT == 0, "tokens", "a token that another grant owns");
       require(r.token() > id.maxToken, "tokens", "a later round of one attempt has a lower token");
       a = new Asked(exchange, r.token(), r.ttlMillis(), mono, world.now, scenario.nodes);
       id.acquires.add(a);
@@ -588,7 +589,7 @@ final class Checker {
     requireYoung(id, a, mono);
     require(id.releasedMask == 0, "hand-off", "of a grant that is being released: " + id.leaseId);
     require(
-        lease.token() - id.maxToken < TokenWindow.PER_GRANT,
+        lease.token() - id.maxToken < HeldLease.TOKENS_PER_GRANT,
         "tokens",
         "a token that its grant does not own: " + id.leaseId);
     id.held = lease;
@@ -600,7 +601,7 @@ final class Checker {
     requireTokenOrder(id, lease.token(), id.broken ? Long.MIN_VALUE : readTrue, a.yes);
     handedOffLocally++;
     world.coverage.count("hand-off", "local");
-    if (lease.token() - id.maxToken == TokenWindow.PER_GRANT - 1) {
+    if (lease.token() - id.maxToken == HeldLease.TOKENS_PER_GRANT - 1) {
       world.coverage.count("hand-off", "the last token of a grant");
     }
     live.add(id);

@@ -512,7 +512,7 @@ final class ProtocolMutants {
     mutant(
         "X",
         "local hand-off takes more tokens than the grant owns",
-        protocol("HeldLease", "        && token + 1 < grant.token + TokenWindow.PER_GRANT;", ";"));
+        protocol("HeldLease", "        && token + 1 < grant.token + TOKENS_PER_GRANT;", ";"));
     mutant(
         "X",
         "a proposed token may be one that another grant owns",
@@ -590,7 +590,7 @@ final class ProtocolMutants {
         "a proposal that was far too high blocks the proposals after it",
         protocol(
             "TokenChoice",
-            "if (highest > medianMicros(nowNanos) + TokenWindow.AHEAD_MICROS) {",
+            "if (highest > medianMicros(nowNanos) + LockRequest.Acquire.AHEAD_MICROS) {",
             "if (highest < 0) {"));
 
     // What costs too much, or leaves a lock free although a process waits.

@@ -6,7 +6,6 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.TokenWindow;
 import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -182,7 +181,7 @@ final class Trace {
         add(world.now, "prolongs", r.leaseId(), node.index + 1, 0, 0, 0);
       }
     } else if (request instanceof LockRequest.Release r) {
-      storable = r.token() <= clock + TokenWindow.AHEAD_MICROS;
+      storable = r.token() <= clock + LockRequest.Acquire.AHEAD_MICROS;
       if (storable && grants.containsKey(r.leaseId())) {
         add(world.now, "frees", r.leaseId(), node.index + 1, 0, r.ended() ? 1 : 0, 0);
       }

@@ -4,7 +4,6 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.TokenWindow;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -137,8 +136,8 @@ public final class ScriptReplies {
     if (encoded.script() == Script.ACQUIRE
         && request instanceof LockRequest.Acquire a
         && isClock(integer)
-        && a.token() <= integer + TokenWindow.AHEAD_MICROS
-        && a.token() >= integer - TokenWindow.SLACK_MICROS) {
+        && a.token() <= integer + LockRequest.Acquire.AHEAD_MICROS
+        && a.token() >= integer - LockRequest.Acquire.SLACK_MICROS) {
       return usual(ReplyCode.GRANTED, connection, integer, a.token());
     }
     if (encoded.script() == Script.RELEASE
