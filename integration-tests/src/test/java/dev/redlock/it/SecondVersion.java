@@ -8,7 +8,6 @@ import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.lettuce.internal.scripts.Wires;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
@@ -54,7 +53,7 @@ final class SecondVersion implements LockNode {
   }
 
   @Override
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     connection.start(context);
   }
 

@@ -7,7 +7,6 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
@@ -41,7 +40,7 @@ class RoutedNode implements LockNode {
    *     keep a marker, because keys move to other masters with their slots
    */
   @Override
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     cluster.start(context);
   }
 

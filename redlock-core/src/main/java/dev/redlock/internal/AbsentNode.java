@@ -2,7 +2,6 @@ package dev.redlock.internal;
 
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
@@ -28,7 +27,7 @@ final class AbsentNode implements LockNode {
   }
 
   @Override
-  public void start(NodeContext context) {}
+  public void start(LockNode.Context context) {}
 
   @Override
   public NodeStatus status() {

@@ -15,7 +15,6 @@ import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.Operations;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.Time;
 import java.time.Duration;
 import java.util.List;
@@ -87,8 +86,8 @@ final class Client implements Redlock, ElectionClient {
 
   void start(Assembly.Parts parts) {
     NodeEvents events = new NodeEvents(context, locks, doctor, readiness, keyPrefix);
-    NodeContext nodeContext =
-        new NodeContext(
+    LockNode.Context nodeContext =
+        new LockNode.Context(
             maxLeaseTime, parts.restartGuard(), keyPrefix, parts.label(), context.time, events);
     context.set(new SetKeeper(context, nodeContext));
     nodeEvents = events;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
@@ -99,7 +98,7 @@ class IndependenceCheckTest {
 
   record Named(String name) implements LockNode {
     @Override
-    public void start(NodeContext context) {}
+    public void start(LockNode.Context context) {}
 
     @Override
     public NodeStatus status() {

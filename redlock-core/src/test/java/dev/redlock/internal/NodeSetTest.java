@@ -6,7 +6,6 @@ import dev.redlock.internal.IndependenceCheckTest.Named;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import java.util.ArrayList;
@@ -48,7 +47,7 @@ class NodeSetTest {
 
   private record Told(String name, List<String> told) implements LockNode {
     @Override
-    public void start(NodeContext context) {}
+    public void start(LockNode.Context context) {}
 
     @Override
     public NodeStatus status() {

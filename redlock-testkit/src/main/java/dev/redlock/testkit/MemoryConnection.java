@@ -4,7 +4,6 @@ import dev.redlock.lettuce.internal.ConnectionStates;
 import dev.redlock.lettuce.internal.Probe;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
@@ -63,7 +62,7 @@ final class MemoryConnection {
   // Guarded by the server's lock; volatile fields are read without it.
   private volatile NodeStatus status = NOT_STARTED;
   private volatile @Nullable NodeIdentity identity;
-  private volatile @Nullable NodeContext context;
+  private volatile LockNode.@Nullable Context context;
   private @Nullable ConnectionStates states;
   private final ArrayDeque<Call> calls = new ArrayDeque<>();
   private long session;
@@ -82,7 +81,7 @@ final class MemoryConnection {
     return Optional.ofNullable(identity);
   }
 
-  void start(NodeContext given) {
+  void start(LockNode.Context given) {
     long maxLeaseMillis = given.maxLeaseTime().toMillis();
     server.begin(given.time(), 2 * maxLeaseMillis + 60_000);
     synchronized (server) {
@@ -97,7 +96,7 @@ final class MemoryConnection {
     connect(given);
   }
 
-  private void connect(NodeContext c) {
+  private void connect(LockNode.Context c) {
     NodeIdentity seen;
     long sent = c.time().nanos();
     synchronized (server) {
@@ -120,7 +119,7 @@ final class MemoryConnection {
   }
 
   /** Asks the client whether it objects to the server. Called without the lock. */
-  private void probed(NodeContext c, NodeIdentity seen, long sent) {
+  private void probed(LockNode.Context c, NodeIdentity seen, long sent) {
     String objection = c.listener().objection(node, seen, "");
     synchronized (server) {
       ConnectionStates s = states;
@@ -139,7 +138,7 @@ final class MemoryConnection {
     deliver();
   }
 
-  private void probeAgain(NodeContext c) {
+  private void probeAgain(LockNode.Context c) {
     NodeIdentity seen;
     synchronized (server) {
       if (session == 0) {
@@ -151,14 +150,14 @@ final class MemoryConnection {
     probed(c, seen, c.time().nanos());
   }
 
-  private void settle(NodeContext c, ConnectionStates s) {
+  private void settle(LockNode.Context c, ConnectionStates s) {
     update(c, s);
     if (s.status().state() == NodeStatus.State.QUARANTINED && s.status().untilNanos() != 0) {
       later(c, s.status().untilNanos() - c.time().nanos(), () -> tick(c, s));
     }
   }
 
-  private void tick(NodeContext c, ConnectionStates s) {
+  private void tick(LockNode.Context c, ConnectionStates s) {
     synchronized (server) {
       s.onTick(c.time().nanos());
       update(c, s);
@@ -166,7 +165,7 @@ final class MemoryConnection {
     deliver();
   }
 
-  private void update(NodeContext c, ConnectionStates s) {
+  private void update(LockNode.Context c, ConnectionStates s) {
     NodeStatus before = status;
     NodeStatus now = s.status();
     status = now;
@@ -177,7 +176,7 @@ final class MemoryConnection {
     }
   }
 
-  private static void later(NodeContext c, long delayNanos, Runnable task) {
+  private static void later(LockNode.Context c, long delayNanos, Runnable task) {
     c.time().schedule(task, Math.max(0, delayNanos) + 1);
   }
 
@@ -235,7 +234,7 @@ final class MemoryConnection {
 
   private NodeRecord changed(NodeRecord.Change change) {
     NodeRecord stored = server.change(change, this);
-    NodeContext c = context;
+    LockNode.Context c = context;
     ConnectionStates s = states;
     if (c != null && s != null) {
       s.onRecord(stored, c.time().nanos());
@@ -251,7 +250,7 @@ final class MemoryConnection {
   /** Returns the reply if it cannot be sent. */
   private @Nullable NodeReply enqueue(Work work) {
     synchronized (server) {
-      NodeContext c = context;
+      LockNode.Context c = context;
       if (c == null || closed || session == 0 || !status.usable()) {
         NodeError.Kind kind = closed ? NodeError.Kind.CLOSED : NodeError.Kind.DISCONNECTED;
         return NodeReply.failed(status.connection(), kind, status.cause());
@@ -273,7 +272,7 @@ final class MemoryConnection {
   }
 
   /** Executes the requests that are due, in order. */
-  private void work(NodeContext c) {
+  private void work(LockNode.Context c) {
     while (!server.isHung() && server.isUp() && session != 0) {
       Call call = calls.peek();
       if (call == null || call.dueNanos() - c.time().nanos() > 0) {
@@ -286,7 +285,7 @@ final class MemoryConnection {
 
   void resume() {
     synchronized (server) {
-      NodeContext c = context;
+      LockNode.Context c = context;
       if (c != null) {
         work(c);
       }
@@ -297,7 +296,7 @@ final class MemoryConnection {
 
   private void giveUpIfSilent() {
     synchronized (server) {
-      NodeContext c = context;
+      LockNode.Context c = context;
       Call oldest = calls.peek();
       if (c == null || oldest == null || c.time().nanos() - oldest.sentNanos() < DEAD_NANOS) {
         return;
@@ -309,7 +308,7 @@ final class MemoryConnection {
   /** Breaks the connection: every open request ends with an error, and the client reconnects. */
   void lost(String why) {
     synchronized (server) {
-      NodeContext c = context;
+      LockNode.Context c = context;
       ConnectionStates s = states;
       if (session == 0 || c == null || s == null) {
         return;
@@ -320,7 +319,7 @@ final class MemoryConnection {
     deliver();
   }
 
-  private void disconnect(NodeContext c, ConnectionStates s, String why, NodeError.Kind kind) {
+  private void disconnect(LockNode.Context c, ConnectionStates s, String why, NodeError.Kind kind) {
     long number = status.connection();
     server.close(session);
     session = 0;
@@ -334,7 +333,7 @@ final class MemoryConnection {
 
   void close() {
     synchronized (server) {
-      NodeContext c = context;
+      LockNode.Context c = context;
       ConnectionStates s = states;
       closed = true;
       if (session != 0 && c != null && s != null) {
@@ -346,7 +345,7 @@ final class MemoryConnection {
 
   /** Called with the lock held. */
   void invalidated(long to, String lockKey) {
-    NodeContext c = context;
+    LockNode.Context c = context;
     if (to == session && c != null) {
       outbox(() -> c.listener().onInvalidated(node, lockKey));
     }
@@ -354,7 +353,7 @@ final class MemoryConnection {
 
   /** Another client has changed the record. Called with the lock held. */
   void markerChanged() {
-    NodeContext c = context;
+    LockNode.Context c = context;
     ConnectionStates s = states;
     if (session != 0 && c != null && s != null) {
       s.onMarkerInvalidated(c.time().nanos());
@@ -365,7 +364,7 @@ final class MemoryConnection {
 
   void flushed() {
     synchronized (server) {
-      NodeContext c = context;
+      LockNode.Context c = context;
       ConnectionStates s = states;
       if (session == 0 || c == null || s == null) {
         return;
@@ -388,7 +387,7 @@ final class MemoryConnection {
     if (outbox.isEmpty() || untold.getAndIncrement() != 0) {
       return; // The thread that is delivering delivers these events too.
     }
-    NodeContext c = context;
+    LockNode.Context c = context;
     if (c == null) {
       drain();
     } else {

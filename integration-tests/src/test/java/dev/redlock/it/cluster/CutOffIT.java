@@ -16,8 +16,6 @@ import dev.redlock.lettuce.internal.scripts.Script;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
@@ -106,13 +104,13 @@ class CutOffIT {
     Queue<String> invalidated = new ConcurrentLinkedQueue<>();
     LockKeys keys = LockKeys.of("redlock", List.of(NAME));
     node.start(
-        new NodeContext(
+        new LockNode.Context(
             Duration.ofSeconds(30),
             RestartGuard.OFF,
             "redlock",
             "",
             new TestTime(),
-            new NodeListener() {
+            new LockNode.Listener() {
               @Override
               public void onStatus(LockNode told) {}
 

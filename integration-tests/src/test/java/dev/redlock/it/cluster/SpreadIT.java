@@ -20,9 +20,7 @@ import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockListing;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
@@ -323,8 +321,8 @@ class SpreadIT {
     AtomicLong askedNanos = new AtomicLong();
     AtomicBoolean objects = new AtomicBoolean();
     AtomicReference<@Nullable Runnable> whileAsked = new AtomicReference<>();
-    NodeListener client =
-        new NodeListener() {
+    LockNode.Listener client =
+        new LockNode.Listener() {
           @Override
           public @Nullable String objection(
               LockNode node, @Nullable NodeIdentity identity, String markerId) {
@@ -349,8 +347,8 @@ class SpreadIT {
           @Override
           public void onAllInvalidated(LockNode node) {}
         };
-    NodeContext context =
-        new NodeContext(
+    LockNode.Context context =
+        new LockNode.Context(
             Duration.ofSeconds(30), RestartGuard.OFF, "redlock", "", new TestTime(), client);
     LockNode[] nodes = connect(SPREAD);
     try {

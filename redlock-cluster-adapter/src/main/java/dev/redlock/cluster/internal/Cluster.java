@@ -7,7 +7,6 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeReply;
@@ -95,7 +94,7 @@ public final class Cluster {
         : r.masters().shares().probe(r.share());
   }
 
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     if (context.restartGuard() == RestartGuard.MARKER) {
       throw new IllegalArgumentException(
           name

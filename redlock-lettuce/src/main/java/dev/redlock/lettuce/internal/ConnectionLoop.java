@@ -6,7 +6,6 @@ import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.lettuce.internal.scripts.Wires;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
@@ -82,7 +81,7 @@ final class ConnectionLoop {
       SharedResources resources,
       boolean clustered,
       Wires wires,
-      NodeContext context) {
+      LockNode.Context context) {
     this.uri = uri;
     this.options = options;
     this.resources = resources;

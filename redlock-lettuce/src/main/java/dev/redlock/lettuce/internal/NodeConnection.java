@@ -8,7 +8,6 @@ import dev.redlock.lettuce.internal.scripts.Wires;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
@@ -108,7 +107,7 @@ public final class NodeConnection {
   }
 
   /** Begins to connect. */
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     ConnectionLoop started;
     synchronized (this) {
       if (loop != null || closed) {

@@ -4,9 +4,7 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
@@ -30,7 +28,7 @@ public class ForwardingLockNode implements LockNode {
   }
 
   /** Creates the receiver of the other node's events. {@code client} receives those of this one. */
-  protected NodeListener listener(NodeListener client) {
+  protected LockNode.Listener listener(LockNode.Listener client) {
     return new ForwardingListener(client);
   }
 
@@ -40,9 +38,9 @@ public class ForwardingLockNode implements LockNode {
   }
 
   @Override
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     node.start(
-        new NodeContext(
+        new LockNode.Context(
             context.maxLeaseTime(),
             context.restartGuard(),
             context.keyPrefix(),
@@ -118,13 +116,13 @@ public class ForwardingLockNode implements LockNode {
   }
 
   /** Forwards the events, as those of this node. */
-  protected class ForwardingListener implements NodeListener {
-    private final NodeListener client;
+  protected class ForwardingListener implements LockNode.Listener {
+    private final LockNode.Listener client;
 
     /**
      * @param client receives the events
      */
-    protected ForwardingListener(NodeListener client) {
+    protected ForwardingListener(LockNode.Listener client) {
       this.client = client;
     }
 

@@ -6,9 +6,7 @@ import dev.redlock.schedules.Schedule;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
@@ -55,7 +53,7 @@ final class ScriptedWorld {
     private boolean closed;
     private volatile NodeStatus status = new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "");
     int requests;
-    NodeListener listener;
+    LockNode.Listener listener;
 
     /** With replies on the caller's thread if {@code atOnce}, else on a thread of the node. */
     Node(String name, boolean atOnce) {
@@ -69,7 +67,7 @@ final class ScriptedWorld {
     }
 
     @Override
-    public void start(NodeContext context) {
+    public void start(LockNode.Context context) {
       listener = context.listener();
     }
 

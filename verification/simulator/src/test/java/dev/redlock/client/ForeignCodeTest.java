@@ -12,7 +12,6 @@ import dev.redlock.RedlockListener;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReleaseHints;
@@ -131,7 +130,7 @@ class ForeignCodeTest {
     }
 
     @Override
-    public void start(NodeContext context) {
+    public void start(LockNode.Context context) {
       // The node reports that it votes already.
     }
 

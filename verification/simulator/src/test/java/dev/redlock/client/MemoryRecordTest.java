@@ -9,8 +9,6 @@ import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RestartGuard;
@@ -34,7 +32,7 @@ class MemoryRecordTest {
 
   private void start(LockNode node) {
     node.start(
-        new NodeContext(
+        new LockNode.Context(
             Duration.ofSeconds(30), RestartGuard.OFF, "redlock", "", time, new Statuses()));
     time.pass(Duration.ofMillis(100));
   }
@@ -129,7 +127,7 @@ class MemoryRecordTest {
     assertThat(new ForwardingLockNode(one) {}.sibling("d")).isPresent();
   }
 
-  private final class Statuses implements NodeListener {
+  private final class Statuses implements LockNode.Listener {
     @Override
     public void onStatus(LockNode node) {
       statuses.add(node.status());

@@ -4,9 +4,7 @@ import dev.redlock.internal.SimulatedClient;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
@@ -24,7 +22,7 @@ final class ShellNode implements LockNode {
 
   final SimLink link;
   private final ShellClient client;
-  NodeListener listener;
+  LockNode.Listener listener;
 
   /** How many callers wait for these names, as the client said. */
   private final Map<LockKeys, Integer> waiting = new HashMap<>();
@@ -40,7 +38,7 @@ final class ShellNode implements LockNode {
   }
 
   @Override
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     listener = context.listener();
     if (isReplaced()) {
       if (!link.isShut()) {

@@ -4,9 +4,7 @@ import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReplyCode;
@@ -167,7 +165,7 @@ public final class ConnectionWorld {
   private void play() {
     Random jitter = new Random(seed + 1);
     connection.start(
-        new NodeContext(
+        new LockNode.Context(
             Duration.ofNanos(MAX_LEASE_NANOS),
             RestartGuard.UPTIME,
             "redlock",
@@ -590,7 +588,7 @@ public final class ConnectionWorld {
     }
   }
 
-  private final class Listener implements NodeListener {
+  private final class Listener implements LockNode.Listener {
     @Override
     public void onStatus(LockNode of) {
       told = status();
@@ -761,7 +759,7 @@ public final class ConnectionWorld {
     }
 
     @Override
-    public void start(NodeContext context) {
+    public void start(LockNode.Context context) {
       connection.start(context);
     }
 
