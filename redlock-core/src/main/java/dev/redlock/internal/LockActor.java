@@ -11,7 +11,7 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.Time;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -401,7 +401,7 @@ class LockActor {
       NodeReply arrived = reply;
       if (arrived != null) {
         actor.observe(this, arrived, nowNanos);
-        actor.refused = arrived.code() == ReplyCode.HELD || arrived.code() == ReplyCode.QUEUED;
+        actor.refused = arrived.code() == Code.HELD || arrived.code() == Code.QUEUED;
         machine.onReply(exchange, node, arrived, nowNanos, nowWallMillis);
       }
     }

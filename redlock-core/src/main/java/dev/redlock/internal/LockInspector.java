@@ -11,8 +11,8 @@ import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -150,7 +150,7 @@ final class LockInspector {
     if (reply == null || !reply.code().definite()) {
       return new NodeView(state.node(), stateText, null, null, 0, why(node, reply), null);
     }
-    String mark = reply.code() == ReplyCode.HELD ? reply.mark() : null;
+    String mark = reply.code() == Code.HELD ? reply.mark() : null;
     HolderMark holder = mark == null ? null : HolderMark.of(mark);
     return new NodeView(
         state.node(),

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * locks.
  *
  * <p>No method blocks, {@link #send} never throws, and every request gets exactly one reply: {@link
- * ReplyCode#FAILED} if there is no definite reply. If one thread sends several requests while
+ * NodeReply.Code#FAILED} if there is no definite reply. If one thread sends several requests while
  * {@link NodeStatus#connection()} stays the same, the node executes them in that order. So a
  * release undoes the acquire before it. A node puts a request on the wire once at most, and never
  * sends it again by itself.
@@ -71,9 +71,9 @@ public interface LockNode extends AutoCloseable {
   }
 
   /**
-   * Sends a request. Replies {@link ReplyCode#FAILED} if there is no probed connection or too many
-   * requests have no reply yet. A quarantined node receives requests like any other: the protocol
-   * decides which votes count.
+   * Sends a request. Replies {@link NodeReply.Code#FAILED} if there is no probed connection or too
+   * many requests have no reply yet. A quarantined node receives requests like any other: the
+   * protocol decides which votes count.
    *
    * @param handler receives the one reply, possibly before this method returns and on an I/O
    *     thread: it must not block
@@ -117,7 +117,7 @@ public interface LockNode extends AutoCloseable {
     return false;
   }
 
-  /** Drops the connection. Requests without a reply get {@link ReplyCode#FAILED}. */
+  /** Drops the connection. Requests without a reply get {@link NodeReply.Code#FAILED}. */
   @Override
   void close();
 

@@ -76,8 +76,8 @@ public sealed interface LockRequest {
    * @param previousToken hand-off: the token of the predecessor; otherwise 0
    * @param queueEntry the place of a queued process, which a grant removes; null if the process is
    *     not queued. While another process is before it in the queue of the node and has its turn,
-   *     the node replies {@link ReplyCode#QUEUED}. A hand-off without an entry comes before all
-   *     processes
+   *     the node replies {@link NodeReply.Code#QUEUED}. A hand-off without an entry comes before
+   *     all processes
    */
   record Acquire(
       LockKeys keys,
@@ -133,9 +133,9 @@ public sealed interface LockRequest {
 
   /**
    * Enters the queue of the node, or keeps the place there. The node replies {@link
-   * ReplyCode#ADMITTED} if the lock is free there and this process has its turn, {@link
-   * ReplyCode#QUEUED} if the lock is free and another process has its turn, and otherwise {@link
-   * ReplyCode#HELD}. After these two replies it sends an invalidation of the {@link
+   * NodeReply.Code#ADMITTED} if the lock is free there and this process has its turn, {@link
+   * NodeReply.Code#QUEUED} if the lock is free and another process has its turn, and otherwise
+   * {@link NodeReply.Code#HELD}. After these two replies it sends an invalidation of the {@link
    * LockKeys#wakeKey wake key} when the turn of this process begins, and of the {@link
    * LockKeys#watchKey watch key} when the turn of the process before it begins.
    *
@@ -268,8 +268,8 @@ public sealed interface LockRequest {
   }
 
   /**
-   * Reads the keys and changes nothing. The node replies {@link ReplyCode#HELD} with the mark of
-   * the holder and the fence, or {@link ReplyCode#NOT_OWNER} if the lock is free.
+   * Reads the keys and changes nothing. The node replies {@link NodeReply.Code#HELD} with the mark
+   * of the holder and the fence, or {@link NodeReply.Code#NOT_OWNER} if the lock is free.
    *
    * @param listens whether the node is to send an invalidation of the next change of a lock key
    */

@@ -3,8 +3,8 @@ package dev.redlock.bench.jmh;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.util.function.Consumer;
 
 /** A node that grants within the call of send, so that only the cost of the library remains. */
@@ -39,11 +39,11 @@ final class InstantNode implements LockNode {
   static NodeReply answer(LockRequest request) {
     long micros = System.currentTimeMillis() * 1000;
     if (request instanceof LockRequest.Acquire acquire) {
-      return NodeReply.of(ReplyCode.GRANTED, 1, micros, acquire.token());
+      return NodeReply.of(Code.GRANTED, 1, micros, acquire.token());
     } else if (request instanceof LockRequest.Release release) {
-      return NodeReply.of(ReplyCode.RELEASED, 1, micros, release.token());
+      return NodeReply.of(Code.RELEASED, 1, micros, release.token());
     }
-    return NodeReply.of(ReplyCode.EXTENDED, 1, micros, 1);
+    return NodeReply.of(Code.EXTENDED, 1, micros, 1);
   }
 
   @Override

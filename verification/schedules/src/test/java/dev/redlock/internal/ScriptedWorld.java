@@ -8,8 +8,8 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
 import java.time.Duration;
@@ -121,17 +121,17 @@ final class ScriptedWorld {
         case RELEASE -> {
           LockRequest.Release release = (LockRequest.Release) request;
           owners.remove(keys.lockKey(0), release.leaseId());
-          yield NodeReply.of(ReplyCode.RELEASED, 1, micros, release.token());
+          yield NodeReply.of(Code.RELEASED, 1, micros, release.token());
         }
         case EXTEND -> {
           LockRequest.Extend extend = (LockRequest.Extend) request;
           boolean mine = extend.leaseId().equals(owners.get(keys.lockKey(0)));
-          yield NodeReply.of(mine ? ReplyCode.EXTENDED : ReplyCode.LOST, 1, micros, extend.token());
+          yield NodeReply.of(mine ? Code.EXTENDED : Code.LOST, 1, micros, extend.token());
         }
         case ENQUEUE ->
             owners.containsKey(keys.lockKey(0))
                 ? NodeReply.held(1, micros, 0, 30_000, "holder")
-                : NodeReply.of(ReplyCode.ADMITTED, 1, micros, 0);
+                : NodeReply.of(Code.ADMITTED, 1, micros, 0);
         case INSPECT, BREAK -> NodeReply.failed(1, NodeError.Kind.UNEXPECTED, "not in this world");
       };
     }
@@ -146,7 +146,7 @@ final class ScriptedWorld {
         return NodeReply.held(1, micros, 0, 30_000, "holder");
       }
       owners.put(key, acquire.leaseId());
-      return NodeReply.of(ReplyCode.GRANTED, 1, micros, acquire.token());
+      return NodeReply.of(Code.GRANTED, 1, micros, acquire.token());
     }
 
     @Override

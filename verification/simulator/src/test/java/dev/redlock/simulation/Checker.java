@@ -10,8 +10,8 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -332,7 +332,7 @@ final class Checker {
             mine + " touched the key of " + owner[i]);
       }
       checkFence(node, request, reply, clock, i, key);
-      if (request instanceof LockRequest.Break && reply.code() == ReplyCode.RELEASED) {
+      if (request instanceof LockRequest.Break && reply.code() == Code.RELEASED) {
         broken(owner[i]);
       }
     }
@@ -341,7 +341,7 @@ final class Checker {
             && a.leaseId().equals(owner[0])
             && a.token() == fence[0];
     world.trace.executes(node, request, reply, repeated, clock);
-    if (request instanceof LockRequest.Acquire a && reply.code() == ReplyCode.GRANTED) {
+    if (request instanceof LockRequest.Acquire a && reply.code() == Code.GRANTED) {
       noteAdmitted(node, client, a);
     }
   }
@@ -378,7 +378,7 @@ final class Checker {
     }
     long e = model.ended(key, clock);
     if (request instanceof LockRequest.Acquire a) {
-      if (reply.code() == ReplyCode.GRANTED) {
+      if (reply.code() == Code.GRANTED) {
         boolean repeat = a.leaseId().equals(owner[i]) && fence[i] == a.token();
         require(
             repeat || a.token() > fence[i], "fence", "the granted token is not above the fence");
@@ -397,7 +397,7 @@ final class Checker {
           "release",
           "left the key");
     } else if (request instanceof LockRequest.Extend r) {
-      boolean yes = reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED;
+      boolean yes = reply.code() == Code.EXTENDED || reply.code() == Code.REPAIRED;
       if (yes && !r.leaseId().equals(owner[i])) {
         require(owner[i] == null && ended[i] < r.token(), "extend", "revived an ended lease");
       }
@@ -465,8 +465,8 @@ final class Checker {
         cost.onReleaseReply(node, reply.code().definite());
       }
     } else if (request instanceof LockRequest.Enqueue) {
-      require(reply.code() != ReplyCode.GRANTED, "queue", "a request to enqueue was granted");
-    } else if (request instanceof LockRequest.Acquire r && reply.code() != ReplyCode.GRANTED) {
+      require(reply.code() != Code.GRANTED, "queue", "a request to enqueue was granted");
+    } else if (request instanceof LockRequest.Acquire r && reply.code() != Code.GRANTED) {
       NodeError error = reply.error();
       if (reply.code().definite()) {
         lock.client.ids.get(r.leaseId()).acquire(r.token()).no |= 1L << node;
@@ -486,7 +486,7 @@ final class Checker {
         id.follows.followedMask |= 1L << node;
       }
     } else if (request instanceof LockRequest.Extend r
-        && (reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED)) {
+        && (reply.code() == Code.EXTENDED || reply.code() == Code.REPAIRED)) {
       Id id = lock.client.ids.get(r.leaseId());
       for (Asked a : id.extends_) {
         if (a.exchange == exchange) {

@@ -7,7 +7,7 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayDeque;
@@ -376,9 +376,9 @@ final class SimNode {
           name,
           Describe.reply(reply) + " to " + c.link.client.name() + " " + Describe.request(request));
     }
-    if (reply.code() == ReplyCode.GRANTED
-        || reply.code() == ReplyCode.EXTENDED
-        || reply.code() == ReplyCode.REPAIRED) {
+    if (reply.code() == Code.GRANTED
+        || reply.code() == Code.EXTENDED
+        || reply.code() == Code.REPAIRED) {
       watchExpiry(request.keys());
     }
     return reply;

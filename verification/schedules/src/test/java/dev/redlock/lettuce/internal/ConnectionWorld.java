@@ -6,8 +6,8 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.RestartGuard;
 import io.lettuce.core.event.Event;
 import io.lettuce.core.event.EventBus;
@@ -558,7 +558,7 @@ public final class ConnectionWorld {
       boolean counts =
           reply.connection() == status().connection()
               && status().state() == NodeStatus.State.VOTING;
-      if (counts && reply.code() == ReplyCode.GRANTED) {
+      if (counts && reply.code() == Code.GRANTED) {
         counted++;
         vote(reply);
       }
