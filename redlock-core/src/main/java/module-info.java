@@ -22,5 +22,5 @@ module dev.redlock.core {
       dev.redlock.testkit,
       dev.redlock.vertx;
 
-  uses dev.redlock.spi.NodeFactory;
+  uses dev.redlock.spi.LockNode.Factory;
 }

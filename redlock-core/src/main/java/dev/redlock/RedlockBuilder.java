@@ -36,7 +36,7 @@ public final class RedlockBuilder {
 
   /**
    * Adds standalone masters by URI: {@code redis://user:password@host:port}, {@code rediss://…}.
-   * The adapter that {@linkplain dev.redlock.spi.NodeFactory makes nodes from URIs} has to be
+   * The adapter that {@linkplain dev.redlock.spi.LockNode.Factory makes nodes from URIs} has to be
    * present, for example {@code redlock-lettuce}.
    */
   public RedlockBuilder nodes(String... uris) {

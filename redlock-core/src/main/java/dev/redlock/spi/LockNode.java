@@ -3,6 +3,7 @@ package dev.redlock.spi;
 import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -213,5 +214,22 @@ public interface LockNode extends AutoCloseable {
 
     /** Any key may have changed: after a flush, or after a lost subscription. */
     void onAllInvalidated(LockNode node);
+  }
+
+  /**
+   * Makes nodes from URIs. An adapter provides one as a service of {@link java.util.ServiceLoader},
+   * so that {@code RedlockBuilder.nodes(String...)} works with core and that adapter alone. The
+   * module {@code redlock-lettuce} has the one for {@code redis://} and {@code rediss://}. On the
+   * class path {@code META-INF/services/dev.redlock.spi.LockNode$Factory} names it.
+   */
+  interface Factory {
+    /**
+     * Makes one node per URI, in the order of the URIs. Connects to none of them.
+     *
+     * @param uris at least one
+     * @throws IllegalArgumentException if a URI is invalid, or two URIs name the same server; the
+     *     message contains no password
+     */
+    List<LockNode> nodes(List<String> uris);
   }
 }
