@@ -2,8 +2,8 @@ package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.RedlockClosedException;
-import dev.redlock.Vote;
 import dev.redlock.internal.protocol.Members;
 import dev.redlock.operations.LockListing;
 import dev.redlock.spi.LockKeys;

@@ -1,6 +1,6 @@
 package dev.redlock.internal;
 
-import dev.redlock.Vote;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.Members;

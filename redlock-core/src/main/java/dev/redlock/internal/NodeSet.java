@@ -4,9 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.QuorumUnavailableException;
-import dev.redlock.Vote;
 import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.Members;
 import dev.redlock.internal.protocol.Membership;

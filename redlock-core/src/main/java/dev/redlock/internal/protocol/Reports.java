@@ -2,8 +2,8 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.AcquireVerdict;
-import dev.redlock.Vote;
 import dev.redlock.internal.text.HolderMark;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
