@@ -13,6 +13,14 @@ module dev.redlock.core {
   // The port of elections to the client.
   exports dev.redlock.internal.election to
       dev.redlock.election;
+  // All modules write times and foreign text in messages in the same way.
+  exports dev.redlock.internal.text to
+      dev.redlock.cluster,
+      dev.redlock.election,
+      dev.redlock.lettuce,
+      dev.redlock.spring,
+      dev.redlock.testkit,
+      dev.redlock.vertx;
 
-  uses dev.redlock.spi.NodeFactory;
+  uses dev.redlock.spi.LockNode.Factory;
 }

@@ -22,6 +22,6 @@ module dev.redlock.lettuce {
   exports dev.redlock.lettuce.internal.scripts to
       dev.redlock.cluster;
 
-  provides dev.redlock.spi.NodeFactory with
+  provides dev.redlock.spi.LockNode.Factory with
       dev.redlock.lettuce.internal.LettuceNodeFactory;
 }

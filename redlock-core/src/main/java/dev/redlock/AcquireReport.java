@@ -2,8 +2,8 @@ package dev.redlock;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.spi.Printable;
 import java.io.Serializable;
 import java.time.Duration;
 import java.util.List;
@@ -148,5 +148,27 @@ public record AcquireReport(
   @Override
   public String toString() {
     return sentence();
+  }
+
+  /** One node's reply to an acquire. */
+  public enum Vote {
+    /** The node stored the lease. */
+    GRANTED,
+    /** Another lease has the name on this node, or another client has its turn. */
+    HELD,
+    /** The node does not accept the fencing token. */
+    STALE,
+    /**
+     * No definite reply: no connection, no reply in time, or an error. What the node did is
+     * unknown.
+     */
+    SILENT,
+    /**
+     * The client did not ask the node: its vote could not have changed the result, or a majority
+     * was asked first.
+     */
+    NOT_ASKED,
+    /** The node may have forgotten leases; its vote counts only after they have expired. */
+    QUARANTINED
   }
 }

@@ -2,7 +2,7 @@ package dev.redlock;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

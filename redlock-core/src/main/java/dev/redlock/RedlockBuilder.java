@@ -3,7 +3,7 @@ package dev.redlock;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.internal.Assembly;
-import dev.redlock.spi.HolderMark;
+import dev.redlock.internal.text.HolderMark;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.RestartGuard;
@@ -36,7 +36,7 @@ public final class RedlockBuilder {
 
   /**
    * Adds standalone masters by URI: {@code redis://user:password@host:port}, {@code rediss://…}.
-   * The adapter that {@linkplain dev.redlock.spi.NodeFactory makes nodes from URIs} has to be
+   * The adapter that {@linkplain dev.redlock.spi.LockNode.Factory makes nodes from URIs} has to be
    * present, for example {@code redlock-lettuce}.
    */
   public RedlockBuilder nodes(String... uris) {

@@ -1,6 +1,6 @@
 package dev.redlock;
 
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 
 /**
  * The expected failures of this library. Unchecked; there are no others than the permitted classes.

@@ -3,7 +3,7 @@ package dev.redlock;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -121,7 +121,7 @@ public interface RedlockListener {
    *
    * @param node the name of the node
    * @param operation what it was asked to do
-   * @param result what it replied; {@link ReplyCode#FAILED} if there was no definite reply
+   * @param result what it replied; {@link Code#FAILED} if there was no definite reply
    * @param error why a request failed; null if it did not
    * @param count how many there were
    * @param total the sum of their latencies, from the request to the reply
@@ -130,7 +130,7 @@ public interface RedlockListener {
   record NodeRequests(
       String node,
       LockRequest.Operation operation,
-      ReplyCode result,
+      Code result,
       NodeError.@Nullable Kind error,
       long count,
       Duration total,

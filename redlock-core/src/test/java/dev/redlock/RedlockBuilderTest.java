@@ -3,7 +3,7 @@ package dev.redlock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.redlock.spi.NodeFactory;
+import dev.redlock.spi.LockNode;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -29,7 +29,8 @@ class RedlockBuilderTest {
   void nodesOfUris_adapterThatCannotBeLoaded_areRejectedWithItsName(@TempDir Path folder)
       throws IOException {
     Path services = Files.createDirectories(folder.resolve("META-INF/services"));
-    Files.writeString(services.resolve(NodeFactory.class.getName()), "com.example.GoneAdapter");
+    Files.writeString(
+        services.resolve(LockNode.Factory.class.getName()), "com.example.GoneAdapter");
     Thread thread = Thread.currentThread();
     ClassLoader before = thread.getContextClassLoader();
     try (URLClassLoader loader = new URLClassLoader(new URL[] {folder.toUri().toURL()}, before)) {

@@ -19,7 +19,7 @@ class RefusalTest {
           List.of(
               new AcquireReport.NodeVote(
                   "host:6379",
-                  Vote.HELD,
+                  AcquireReport.Vote.HELD,
                   Duration.ofMillis(3),
                   null,
                   "a1b2",

@@ -13,7 +13,6 @@ import dev.redlock.internal.protocol.WakeUp;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.PubSubHints;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
@@ -206,7 +205,7 @@ class HintsIT {
     void carry(Runnable invalidation);
 
     /** Registers a listener for the invalidations of this node. */
-    default void connected(LockNode node, NodeListener listener) {}
+    default void connected(LockNode node, LockNode.Listener listener) {}
   }
 
   /** Each node sends 1,000 invalidations of the key per second, and sometimes one of all keys. */
@@ -220,7 +219,7 @@ class HintsIT {
     }
 
     @Override
-    public void connected(LockNode node, NodeListener listener) {
+    public void connected(LockNode node, LockNode.Listener listener) {
       forger.scheduleWithFixedDelay(
           () -> {
             if (sent.incrementAndGet() % 100 == 0) {
@@ -372,7 +371,7 @@ class HintsIT {
     }
 
     @Override
-    protected NodeListener listener(NodeListener client) {
+    protected LockNode.Listener listener(LockNode.Listener client) {
       carrier.connected(this, client);
       return new ForwardingListener(client) {
         @Override

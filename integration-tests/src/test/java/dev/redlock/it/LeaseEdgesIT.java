@@ -9,7 +9,7 @@ import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.election.LeaderElection;
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;

@@ -8,7 +8,6 @@ import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
-import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.LockListing;
 import dev.redlock.operations.LockState;
 import dev.redlock.spi.RestartGuard;
@@ -54,7 +53,7 @@ class ListingIT {
         nodes.size());
   }
 
-  private static List<ListedLock> page(LockListing listing) throws Exception {
+  private static List<LockListing.Entry> page(LockListing listing) throws Exception {
     return listing.next().toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
@@ -69,7 +68,7 @@ class ListingIT {
       Eventually.holds(
           () -> {
             try (LockListing listing = operator.operations().list("listed-*")) {
-              List<ListedLock> locks = page(listing);
+              List<LockListing.Entry> locks = page(listing);
               return locks.stream().anyMatch(lock -> lock.waiting().containsValue(1))
                   && page(listing).isEmpty();
             }
@@ -77,9 +76,9 @@ class ListingIT {
           Duration.ofSeconds(10),
           nodes);
       try (LockListing listing = operator.operations().list("*")) {
-        List<ListedLock> locks = page(listing);
+        List<LockListing.Entry> locks = page(listing);
         assertThat(locks)
-            .extracting(ListedLock::name)
+            .extracting(LockListing.Entry::name)
             .containsExactlyInAnyOrder("listed-1", "listed-{42}:x");
         assertThat(locks)
             .allSatisfy(lock -> assertThat(lock.holderLabel()).isEqualTo("orders/pod-3 ü"))
@@ -187,12 +186,12 @@ class ListingIT {
       double firstMillis = 0;
       int pages = 0;
       try (LockListing listing = operator.operations().list("many-*")) {
-        for (List<ListedLock> page = page(listing); !page.isEmpty(); page = page(listing)) {
+        for (List<LockListing.Entry> page = page(listing); !page.isEmpty(); page = page(listing)) {
           if (pages++ == 0) {
             firstMillis = (System.nanoTime() - begun) / 1e6;
           }
           longestPage = Math.max(longestPage, page.size());
-          names.addAll(page.stream().map(ListedLock::name).collect(Collectors.toSet()));
+          names.addAll(page.stream().map(LockListing.Entry::name).collect(Collectors.toSet()));
           if (pages == 20) { // In the middle of the listing, which continues at the same time.
             var ahead = new ArrayList<CompletableFuture<?>>();
             for (int i = 0; i < 200; i++) {

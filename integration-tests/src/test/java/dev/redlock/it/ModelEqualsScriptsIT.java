@@ -11,7 +11,7 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.model.NodeModel;
 import java.io.BufferedInputStream;
@@ -62,19 +62,19 @@ class ModelEqualsScriptsIT {
 
   private static final long MAX_NANOS = 300_000_000_000L;
 
-  private static final ReplyCode[] CODES = {
-    ReplyCode.FAILED,
-    ReplyCode.GRANTED,
-    ReplyCode.HELD,
-    ReplyCode.QUEUED,
-    ReplyCode.STALE,
-    ReplyCode.EXTENDED,
-    ReplyCode.REPAIRED,
-    ReplyCode.LOST,
-    ReplyCode.RELEASED,
-    ReplyCode.NOT_OWNER,
-    ReplyCode.FAILED,
-    ReplyCode.ADMITTED
+  private static final Code[] CODES = {
+    Code.FAILED,
+    Code.GRANTED,
+    Code.HELD,
+    Code.QUEUED,
+    Code.STALE,
+    Code.EXTENDED,
+    Code.REPAIRED,
+    Code.LOST,
+    Code.RELEASED,
+    Code.NOT_OWNER,
+    Code.FAILED,
+    Code.ADMITTED
   };
 
   private final long seed = System.nanoTime();
@@ -86,7 +86,7 @@ class ModelEqualsScriptsIT {
   private int turns;
   private int lastsWoken;
   private int extended; // Fences with fields of a later version.
-  private final Map<ReplyCode, Integer> replies = new EnumMap<>(ReplyCode.class);
+  private final Map<Code, Integer> replies = new EnumMap<>(Code.class);
 
   @Test
   void randomOperations_getEqualReplies() throws IOException {
@@ -128,8 +128,8 @@ class ModelEqualsScriptsIT {
     assertThat(turns).as("invalidations compared").isGreaterThan(SEQUENCES / 20);
     assertThat(extended).as("fences with more fields").isGreaterThan(SEQUENCES / 20);
     assertThat(lastsWoken).as("invalidations of the last process").isGreaterThan(SEQUENCES / 20);
-    assertThat(replies.getOrDefault(ReplyCode.ADMITTED, 0)).isGreaterThan(SEQUENCES / 10);
-    assertThat(replies.getOrDefault(ReplyCode.QUEUED, 0)).isGreaterThan(SEQUENCES / 10);
+    assertThat(replies.getOrDefault(Code.ADMITTED, 0)).isGreaterThan(SEQUENCES / 10);
+    assertThat(replies.getOrDefault(Code.QUEUED, 0)).isGreaterThan(SEQUENCES / 10);
   }
 
   /** Runs some sequences side by side, step by step, so that time passes between the steps. */
@@ -403,7 +403,7 @@ class ModelEqualsScriptsIT {
       log.add(session + " " + describe(request) + " -> " + numbers);
       replies.merge(CODES[code], 1, Integer::sum);
       if (request instanceof LockRequest.Enqueue r
-          && (code == 10 || CODES[code] == ReplyCode.ADMITTED)) {
+          && (code == 10 || CODES[code] == Code.ADMITTED)) {
         surplusTurns.add(session + " " + r.keys().wakeKey(r.entry().process()));
         surplusTurns.add(session + " " + r.keys().watchKey(r.entry().process()));
       }

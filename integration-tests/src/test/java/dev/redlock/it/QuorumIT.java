@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.redlock.AcquireReport;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.Vote;
 import dev.redlock.testkit.RedisKey;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;

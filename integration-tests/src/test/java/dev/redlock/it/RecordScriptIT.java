@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.lettuce.internal.scripts.RecordFields;
 import dev.redlock.lettuce.internal.scripts.Script;
 import dev.redlock.spi.NodeRecord;
-import dev.redlock.spi.RecordChange;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -36,7 +35,7 @@ class RecordScriptIT {
   @Test
   void randomChanges_areMadeAsTheSpecificationSays_andNothingElseIsWritten() {
     System.out.println("record and script: seed=" + seed);
-    Map<RecordChange.Kind, Integer> made = new EnumMap<>(RecordChange.Kind.class);
+    Map<NodeRecord.Change.Kind, Integer> made = new EnumMap<>(NodeRecord.Change.Kind.class);
     NodeRecord stored = NodeRecord.NONE;
     for (int i = 0; i < CHANGES; i++) {
       if (i % 50 == 0) {
@@ -45,7 +44,7 @@ class RecordScriptIT {
         server.command("HSET", KEY, "later", "field"); // Of a client of a later version.
         stored = NodeRecord.NONE;
       }
-      RecordChange change = change(stored);
+      NodeRecord.Change change = change(stored);
       long before = writes();
       NodeRecord replied = change(change);
       long now = replied.sinceMicros();
@@ -67,13 +66,13 @@ class RecordScriptIT {
       }
     }
     assertThat(server.command("HGET", KEY, "later")).isEqualTo("field");
-    assertThat(made).hasSize(RecordChange.Kind.values().length);
+    assertThat(made).hasSize(NodeRecord.Change.Kind.values().length);
     assertThat(made.values()).allMatch(times -> times > CHANGES / 500);
   }
 
-  private RecordChange change(NodeRecord stored) {
-    RecordChange.Kind kind =
-        RecordChange.Kind.values()[random.nextInt(RecordChange.Kind.values().length)];
+  private NodeRecord.Change change(NodeRecord stored) {
+    NodeRecord.Change.Kind kind =
+        NodeRecord.Change.Kind.values()[random.nextInt(NodeRecord.Change.Kind.values().length)];
     long epoch = Math.max(1, stored.epoch() + random.nextInt(4) - 1);
     boolean same = stored.exists() && random.nextBoolean();
     NodeRecord given =
@@ -88,7 +87,7 @@ class RecordScriptIT {
             same ? stored.maxLeaseMillis() : 30_000 + random.nextInt(3),
             30_000 + random.nextInt(3),
             random.nextInt(9));
-    return new RecordChange(kind, given);
+    return new NodeRecord.Change(kind, given);
   }
 
   /** One of long ago, or a later one than that which a first record promises. */
@@ -110,7 +109,8 @@ class RecordScriptIT {
   void serverWithoutAMarker_storesNothing() {
     server.flush();
     NodeRecord first = NodeRecord.first(NAMES, 30_000).of("a:1");
-    assertThat(change(new RecordChange(RecordChange.Kind.TELL, first))).isEqualTo(NodeRecord.NONE);
+    assertThat(change(new NodeRecord.Change(NodeRecord.Change.Kind.TELL, first)))
+        .isEqualTo(NodeRecord.NONE);
     assertThat(server.key(KEY)).isEmpty();
   }
 
@@ -131,7 +131,8 @@ class RecordScriptIT {
             "recordSince")) {
       server.flush();
       marker();
-      assertThat(change(new RecordChange(RecordChange.Kind.TELL, first)).epoch()).isEqualTo(1);
+      assertThat(change(new NodeRecord.Change(NodeRecord.Change.Kind.TELL, first)).epoch())
+          .isEqualTo(1);
       server.command("HDEL", KEY, field);
       assertThat(marker()).as(field).isEqualTo(NodeRecord.NONE);
       server.command("HSET", KEY, field, "");
@@ -162,12 +163,12 @@ class RecordScriptIT {
         IntStream.range(0, 63).mapToObj(i -> "n" + (100 + i) + "x".repeat(41) + ":6379").toList();
     assertThat(many.get(0)).hasSize(50);
     NodeRecord first = NodeRecord.first(many, 30_000).of(many.get(7));
-    NodeRecord stored = change(new RecordChange(RecordChange.Kind.TELL, first));
+    NodeRecord stored = change(new NodeRecord.Change(NodeRecord.Change.Kind.TELL, first));
     assertThat(stored.members()).isEqualTo(many);
     assertThat(marker()).isEqualTo(stored);
   }
 
-  private NodeRecord change(RecordChange change) {
+  private NodeRecord change(NodeRecord.Change change) {
     List<String> words = new ArrayList<>(List.of("EVAL", text(Script.RECORD), "1", KEY));
     words.addAll(RecordFields.arguments(change));
     return record(reply(words), 0);

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.Vote;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;

@@ -8,13 +8,12 @@ import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.lettuce.internal.scripts.Wires;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyHandler;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 /**
  * A node of a client that speaks two versions of keys and scripts. The second one exists in tests
@@ -54,7 +53,7 @@ final class SecondVersion implements LockNode {
   }
 
   @Override
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     connection.start(context);
   }
 
@@ -64,7 +63,7 @@ final class SecondVersion implements LockNode {
   }
 
   @Override
-  public void send(LockRequest request, ReplyHandler handler) {
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     connection.send(request, handler);
   }
 
@@ -74,7 +73,7 @@ final class SecondVersion implements LockNode {
   }
 
   @Override
-  public CompletionStage<NodeRecord> change(RecordChange change) {
+  public CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     return connection.change(change);
   }
 

@@ -9,7 +9,7 @@ import dev.redlock.cli.look.TopCommand;
 import dev.redlock.cli.look.WatchCommand;
 import dev.redlock.cli.page.ServeCommand;
 import dev.redlock.cli.run.RunCommand;
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -3,7 +3,7 @@ package dev.redlock.cli;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.cli.run.PlainArguments;
 import dev.redlock.cli.run.RunCommand;
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import java.util.List;
 
 /** The command {@code redlock}. */

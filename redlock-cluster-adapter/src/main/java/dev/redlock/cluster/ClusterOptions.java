@@ -2,8 +2,8 @@ package dev.redlock.cluster;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.internal.text.Printable;
 import dev.redlock.lettuce.LettuceOptions;
-import dev.redlock.spi.Printable;
 import java.time.Duration;
 import java.util.Optional;
 

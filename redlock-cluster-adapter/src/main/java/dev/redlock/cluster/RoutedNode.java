@@ -7,12 +7,12 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyHandler;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 /**
  * A node whose requests go to the masters of a cluster: the whole cluster, or one of the nodes over
@@ -40,7 +40,7 @@ class RoutedNode implements LockNode {
    *     keep a marker, because keys move to other masters with their slots
    */
   @Override
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     cluster.start(context);
   }
 
@@ -60,7 +60,7 @@ class RoutedNode implements LockNode {
   }
 
   @Override
-  public void send(LockRequest request, ReplyHandler handler) {
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     cluster.send(request, handler);
   }
 

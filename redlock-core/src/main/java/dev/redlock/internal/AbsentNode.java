@@ -2,11 +2,10 @@ package dev.redlock.internal;
 
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyHandler;
+import java.util.function.Consumer;
 
 /** A member to which this client cannot connect, because it was given nodes and no URIs. */
 final class AbsentNode implements LockNode {
@@ -28,7 +27,7 @@ final class AbsentNode implements LockNode {
   }
 
   @Override
-  public void start(NodeContext context) {}
+  public void start(LockNode.Context context) {}
 
   @Override
   public NodeStatus status() {
@@ -36,9 +35,9 @@ final class AbsentNode implements LockNode {
   }
 
   @Override
-  public void send(LockRequest request, ReplyHandler handler) {
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     NodeError error = new NodeError(NodeError.Kind.DISCONNECTED, CAUSE, true);
-    handler.onReply(NodeReply.failed(STATUS.connection(), error));
+    handler.accept(NodeReply.failed(STATUS.connection(), error));
   }
 
   @Override

@@ -3,10 +3,9 @@ package dev.redlock.internal;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeFactory;
-import dev.redlock.spi.Printable;
 import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
@@ -47,7 +46,7 @@ public final class Assembly {
       return List.of();
     }
     // The loader of the current thread comes second: that of a pool's thread may see no adapter.
-    List<NodeFactory> adapters = adapters(NodeFactory.class.getClassLoader());
+    List<LockNode.Factory> adapters = adapters(LockNode.Factory.class.getClassLoader());
     if (adapters.isEmpty()) {
       adapters = adapters(Thread.currentThread().getContextClassLoader());
     }
@@ -61,9 +60,9 @@ public final class Assembly {
     return adapters.get(0).nodes(List.copyOf(uris));
   }
 
-  private static List<NodeFactory> adapters(@Nullable ClassLoader loader) {
+  private static List<LockNode.Factory> adapters(@Nullable ClassLoader loader) {
     try {
-      return ServiceLoader.load(NodeFactory.class, loader).stream()
+      return ServiceLoader.load(LockNode.Factory.class, loader).stream()
           .map(ServiceLoader.Provider::get)
           .toList();
     } catch (ServiceConfigurationError e) {

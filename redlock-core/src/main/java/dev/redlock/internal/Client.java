@@ -11,11 +11,10 @@ import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.internal.election.ElectionClient;
 import dev.redlock.internal.protocol.LockMachine;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.Operations;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeContext;
-import dev.redlock.spi.Printable;
 import dev.redlock.spi.Time;
 import java.time.Duration;
 import java.util.List;
@@ -77,8 +76,8 @@ final class Client implements Redlock, ElectionClient {
 
   void start(Assembly.Parts parts) {
     NodeEvents events = new NodeEvents(context);
-    NodeContext nodeContext =
-        new NodeContext(
+    LockNode.Context nodeContext =
+        new LockNode.Context(
             maxLeaseTime,
             parts.restartGuard(),
             parts.keyPrefix(),

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.redlock.RedlockClosedException;
 import dev.redlock.internal.protocol.SetOperator.Goal;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.Diagnosis;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockListing;
@@ -11,7 +12,6 @@ import dev.redlock.operations.LockState;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.spi.Printable;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

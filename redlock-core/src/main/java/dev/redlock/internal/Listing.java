@@ -2,10 +2,9 @@ package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.RedlockClosedException;
-import dev.redlock.Vote;
 import dev.redlock.internal.protocol.Members;
-import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.LockListing;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockReader;
@@ -57,7 +56,7 @@ final class Listing implements LockListing {
   private String cursor = "0";
 
   /** Locks that were found and not returned yet: those of one step and one page at most. */
-  private final List<ListedLock> found = new ArrayList<>();
+  private final List<LockListing.Entry> found = new ArrayList<>();
 
   /** When the next step may begin. */
   private long notBeforeNanos;
@@ -66,7 +65,7 @@ final class Listing implements LockListing {
   private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
 
   /** The page that is asked for. Written by its first step, read by the end. */
-  private volatile @Nullable CompletableFuture<List<ListedLock>> current;
+  private volatile @Nullable CompletableFuture<List<LockListing.Entry>> current;
 
   /** Why it is over; null while it is open. Written under the lock, read by any step. */
   private volatile @Nullable RuntimeException end;
@@ -93,8 +92,8 @@ final class Listing implements LockListing {
   }
 
   @Override
-  public CompletionStage<List<ListedLock>> next() {
-    CompletableFuture<List<ListedLock>> result = new CompletableFuture<>();
+  public CompletionStage<List<LockListing.Entry>> next() {
+    CompletableFuture<List<LockListing.Entry>> result = new CompletableFuture<>();
     CompletableFuture<?> before;
     synchronized (this) {
       before = last;
@@ -108,7 +107,7 @@ final class Listing implements LockListing {
     return result.minimalCompletionStage();
   }
 
-  private void proceed(CompletableFuture<List<ListedLock>> result) {
+  private void proceed(CompletableFuture<List<LockListing.Entry>> result) {
     RuntimeException over = end;
     if (over != null) {
       fail(result, over);
@@ -116,8 +115,8 @@ final class Listing implements LockListing {
       if (isDone()) {
         closeReaders();
       }
-      List<ListedLock> next = found.subList(0, Math.min(PAGE, found.size()));
-      List<ListedLock> page = List.copyOf(next);
+      List<LockListing.Entry> next = found.subList(0, Math.min(PAGE, found.size()));
+      List<LockListing.Entry> page = List.copyOf(next);
       next.clear();
       context.callbacks.execute(() -> result.complete(page));
     } else if (readable() < members.quorum()) {
@@ -143,12 +142,12 @@ final class Listing implements LockListing {
     return (int) Arrays.stream(errors).filter(Objects::isNull).count();
   }
 
-  private void fail(CompletableFuture<List<ListedLock>> result, RuntimeException why) {
+  private void fail(CompletableFuture<List<LockListing.Entry>> result, RuntimeException why) {
     context.callbacks.execute(() -> result.completeExceptionally(why));
   }
 
   /** One step of the scan of a node, then what the other nodes store for the same names. */
-  private void step(CompletableFuture<List<ListedLock>> result) {
+  private void step(CompletableFuture<List<LockListing.Entry>> result) {
     if (scanning < 0) {
       scanning = nextToScan();
       cursor = "0";
@@ -267,7 +266,7 @@ final class Listing implements LockListing {
       }
       end = why;
     }
-    CompletableFuture<List<ListedLock>> waiting = current;
+    CompletableFuture<List<LockListing.Entry>> waiting = current;
     if (waiting != null) { // Its step may wait for a timer of a client that is closed.
       fail(waiting, why);
     }

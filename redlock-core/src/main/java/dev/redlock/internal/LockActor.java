@@ -11,12 +11,12 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.ReplyHandler;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.Time;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -234,7 +234,7 @@ class LockActor {
       } catch (Throwable e) { // A node must not throw; nodes are foreign code too.
         context.failures.report("sending to node " + context.nodes.name(index), e);
         long connection = context.nodes.status(index).connection();
-        reply.onReply(NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, e.toString()));
+        reply.accept(NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, e.toString()));
       }
     }
   }
@@ -365,7 +365,7 @@ class LockActor {
   }
 
   /** One node's reply on its way to the queue: handler and event in one object. */
-  static final class Reply implements ReplyHandler, Event {
+  static final class Reply implements Consumer<NodeReply>, Event {
     final LockActor actor;
     final Exchange exchange;
     final LockRequest request;
@@ -380,7 +380,7 @@ class LockActor {
     }
 
     @Override
-    public void onReply(NodeReply arrived) {
+    public void accept(NodeReply arrived) {
       Failpoint.BEFORE_VOTE.reached();
       reply = arrived;
       actor.post(this);
@@ -391,7 +391,7 @@ class LockActor {
       NodeReply arrived = reply;
       if (arrived != null) {
         actor.observe(this, arrived, nowNanos);
-        actor.refused = arrived.code() == ReplyCode.HELD || arrived.code() == ReplyCode.QUEUED;
+        actor.refused = arrived.code() == Code.HELD || arrived.code() == Code.QUEUED;
         machine.onReply(exchange, node, arrived, nowNanos, nowWallMillis);
       }
     }

@@ -9,7 +9,7 @@ import dev.redlock.internal.protocol.WakeUp;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +36,7 @@ final class LockEvents {
   }
 
   void onReply(LockRequest request, NodeReply reply, LockMachine machine) {
-    boolean refusal = reply.code() == ReplyCode.HELD || reply.code() == ReplyCode.QUEUED;
+    boolean refusal = reply.code() == Code.HELD || reply.code() == Code.QUEUED;
     if (refusal && !(request instanceof LockRequest.Inspect) && machine.lease() == null) {
       heldElsewhere |= machine.waiting() > 0;
     }

@@ -1,18 +1,18 @@
 package dev.redlock.internal;
 
-import dev.redlock.Vote;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.Members;
+import dev.redlock.internal.text.HolderMark;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockInspection.NodeView;
 import dev.redlock.operations.NodeState;
-import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -148,7 +148,7 @@ final class LockInspector {
     if (reply == null || !reply.code().definite()) {
       return new NodeView(state.node(), stateText, null, null, 0, why(node, reply), null);
     }
-    String mark = reply.code() == ReplyCode.HELD ? reply.mark() : null;
+    String mark = reply.code() == Code.HELD ? reply.mark() : null;
     HolderMark holder = mark == null ? null : HolderMark.of(mark);
     return new NodeView(
         state.node(),

@@ -3,8 +3,8 @@ package dev.redlock.internal;
 import dev.redlock.LeaseEnd;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.Validity;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.spi.Printable;
 import java.time.Duration;
 
 /** Logs each lease that ended while it was held: its names, its token, why, and what to do. */

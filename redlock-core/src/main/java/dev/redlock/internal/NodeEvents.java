@@ -4,7 +4,6 @@ import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.ReleaseHints;
 import java.util.BitSet;
 import java.util.List;
@@ -12,7 +11,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 
 /** Brings what nodes and carriers of release hints report to the parts that it concerns. */
-final class NodeEvents implements NodeListener, ReleaseHints.Receiver {
+final class NodeEvents implements LockNode.Listener, ReleaseHints.Receiver {
   private final ClientContext context;
   private final IndependenceCheck independence;
 

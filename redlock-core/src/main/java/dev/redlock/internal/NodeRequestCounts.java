@@ -4,7 +4,7 @@ import dev.redlock.RedlockListener.NodeRequests;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,7 +26,7 @@ final class NodeRequestCounts {
 
   /** The replies that are counted together. */
   private record Kind(
-      int node, LockRequest.Operation operation, ReplyCode code, NodeError.@Nullable Kind error) {}
+      int node, LockRequest.Operation operation, Code code, NodeError.@Nullable Kind error) {}
 
   private static final class Counts {
     final LongAdder count = new LongAdder();
@@ -44,7 +44,7 @@ final class NodeRequestCounts {
     Kind kind =
         error == null
             ? new Kind(node, request.operation(), reply.code(), null)
-            : new Kind(node, request.operation(), ReplyCode.FAILED, error.kind());
+            : new Kind(node, request.operation(), Code.FAILED, error.kind());
     Counts sums = counts.computeIfAbsent(kind, added -> new Counts());
     long nanos = Math.max(0, tookNanos);
     sums.nanos.add(nanos);

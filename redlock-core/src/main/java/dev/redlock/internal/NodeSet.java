@@ -4,9 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.QuorumUnavailableException;
-import dev.redlock.Vote;
 import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.Members;
 import dev.redlock.internal.protocol.Membership;
@@ -18,7 +18,6 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -263,7 +262,7 @@ final class NodeSet implements Nodes {
                 of, verdict, members.quorum(), votes, Duration.ZERO, 1, Duration.ZERO, 0)));
   }
 
-  CompletionStage<NodeRecord> change(int node, RecordChange change) {
+  CompletionStage<NodeRecord> change(int node, NodeRecord.Change change) {
     return ask(
         node,
         "change",

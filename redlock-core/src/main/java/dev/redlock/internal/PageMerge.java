@@ -4,8 +4,8 @@ import com.google.common.collect.LinkedHashMultiset;
 import com.google.common.collect.Multiset;
 import com.google.common.collect.Multisets;
 import dev.redlock.internal.protocol.Members;
-import dev.redlock.operations.ListedLock;
-import dev.redlock.spi.HolderMark;
+import dev.redlock.internal.text.HolderMark;
+import dev.redlock.operations.LockListing;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockReader.StoredLock;
 import java.time.Duration;
@@ -40,8 +40,9 @@ final class PageMerge {
    * @param scanned nodes whose locks were listed before
    * @param readable how many nodes can be read; the others may store any of the locks
    */
-  synchronized List<ListedLock> locks(List<StoredLock> found, List<Integer> scanned, int readable) {
-    List<ListedLock> locks = new ArrayList<>();
+  synchronized List<LockListing.Entry> locks(
+      List<StoredLock> found, List<Integer> scanned, int readable) {
+    List<LockListing.Entry> locks = new ArrayList<>();
     int unknown = members.count() - readable;
     for (StoredLock lock : found) {
       Map<Integer, StoredLock> byNode = stored.get(lock.lockKey());
@@ -58,13 +59,13 @@ final class PageMerge {
         if (seen.waiting() > 0) {
           waiting.put(context.nodes.name(of.getKey()), seen.waiting());
         }
-        if (seen.holder().hash().equals(holder.hash())) {
+        if (HolderMark.of(seen.mark()).hash().equals(holder.hash())) {
           remaining.add(seen.remainingMillis());
         }
       }
       if (remaining.size() + unknown >= members.quorum()) {
         locks.add(
-            new ListedLock(
+            new LockListing.Entry(
                 LockKeys.nameOf(context.keyPrefix, lock.lockKey()).orElseThrow(),
                 holder.hash(),
                 holder.label(),
@@ -80,7 +81,7 @@ final class PageMerge {
   /** The holder that most nodes store. */
   private static HolderMark holderOf(Map<Integer, StoredLock> byNode) {
     Multiset<HolderMark> votes = LinkedHashMultiset.create();
-    byNode.values().forEach(lock -> votes.add(lock.holder()));
+    byNode.values().forEach(lock -> votes.add(HolderMark.of(lock.mark())));
     return Multisets.copyHighestCountFirst(votes).iterator().next();
   }
 

@@ -1,6 +1,6 @@
 package dev.redlock.internal;
 
-import dev.redlock.spi.HolderMark;
+import dev.redlock.internal.text.HolderMark;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

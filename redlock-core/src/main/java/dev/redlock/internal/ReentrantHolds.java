@@ -3,7 +3,7 @@ package dev.redlock.internal;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LeaseLostException;
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;

@@ -7,7 +7,6 @@ import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.Membership.Tell;
 import dev.redlock.internal.protocol.SetOperator;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.RestartGuard;
@@ -31,7 +30,7 @@ final class SetKeeper {
 
   // Guarded by this.
   private final Membership membership;
-  private final NodeContext nodeContext;
+  private final LockNode.Context nodeContext;
   private final BitSet telling = new BitSet();
   private final long[] outsideNanos = new long[NodeSet.MAX];
   private final BitSet outside = new BitSet();
@@ -41,7 +40,7 @@ final class SetKeeper {
   private boolean begun;
   private boolean ended;
 
-  SetKeeper(ClientContext context, NodeContext nodeContext) {
+  SetKeeper(ClientContext context, LockNode.Context nodeContext) {
     this.context = context;
     this.nodeContext = nodeContext;
     guardNanos = RestartGuard.guardTime(nodeContext.maxLeaseTime()).toNanos();

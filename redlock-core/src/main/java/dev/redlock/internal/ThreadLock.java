@@ -5,7 +5,7 @@ import dev.redlock.Lease;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.RedlockInterruptedException;
 import dev.redlock.ReentrantDistributedLock;
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;

@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.common.base.Utf8;
 import com.google.common.escape.CharEscaper;
+import dev.redlock.internal.text.PercentEncoding;
+import dev.redlock.internal.text.Printable;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -186,32 +188,18 @@ public final class LockKeys {
     String tag = lockKey.substring(prefix.length() + 2, close);
     String rest = lockKey.substring(close + 1);
     if (rest.isEmpty()) {
-      return Optional.of(decode(tag));
+      return Optional.of(PercentEncoding.decode(tag));
     }
     int own = rest.indexOf("{}");
     if (rest.charAt(0) != ':' || own < 0 || rest.indexOf(':', 1) >= 0) {
       return Optional.empty();
     }
     return Optional.of(
-        decode(rest.substring(1, own)) + "{" + decode(tag) + "}" + decode(rest.substring(own + 2)));
-  }
-
-  /** Replaces each encoded byte by the char with its value. */
-  static String decode(String text) {
-    StringBuilder out = new StringBuilder(text.length());
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      boolean pair = c == '%' && i + 2 < text.length();
-      int high = pair ? Character.digit(text.charAt(i + 1), 16) : -1;
-      int low = pair ? Character.digit(text.charAt(i + 2), 16) : -1;
-      if (high >= 0 && low >= 0) {
-        out.append((char) (high << 4 | low));
-        i += 2;
-      } else {
-        out.append(c);
-      }
-    }
-    return out.toString();
+        PercentEncoding.decode(rest.substring(1, own))
+            + "{"
+            + PercentEncoding.decode(tag)
+            + "}"
+            + PercentEncoding.decode(rest.substring(own + 2)));
   }
 
   /** The names as the user wrote them, sorted. */

@@ -1,15 +1,21 @@
 package dev.redlock.spi;
 
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One independent Redis master, or one Redis Cluster that acts as a single node, which votes on
  * locks.
  *
  * <p>No method blocks, {@link #send} never throws, and every request gets exactly one reply: {@link
- * ReplyCode#FAILED} if there is no definite reply. If one thread sends several requests while
+ * NodeReply.Code#FAILED} if there is no definite reply. If one thread sends several requests while
  * {@link NodeStatus#connection()} stays the same, the node executes them in that order. So a
  * release undoes the acquire before it. A node puts a request on the wire once at most, and never
  * sends it again by itself.
@@ -23,7 +29,7 @@ public interface LockNode extends AutoCloseable {
    * Starts to connect and keeps trying until {@link #close()}. Returns at once; an unreachable node
    * is not an error. The {@code Redlock} that owns this node calls it once.
    */
-  void start(NodeContext context);
+  void start(Context context);
 
   /** The current status of the connection. A cheap snapshot, safe from any thread. */
   NodeStatus status();
@@ -49,7 +55,7 @@ public interface LockNode extends AutoCloseable {
    * @return the record that the server has then, whether or not the change was made; exceptionally
    *     if the server did not reply, or there is no connection
    */
-  default CompletionStage<NodeRecord> change(RecordChange change) {
+  default CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     return CompletableFuture.failedStage(
         new UnsupportedOperationException("node " + name() + " keeps no record"));
   }
@@ -66,14 +72,14 @@ public interface LockNode extends AutoCloseable {
   }
 
   /**
-   * Sends a request. Replies {@link ReplyCode#FAILED} if there is no probed connection or too many
-   * requests have no reply yet. A quarantined node receives requests like any other: the protocol
-   * decides which votes count.
+   * Sends a request. Replies {@link NodeReply.Code#FAILED} if there is no probed connection or too
+   * many requests have no reply yet. A quarantined node receives requests like any other: the
+   * protocol decides which votes count.
    *
-   * @param handler called once, possibly before this method returns and on an I/O thread: it must
-   *     not block
+   * @param handler receives the one reply, possibly before this method returns and on an I/O
+   *     thread: it must not block
    */
-  void send(LockRequest request, ReplyHandler handler);
+  void send(LockRequest request, Consumer<NodeReply> handler);
 
   /**
    * Makes a reader of the locks that this node stores, for {@link
@@ -112,7 +118,7 @@ public interface LockNode extends AutoCloseable {
     return false;
   }
 
-  /** Drops the connection. Requests without a reply get {@link ReplyCode#FAILED}. */
+  /** Drops the connection. Requests without a reply get {@link NodeReply.Code#FAILED}. */
   @Override
   void close();
 
@@ -122,5 +128,108 @@ public interface LockNode extends AutoCloseable {
    */
   default boolean isEnded() {
     return true;
+  }
+
+  /**
+   * What a node needs to know about the deployment.
+   *
+   * @param maxLeaseTime the longest lease time of the deployment; a node that may have forgotten
+   *     leases stays in quarantine for at least that long
+   * @param restartGuard how the node detects this
+   * @param keyPrefix the prefix of all keys; {@code redlock} unless configured
+   * @param label the {@linkplain dev.redlock.RedlockBuilder#label label} of the client, for the
+   *     people who look at the server; empty if it has none
+   * @param time the clock and timer to use
+   * @param listener receives changes of the status and invalidations; called on I/O threads, never
+   *     blocks
+   */
+  record Context(
+      Duration maxLeaseTime,
+      RestartGuard restartGuard,
+      String keyPrefix,
+      String label,
+      Time time,
+      Listener listener) {
+
+    public Context {
+      requireNonNull(maxLeaseTime, "maxLeaseTime");
+      requireNonNull(restartGuard, "restartGuard");
+      requireNonNull(keyPrefix, "keyPrefix");
+      requireNonNull(label, "label");
+      requireNonNull(time, "time");
+      requireNonNull(listener, "listener");
+    }
+  }
+
+  /** Receives what a node reports beside its replies. Called on I/O threads; must not block. */
+  interface Listener {
+
+    /** The status changed. {@code node.status()} is the new one. */
+    void onStatus(LockNode node);
+
+    /**
+     * A probe read the node's clock: the first estimate of its offset. The node calls this for each
+     * new connection before it sends a request there, because lease ids depend on what this
+     * connection, and no other, was told.
+     *
+     * @param nodeMicros the node's clock, in microseconds since 1970
+     * @param sentNanos when the client sent the request, on {@link Time#nanos()}
+     * @param answeredNanos when the reply arrived
+     */
+    default void onClock(LockNode node, long nodeMicros, long sentNanos, long answeredNanos) {}
+
+    /**
+     * Says why a server must not vote, whatever its age. Called after each probe, before the server
+     * may vote. With an objection the node stays {@link NodeStatus.State#QUARANTINED} with this
+     * cause, and the client probes it again from time to time.
+     *
+     * @param identity the reported facts; null if this user may not run {@code INFO}
+     * @param markerId identifies the server's marker among all servers; empty if there is no
+     *     marker, or it could not be read
+     * @return null if there is no objection
+     */
+    default @Nullable String objection(
+        LockNode node, @Nullable NodeIdentity identity, String markerId) {
+      return null;
+    }
+
+    /**
+     * An invalidation arrived: this key was written, deleted or expired. Serves as a release hint:
+     * it may be late, duplicated or false.
+     *
+     * @param key the whole key: a lock key as {@link LockKeys#lockKey(int)} returns it, a wake key
+     *     or a watch key
+     */
+    void onInvalidated(LockNode node, String key);
+
+    /**
+     * A release hint of the node arrived on another connection than the replies. It may therefore
+     * overtake the reply to a request that the node executed earlier.
+     *
+     * @param key the whole lock key
+     */
+    default void onReleaseHint(LockNode node, String key) {
+      onInvalidated(node, key);
+    }
+
+    /** Any key may have changed: after a flush, or after a lost subscription. */
+    void onAllInvalidated(LockNode node);
+  }
+
+  /**
+   * Makes nodes from URIs. An adapter provides one as a service of {@link java.util.ServiceLoader},
+   * so that {@code RedlockBuilder.nodes(String...)} works with core and that adapter alone. The
+   * module {@code redlock-lettuce} has the one for {@code redis://} and {@code rediss://}. On the
+   * class path {@code META-INF/services/dev.redlock.spi.LockNode$Factory} names it.
+   */
+  interface Factory {
+    /**
+     * Makes one node per URI, in the order of the URIs. Connects to none of them.
+     *
+     * @param uris at least one
+     * @throws IllegalArgumentException if a URI is invalid, or two URIs name the same server; the
+     *     message contains no password
+     */
+    List<LockNode> nodes(List<String> uris);
   }
 }

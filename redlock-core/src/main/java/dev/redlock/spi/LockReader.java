@@ -54,18 +54,17 @@ public interface LockReader extends AutoCloseable {
    * @param remainingMillis the remaining life of the key
    * @param fence the highest token that was granted there; 0 if none is known
    * @param waiting how many processes are in the queue of this node
-   * @param holder who holds the lock
+   * @param mark who holds the lock: a {@linkplain NodeReply#isMark mark} as in a reply
    */
-  record StoredLock(
-      String lockKey, long remainingMillis, long fence, int waiting, HolderMark holder) {
+  record StoredLock(String lockKey, long remainingMillis, long fence, int waiting, String mark) {
     public StoredLock {
       requireNonNull(lockKey, "lockKey");
-      requireNonNull(holder, "holder");
+      requireNonNull(mark, "mark");
     }
 
     /** The same lock under another key, for nodes that store locks under other keys. */
     public StoredLock withLockKey(String key) {
-      return new StoredLock(key, remainingMillis, fence, waiting, holder);
+      return new StoredLock(key, remainingMillis, fence, waiting, mark);
     }
   }
 }

@@ -65,6 +65,10 @@ public sealed interface LockRequest {
    * previous lease id, and if it accepts the token. The node grants a repeat of a granted request
    * again and leaves the remaining life of the keys unchanged.
    *
+   * <p>A node accepts a token above its fence in the window {@code now − slack ≤ token ≤ now +
+   * ahead} by its own clock. The window is constant here and in the scripts, not an option: two
+   * clients with different windows would break each other's order.
+   *
    * @param token the proposed fencing token: microseconds of node time, below 2^53
    * @param ttlMillis the lease time
    * @param previousLeaseId hand-off: the id of the predecessor, whose {@code ended} the node
@@ -72,8 +76,8 @@ public sealed interface LockRequest {
    * @param previousToken hand-off: the token of the predecessor; otherwise 0
    * @param queueEntry the place of a queued process, which a grant removes; null if the process is
    *     not queued. While another process is before it in the queue of the node and has its turn,
-   *     the node replies {@link ReplyCode#QUEUED}. A hand-off without an entry comes before all
-   *     processes
+   *     the node replies {@link NodeReply.Code#QUEUED}. A hand-off without an entry comes before
+   *     all processes
    */
   record Acquire(
       LockKeys keys,
@@ -84,6 +88,12 @@ public sealed interface LockRequest {
       long previousToken,
       @Nullable QueueEntry queueEntry)
       implements LockRequest {
+    /** How far behind the node's clock a token may lie, in microseconds. */
+    public static final long SLACK_MICROS = 2_000_000;
+
+    /** How far ahead of the node's clock a token may lie, in microseconds. */
+    public static final long AHEAD_MICROS = 2_000_000;
+
     public Acquire {
       requireNonNull(keys, "keys");
       requireNonNull(leaseId, "leaseId");
@@ -123,9 +133,9 @@ public sealed interface LockRequest {
 
   /**
    * Enters the queue of the node, or keeps the place there. The node replies {@link
-   * ReplyCode#ADMITTED} if the lock is free there and this process has its turn, {@link
-   * ReplyCode#QUEUED} if the lock is free and another process has its turn, and otherwise {@link
-   * ReplyCode#HELD}. After these two replies it sends an invalidation of the {@link
+   * NodeReply.Code#ADMITTED} if the lock is free there and this process has its turn, {@link
+   * NodeReply.Code#QUEUED} if the lock is free and another process has its turn, and otherwise
+   * {@link NodeReply.Code#HELD}. After these two replies it sends an invalidation of the {@link
    * LockKeys#wakeKey wake key} when the turn of this process begins, and of the {@link
    * LockKeys#watchKey watch key} when the turn of the process before it begins.
    *
@@ -258,8 +268,8 @@ public sealed interface LockRequest {
   }
 
   /**
-   * Reads the keys and changes nothing. The node replies {@link ReplyCode#HELD} with the mark of
-   * the holder and the fence, or {@link ReplyCode#NOT_OWNER} if the lock is free.
+   * Reads the keys and changes nothing. The node replies {@link NodeReply.Code#HELD} with the mark
+   * of the holder and the fence, or {@link NodeReply.Code#NOT_OWNER} if the lock is free.
    *
    * @param listens whether the node is to send an invalidation of the next change of a lock key
    */

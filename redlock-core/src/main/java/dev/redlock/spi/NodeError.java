@@ -2,6 +2,8 @@ package dev.redlock.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.internal.text.Printable;
+
 /**
  * Why a node gave no definite reply.
  *

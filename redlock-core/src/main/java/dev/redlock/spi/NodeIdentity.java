@@ -2,6 +2,8 @@ package dev.redlock.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.internal.text.Printable;
+
 /**
  * The facts that a server reported about itself when the client probed its connection.
  *

@@ -2,6 +2,7 @@ package dev.redlock.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.internal.text.Printable;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyHandler;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
@@ -114,7 +114,7 @@ class IndependenceCheckTest {
 
   record Named(String name) implements LockNode {
     @Override
-    public void start(NodeContext context) {}
+    public void start(LockNode.Context context) {}
 
     @Override
     public NodeStatus status() {
@@ -122,7 +122,7 @@ class IndependenceCheckTest {
     }
 
     @Override
-    public void send(LockRequest request, ReplyHandler handler) {}
+    public void send(LockRequest request, Consumer<NodeReply> handler) {}
 
     @Override
     public void close() {}

@@ -6,11 +6,11 @@ import dev.redlock.internal.IndependenceCheckTest.Named;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyHandler;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.slf4j.helpers.NOPLogger;
 
@@ -47,7 +47,7 @@ class NodeSetTest {
 
   private record Told(String name, List<String> told) implements LockNode {
     @Override
-    public void start(NodeContext context) {}
+    public void start(LockNode.Context context) {}
 
     @Override
     public NodeStatus status() {
@@ -55,7 +55,7 @@ class NodeSetTest {
     }
 
     @Override
-    public void send(LockRequest request, ReplyHandler handler) {}
+    public void send(LockRequest request, Consumer<NodeReply> handler) {}
 
     @Override
     public void close() {}

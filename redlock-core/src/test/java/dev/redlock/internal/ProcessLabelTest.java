@@ -3,7 +3,7 @@ package dev.redlock.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
-import dev.redlock.spi.HolderMark;
+import dev.redlock.internal.text.HolderMark;
 import org.junit.jupiter.api.Test;
 
 class ProcessLabelTest {

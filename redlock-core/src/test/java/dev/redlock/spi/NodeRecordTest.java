@@ -2,7 +2,7 @@ package dev.redlock.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.spi.RecordChange.Kind;
+import dev.redlock.spi.NodeRecord.Change.Kind;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +25,7 @@ final class NodeRecordTest {
           "", 2, List.of("a", "b"), List.of("a", "b", "c"), 2, 100, 100, 5_000, 5_000, 0);
 
   private static NodeRecord after(NodeRecord stored, Kind kind, NodeRecord given) {
-    return NodeRecord.after(stored, new RecordChange(kind, given), 7_000);
+    return NodeRecord.after(stored, new NodeRecord.Change(kind, given), 7_000);
   }
 
   private static NodeRecord on(String node, NodeRecord record) {
@@ -97,7 +97,7 @@ final class NodeRecordTest {
   void open_onAMember_keepsTheFloorAndItsTime() {
     NodeRecord before = on("a", FIRST);
     NodeRecord stored =
-        NodeRecord.after(before, new RecordChange(Kind.OPEN, OPEN.by(8_000)), 9_000);
+        NodeRecord.after(before, new NodeRecord.Change(Kind.OPEN, OPEN.by(8_000)), 9_000);
     assertThat(stored.epoch()).isEqualTo(2);
     assertThat(stored.floor()).isEqualTo(1);
     assertThat(stored.ballot()).isEqualTo(8_000);
@@ -127,10 +127,10 @@ final class NodeRecordTest {
   @Test
   void seal_ofTheStoredSet_raisesTheFloorAndItsTime() {
     NodeRecord open = after(on("a", FIRST), Kind.OPEN, OPEN.by(8_000));
-    NodeRecord sealed = NodeRecord.after(open, new RecordChange(Kind.SEAL, OPEN), 9_000);
+    NodeRecord sealed = NodeRecord.after(open, new NodeRecord.Change(Kind.SEAL, OPEN), 9_000);
     assertThat(sealed.isSealed()).isTrue();
     assertThat(sealed.sinceMicros()).isEqualTo(9_000);
-    assertThat(NodeRecord.after(sealed, new RecordChange(Kind.SEAL, OPEN), 9_999))
+    assertThat(NodeRecord.after(sealed, new NodeRecord.Change(Kind.SEAL, OPEN), 9_999))
         .isEqualTo(sealed);
   }
 

@@ -6,14 +6,13 @@ import dev.redlock.lettuce.internal.SharedResources;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyHandler;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 /**
  * One Redis or Valkey master behind one connection. The client probes each new connection before
@@ -58,7 +57,7 @@ public final class LettuceLockNode implements LockNode {
   }
 
   @Override
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     connection.start(context);
   }
 
@@ -68,7 +67,7 @@ public final class LettuceLockNode implements LockNode {
   }
 
   @Override
-  public void send(LockRequest request, ReplyHandler handler) {
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     connection.send(request, handler);
   }
 
@@ -93,7 +92,7 @@ public final class LettuceLockNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<NodeRecord> change(RecordChange change) {
+  public CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     return connection.change(change);
   }
 

@@ -2,7 +2,7 @@ package dev.redlock.lettuce;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.resource.ClientResources;

@@ -1,6 +1,6 @@
 package dev.redlock.testkit;
 
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;

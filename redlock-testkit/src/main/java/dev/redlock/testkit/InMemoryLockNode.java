@@ -3,16 +3,15 @@ package dev.redlock.testkit;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyHandler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -68,7 +67,7 @@ public final class InMemoryLockNode implements LockNode {
   }
 
   @Override
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     connection.start(context);
   }
 
@@ -83,12 +82,12 @@ public final class InMemoryLockNode implements LockNode {
   }
 
   @Override
-  public void send(LockRequest request, ReplyHandler handler) {
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     connection.send(request, handler);
   }
 
   @Override
-  public CompletionStage<NodeRecord> change(RecordChange change) {
+  public CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     return connection.change(change);
   }
 

@@ -4,14 +4,11 @@ import dev.redlock.lettuce.internal.ConnectionStates;
 import dev.redlock.lettuce.internal.Probe;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyHandler;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Objects;
@@ -23,6 +20,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,7 +62,7 @@ final class MemoryConnection {
   // Guarded by the server's lock; volatile fields are read without it.
   private volatile NodeStatus status = NOT_STARTED;
   private volatile @Nullable NodeIdentity identity;
-  private volatile @Nullable NodeContext context;
+  private volatile LockNode.@Nullable Context context;
   private @Nullable ConnectionStates states;
   private final ArrayDeque<Call> calls = new ArrayDeque<>();
   private long session;
@@ -83,7 +81,7 @@ final class MemoryConnection {
     return Optional.ofNullable(identity);
   }
 
-  void start(NodeContext given) {
+  void start(LockNode.Context given) {
     long maxLeaseMillis = given.maxLeaseTime().toMillis();
     server.begin(given.time(), 2 * maxLeaseMillis + 60_000);
     synchronized (server) {
@@ -98,7 +96,7 @@ final class MemoryConnection {
     connect(given);
   }
 
-  private void connect(NodeContext c) {
+  private void connect(LockNode.Context c) {
     NodeIdentity seen;
     long sent = c.time().nanos();
     synchronized (server) {
@@ -121,7 +119,7 @@ final class MemoryConnection {
   }
 
   /** Asks the client whether it objects to the server. Called without the lock. */
-  private void probed(NodeContext c, NodeIdentity seen, long sent) {
+  private void probed(LockNode.Context c, NodeIdentity seen, long sent) {
     String objection = c.listener().objection(node, seen, "");
     synchronized (server) {
       ConnectionStates s = states;
@@ -140,7 +138,7 @@ final class MemoryConnection {
     deliver();
   }
 
-  private void probeAgain(NodeContext c) {
+  private void probeAgain(LockNode.Context c) {
     NodeIdentity seen;
     synchronized (server) {
       if (session == 0) {
@@ -152,14 +150,14 @@ final class MemoryConnection {
     probed(c, seen, c.time().nanos());
   }
 
-  private void settle(NodeContext c, ConnectionStates s) {
+  private void settle(LockNode.Context c, ConnectionStates s) {
     update(c, s);
     if (s.status().state() == NodeStatus.State.QUARANTINED && s.status().untilNanos() != 0) {
       later(c, s.status().untilNanos() - c.time().nanos(), () -> tick(c, s));
     }
   }
 
-  private void tick(NodeContext c, ConnectionStates s) {
+  private void tick(LockNode.Context c, ConnectionStates s) {
     synchronized (server) {
       s.onTick(c.time().nanos());
       update(c, s);
@@ -167,7 +165,7 @@ final class MemoryConnection {
     deliver();
   }
 
-  private void update(NodeContext c, ConnectionStates s) {
+  private void update(LockNode.Context c, ConnectionStates s) {
     NodeStatus before = status;
     NodeStatus now = s.status();
     status = now;
@@ -178,28 +176,28 @@ final class MemoryConnection {
     }
   }
 
-  private static void later(NodeContext c, long delayNanos, Runnable task) {
+  private static void later(LockNode.Context c, long delayNanos, Runnable task) {
     c.time().schedule(task, Math.max(0, delayNanos) + 1);
   }
 
   /** Sends a request. If the node is down, the error reply comes at once, as with Lettuce. */
-  void send(LockRequest request, ReplyHandler handler) {
+  void send(LockRequest request, Consumer<NodeReply> handler) {
     NodeReply refusal =
         enqueue(
             new Work() {
               @Override
               public void execute() {
                 NodeReply reply = server.execute(request, session, status.connection());
-                outbox(() -> handler.onReply(reply));
+                outbox(() -> handler.accept(reply));
               }
 
               @Override
               public void fail(NodeReply why) {
-                outbox(() -> handler.onReply(why));
+                outbox(() -> handler.accept(why));
               }
             });
     if (refusal != null) {
-      handler.onReply(refusal);
+      handler.accept(refusal);
     }
   }
 
@@ -207,7 +205,7 @@ final class MemoryConnection {
    * Changes the record of the server, in order with the requests. Completes at once if the server
    * executes it at once: a client can lock as soon as it is built.
    */
-  CompletionStage<NodeRecord> change(RecordChange change) {
+  CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     CompletableFuture<NodeRecord> result = new CompletableFuture<>();
     AtomicReference<@Nullable NodeRecord> stored = new AtomicReference<>();
     NodeReply refusal =
@@ -234,9 +232,9 @@ final class MemoryConnection {
     return result;
   }
 
-  private NodeRecord changed(RecordChange change) {
+  private NodeRecord changed(NodeRecord.Change change) {
     NodeRecord stored = server.change(change, this);
-    NodeContext c = context;
+    LockNode.Context c = context;
     ConnectionStates s = states;
     if (c != null && s != null) {
       s.onRecord(stored, c.time().nanos());
@@ -252,7 +250,7 @@ final class MemoryConnection {
   /** Returns the reply if it cannot be sent. */
   private @Nullable NodeReply enqueue(Work work) {
     synchronized (server) {
-      NodeContext c = context;
+      LockNode.Context c = context;
       if (c == null || closed || session == 0 || !status.usable()) {
         NodeError.Kind kind = closed ? NodeError.Kind.CLOSED : NodeError.Kind.DISCONNECTED;
         return NodeReply.failed(status.connection(), kind, status.cause());
@@ -274,7 +272,7 @@ final class MemoryConnection {
   }
 
   /** Executes the requests that are due, in order. */
-  private void work(NodeContext c) {
+  private void work(LockNode.Context c) {
     while (!server.isHung() && server.isUp() && session != 0) {
       Call call = calls.peek();
       if (call == null || call.dueNanos() - c.time().nanos() > 0) {
@@ -287,7 +285,7 @@ final class MemoryConnection {
 
   void resume() {
     synchronized (server) {
-      NodeContext c = context;
+      LockNode.Context c = context;
       if (c != null) {
         work(c);
       }
@@ -298,7 +296,7 @@ final class MemoryConnection {
 
   private void giveUpIfSilent() {
     synchronized (server) {
-      NodeContext c = context;
+      LockNode.Context c = context;
       Call oldest = calls.peek();
       if (c == null || oldest == null || c.time().nanos() - oldest.sentNanos() < DEAD_NANOS) {
         return;
@@ -310,7 +308,7 @@ final class MemoryConnection {
   /** Breaks the connection: every open request ends with an error, and the client reconnects. */
   void lost(String why) {
     synchronized (server) {
-      NodeContext c = context;
+      LockNode.Context c = context;
       ConnectionStates s = states;
       if (session == 0 || c == null || s == null) {
         return;
@@ -321,7 +319,7 @@ final class MemoryConnection {
     deliver();
   }
 
-  private void disconnect(NodeContext c, ConnectionStates s, String why, NodeError.Kind kind) {
+  private void disconnect(LockNode.Context c, ConnectionStates s, String why, NodeError.Kind kind) {
     long number = status.connection();
     server.close(session);
     session = 0;
@@ -335,7 +333,7 @@ final class MemoryConnection {
 
   void close() {
     synchronized (server) {
-      NodeContext c = context;
+      LockNode.Context c = context;
       ConnectionStates s = states;
       closed = true;
       if (session != 0 && c != null && s != null) {
@@ -347,7 +345,7 @@ final class MemoryConnection {
 
   /** Called with the lock held. */
   void invalidated(long to, String lockKey) {
-    NodeContext c = context;
+    LockNode.Context c = context;
     if (to == session && c != null) {
       outbox(() -> c.listener().onInvalidated(node, lockKey));
     }
@@ -355,7 +353,7 @@ final class MemoryConnection {
 
   /** Another client has changed the record. Called with the lock held. */
   void markerChanged() {
-    NodeContext c = context;
+    LockNode.Context c = context;
     ConnectionStates s = states;
     if (session != 0 && c != null && s != null) {
       s.onMarkerInvalidated(c.time().nanos());
@@ -366,7 +364,7 @@ final class MemoryConnection {
 
   void flushed() {
     synchronized (server) {
-      NodeContext c = context;
+      LockNode.Context c = context;
       ConnectionStates s = states;
       if (session == 0 || c == null || s == null) {
         return;
@@ -389,7 +387,7 @@ final class MemoryConnection {
     if (outbox.isEmpty() || untold.getAndIncrement() != 0) {
       return; // The thread that is delivering delivers these events too.
     }
-    NodeContext c = context;
+    LockNode.Context c = context;
     if (c == null) {
       drain();
     } else {

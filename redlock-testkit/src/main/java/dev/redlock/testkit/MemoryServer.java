@@ -8,8 +8,7 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.Time;
 import dev.redlock.testkit.model.NodeModel;
 import java.time.Duration;
@@ -161,7 +160,7 @@ final class MemoryServer {
   }
 
   /** Changes the record; the other clients that are connected get an invalidation of the marker. */
-  NodeRecord change(RecordChange change, MemoryConnection by) {
+  NodeRecord change(NodeRecord.Change change, MemoryConnection by) {
     NodeRecord stored = markerMicros == 0 ? record : NodeRecord.after(record, change, clock());
     if (!stored.equals(record)) {
       record = stored;
@@ -176,9 +175,9 @@ final class MemoryServer {
     if (error != null) {
       return NodeReply.failed(connection, error.kind(), name + ": " + error.message());
     }
-    if (reply.code() == ReplyCode.GRANTED
-        || reply.code() == ReplyCode.EXTENDED
-        || reply.code() == ReplyCode.REPAIRED) {
+    if (reply.code() == Code.GRANTED
+        || reply.code() == Code.EXTENDED
+        || reply.code() == Code.REPAIRED) {
       expireLater(request.keys());
     }
     return reply;

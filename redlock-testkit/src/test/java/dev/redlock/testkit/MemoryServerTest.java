@@ -3,8 +3,6 @@ package dev.redlock.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeContext;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
 import java.time.Duration;
@@ -45,8 +43,8 @@ class MemoryServerTest {
     }
   }
 
-  private static NodeContext context() {
-    return new NodeContext(
+  private static LockNode.Context context() {
+    return new LockNode.Context(
         Duration.ofSeconds(30), RestartGuard.OFF, "redlock", "", new Standing(), new Deaf());
   }
 
@@ -68,7 +66,7 @@ class MemoryServerTest {
     }
   }
 
-  private static final class Deaf implements NodeListener {
+  private static final class Deaf implements LockNode.Listener {
     @Override
     public void onStatus(LockNode node) {}
 

@@ -1,7 +1,7 @@
 package dev.redlock.vertx;
 
 import dev.redlock.LockOptions;
-import dev.redlock.spi.HolderMark;
+import dev.redlock.internal.text.HolderMark;
 import dev.redlock.spi.RestartGuard;
 import io.vertx.codegen.annotations.DataObject;
 import io.vertx.codegen.annotations.GenIgnore;

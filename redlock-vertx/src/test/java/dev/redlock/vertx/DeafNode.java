@@ -2,7 +2,6 @@ package dev.redlock.vertx;
 
 import dev.redlock.harness.ForwardingLockNode;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeListener;
 
 /** A node whose invalidations never arrive. */
 final class DeafNode extends ForwardingLockNode {
@@ -16,7 +15,7 @@ final class DeafNode extends ForwardingLockNode {
   }
 
   @Override
-  protected NodeListener listener(NodeListener client) {
+  protected LockNode.Listener listener(LockNode.Listener client) {
     return new ForwardingListener(client) {
       @Override
       public void onInvalidated(LockNode inner, String key) {}

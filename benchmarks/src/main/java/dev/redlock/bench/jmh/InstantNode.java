@@ -2,11 +2,10 @@ package dev.redlock.bench.jmh;
 
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.ReplyHandler;
+import java.util.function.Consumer;
 
 /** A node that grants within the call of send, so that only the cost of the library remains. */
 final class InstantNode implements LockNode {
@@ -23,7 +22,7 @@ final class InstantNode implements LockNode {
   }
 
   @Override
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     // It votes from the start.
   }
 
@@ -33,18 +32,18 @@ final class InstantNode implements LockNode {
   }
 
   @Override
-  public void send(LockRequest request, ReplyHandler handler) {
-    handler.onReply(answer(request));
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
+    handler.accept(answer(request));
   }
 
   static NodeReply answer(LockRequest request) {
     long micros = System.currentTimeMillis() * 1000;
     if (request instanceof LockRequest.Acquire acquire) {
-      return NodeReply.of(ReplyCode.GRANTED, 1, micros, acquire.token());
+      return NodeReply.of(Code.GRANTED, 1, micros, acquire.token());
     } else if (request instanceof LockRequest.Release release) {
-      return NodeReply.of(ReplyCode.RELEASED, 1, micros, release.token());
+      return NodeReply.of(Code.RELEASED, 1, micros, release.token());
     }
-    return NodeReply.of(ReplyCode.EXTENDED, 1, micros, 1);
+    return NodeReply.of(Code.EXTENDED, 1, micros, 1);
   }
 
   @Override

@@ -8,7 +8,7 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.LockRequest.QueueEntry;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import java.nio.charset.StandardCharsets;
@@ -115,7 +115,7 @@ final class Footprint {
           adapter.send(
               new LockRequest.Enqueue(keys, entry, 0),
               reply -> {
-                if (reply.code() != ReplyCode.HELD) {
+                if (reply.code() != Code.HELD) {
                   failed.add(reply);
                 }
                 replies.countDown();

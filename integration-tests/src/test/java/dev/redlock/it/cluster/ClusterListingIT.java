@@ -6,7 +6,6 @@ import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.harness.RedisClusterNodes;
-import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.LockListing;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.testkit.RedisNode;
@@ -41,8 +40,9 @@ class ClusterListingIT {
     cluster.close();
   }
 
-  private static List<List<ListedLock>> pages(Redlock redlock, String pattern) throws Exception {
-    List<List<ListedLock>> pages = new ArrayList<>();
+  private static List<List<LockListing.Entry>> pages(Redlock redlock, String pattern)
+      throws Exception {
+    List<List<LockListing.Entry>> pages = new ArrayList<>();
     try (LockListing listing = redlock.operations().list(pattern)) {
       do {
         pages.add(listing.next().toCompletableFuture().get(60, TimeUnit.SECONDS));
@@ -51,7 +51,7 @@ class ClusterListingIT {
     return pages;
   }
 
-  static List<ListedLock> all(Redlock redlock, String pattern) throws Exception {
+  static List<LockListing.Entry> all(Redlock redlock, String pattern) throws Exception {
     return pages(redlock, pattern).stream().flatMap(List::stream).toList();
   }
 
@@ -72,10 +72,12 @@ class ClusterListingIT {
       leases.add(holder.lock("other", OPTIONS).acquire(WAIT));
       assertThat(used).hasSize(3);
 
-      List<List<ListedLock>> pages = pages(operator, "listed-*");
+      List<List<LockListing.Entry>> pages = pages(operator, "listed-*");
       assertThat(pages).extracting(List::size).containsExactly(100, 100, 50, 0);
-      List<ListedLock> listed = pages.stream().flatMap(List::stream).toList();
-      assertThat(listed).extracting(ListedLock::name).containsExactlyInAnyOrderElementsOf(names);
+      List<LockListing.Entry> listed = pages.stream().flatMap(List::stream).toList();
+      assertThat(listed)
+          .extracting(LockListing.Entry::name)
+          .containsExactlyInAnyOrderElementsOf(names);
       assertThat(listed).allSatisfy(lock -> assertThat(lock.storedBy()).isEqualTo(1));
       assertThat(listed.stream().filter(lock -> lock.name().equals("listed-7")).findFirst())
           .hasValueSatisfying(
@@ -101,13 +103,13 @@ class ClusterListingIT {
       String key = LockKeys.of("redlock", moved.names()).lockKey(0);
       from.command("MIGRATE", "127.0.0.1", Integer.toString(to.directPort()), key, "0", "5000");
       assertThat(all(redlock, "*"))
-          .extracting(ListedLock::name)
+          .extracting(LockListing.Entry::name)
           .contains("left_{importing}", "elsewhere");
       cluster.moveKeys(slot, from, to);
       cluster.closeSlot(slot, to);
       redlock.lock("informed_{importing}", OPTIONS).acquire(WAIT).close(); // MOVED
       assertThat(all(redlock, "*"))
-          .extracting(ListedLock::name)
+          .extracting(LockListing.Entry::name)
           .containsExactlyInAnyOrder("moved_{importing}", "left_{importing}", "elsewhere");
       assertThat(left.isValid() && other.isValid()).isTrue();
     }

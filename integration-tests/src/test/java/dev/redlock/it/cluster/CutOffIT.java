@@ -16,11 +16,9 @@ import dev.redlock.lettuce.internal.scripts.Script;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import java.nio.charset.StandardCharsets;
@@ -106,13 +104,13 @@ class CutOffIT {
     Queue<String> invalidated = new ConcurrentLinkedQueue<>();
     LockKeys keys = LockKeys.of("redlock", List.of(NAME));
     node.start(
-        new NodeContext(
+        new LockNode.Context(
             Duration.ofSeconds(30),
             RestartGuard.OFF,
             "redlock",
             "",
             new TestTime(),
-            new NodeListener() {
+            new LockNode.Listener() {
               @Override
               public void onStatus(LockNode told) {}
 
@@ -133,16 +131,16 @@ class CutOffIT {
       ClusterClients.eventually(
           cluster, Duration.ofSeconds(5), () -> node.status().state() == NodeStatus.State.VOTING);
       long token = ask(node, new LockRequest.Inspect(keys)).nodeMicros();
-      assertThat(ask(node, acquire(keys, "mine", token)).code()).isEqualTo(ReplyCode.GRANTED);
+      assertThat(ask(node, acquire(keys, "mine", token)).code()).isEqualTo(Code.GRANTED);
       node.waiting(keys);
-      assertThat(ask(node, acquire(keys, "other", token + 1)).code()).isEqualTo(ReplyCode.HELD);
+      assertThat(ask(node, acquire(keys, "other", token + 1)).code()).isEqualTo(Code.HELD);
       assertThat(hinted).isEmpty();
 
       // Connected: by the invalidation of the stream.
       release("mine", token);
       ClusterClients.eventually(cluster, Duration.ofSeconds(5), () -> hinted.contains(KEY));
 
-      assertThat(ask(node, acquire(keys, "next", token + 2)).code()).isEqualTo(ReplyCode.GRANTED);
+      assertThat(ask(node, acquire(keys, "next", token + 2)).code()).isEqualTo(Code.GRANTED);
       hinted.clear();
       invalidated.clear();
       master.gate().cut();

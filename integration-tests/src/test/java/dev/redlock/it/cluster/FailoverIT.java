@@ -18,7 +18,7 @@ import dev.redlock.internal.protocol.WakeUp;
 import dev.redlock.it.Clients;
 import dev.redlock.it.contract.TestClient;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.testkit.RedisNode;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -166,18 +166,17 @@ class FailoverIT {
             Duration.ofSeconds(10),
             () -> {
               token.set(holder.now(keys));
-              return holder.acquire(keys, id, token.get(), 20_000).code() == ReplyCode.GRANTED;
+              return holder.acquire(keys, id, token.get(), 20_000).code() == Code.GRANTED;
             });
         for (TestClient client : waiting) {
           ClusterClients.eventually(
               cluster,
               Duration.ofSeconds(10),
-              () ->
-                  client.acquire(keys, "refused", token.get() + 1, 1_000).code() == ReplyCode.HELD);
+              () -> client.acquire(keys, "refused", token.get() + 1, 1_000).code() == Code.HELD);
         }
         awaitSubscriptions();
         waiting.forEach(client -> client.hinted.clear());
-        assertThat(holder.release(keys, id, token.get()).code()).isEqualTo(ReplyCode.RELEASED);
+        assertThat(holder.release(keys, id, token.get()).code()).isEqualTo(Code.RELEASED);
         for (TestClient client : waiting) {
           ClusterClients.eventually(
               cluster, Duration.ofSeconds(5), () -> client.hinted.contains(keys.lockKey(0)));

@@ -16,13 +16,11 @@ import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.it.CapturedLog;
 import dev.redlock.it.Clients;
 import dev.redlock.it.TestTime;
-import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.LockInspection;
+import dev.redlock.operations.LockListing;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
@@ -142,9 +140,9 @@ class SpreadIT {
         ClusterClients.eventually(
             cluster, WAIT, () -> isStored(0, name) && isStored(1, name) && isStored(2, name));
       }
-      List<ListedLock> listed = ClusterListingIT.all(operator, "listed*");
+      List<LockListing.Entry> listed = ClusterListingIT.all(operator, "listed*");
       assertThat(listed)
-          .extracting(ListedLock::name)
+          .extracting(LockListing.Entry::name)
           .containsExactlyInAnyOrderElementsOf(tokens.keySet());
       assertThat(listed)
           .allSatisfy(
@@ -323,8 +321,8 @@ class SpreadIT {
     AtomicLong askedNanos = new AtomicLong();
     AtomicBoolean objects = new AtomicBoolean();
     AtomicReference<@Nullable Runnable> whileAsked = new AtomicReference<>();
-    NodeListener client =
-        new NodeListener() {
+    LockNode.Listener client =
+        new LockNode.Listener() {
           @Override
           public @Nullable String objection(
               LockNode node, @Nullable NodeIdentity identity, String markerId) {
@@ -349,8 +347,8 @@ class SpreadIT {
           @Override
           public void onAllInvalidated(LockNode node) {}
         };
-    NodeContext context =
-        new NodeContext(
+    LockNode.Context context =
+        new LockNode.Context(
             Duration.ofSeconds(30), RestartGuard.OFF, "redlock", "", new TestTime(), client);
     LockNode[] nodes = connect(SPREAD);
     try {

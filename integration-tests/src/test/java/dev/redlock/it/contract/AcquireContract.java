@@ -6,7 +6,7 @@ import dev.redlock.it.contract.NodeUnderTest.Feature;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +22,7 @@ abstract class AcquireContract extends NodeContract {
 
     NodeReply reply = client.acquire(keys, ME, token, TTL);
 
-    assertCode(reply, ReplyCode.GRANTED);
+    assertCode(reply, Code.GRANTED);
     assertThat(reply.fence()).isEqualTo(token);
     assertThat(reply.connection()).isEqualTo(client.node.status().connection());
     assertHolder(keys, ME);
@@ -40,7 +40,7 @@ abstract class AcquireContract extends NodeContract {
 
     NodeReply reply = client.acquire(keys, ME, token, 100 * TTL);
 
-    assertCode(reply, ReplyCode.GRANTED);
+    assertCode(reply, Code.GRANTED);
     assertThat(reply.fence()).isEqualTo(token);
     assertThat(server().ttlMillis(keys.lockKey(0))).isLessThanOrEqualTo(TTL);
     assertFence(keys, token);
@@ -52,7 +52,7 @@ abstract class AcquireContract extends NodeContract {
     long token = client.now();
     client.acquire(keys, ME, token, TTL);
 
-    assertCode(client.acquire(keys, ME, token + 1, 3 * TTL), ReplyCode.GRANTED);
+    assertCode(client.acquire(keys, ME, token + 1, 3 * TTL), Code.GRANTED);
 
     assertFence(keys, token + 1);
     assertThat(server().ttlMillis(keys.lockKey(0))).isGreaterThan(2 * TTL);
@@ -66,7 +66,7 @@ abstract class AcquireContract extends NodeContract {
 
     NodeReply reply = client.acquire(keys, ME, token - 1, TTL);
 
-    assertCode(reply, ReplyCode.STALE);
+    assertCode(reply, Code.STALE);
     assertThat(reply.fence()).isEqualTo(token);
     assertFence(keys, token);
   }
@@ -79,7 +79,7 @@ abstract class AcquireContract extends NodeContract {
 
     NodeReply reply = client.acquire(keys, ME, token + 1, 3 * TTL);
 
-    assertCode(reply, ReplyCode.HELD);
+    assertCode(reply, Code.HELD);
     assertThat(reply.remainingMillis()).isBetween(TTL - 2_000, TTL);
     assertThat(reply.mark()).isEqualTo(mark(OTHER)).hasSize(8);
     assertThat(reply.fence()).isEqualTo(token);
@@ -97,11 +97,11 @@ abstract class AcquireContract extends NodeContract {
 
     for (long stale : new long[] {token, token - 1, token - 1_000_000}) {
       NodeReply reply = client.acquire(keys, ME, stale, TTL);
-      assertCode(reply, ReplyCode.STALE);
+      assertCode(reply, Code.STALE);
       assertThat(reply.fence()).isEqualTo(token);
     }
     assertFree(keys);
-    assertCode(client.acquire(keys, ME, token + 1, TTL), ReplyCode.GRANTED);
+    assertCode(client.acquire(keys, ME, token + 1, TTL), Code.GRANTED);
   }
 
   private record Off(LockKeys keys, long token, NodeReply reply) {}
@@ -125,14 +125,14 @@ abstract class AcquireContract extends NodeContract {
   void token_isAcceptableWithinTwoSecondsOfTheNodesClock() {
     for (long off : new long[] {-1_800_000, -1_000, 1_000_000, 1_990_000}) {
       NodeReply reply = acquireWithTokenOff(off).reply;
-      assertThat(reply.code()).as("%s µs off: %s", off, reply).isEqualTo(ReplyCode.GRANTED);
+      assertThat(reply.code()).as("%s µs off: %s", off, reply).isEqualTo(Code.GRANTED);
     }
     for (long off : new long[] {-2_000_000, -3_600_000_000L, 2_300_000, 3_600_000_000L}) {
       Off asked = acquireWithTokenOff(off);
       LockKeys keys = asked.keys;
       long token = asked.token;
       NodeReply reply = asked.reply;
-      assertCode(reply, ReplyCode.STALE);
+      assertCode(reply, Code.STALE);
       assertThat(token < reply.nodeMicros() - 2_000_000 || token > reply.nodeMicros() + 2_000_000)
           .as("the answer's node time explains the refusal of %s: %s", token, reply)
           .isTrue();
@@ -146,7 +146,7 @@ abstract class AcquireContract extends NodeContract {
   void token_atTheEndOfExactNumbers_isStale() {
     for (long token : new long[] {(1L << 53) - 1, 1L << 53, Long.MAX_VALUE, 0, -1}) {
       LockKeys keys = fresh();
-      assertCode(client.acquire(keys, ME, token, TTL), ReplyCode.STALE);
+      assertCode(client.acquire(keys, ME, token, TTL), Code.STALE);
       assertFree(keys);
     }
   }
@@ -159,11 +159,11 @@ abstract class AcquireContract extends NodeContract {
 
     NodeReply reply = client.handOver(keys, ME, token + 1, OTHER, token);
 
-    assertCode(reply, ReplyCode.GRANTED);
+    assertCode(reply, Code.GRANTED);
     assertHolder(keys, ME);
     assertFence(keys, token + 1);
     assertThat(server().field(fenceKey(keys), "ended")).isEqualTo(Long.toString(token));
-    assertCode(client.extend(keys, OTHER, token, TTL), ReplyCode.LOST);
+    assertCode(client.extend(keys, OTHER, token, TTL), Code.LOST);
     assertHolder(keys, ME);
   }
 
@@ -171,12 +171,12 @@ abstract class AcquireContract extends NodeContract {
   void previousLease_endsEvenIfItsKeyIsGone_butNotItsSuccessor() {
     LockKeys keys = fresh();
     long token = client.now();
-    assertCode(client.handOver(keys, ME, token + 1, OTHER, token), ReplyCode.GRANTED);
+    assertCode(client.handOver(keys, ME, token + 1, OTHER, token), Code.GRANTED);
 
     server().delete(keys.lockKey(0));
-    assertCode(client.extend(keys, OTHER, token, TTL), ReplyCode.LOST);
+    assertCode(client.extend(keys, OTHER, token, TTL), Code.LOST);
     assertFree(keys);
-    assertCode(client.extend(keys, ME, token + 1, TTL), ReplyCode.REPAIRED);
+    assertCode(client.extend(keys, ME, token + 1, TTL), Code.REPAIRED);
     assertHolder(keys, ME);
   }
 
@@ -187,7 +187,7 @@ abstract class AcquireContract extends NodeContract {
     client.acquire(keys, OTHER, token, TTL);
     server().put(keys.lockKey(0), OTHER, 0);
 
-    assertCode(client.handOver(keys, ME, token + 1, OTHER, token), ReplyCode.GRANTED);
+    assertCode(client.handOver(keys, ME, token + 1, OTHER, token), Code.GRANTED);
 
     assertHolder(keys, ME);
     assertThat(server().ttlMillis(keys.lockKey(0))).isBetween(1L, TTL);
@@ -200,7 +200,7 @@ abstract class AcquireContract extends NodeContract {
     client.acquire(keys, OTHER, token, TTL);
     client.handOver(keys, ME, token + 1, OTHER, token);
 
-    assertCode(client.handOver(keys, ME, token + 1, OTHER, token), ReplyCode.GRANTED);
+    assertCode(client.handOver(keys, ME, token + 1, OTHER, token), Code.GRANTED);
     assertHolder(keys, ME);
   }
 
@@ -212,7 +212,7 @@ abstract class AcquireContract extends NodeContract {
 
     NodeReply reply = client.handOver(keys, ME, token + 1, OTHER, token - 1);
 
-    assertCode(reply, ReplyCode.HELD);
+    assertCode(reply, Code.HELD);
     assertThat(reply.mark()).isEqualTo(mark("a third"));
     assertHolder(keys, "a third");
     assertThat(server().field(fenceKey(keys), "ended")).isNull();
@@ -224,7 +224,7 @@ abstract class AcquireContract extends NodeContract {
     long token = client.now();
     client.acquire(keys, OTHER, token, TTL);
 
-    assertCode(client.handOver(keys, ME, token, OTHER, token), ReplyCode.STALE);
+    assertCode(client.handOver(keys, ME, token, OTHER, token), Code.STALE);
     assertHolder(keys, OTHER);
     assertThat(server().field(fenceKey(keys), "ended")).isNull();
   }
@@ -234,11 +234,11 @@ abstract class AcquireContract extends NodeContract {
     LockKeys keys = severalInOneSlot(5);
     long token = client.now();
 
-    assertCode(client.acquire(keys, ME, token, TTL), ReplyCode.GRANTED);
+    assertCode(client.acquire(keys, ME, token, TTL), Code.GRANTED);
 
     assertHolder(keys, ME);
     assertFence(keys, token);
-    assertCode(client.release(keys, ME, token), ReplyCode.RELEASED);
+    assertCode(client.release(keys, ME, token), Code.RELEASED);
     assertFree(keys);
   }
 
@@ -251,7 +251,7 @@ abstract class AcquireContract extends NodeContract {
 
     NodeReply reply = client.acquire(all, ME, token + 1, TTL);
 
-    assertCode(reply, ReplyCode.HELD);
+    assertCode(reply, Code.HELD);
     assertThat(reply.mark()).isEqualTo(mark(OTHER));
     assertHolder(last, OTHER);
     assertFree(TestClient.keys(all.names().get(0), all.names().get(1)));
@@ -268,7 +268,7 @@ abstract class AcquireContract extends NodeContract {
 
     NodeReply reply = client.acquire(all, ME, token, TTL);
 
-    assertCode(reply, ReplyCode.HELD);
+    assertCode(reply, Code.HELD);
     assertThat(reply.mark()).isEqualTo(mark("long"));
     assertThat(reply.remainingMillis()).isGreaterThan(4 * TTL);
     assertThat(reply.fence()).isEqualTo(token + 5);
@@ -284,7 +284,7 @@ abstract class AcquireContract extends NodeContract {
 
     NodeReply reply = client.acquire(all, ME, token + 1, TTL);
 
-    assertCode(reply, ReplyCode.STALE);
+    assertCode(reply, Code.STALE);
     assertThat(reply.fence()).isEqualTo(token + 10);
     assertFree(all);
   }
@@ -295,7 +295,7 @@ abstract class AcquireContract extends NodeContract {
     long token = client.now();
     client.acquire(TestClient.keys(all.names().get(0)), ME, token, TTL);
 
-    assertCode(client.acquire(all, ME, token, 5 * TTL), ReplyCode.GRANTED);
+    assertCode(client.acquire(all, ME, token, 5 * TTL), Code.GRANTED);
 
     assertHolder(all, ME);
     assertThat(server().ttlMillis(all.lockKey(0))).isLessThanOrEqualTo(TTL);
@@ -365,7 +365,7 @@ abstract class AcquireContract extends NodeContract {
 
     NodeReply reply = client.acquire(keys, ME, client.now(), TTL);
 
-    assertCode(reply, ReplyCode.HELD);
+    assertCode(reply, Code.HELD);
     assertThat(server().value(keys.lockKey(0))).isEmpty();
   }
 
@@ -393,12 +393,12 @@ abstract class AcquireContract extends NodeContract {
     LockKeys keys = TestClient.keys(name);
     long token = client.now();
 
-    assertCode(client.acquire(keys, ME, token, TTL), ReplyCode.GRANTED);
+    assertCode(client.acquire(keys, ME, token, TTL), Code.GRANTED);
     assertHolder(keys, ME);
-    assertCode(client.acquire(keys, OTHER, token + 1, TTL), ReplyCode.HELD);
-    assertCode(client.extend(keys, ME, token, TTL), ReplyCode.EXTENDED);
-    assertCode(client.inspect(keys), ReplyCode.HELD);
-    assertCode(client.release(keys, ME, token), ReplyCode.RELEASED);
+    assertCode(client.acquire(keys, OTHER, token + 1, TTL), Code.HELD);
+    assertCode(client.extend(keys, ME, token, TTL), Code.EXTENDED);
+    assertCode(client.inspect(keys), Code.HELD);
+    assertCode(client.release(keys, ME, token), Code.RELEASED);
     assertFree(keys);
   }
 
@@ -412,7 +412,7 @@ abstract class AcquireContract extends NodeContract {
   }
 
   private void assertForeign(NodeReply reply, String key) {
-    assertThat(reply.code()).as(reply.toString()).isEqualTo(ReplyCode.FAILED);
+    assertThat(reply.code()).as(reply.toString()).isEqualTo(Code.FAILED);
     NodeError error = reply.error();
     assertThat(error).isNotNull();
     assertThat(error.kind()).isEqualTo(NodeError.Kind.FOREIGN_KEY);

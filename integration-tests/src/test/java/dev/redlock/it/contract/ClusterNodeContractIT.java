@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
@@ -53,7 +53,7 @@ class ClusterNodeContractIT extends WholeContract {
           .untilAsserted(
               () -> {
                 NodeReply refused = guarded.acquire(there, "me", 1, 1_000);
-                assertThat(refused.code()).isEqualTo(ReplyCode.FAILED);
+                assertThat(refused.code()).isEqualTo(Code.FAILED);
                 assertThat(refused.error().message())
                     .contains("does not vote")
                     .contains("run id changed");
@@ -62,7 +62,7 @@ class ClusterNodeContractIT extends WholeContract {
       // Uses the clock of that master: the master of another name may not be usable yet.
       long token = guarded.inspect(elsewhere).nodeMicros();
       NodeReply granted = guarded.acquire(elsewhere, "me", token, 1_000);
-      assertThat(granted.code()).as(granted.toString()).isEqualTo(ReplyCode.GRANTED);
+      assertThat(granted.code()).as(granted.toString()).isEqualTo(Code.GRANTED);
       assertThat(granted.connection()).isEqualTo(guarded.node.status().connection());
       assertThat(guarded.node.status().state()).isEqualTo(NodeStatus.State.VOTING);
     } finally {
@@ -73,8 +73,7 @@ class ClusterNodeContractIT extends WholeContract {
   /** Whether a grant of the master of these keys counts. */
   private static boolean votes(TestClient client, LockKeys keys) {
     NodeReply reply = client.acquire(keys, "before", client.now(keys), 100);
-    return reply.code() == ReplyCode.GRANTED
-        && reply.connection() == client.node.status().connection();
+    return reply.code() == Code.GRANTED && reply.connection() == client.node.status().connection();
   }
 
   private static LockKeys inSlotsOf(int master) {

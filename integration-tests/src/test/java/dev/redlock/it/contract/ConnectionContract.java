@@ -8,9 +8,9 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
-import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,7 +33,7 @@ abstract class ConnectionContract extends NodeContract {
   }
 
   private static void assertFailed(NodeReply reply, NodeError.Kind kind) {
-    assertThat(reply.code()).as(reply.toString()).isEqualTo(ReplyCode.FAILED);
+    assertThat(reply.code()).as(reply.toString()).isEqualTo(Code.FAILED);
     assertThat(reply.error()).as(reply.toString()).isNotNull();
     assertThat(reply.error().kind()).as(reply.toString()).isEqualTo(kind);
   }
@@ -69,7 +69,7 @@ abstract class ConnectionContract extends NodeContract {
     client.close();
 
     for (CompletableFuture<NodeReply> answer : unanswered) {
-      assertThat(answer.orTimeout(2, TimeUnit.SECONDS).join().code()).isEqualTo(ReplyCode.FAILED);
+      assertThat(answer.orTimeout(2, TimeUnit.SECONDS).join().code()).isEqualTo(Code.FAILED);
     }
     assertFailed(client.inspect(fresh()), NodeError.Kind.CLOSED);
     assertThat(client.node.status().usable()).isFalse();
@@ -118,7 +118,7 @@ abstract class ConnectionContract extends NodeContract {
     server().restart();
 
     late.awaitStatus(status -> status.state() == State.VOTING);
-    assertCode(late.inspect(fresh()), ReplyCode.NOT_OWNER);
+    assertCode(late.inspect(fresh()), Code.NOT_OWNER);
   }
 
   @Test
@@ -156,7 +156,7 @@ abstract class ConnectionContract extends NodeContract {
         .isBetween(LONGEST.minusSeconds(2), LONGEST.plusSeconds(3));
     assertThat(back.cause()).isNotEmpty();
     LockKeys keys = fresh();
-    assertCode(guarded.acquire(keys, ME, guarded.now(), TTL), ReplyCode.GRANTED);
+    assertCode(guarded.acquire(keys, ME, guarded.now(), TTL), Code.GRANTED);
   }
 
   @Test
@@ -199,14 +199,14 @@ abstract class ConnectionContract extends NodeContract {
     needs(Feature.SCRIPTS);
     LockKeys keys = fresh();
     long token = client.now();
-    assertCode(client.acquire(keys, ME, token, TTL), ReplyCode.GRANTED);
+    assertCode(client.acquire(keys, ME, token, TTL), Code.GRANTED);
     // For a user without the permission to load scripts, the client sends the text at the first
     // use.
-    assertCode(client.extend(keys, ME, token, TTL), ReplyCode.EXTENDED);
+    assertCode(client.extend(keys, ME, token, TTL), Code.EXTENDED);
     for (int i = 0; i < 20; i++) {
       server().forgetScripts();
-      assertCode(client.extend(keys, ME, token, TTL), ReplyCode.EXTENDED);
-      assertCode(client.extend(keys, ME, token, TTL), ReplyCode.EXTENDED);
+      assertCode(client.extend(keys, ME, token, TTL), Code.EXTENDED);
+      assertCode(client.extend(keys, ME, token, TTL), Code.EXTENDED);
     }
   }
 
@@ -226,12 +226,12 @@ abstract class ConnectionContract extends NodeContract {
       assertThat(undone.code().definite()).as(undone.toString()).isTrue();
       NodeReply reply = acquired.orTimeout(2, TimeUnit.SECONDS).join();
       // The client sent the acquire again before it sent the release.
-      if (reply.code() != ReplyCode.GRANTED) {
+      if (reply.code() != Code.GRANTED) {
         assertThat(reply.error()).isNotNull();
         assertThat(reply.error().kind()).isEqualTo(NodeError.Kind.NO_SCRIPT);
         assertThat(reply.error().notExecuted()).isTrue();
       }
-      assertCode(client.inspect(keys), ReplyCode.NOT_OWNER);
+      assertCode(client.inspect(keys), Code.NOT_OWNER);
     }
   }
 
@@ -245,7 +245,7 @@ abstract class ConnectionContract extends NodeContract {
             throw new IllegalStateException("thrown by the test, on purpose");
           });
     }
-    assertCode(client.inspect(fresh()), ReplyCode.NOT_OWNER);
+    assertCode(client.inspect(fresh()), Code.NOT_OWNER);
     assertThat(client.node.status().connection()).isEqualTo(before);
   }
 
@@ -255,7 +255,7 @@ abstract class ConnectionContract extends NodeContract {
     // next acquire, which must not be written first.
     LockKeys keys = fresh();
     long token = client.now();
-    assertCode(client.acquire(keys, "lease0", token, TTL), ReplyCode.GRANTED);
+    assertCode(client.acquire(keys, "lease0", token, TTL), Code.GRANTED);
     for (int i = 1; i <= 50; i++) {
       LockRequest next = LockRequest.Acquire.of(keys, "lease" + i, token + i, TTL);
       CompletableFuture<NodeReply> granted = new CompletableFuture<>();
@@ -272,8 +272,8 @@ abstract class ConnectionContract extends NodeContract {
       CompletableFuture<NodeReply> released =
           client.send(LockRequest.Release.of(keys, "lease" + (i - 1), token + i - 1));
       releaseSent.countDown();
-      assertCode(released.orTimeout(2, TimeUnit.SECONDS).join(), ReplyCode.RELEASED);
-      assertCode(granted.orTimeout(2, TimeUnit.SECONDS).join(), ReplyCode.GRANTED);
+      assertCode(released.orTimeout(2, TimeUnit.SECONDS).join(), Code.RELEASED);
+      assertCode(granted.orTimeout(2, TimeUnit.SECONDS).join(), Code.GRANTED);
     }
   }
 
@@ -295,7 +295,7 @@ abstract class ConnectionContract extends NodeContract {
     }
     server().resume();
     for (CompletableFuture<NodeReply> answer : unanswered) {
-      assertCode(answer.orTimeout(5, TimeUnit.SECONDS).join(), ReplyCode.NOT_OWNER);
+      assertCode(answer.orTimeout(5, TimeUnit.SECONDS).join(), Code.NOT_OWNER);
     }
   }
 }

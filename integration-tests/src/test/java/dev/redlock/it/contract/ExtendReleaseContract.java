@@ -7,7 +7,7 @@ import dev.redlock.it.contract.NodeUnderTest.Feature;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +24,7 @@ abstract class ExtendReleaseContract extends NodeContract {
 
     NodeReply reply = client.extend(keys, ME, token, TTL);
 
-    assertCode(reply, ReplyCode.EXTENDED);
+    assertCode(reply, Code.EXTENDED);
     assertThat(reply.fence()).isEqualTo(token);
     assertHolder(keys, ME);
     assertThat(server().ttlMillis(keys.lockKey(0))).isBetween(TTL - 2_000, TTL);
@@ -38,7 +38,7 @@ abstract class ExtendReleaseContract extends NodeContract {
 
     NodeReply reply = client.extend(keys, ME, token, TTL);
 
-    assertCode(reply, ReplyCode.REPAIRED);
+    assertCode(reply, Code.REPAIRED);
     assertThat(reply.fence()).isEqualTo(token);
     assertHolder(keys, ME);
     assertFence(keys, token);
@@ -53,7 +53,7 @@ abstract class ExtendReleaseContract extends NodeContract {
 
     NodeReply reply = client.extend(keys, ME, token, TTL);
 
-    assertCode(reply, ReplyCode.REPAIRED);
+    assertCode(reply, Code.REPAIRED);
     assertThat(reply.fence()).isEqualTo(token + 10);
     assertHolder(keys, ME);
     assertFence(keys, token + 10);
@@ -68,7 +68,7 @@ abstract class ExtendReleaseContract extends NodeContract {
 
     NodeReply reply = client.extend(keys, ME, token, TTL);
 
-    assertCode(reply, ReplyCode.LOST);
+    assertCode(reply, Code.LOST);
     assertThat(reply.fence()).isEqualTo(token + 10);
     assertFree(keys);
   }
@@ -80,7 +80,7 @@ abstract class ExtendReleaseContract extends NodeContract {
     client.acquire(keys, ME, token, TTL);
     client.release(keys, ME, token);
 
-    assertCode(client.extend(keys, ME, token, TTL), ReplyCode.LOST);
+    assertCode(client.extend(keys, ME, token, TTL), Code.LOST);
     assertFree(keys);
   }
 
@@ -90,7 +90,7 @@ abstract class ExtendReleaseContract extends NodeContract {
     long token = client.now();
     client.acquire(keys, OTHER, token, TTL);
 
-    assertCode(client.extend(keys, ME, token + 1, 5 * TTL), ReplyCode.LOST);
+    assertCode(client.extend(keys, ME, token + 1, 5 * TTL), Code.LOST);
     assertHolder(keys, OTHER);
     assertThat(server().ttlMillis(keys.lockKey(0))).isLessThanOrEqualTo(TTL);
   }
@@ -102,15 +102,15 @@ abstract class ExtendReleaseContract extends NodeContract {
     long token = client.now();
     client.acquire(all, ME, token, TTL);
 
-    assertCode(client.extend(all, ME, token, 2 * TTL), ReplyCode.EXTENDED);
+    assertCode(client.extend(all, ME, token, 2 * TTL), Code.EXTENDED);
     server().delete(all.lockKey(1));
-    assertCode(client.extend(all, ME, token, 2 * TTL), ReplyCode.REPAIRED);
+    assertCode(client.extend(all, ME, token, 2 * TTL), Code.REPAIRED);
     assertHolder(all, ME);
 
     server().delete(all.lockKey(0));
     server().delete(all.lockKey(1));
     client.acquire(first, OTHER, token + 1, TTL);
-    assertCode(client.extend(all, ME, token, 9 * TTL), ReplyCode.LOST);
+    assertCode(client.extend(all, ME, token, 9 * TTL), Code.LOST);
     assertHolder(first, OTHER);
     assertThat(server().value(all.lockKey(1))).isNull();
     assertThat(server().ttlMillis(all.lockKey(2))).isLessThanOrEqualTo(2 * TTL);
@@ -121,10 +121,10 @@ abstract class ExtendReleaseContract extends NodeContract {
     LockKeys keys = fresh();
     long token = client.now() + 60_000_000;
 
-    assertCode(client.extend(keys, ME, token, TTL), ReplyCode.REPAIRED);
+    assertCode(client.extend(keys, ME, token, TTL), Code.REPAIRED);
     assertThat(server().field(fenceKey(keys), "fence")).isNull();
     client.release(keys, ME, token);
-    assertCode(client.acquire(keys, OTHER, client.now(), TTL), ReplyCode.GRANTED);
+    assertCode(client.acquire(keys, OTHER, client.now(), TTL), Code.GRANTED);
   }
 
   // release and roll-back
@@ -137,7 +137,7 @@ abstract class ExtendReleaseContract extends NodeContract {
 
     NodeReply reply = client.release(keys, ME, token);
 
-    assertCode(reply, ReplyCode.RELEASED);
+    assertCode(reply, Code.RELEASED);
     assertThat(reply.fence()).isEqualTo(token);
     assertFree(keys);
     assertFence(keys, token);
@@ -151,7 +151,7 @@ abstract class ExtendReleaseContract extends NodeContract {
     client.acquire(keys, ME, token, TTL);
     client.release(keys, ME, token);
 
-    assertCode(client.release(keys, ME, token), ReplyCode.NOT_OWNER);
+    assertCode(client.release(keys, ME, token), Code.NOT_OWNER);
   }
 
   @Test
@@ -160,7 +160,7 @@ abstract class ExtendReleaseContract extends NodeContract {
     long token = client.now();
     client.acquire(keys, OTHER, token, TTL);
 
-    assertCode(client.release(keys, ME, token + 1), ReplyCode.NOT_OWNER);
+    assertCode(client.release(keys, ME, token + 1), Code.NOT_OWNER);
     assertHolder(keys, OTHER);
     assertFence(keys, token + 1);
   }
@@ -170,9 +170,9 @@ abstract class ExtendReleaseContract extends NodeContract {
     LockKeys keys = fresh();
     long token = client.now();
 
-    assertCode(client.rollBack(keys, ME, token), ReplyCode.NOT_OWNER);
+    assertCode(client.rollBack(keys, ME, token), Code.NOT_OWNER);
     assertFence(keys, token);
-    assertCode(client.acquire(keys, ME, token, TTL), ReplyCode.STALE);
+    assertCode(client.acquire(keys, ME, token, TTL), Code.STALE);
     assertFree(keys);
   }
 
@@ -182,7 +182,7 @@ abstract class ExtendReleaseContract extends NodeContract {
     long token = client.now();
 
     client.release(keys, ME, token);
-    assertCode(client.extend(keys, ME, token, TTL), ReplyCode.LOST);
+    assertCode(client.extend(keys, ME, token, TTL), Code.LOST);
     assertFree(keys);
   }
 
@@ -207,7 +207,7 @@ abstract class ExtendReleaseContract extends NodeContract {
 
     assertThat(server().field(fenceKey(keys), "fence")).isNull();
     assertThat(server().field(fenceKey(keys), "ended")).isNull();
-    assertCode(client.acquire(keys, ME, client.now(), TTL), ReplyCode.GRANTED);
+    assertCode(client.acquire(keys, ME, client.now(), TTL), Code.GRANTED);
   }
 
   @Test
@@ -216,7 +216,7 @@ abstract class ExtendReleaseContract extends NodeContract {
     long token = client.now();
     client.acquire(keys, ME, token, TTL);
 
-    assertCode(client.rollBack(keys, ME, token), ReplyCode.RELEASED);
+    assertCode(client.rollBack(keys, ME, token), Code.RELEASED);
     assertFree(keys);
     assertFence(keys, token);
     assertThat(server().field(fenceKey(keys), "ended")).isNull();
@@ -228,11 +228,11 @@ abstract class ExtendReleaseContract extends NodeContract {
     long token = client.now();
     client.acquire(keys, ME, token, TTL);
 
-    assertCode(client.ask(keeping(keys, token, 5 * TTL)), ReplyCode.RELEASED);
+    assertCode(client.ask(keeping(keys, token, 5 * TTL)), Code.RELEASED);
     assertThat(server().ttlMillis(keys.lockKey(0))).isBetween(1L, TTL);
-    assertCode(client.ask(keeping(keys, token, 200)), ReplyCode.RELEASED);
+    assertCode(client.ask(keeping(keys, token, 200)), Code.RELEASED);
     assertThat(server().ttlMillis(keys.lockKey(0))).isLessThanOrEqualTo(200);
-    assertCode(client.extend(keys, ME, token, TTL), ReplyCode.LOST);
+    assertCode(client.extend(keys, ME, token, TTL), Code.LOST);
     assertThat(server().ttlMillis(keys.lockKey(0))).isLessThanOrEqualTo(200);
     assertThat(server().field(fenceKey(keys), "ended")).isEqualTo(Long.toString(token));
     await().atMost(Duration.ofSeconds(2)).until(() -> server().value(keys.lockKey(0)) == null);
@@ -251,7 +251,7 @@ abstract class ExtendReleaseContract extends NodeContract {
     server().delete(all.lockKey(1));
     client.acquire(middle, OTHER, token + 1, TTL);
 
-    assertCode(client.release(all, ME, token), ReplyCode.RELEASED);
+    assertCode(client.release(all, ME, token), Code.RELEASED);
 
     assertThat(server().value(all.lockKey(0))).isNull();
     assertHolder(middle, OTHER);
@@ -267,7 +267,7 @@ abstract class ExtendReleaseContract extends NodeContract {
     server().delete(all.lockKey(0));
     server().putList(all.lockKey(0));
     try {
-      assertCode(client.release(all, ME, token), ReplyCode.RELEASED);
+      assertCode(client.release(all, ME, token), Code.RELEASED);
       assertThat(server().value(all.lockKey(1))).isNull();
       assertThat(server().value(all.lockKey(2))).isNull();
     } finally {
@@ -285,13 +285,13 @@ abstract class ExtendReleaseContract extends NodeContract {
 
     NodeReply reply = client.ask(new LockRequest.Break(keys, token + 1));
 
-    assertCode(reply, ReplyCode.RELEASED);
+    assertCode(reply, Code.RELEASED);
     assertThat(reply.fence()).isEqualTo(token + 1);
     assertFree(keys);
     assertFence(keys, token + 1);
     assertThat(server().field(fenceKey(keys), "ended")).isEqualTo(Long.toString(token + 1));
-    assertCode(client.extend(keys, ME, token, TTL), ReplyCode.LOST);
-    assertCode(client.acquire(keys, OTHER, token + 2, TTL), ReplyCode.GRANTED);
+    assertCode(client.extend(keys, ME, token, TTL), Code.LOST);
+    assertCode(client.acquire(keys, OTHER, token + 2, TTL), Code.GRANTED);
   }
 
   @Test
@@ -300,15 +300,15 @@ abstract class ExtendReleaseContract extends NodeContract {
     long token = client.now();
     client.acquire(keys, ME, token, TTL);
 
-    assertCode(client.ask(new LockRequest.Break(keys, token - 1)), ReplyCode.RELEASED);
+    assertCode(client.ask(new LockRequest.Break(keys, token - 1)), Code.RELEASED);
     assertFence(keys, token);
-    assertCode(client.extend(keys, ME, token, TTL), ReplyCode.LOST);
+    assertCode(client.extend(keys, ME, token, TTL), Code.LOST);
   }
 
   @Test
   void break_ofAFreeLock_isNotOwner() {
     LockKeys keys = fresh();
-    assertCode(client.ask(new LockRequest.Break(keys, client.now())), ReplyCode.NOT_OWNER);
+    assertCode(client.ask(new LockRequest.Break(keys, client.now())), Code.NOT_OWNER);
   }
 
   @Test
@@ -319,7 +319,7 @@ abstract class ExtendReleaseContract extends NodeContract {
 
     NodeReply reply = client.ask(new LockRequest.Break(keys, token + 60_000_000));
 
-    assertCode(reply, ReplyCode.STALE);
+    assertCode(reply, Code.STALE);
     assertThat(reply.fence()).isEqualTo(token);
     assertHolder(keys, ME);
     assertFence(keys, token);
@@ -330,19 +330,19 @@ abstract class ExtendReleaseContract extends NodeContract {
   @Test
   void inspect_returnsHolderRemainingTimeAndFence() {
     LockKeys keys = fresh();
-    assertCode(client.inspect(keys), ReplyCode.NOT_OWNER);
+    assertCode(client.inspect(keys), Code.NOT_OWNER);
     long token = client.now();
     client.acquire(keys, ME, token, TTL);
 
     NodeReply reply = client.inspect(keys);
 
-    assertCode(reply, ReplyCode.HELD);
+    assertCode(reply, Code.HELD);
     assertThat(reply.mark()).isEqualTo(mark(ME));
     assertThat(reply.remainingMillis()).isBetween(TTL - 2_000, TTL);
     assertThat(reply.fence()).isEqualTo(token);
     client.release(keys, ME, token);
     NodeReply free = client.inspect(keys);
-    assertCode(free, ReplyCode.NOT_OWNER);
+    assertCode(free, Code.NOT_OWNER);
     assertThat(free.fence()).isEqualTo(token);
   }
 
@@ -354,8 +354,8 @@ abstract class ExtendReleaseContract extends NodeContract {
       var granted = client.send(LockRequest.Acquire.of(keys, "lease" + i, token + i, TTL));
       var released = client.send(LockRequest.Release.of(keys, "lease" + i, token + i));
       if (i % 50 == 49) {
-        assertCode(granted.join(), ReplyCode.GRANTED);
-        assertCode(released.join(), ReplyCode.RELEASED);
+        assertCode(granted.join(), Code.GRANTED);
+        assertCode(released.join(), Code.RELEASED);
       }
     }
     assertFree(keys);

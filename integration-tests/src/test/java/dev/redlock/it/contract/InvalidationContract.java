@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.redlock.it.contract.NodeUnderTest.Feature;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.time.Duration;
 import java.util.Queue;
 import org.junit.jupiter.api.BeforeEach;
@@ -24,8 +24,8 @@ abstract class InvalidationContract extends NodeContract {
     waiter = another();
     keys = fresh();
     token = client.now();
-    assertCode(client.acquire(keys, ME, token, TTL), ReplyCode.GRANTED);
-    assertCode(waiter.acquire(keys, OTHER, token + 1, TTL), ReplyCode.HELD);
+    assertCode(client.acquire(keys, ME, token, TTL), Code.GRANTED);
+    assertCode(waiter.acquire(keys, OTHER, token + 1, TTL), Code.HELD);
     assertThat(waiter.invalidated).isEmpty();
   }
 
@@ -50,7 +50,7 @@ abstract class InvalidationContract extends NodeContract {
     client.release(keys, ME, token);
     client.invalidated.clear();
 
-    assertCode(waiter.acquire(keys, OTHER, token + 2, TTL), ReplyCode.GRANTED);
+    assertCode(waiter.acquire(keys, OTHER, token + 2, TTL), Code.GRANTED);
 
     client.inspect(fresh()); // On the same connection, so it comes after every invalidation.
     assertThat(client.invalidated).isEmpty();
@@ -74,8 +74,7 @@ abstract class InvalidationContract extends NodeContract {
     awaitKey(waiter.invalidated, keys.lockKey(0));
     waiter.invalidated.clear();
     waiter.acquire(keys, OTHER, token + 3, TTL);
-    if (waiter.inspect(keys).code() == ReplyCode.HELD
-        && server().ttlMillis(keys.lockKey(0)) < 200) {
+    if (waiter.inspect(keys).code() == Code.HELD && server().ttlMillis(keys.lockKey(0)) < 200) {
       awaitKey(waiter.invalidated, keys.lockKey(0));
     }
   }
@@ -100,7 +99,7 @@ abstract class InvalidationContract extends NodeContract {
     server().delete(keys.lockKey(0));
     awaitKey(client.invalidated, keys.lockKey(0));
     client.invalidated.clear();
-    assertCode(client.extend(keys, ME, token, TTL), ReplyCode.REPAIRED);
+    assertCode(client.extend(keys, ME, token, TTL), Code.REPAIRED);
     server().delete(keys.lockKey(0));
     awaitKey(client.invalidated, keys.lockKey(0));
   }

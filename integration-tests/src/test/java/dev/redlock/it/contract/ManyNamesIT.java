@@ -7,7 +7,7 @@ import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import java.io.IOException;
@@ -71,7 +71,7 @@ class ManyNamesIT {
   }
 
   /** The cost of one script call in µs, as the server measured it. */
-  private long micros(ReplyCode expected, Supplier<NodeReply> call) {
+  private long micros(Code expected, Supplier<NodeReply> call) {
     long before = spent();
     NodeReply reply = call.get();
     long after = spent();
@@ -105,10 +105,10 @@ class ManyNamesIT {
       long token = nextToken();
       Costs now =
           new Costs(
-              micros(ReplyCode.GRANTED, () -> client.acquire(keys, ME, token, TTL)),
-              micros(ReplyCode.HELD, () -> waiter.acquire(keys, OTHER, token + 1, TTL)),
-              micros(ReplyCode.EXTENDED, () -> client.extend(keys, ME, token, TTL)),
-              micros(ReplyCode.RELEASED, () -> client.release(keys, ME, token)));
+              micros(Code.GRANTED, () -> client.acquire(keys, ME, token, TTL)),
+              micros(Code.HELD, () -> waiter.acquire(keys, OTHER, token + 1, TTL)),
+              micros(Code.EXTENDED, () -> client.extend(keys, ME, token, TTL)),
+              micros(Code.RELEASED, () -> client.release(keys, ME, token)));
       least = least == null ? now : least.least(now);
     }
     return Objects.requireNonNull(least);
@@ -153,8 +153,8 @@ class ManyNamesIT {
   void deletion_ofAnyOfAThousandNames_reachesWaiterAndHolder() {
     LockKeys keys = names(LockKeys.MAX_NAMES);
     long token = nextToken();
-    assertThat(client.acquire(keys, ME, token, TTL).code()).isEqualTo(ReplyCode.GRANTED);
-    assertThat(waiter.acquire(keys, OTHER, token + 1, TTL).code()).isEqualTo(ReplyCode.HELD);
+    assertThat(client.acquire(keys, ME, token, TTL).code()).isEqualTo(Code.GRANTED);
+    assertThat(waiter.acquire(keys, OTHER, token + 1, TTL).code()).isEqualTo(Code.HELD);
     for (int i : new int[] {0, 499, 999}) {
       server.command("DEL", keys.lockKey(i));
     }
@@ -188,7 +188,7 @@ class ManyNamesIT {
   void release_withForeignFencesAmongMany_freesTheRest_andWritesNoForeignKey() {
     LockKeys keys = names(30);
     long token = nextToken();
-    assertThat(client.acquire(keys, ME, token, TTL).code()).isEqualTo(ReplyCode.GRANTED);
+    assertThat(client.acquire(keys, ME, token, TTL).code()).isEqualTo(Code.GRANTED);
     List<String> foreign = new ArrayList<>();
     for (int i : new int[] {3, 20}) {
       String fence = keys.lockKey(i) + ":fence";
@@ -215,9 +215,9 @@ class ManyNamesIT {
       server.command("SET", keys.lockKey(i), "holder" + i, "PX", Integer.toString(5_000 + i));
     }
     NodeReply reply = waiter.acquire(keys, OTHER, nextToken(), TTL);
-    assertThat(reply.code()).isEqualTo(ReplyCode.HELD);
+    assertThat(reply.code()).isEqualTo(Code.HELD);
     assertThat(reply.remainingMillis()).isBetween(1L, 5_040L);
     assertThat(reply.mark()).isNotNull();
-    assertThat(waiter.extend(keys, OTHER, lastToken, TTL).code()).isEqualTo(ReplyCode.LOST);
+    assertThat(waiter.extend(keys, OTHER, lastToken, TTL).code()).isEqualTo(Code.LOST);
   }
 }

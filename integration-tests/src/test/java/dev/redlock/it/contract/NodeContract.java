@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.redlock.it.contract.NodeUnderTest.Feature;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -94,10 +94,10 @@ abstract class NodeContract {
     }
   }
 
-  static void assertCode(NodeReply reply, ReplyCode code) {
+  static void assertCode(NodeReply reply, Code code) {
     assertThat(reply.code()).as(reply.toString()).isEqualTo(code);
     assertThat(reply.error()).as(reply.toString()).isNull();
-    if (code != ReplyCode.RELEASED) { // The usual release does not read the clock.
+    if (code != Code.RELEASED) { // The usual release does not read the clock.
       assertThat(reply.nodeMicros()).as("node time in " + reply).isPositive();
     }
   }

@@ -11,7 +11,6 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
-import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
@@ -63,17 +62,18 @@ class NodeRecordIT {
   }
 
   private static NodeRecord tell(TestClient client, long epoch) {
-    return change(client, RecordChange.Kind.TELL, record(epoch));
+    return change(client, NodeRecord.Change.Kind.TELL, record(epoch));
   }
 
   private static NodeRecord record(long epoch) {
     return new NodeRecord("a:1", epoch, MEMBERS, List.of(), epoch, 0, 0, 3_000, 3_000, 0);
   }
 
-  private static NodeRecord change(TestClient client, RecordChange.Kind kind, NodeRecord given) {
+  private static NodeRecord change(
+      TestClient client, NodeRecord.Change.Kind kind, NodeRecord given) {
     return client
         .node
-        .change(new RecordChange(kind, given))
+        .change(new NodeRecord.Change(kind, given))
         .toCompletableFuture()
         .orTimeout(5, TimeUnit.SECONDS)
         .join();
@@ -92,7 +92,7 @@ class NodeRecordIT {
     long number = one.node.status().connection();
     CompletableFuture<NodeStatus> seen =
         one.node
-            .change(new RecordChange(RecordChange.Kind.TELL, record(1)))
+            .change(new NodeRecord.Change(NodeRecord.Change.Kind.TELL, record(1)))
             .thenApply(stored -> one.node.status())
             .toCompletableFuture();
     NodeStatus then = seen.orTimeout(5, TimeUnit.SECONDS).join();
@@ -100,7 +100,7 @@ class NodeRecordIT {
     assertThat(then.connection()).isEqualTo(number + 1);
     assertThat(then.record()).isNotNull().matches(r -> r.epoch() == 1 && r.sinceMicros() > 0);
 
-    change(one, RecordChange.Kind.PROMISE, record(1).by(9_000_000_000_000_000L));
+    change(one, NodeRecord.Change.Kind.PROMISE, record(1).by(9_000_000_000_000_000L));
     assertThat(known(one).promised()).isEqualTo(9_000_000_000_000_000L);
     assertThat(one.node.status().connection()).as("of a promise").isEqualTo(number + 1);
     assertThat(tell(one, 1)).as("no change").isEqualTo(known(one));
@@ -226,7 +226,7 @@ class NodeRecordIT {
   @Test
   void changeWithoutAConnection_fails() {
     LockNode node = closing(LettuceLockNode.create(server.uri()));
-    RecordChange change = new RecordChange(RecordChange.Kind.TELL, record(1));
+    NodeRecord.Change change = new NodeRecord.Change(NodeRecord.Change.Kind.TELL, record(1));
     assertThatThrownBy(() -> node.change(change).toCompletableFuture().join())
         .hasMessageContaining("not started");
     TestClient one = client(server.uri());

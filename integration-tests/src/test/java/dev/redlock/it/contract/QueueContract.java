@@ -9,7 +9,7 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.LockRequest.QueueEntry;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -64,12 +64,12 @@ abstract class QueueContract extends NodeContract {
   }
 
   private void hold() {
-    assertCode(client.acquire(keys, "lease of holder", ++token, TTL), ReplyCode.GRANTED);
+    assertCode(client.acquire(keys, "lease of holder", ++token, TTL), Code.GRANTED);
   }
 
   private NodeReply free(String process) {
     NodeReply reply = client.release(keys, "lease of " + process, token);
-    assertCode(reply, ReplyCode.RELEASED);
+    assertCode(reply, Code.RELEASED);
     return reply;
   }
 
@@ -92,10 +92,10 @@ abstract class QueueContract extends NodeContract {
   @Test
   void freeName_isAdmittedAtOnce_andTheGrantTakesThePlace() {
     NodeReply reply = enqueue(client, "p");
-    assertCode(reply, ReplyCode.ADMITTED);
+    assertCode(reply, Code.ADMITTED);
     assertThat(reply.othersQueued()).isZero();
     assertThat(server().ttlMillis(keys.queueKey())).isPositive();
-    assertCode(take("p"), ReplyCode.GRANTED);
+    assertCode(take("p"), Code.GRANTED);
     assertThat(server().ttlMillis(keys.queueKey())).isEqualTo(-2);
     assertThat(enqueue(client, "q").othersQueued()).as("ahead of the next").isZero();
   }
@@ -104,30 +104,30 @@ abstract class QueueContract extends NodeContract {
   void processes_areServedInTheOrderOfArrival_andNewcomersLast() {
     hold();
     NodeReply first = enqueue(client, "first");
-    assertCode(first, ReplyCode.HELD);
+    assertCode(first, Code.HELD);
     assertThat(first.othersQueued()).isZero();
     assertThat(first.mark()).isEqualTo(mark("lease of holder"));
     assertThat(first.remainingMillis()).isBetween(1L, TTL);
     NodeReply second = enqueue(client, "second");
-    assertCode(second, ReplyCode.HELD);
+    assertCode(second, Code.HELD);
     assertThat(second.othersQueued()).isEqualTo(1);
     assertThat(enqueue(client, "first").othersQueued()).as("keeps its place").isZero();
     assertThat(free("holder").othersQueued()).isEqualTo(1);
 
-    assertCode(take("second"), ReplyCode.QUEUED);
-    assertCode(newcomer(), ReplyCode.QUEUED);
+    assertCode(take("second"), Code.QUEUED);
+    assertCode(newcomer(), Code.QUEUED);
     NodeReply early = enqueue(client, "second");
-    assertCode(early, ReplyCode.QUEUED);
+    assertCode(early, Code.QUEUED);
     assertThat(early.othersQueued()).isEqualTo(1);
     assertFree(keys);
     NodeReply granted = take("first");
-    assertCode(granted, ReplyCode.GRANTED);
+    assertCode(granted, Code.GRANTED);
     assertThat(granted.othersQueued()).isEqualTo(1);
     assertThat(free("first").othersQueued()).isEqualTo(1);
-    assertCode(newcomer(), ReplyCode.QUEUED);
-    assertCode(take("second"), ReplyCode.GRANTED);
+    assertCode(newcomer(), Code.QUEUED);
+    assertCode(take("second"), Code.GRANTED);
     assertThat(free("second").othersQueued()).as("no process is left").isZero();
-    assertCode(newcomer(), ReplyCode.GRANTED);
+    assertCode(newcomer(), Code.GRANTED);
   }
 
   @Test
@@ -139,10 +139,10 @@ abstract class QueueContract extends NodeContract {
     assertThat(early.othersQueued()).isZero();
     free("holder");
 
-    assertCode(take("late", now), ReplyCode.QUEUED);
-    assertCode(take("earlier still", now - 2_000_000), ReplyCode.GRANTED);
+    assertCode(take("late", now), Code.QUEUED);
+    assertCode(take("earlier still", now - 2_000_000), Code.GRANTED);
     free("earlier still");
-    assertCode(take("early", now - 1_000_000), ReplyCode.GRANTED);
+    assertCode(take("early", now - 1_000_000), Code.GRANTED);
   }
 
   @Test
@@ -153,8 +153,8 @@ abstract class QueueContract extends NodeContract {
     enqueueArrived("a", now);
     free("holder");
 
-    assertCode(take("b", now + 1), ReplyCode.QUEUED);
-    assertCode(take("a", now), ReplyCode.GRANTED);
+    assertCode(take("b", now + 1), Code.QUEUED);
+    assertCode(take("a", now), Code.GRANTED);
   }
 
   @Test
@@ -174,14 +174,14 @@ abstract class QueueContract extends NodeContract {
     assertThat(turns(first)).containsExactly(keys.wakeKey("first"));
     assertThat(turns(second)).containsExactly(keys.watchKey("second"));
     assertThat(turns(third)).isEmpty();
-    assertCode(enqueue(first, "first"), ReplyCode.ADMITTED);
-    assertCode(take("first"), ReplyCode.GRANTED);
+    assertCode(enqueue(first, "first"), Code.ADMITTED);
+    assertCode(take("first"), Code.GRANTED);
     // Redis 6.0 reports to a client what a script of this client has written.
     List<String> untilRelease = turns(first);
     free("first");
 
     awaitKey(second, keys.watchKey("second"));
-    assertCode(enqueue(second, "second"), ReplyCode.ADMITTED);
+    assertCode(enqueue(second, "second"), Code.ADMITTED);
     awaitKey(third, keys.watchKey("third"));
     assertThat(turns(third)).containsExactly(keys.watchKey("third"));
     assertThat(turns(first)).isEqualTo(untilRelease);
@@ -201,7 +201,7 @@ abstract class QueueContract extends NodeContract {
     assertThat(turns(first)).containsExactly(keys.watchKey("first"));
     assertThat(turns(second)).isEmpty();
     NodeReply again = enqueue(first, "first");
-    assertCode(again, ReplyCode.HELD);
+    assertCode(again, Code.HELD);
     assertThat(again.remainingMillis()).isBetween(1L, 5_000L);
   }
 
@@ -209,14 +209,14 @@ abstract class QueueContract extends NodeContract {
   void expiredHolder_wokeNone_soTheNextThatAsksWakesTheFirst() {
     needs(Feature.INVALIDATIONS);
     TestClient first = another();
-    assertCode(client.acquire(keys, "lease of holder", ++token, 200), ReplyCode.GRANTED);
+    assertCode(client.acquire(keys, "lease of holder", ++token, 200), Code.GRANTED);
     enqueue(first, "first");
     await().atMost(Duration.ofSeconds(5)).until(() -> client.inspect(keys).mark() == null);
 
     assertThat(turns(first)).isEmpty();
-    assertCode(newcomer(), ReplyCode.QUEUED);
+    assertCode(newcomer(), Code.QUEUED);
     awaitKey(first, keys.wakeKey("first"));
-    assertCode(enqueue(first, "first"), ReplyCode.ADMITTED);
+    assertCode(enqueue(first, "first"), Code.ADMITTED);
   }
 
   @Test
@@ -236,15 +236,15 @@ abstract class QueueContract extends NodeContract {
         .until(
             () -> {
               NodeReply reply = client.ask(new LockRequest.Enqueue(keys, next, 0));
-              if (reply.code() == ReplyCode.QUEUED) {
+              if (reply.code() == Code.QUEUED) {
                 return false;
               }
-              assertCode(reply, ReplyCode.ADMITTED);
+              assertCode(reply, Code.ADMITTED);
               assertThat(reply.nodeMicros()).isGreaterThanOrEqualTo(before + patience);
               return true;
             });
     NodeReply granted = take("patient");
-    assertCode(granted, ReplyCode.GRANTED);
+    assertCode(granted, Code.GRANTED);
     assertThat(enqueue(client, "another").othersQueued()).as("places that are left").isZero();
   }
 
@@ -257,8 +257,8 @@ abstract class QueueContract extends NodeContract {
 
     client.ask(LockRequest.Release.rollBack(keys, "no lease", 1).leavingQueue("leaver"));
     NodeReply admitted = enqueue(client, "patient");
-    assertCode(admitted, ReplyCode.ADMITTED);
-    assertCode(take("patient"), ReplyCode.GRANTED);
+    assertCode(admitted, Code.ADMITTED);
+    assertCode(take("patient"), Code.GRANTED);
   }
 
   @Test
@@ -272,9 +272,9 @@ abstract class QueueContract extends NodeContract {
     long late = client.now() + 1_000_000;
     assertCode(
         client.ask(handOff.withQueueEntry(entry(keys, "holder", late, PATIENCE_MICROS))),
-        ReplyCode.QUEUED);
+        Code.QUEUED);
     NodeReply handed = client.ask(handOff);
-    assertCode(handed, ReplyCode.GRANTED);
+    assertCode(handed, Code.GRANTED);
     assertThat(handed.othersQueued()).isEqualTo(1);
     assertHolder(keys, "successor");
   }
@@ -283,14 +283,14 @@ abstract class QueueContract extends NodeContract {
   void afterToken_leaseNotKnownToHaveEnded_countsAsHeld() {
     hold();
     long held = token;
-    assertCode(client.rollBack(keys, "lease of holder", held), ReplyCode.RELEASED);
+    assertCode(client.rollBack(keys, "lease of holder", held), Code.RELEASED);
 
-    assertCode(enqueueAfter("p", held), ReplyCode.HELD);
-    assertCode(client.release(keys, "lease of holder", held), ReplyCode.NOT_OWNER);
+    assertCode(enqueueAfter("p", held), Code.HELD);
+    assertCode(client.release(keys, "lease of holder", held), Code.NOT_OWNER);
     NodeReply admitted = enqueueAfter("p", held);
-    assertCode(admitted, ReplyCode.ADMITTED);
+    assertCode(admitted, Code.ADMITTED);
     assertThat(admitted.fence()).as("token of the last lease that has ended").isEqualTo(held);
-    assertCode(enqueueAfter("p", held + 1), ReplyCode.HELD);
+    assertCode(enqueueAfter("p", held + 1), Code.HELD);
   }
 
   @Test
@@ -298,11 +298,11 @@ abstract class QueueContract extends NodeContract {
     hold();
     long ended = token;
     free("holder");
-    assertCode(newcomer(), ReplyCode.GRANTED);
-    assertCode(client.rollBack(keys, "lease of a newcomer", token), ReplyCode.RELEASED);
+    assertCode(newcomer(), Code.GRANTED);
+    assertCode(client.rollBack(keys, "lease of a newcomer", token), Code.RELEASED);
 
     NodeReply admitted = enqueue(client, "p");
-    assertCode(admitted, ReplyCode.ADMITTED);
+    assertCode(admitted, Code.ADMITTED);
     assertThat(admitted.fence()).isEqualTo(ended).isLessThan(token);
   }
 
@@ -310,7 +310,7 @@ abstract class QueueContract extends NodeContract {
   void refusal_isReportedWithTheReleaseAndTheNextGrant() {
     assertThat(client.acquire(keys, ME, ++token, TTL).othersQueued()).isZero();
     assertThat(client.extend(keys, ME, token, TTL).othersQueued()).isZero();
-    assertCode(client.acquire(keys, OTHER, token + 1, TTL), ReplyCode.HELD);
+    assertCode(client.acquire(keys, OTHER, token + 1, TTL), Code.HELD);
     assertThat(client.release(keys, ME, token).othersQueued()).isEqualTo(1);
     assertThat(client.acquire(keys, OTHER, ++token, TTL).othersQueued()).isEqualTo(1);
     assertThat(client.release(keys, OTHER, token).othersQueued()).isZero();
@@ -320,14 +320,14 @@ abstract class QueueContract extends NodeContract {
   void held_andStale_winOverQueued() {
     hold();
     enqueue(client, "first");
-    assertCode(newcomer(), ReplyCode.HELD);
+    assertCode(newcomer(), Code.HELD);
     free("holder");
     token -= 10;
-    assertCode(newcomer(), ReplyCode.STALE);
-    assertCode(take("first"), ReplyCode.STALE);
+    assertCode(newcomer(), Code.STALE);
+    assertCode(take("first"), Code.STALE);
     token += 100;
-    assertCode(newcomer(), ReplyCode.QUEUED);
-    assertCode(take("first"), ReplyCode.GRANTED);
+    assertCode(newcomer(), Code.QUEUED);
+    assertCode(take("first"), Code.GRANTED);
   }
 
   @Test
@@ -340,26 +340,26 @@ abstract class QueueContract extends NodeContract {
     hold();
     LockRequest.Enqueue request =
         new LockRequest.Enqueue(both, entry(both, "many", 0, PATIENCE_MICROS), 0);
-    assertCode(many.ask(request), ReplyCode.HELD);
+    assertCode(many.ask(request), Code.HELD);
     assertThat(enqueue(client, "single").othersQueued()).isZero();
     free("holder");
     awaitKey(many, keys.lockKey(0));
-    assertCode(take("single"), ReplyCode.GRANTED);
-    assertCode(many.ask(request), ReplyCode.HELD);
+    assertCode(take("single"), Code.GRANTED);
+    assertCode(many.ask(request), Code.HELD);
     free("single");
     awaitKey(many, keys.lockKey(0));
-    assertCode(many.ask(request), ReplyCode.ADMITTED);
+    assertCode(many.ask(request), Code.ADMITTED);
 
     // Its release wakes the queues of its names.
     LockRequest.Acquire all =
         LockRequest.Acquire.of(both, "all", ++token, TTL)
             .withQueueEntry(entry(both, "many", 0, PATIENCE_MICROS));
-    assertCode(many.ask(all), ReplyCode.GRANTED);
+    assertCode(many.ask(all), Code.GRANTED);
     TestClient next = another();
-    assertCode(enqueue(next, "next"), ReplyCode.HELD);
-    assertCode(many.release(both, "all", token), ReplyCode.RELEASED);
+    assertCode(enqueue(next, "next"), Code.HELD);
+    assertCode(many.release(both, "all", token), Code.RELEASED);
     awaitKey(next, keys.wakeKey("next"));
-    assertCode(enqueue(next, "next"), ReplyCode.ADMITTED);
+    assertCode(enqueue(next, "next"), Code.ADMITTED);
   }
 
   @Test
@@ -367,15 +367,15 @@ abstract class QueueContract extends NodeContract {
     needs(Feature.FOREIGN_TYPES);
     server().putList(keys.queueKey());
     hold();
-    assertCode(newcomer(), ReplyCode.HELD);
+    assertCode(newcomer(), Code.HELD);
     NodeReply refused = enqueue(client, "p");
-    assertThat(refused.code()).isEqualTo(ReplyCode.FAILED);
+    assertThat(refused.code()).isEqualTo(Code.FAILED);
     assertThat(refused.error().kind()).isEqualTo(NodeError.Kind.FOREIGN_KEY);
     assertThat(refused.error().message()).contains(server().stored(keys.queueKey()));
     free("holder");
-    assertCode(take("p"), ReplyCode.GRANTED);
+    assertCode(take("p"), Code.GRANTED);
     free("p");
-    assertCode(newcomer(), ReplyCode.GRANTED);
+    assertCode(newcomer(), Code.GRANTED);
     client.ask(LockRequest.Release.of(keys, "lease of a newcomer", token).leavingQueue("p"));
     server().delete(keys.queueKey());
     assertFree(keys);
@@ -393,13 +393,13 @@ abstract class QueueContract extends NodeContract {
     server().putList(keys.watchKey("second"));
     free("holder");
     // By its wake key the first was woken a long time ago, so others pass it over.
-    assertCode(take("second"), ReplyCode.GRANTED);
+    assertCode(take("second"), Code.GRANTED);
     free("second");
-    assertCode(enqueue(client, "first"), ReplyCode.ADMITTED);
-    assertCode(enqueue(client, "second"), ReplyCode.QUEUED);
+    assertCode(enqueue(client, "first"), Code.ADMITTED);
+    assertCode(enqueue(client, "second"), Code.QUEUED);
     server().put(keys.wakeKey("first"), "text", 0);
-    assertCode(enqueue(client, "second"), ReplyCode.ADMITTED);
-    assertCode(take("second"), ReplyCode.GRANTED);
+    assertCode(enqueue(client, "second"), Code.ADMITTED);
+    assertCode(take("second"), Code.GRANTED);
     server().delete(keys.wakeKey("first"));
   }
 }

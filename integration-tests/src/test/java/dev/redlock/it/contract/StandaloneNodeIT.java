@@ -13,9 +13,9 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
-import dev.redlock.spi.ReplyCode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
@@ -75,20 +75,16 @@ class StandaloneNodeIT {
   private static void lockAndRelease(TestClient client) {
     LockKeys keys = NodeContract.fresh();
     long token = client.now();
-    assertThat(client.acquire(keys, "me", token, 5_000).code()).isEqualTo(ReplyCode.GRANTED);
-    assertThat(client.acquire(keys, "you", token, 5_000).code()).isEqualTo(ReplyCode.HELD);
-    assertThat(client.extend(keys, "me", token, 5_000).code()).isEqualTo(ReplyCode.EXTENDED);
-    assertThat(client.release(keys, "me", token).code()).isEqualTo(ReplyCode.RELEASED);
-    assertThat(client.ask(new LockRequest.Break(keys, token)).code())
-        .isEqualTo(ReplyCode.NOT_OWNER);
+    assertThat(client.acquire(keys, "me", token, 5_000).code()).isEqualTo(Code.GRANTED);
+    assertThat(client.acquire(keys, "you", token, 5_000).code()).isEqualTo(Code.HELD);
+    assertThat(client.extend(keys, "me", token, 5_000).code()).isEqualTo(Code.EXTENDED);
+    assertThat(client.release(keys, "me", token).code()).isEqualTo(Code.RELEASED);
+    assertThat(client.ask(new LockRequest.Break(keys, token)).code()).isEqualTo(Code.NOT_OWNER);
     LockRequest.QueueEntry other = new LockRequest.QueueEntry("q", 0, 1_000_000);
     LockRequest.QueueEntry entry = new LockRequest.QueueEntry("p", 0, 1_000_000);
-    assertThat(client.ask(new LockRequest.Enqueue(keys, entry, 0)).code())
-        .isEqualTo(ReplyCode.ADMITTED);
-    assertThat(client.ask(new LockRequest.Enqueue(keys, other, 0)).code())
-        .isEqualTo(ReplyCode.QUEUED);
-    assertThat(client.acquire(keys, "newcomer", token + 1, 5_000).code())
-        .isEqualTo(ReplyCode.QUEUED);
+    assertThat(client.ask(new LockRequest.Enqueue(keys, entry, 0)).code()).isEqualTo(Code.ADMITTED);
+    assertThat(client.ask(new LockRequest.Enqueue(keys, other, 0)).code()).isEqualTo(Code.QUEUED);
+    assertThat(client.acquire(keys, "newcomer", token + 1, 5_000).code()).isEqualTo(Code.QUEUED);
     assertThat(
             client
                 .ask(
@@ -96,12 +92,12 @@ class StandaloneNodeIT {
                         .successorOf("y", 0)
                         .withQueueEntry(entry))
                 .code())
-        .isEqualTo(ReplyCode.GRANTED);
+        .isEqualTo(Code.GRANTED);
     assertThat(
             client
                 .ask(LockRequest.Release.of(keys, "x", token + 1).keeping(100).leavingQueue("p"))
                 .code())
-        .isEqualTo(ReplyCode.RELEASED);
+        .isEqualTo(Code.RELEASED);
   }
 
   @Test
@@ -114,7 +110,7 @@ class StandaloneNodeIT {
     lockAndRelease(client);
     server.command("SCRIPT", "FLUSH");
     NodeReply forgotten = client.inspect(NodeContract.fresh());
-    assertThat(forgotten.code()).isEqualTo(ReplyCode.NOT_OWNER);
+    assertThat(forgotten.code()).isEqualTo(Code.NOT_OWNER);
     lockAndRelease(client);
   }
 
@@ -208,7 +204,7 @@ class StandaloneNodeIT {
     assertThat(status.cause()).contains("replica");
     assertThat(status.untilNanos()).isZero();
     NodeReply reply = client.acquire(NodeContract.fresh(), "me", client.now(), 5_000);
-    assertThat(reply.code()).isEqualTo(ReplyCode.FAILED);
+    assertThat(reply.code()).isEqualTo(Code.FAILED);
     assertThat(reply.error().kind()).isEqualTo(NodeError.Kind.READONLY);
 
     replica.command("REPLICAOF", "NO", "ONE");
@@ -332,8 +328,7 @@ class StandaloneNodeIT {
     }
     server.resume();
     for (CompletableFuture<NodeReply> answered : answers.subList(0, 10)) {
-      assertThat(answered.orTimeout(5, TimeUnit.SECONDS).join().code())
-          .isEqualTo(ReplyCode.NOT_OWNER);
+      assertThat(answered.orTimeout(5, TimeUnit.SECONDS).join().code()).isEqualTo(Code.NOT_OWNER);
     }
   }
 

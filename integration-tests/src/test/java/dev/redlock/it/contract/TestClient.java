@@ -7,8 +7,6 @@ import dev.redlock.it.TestTime;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RestartGuard;
@@ -55,12 +53,12 @@ public final class TestClient implements AutoCloseable {
 
   static TestClient startOnly(LockNode node, RestartGuard guard, Duration maxLease) {
     TestClient client = new TestClient(node);
-    node.start(new NodeContext(maxLease, guard, PREFIX, "", TIME, client.listener()));
+    node.start(new LockNode.Context(maxLease, guard, PREFIX, "", TIME, client.listener()));
     return client;
   }
 
-  private NodeListener listener() {
-    return new NodeListener() {
+  private LockNode.Listener listener() {
+    return new LockNode.Listener() {
       @Override
       public void onStatus(LockNode told) {
         statuses.add(told.status());

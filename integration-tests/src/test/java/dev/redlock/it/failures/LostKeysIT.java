@@ -3,12 +3,12 @@ package dev.redlock.it.failures;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.Vote;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
 import dev.redlock.operations.Diagnosis.NodeFindings;

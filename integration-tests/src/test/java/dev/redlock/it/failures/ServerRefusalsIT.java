@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import ch.qos.logback.classic.Level;
 import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.Vote;
 import dev.redlock.it.CapturedLog;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;

@@ -5,7 +5,7 @@ import dev.redlock.Lease;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.internal.election.ElectionClient;
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

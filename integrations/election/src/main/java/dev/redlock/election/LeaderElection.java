@@ -6,7 +6,7 @@ import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.internal.election.ElectionClient;
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;

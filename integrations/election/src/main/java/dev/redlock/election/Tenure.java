@@ -6,7 +6,7 @@ import dev.redlock.election.LeaderElection.State;
 import dev.redlock.election.LeaderElection.StopReason;
 import dev.redlock.election.LeaderElection.Work;
 import dev.redlock.internal.election.ElectionClient;
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;

@@ -2,10 +2,10 @@ package dev.redlock.cli.look;
 
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.PresentSet;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.Diagnosis;
 import dev.redlock.operations.Diagnosis.NodeFindings;
 import dev.redlock.operations.Operations;
-import dev.redlock.spi.Printable;
 import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine.Command;

@@ -1,8 +1,8 @@
 package dev.redlock.cli.look;
 
+import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockInspection.NodeView;
-import dev.redlock.spi.Printable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,9 +1,9 @@
 package dev.redlock.cli.look;
 
 import dev.redlock.cli.ExitCode;
-import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockInspection.NodeView;
+import dev.redlock.operations.LockListing;
 import dev.redlock.operations.Operations;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -54,7 +54,7 @@ public final class InspectCommand extends Look {
 
   private Map<String, Integer> waiting(Operations operations, LockInspection inspection) {
     Map<String, Integer> waiting = new HashMap<>();
-    for (ListedLock listed : Locks.all(operations, Locks.quoted(name))) {
+    for (LockListing.Entry listed : Locks.all(operations, Locks.quoted(name))) {
       for (NodeView view : inspection.nodes()) {
         if (view.error() == null) {
           waiting.put(view.node(), 0);

@@ -1,7 +1,7 @@
 package dev.redlock.cli.look;
 
 import dev.redlock.cli.ExitCode;
-import dev.redlock.operations.ListedLock;
+import dev.redlock.operations.LockListing;
 import dev.redlock.operations.Operations;
 import java.io.PrintWriter;
 import java.util.List;
@@ -32,7 +32,7 @@ public final class ListCommand extends Look {
       Locks.each(operations, pattern, lock -> out.println(Locks.json(lock)));
       return ExitCode.OK;
     }
-    List<ListedLock> locks = Locks.all(operations, pattern);
+    List<LockListing.Entry> locks = Locks.all(operations, pattern);
     if (locks.isEmpty()) {
       err().println("redlock: no lock is held");
     } else {

@@ -2,7 +2,6 @@ package dev.redlock.cli.look;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.QuorumUnavailableException;
-import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.LockListing;
 import dev.redlock.operations.Operations;
 import java.util.ArrayList;
@@ -13,14 +12,15 @@ import java.util.stream.Collectors;
 
 /** Reads the locks that are held. */
 public final class Locks {
-  static final Comparator<ListedLock> BY_NAME = Comparator.comparing(ListedLock::name);
+  static final Comparator<LockListing.Entry> BY_NAME =
+      Comparator.comparing(LockListing.Entry::name);
 
   private Locks() {}
 
   /** Gives each lock to the taker, as the pages arrive. */
-  static void each(Operations operations, String pattern, Consumer<ListedLock> taker) {
+  static void each(Operations operations, String pattern, Consumer<LockListing.Entry> taker) {
     try (LockListing listing = operations.list(pattern)) {
-      List<ListedLock> page = Look.answer(listing.next());
+      List<LockListing.Entry> page = Look.answer(listing.next());
       while (!page.isEmpty()) {
         page.forEach(taker);
         page = Look.answer(listing.next());
@@ -42,8 +42,8 @@ public final class Locks {
   }
 
   /** All locks whose names match, sorted by name. */
-  public static List<ListedLock> all(Operations operations, String pattern) {
-    List<ListedLock> found = new ArrayList<>();
+  public static List<LockListing.Entry> all(Operations operations, String pattern) {
+    List<LockListing.Entry> found = new ArrayList<>();
     each(operations, pattern, found::add);
     found.sort(BY_NAME);
     return found;
@@ -55,11 +55,11 @@ public final class Locks {
   }
 
   /** How many processes wait: the longest queue, because an arrival may be in several queues. */
-  public static int waiting(ListedLock lock) {
+  public static int waiting(LockListing.Entry lock) {
     return lock.waiting().values().stream().mapToInt(Integer::intValue).max().orElse(0);
   }
 
-  static Json json(ListedLock lock) {
+  static Json json(LockListing.Entry lock) {
     return new Json()
         .put("name", lock.name())
         .put("lease", lock.holder())
@@ -70,9 +70,9 @@ public final class Locks {
         .put("waiting", waiting(lock));
   }
 
-  static Table table(List<ListedLock> locks) {
+  static Table table(List<LockListing.Entry> locks) {
     Table table = new Table("NAME", "LABEL", "REMAINING", "WAITING", "STORED BY", "LEASE");
-    for (ListedLock lock : locks) {
+    for (LockListing.Entry lock : locks) {
       table.row(
           lock.name(),
           lock.holderLabel(),

@@ -3,10 +3,10 @@ package dev.redlock.cli.look;
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
 import dev.redlock.cli.PresentSet;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
 import dev.redlock.spi.NodeRecord;
-import dev.redlock.spi.Printable;
 import java.io.PrintWriter;
 import picocli.CommandLine.Command;
 

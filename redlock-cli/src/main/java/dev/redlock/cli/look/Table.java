@@ -1,6 +1,6 @@
 package dev.redlock.cli.look;
 
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;

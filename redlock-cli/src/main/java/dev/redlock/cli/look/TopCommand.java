@@ -5,10 +5,10 @@ import dev.redlock.cli.Failure;
 import dev.redlock.cli.PresentSet;
 import dev.redlock.cli.Terminal;
 import dev.redlock.cli.TimeConverter;
-import dev.redlock.operations.ListedLock;
+import dev.redlock.internal.text.Printable;
+import dev.redlock.operations.LockListing;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
-import dev.redlock.spi.Printable;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.LocalTime;
@@ -68,7 +68,7 @@ public final class TopCommand extends Look {
   }
 
   private void draw(Operations operations, PrintWriter out) {
-    List<ListedLock> locks;
+    List<LockListing.Entry> locks;
     try {
       locks = Locks.all(operations, pattern);
     } catch (Failure e) {

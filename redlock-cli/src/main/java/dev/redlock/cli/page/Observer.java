@@ -6,7 +6,7 @@ import dev.redlock.cli.look.Json;
 import dev.redlock.cli.look.Locks;
 import dev.redlock.cli.look.Look;
 import dev.redlock.cli.look.NodesCommand;
-import dev.redlock.operations.ListedLock;
+import dev.redlock.operations.LockListing;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
 import java.time.Duration;
@@ -40,7 +40,7 @@ final class Observer {
   /** Looks, and returns the state as JSON. */
   String look(long nowMillis, Duration every) {
     String problem = null;
-    List<ListedLock> locks = List.of();
+    List<LockListing.Entry> locks = List.of();
     try {
       locks = Locks.all(operations, pattern);
     } catch (Failure e) {
@@ -72,10 +72,10 @@ final class Observer {
     return json;
   }
 
-  private List<String> locks(List<ListedLock> locks, long nowMillis) {
+  private List<String> locks(List<LockListing.Entry> locks, long nowMillis) {
     Map<String, Long> seen = new HashMap<>();
     List<String> json = new ArrayList<>();
-    for (ListedLock lock : locks) {
+    for (LockListing.Entry lock : locks) {
       String key = lock.holder() + " " + lock.name();
       long first = since.getOrDefault(key, nowMillis);
       seen.put(key, first);

@@ -12,7 +12,7 @@ import dev.redlock.cli.NodeOptions;
 import dev.redlock.cli.Terminal;
 import dev.redlock.cli.TimeConverter;
 import dev.redlock.cli.TimeSpan;
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -7,17 +7,16 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
-import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.RestartGuard;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,7 +94,7 @@ public final class Cluster {
         : r.masters().shares().probe(r.share());
   }
 
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     if (context.restartGuard() == RestartGuard.MARKER) {
       throw new IllegalArgumentException(
           name
@@ -125,7 +124,7 @@ public final class Cluster {
   }
 
   /** Sends the request to the master of its names, or replies with the reason why it cannot. */
-  public void send(LockRequest asked, ReplyHandler handler) {
+  public void send(LockRequest asked, Consumer<NodeReply> handler) {
     Running r = running;
     if (r == null) {
       NodeStatus now = idle;

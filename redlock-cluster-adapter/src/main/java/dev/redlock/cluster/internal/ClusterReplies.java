@@ -3,9 +3,9 @@ package dev.redlock.cluster.internal;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
-import dev.redlock.spi.ReplyCode;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -127,7 +127,7 @@ final class ClusterReplies {
     return switch (link.state()) {
       case VOTING -> true;
       case QUARANTINED ->
-          (reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED)
+          (reply.code() == Code.EXTENDED || reply.code() == Code.REPAIRED)
               && nowNanos - link.sinceNanos() >= QUARANTINE_COUNTS_NANOS;
       default -> false;
     };

@@ -3,7 +3,6 @@ package dev.redlock.cluster.internal;
 import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeContext;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -62,7 +61,7 @@ public final class Connections {
   /** A node that has been started, and the connections that serve it. */
   record Started(Masters masters, Share share, boolean first) {}
 
-  synchronized Started start(LockNode self, int node, NodeContext context) {
+  synchronized Started start(LockNode self, int node, LockNode.Context context) {
     if (closed) {
       throw new IllegalStateException(self.name() + " belongs to a client that was closed");
     }

@@ -8,12 +8,12 @@ import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyHandler;
 import io.lettuce.core.protocol.Command;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The probed connection to one master of the cluster. */
@@ -56,7 +56,7 @@ final class MasterLink implements LockNode {
   }
 
   @Override
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     try {
       connection.start(context);
     } catch (IllegalStateException e) {
@@ -117,7 +117,7 @@ final class MasterLink implements LockNode {
     return until == 0 ? 0 : Math.max(0, until - nowNanos);
   }
 
-  void send(EncodedRequest request, boolean asking, ReplyHandler handler) {
+  void send(EncodedRequest request, boolean asking, Consumer<NodeReply> handler) {
     connection.send(request, asking, handler);
   }
 
@@ -132,7 +132,7 @@ final class MasterLink implements LockNode {
   }
 
   @Override
-  public void send(LockRequest request, ReplyHandler handler) {
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     connection.send(request, handler);
   }
 

@@ -3,7 +3,7 @@ package dev.redlock.cluster.internal;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
-import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.Time;
 import java.time.Duration;
@@ -32,7 +32,7 @@ final class MasterLinks {
   private final Seeds seeds;
   private final LettuceOptions options;
   private final SharedResources resources;
-  private final NodeContext context;
+  private final LockNode.Context context;
   private final Time time;
   private final Duration quarantine;
 
@@ -73,7 +73,7 @@ final class MasterLinks {
       Seeds seeds,
       LettuceOptions options,
       SharedResources resources,
-      NodeContext context,
+      LockNode.Context context,
       Duration quarantine) {
     this.seeds = seeds;
     this.options = options;

@@ -8,8 +8,6 @@ import dev.redlock.lettuce.internal.SharedResources;
 import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeContext;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
@@ -27,12 +25,12 @@ import org.slf4j.LoggerFactory;
  * which slot, {@link Shares} are the nodes and their states, {@link TopologyWatch} asks the cluster
  * for changes, and {@link HintCarrier} and {@link ReplicaConfirmation} are options.
  */
-final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluster {
+final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.Cluster {
   private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
 
   private final String name;
   private final Time time;
-  private final NodeContext linkContext;
+  private final LockNode.Context linkContext;
   private final SharedResources resources;
   private final Seeds seeds;
 
@@ -60,12 +58,12 @@ final class Masters implements NodeListener, ClusterAccess, TopologyWatch.Cluste
       ClusterOptions options,
       Spread spread,
       boolean sharingAllowed,
-      NodeContext context) {
+      LockNode.Context context) {
     this.name = name;
     this.seeds = new Seeds(seeds);
     time = context.time();
     linkContext =
-        new NodeContext(
+        new LockNode.Context(
             context.maxLeaseTime(),
             context.restartGuard(),
             context.keyPrefix(),

@@ -7,8 +7,8 @@ import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyHandler;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * master does not execute a command that it redirects, so the command is executed at most once; a
  * command without a reply is never sent again. The {@link Destination} is called exactly once.
  */
-final class Route implements ReplyHandler {
+final class Route implements Consumer<NodeReply> {
   private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
   private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
   private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(16);
@@ -140,7 +140,7 @@ final class Route implements ReplyHandler {
   }
 
   @Override
-  public void onReply(NodeReply reply) {
+  public void accept(NodeReply reply) {
     MasterLink link = asked;
     if (link == null) {
       return;

@@ -4,10 +4,10 @@ import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.ReplyHandler;
+import dev.redlock.spi.NodeReply.Code;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,7 +27,7 @@ final class RoutedRequest implements Route.Destination {
   private final long patienceNanos;
   private final LockRequest request;
   private final ClusterWire wire;
-  private final ReplyHandler handler;
+  private final Consumer<NodeReply> handler;
   private final long deadlineNanos;
 
   /** Set by the first reply. A confirmation of the replicas may arrive after a failure. */
@@ -39,7 +39,7 @@ final class RoutedRequest implements Route.Destination {
       long patienceNanos,
       LockRequest request,
       ClusterWire wire,
-      ReplyHandler handler) {
+      Consumer<NodeReply> handler) {
     this.masters = masters;
     this.answers = answers;
     this.patienceNanos = patienceNanos;
@@ -91,8 +91,7 @@ final class RoutedRequest implements Route.Destination {
   }
 
   /** A reply that stores a lease counts after the required replicas have confirmed it. */
-  private void confirmed(
-      List<ReplicaConfirmation.Write> writes, ReplyCode code, Runnable thenAnswer) {
+  private void confirmed(List<ReplicaConfirmation.Write> writes, Code code, Runnable thenAnswer) {
     ReplicaConfirmation confirmation = masters.confirmation();
     if (confirmation == null || !stores(code)) {
       thenAnswer.run();
@@ -112,7 +111,7 @@ final class RoutedRequest implements Route.Destination {
   private void answered(NodeReply reply) {
     Interests interests = masters.interests();
     boolean refused =
-        (reply.code() == ReplyCode.HELD || reply.code() == ReplyCode.QUEUED)
+        (reply.code() == Code.HELD || reply.code() == Code.QUEUED)
             && !(request instanceof LockRequest.Inspect);
     boolean waited = refused && interests.isWaitedFor(request.keys());
     end(reply);
@@ -126,8 +125,8 @@ final class RoutedRequest implements Route.Destination {
     end(failure);
   }
 
-  private static boolean stores(ReplyCode code) {
-    return code == ReplyCode.GRANTED || code == ReplyCode.EXTENDED || code == ReplyCode.REPAIRED;
+  private static boolean stores(Code code) {
+    return code == Code.GRANTED || code == Code.EXTENDED || code == Code.REPAIRED;
   }
 
   private void end(NodeReply reply) {
@@ -136,9 +135,9 @@ final class RoutedRequest implements Route.Destination {
     }
   }
 
-  static void deliver(NodeReply reply, ReplyHandler handler) {
+  static void deliver(NodeReply reply, Consumer<NodeReply> handler) {
     try {
-      handler.onReply(reply);
+      handler.accept(reply);
     } catch (RuntimeException | Error e) {
       log.error("a reply handler failed with an exception", e);
     }

@@ -6,7 +6,6 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeIdentity;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import java.util.List;
@@ -53,7 +52,7 @@ final class Share {
   /**
    * @param node the number of the node in the spread
    */
-  Share(LockNode self, Spread spread, int node, NodeListener listener, long nowNanos) {
+  Share(LockNode self, Spread spread, int node, LockNode.Listener listener, long nowNanos) {
     this.self = self;
     this.spread = spread;
     this.node = node;

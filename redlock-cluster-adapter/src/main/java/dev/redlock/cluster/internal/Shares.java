@@ -1,7 +1,6 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.Time;
 import java.util.ArrayList;
@@ -21,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class Shares {
   private final Spread spread;
   private final boolean sharingAllowed;
-  private final NodeContext context;
+  private final LockNode.Context context;
   private final MasterLinks links;
   private final Time time;
 
@@ -44,7 +43,11 @@ final class Shares {
    * @param context of the node that starts first; only its listener differs from that of the others
    */
   Shares(
-      String name, Spread spread, boolean sharingAllowed, NodeContext context, MasterLinks links) {
+      String name,
+      Spread spread,
+      boolean sharingAllowed,
+      LockNode.Context context,
+      MasterLinks links) {
     this.spread = spread;
     this.sharingAllowed = sharingAllowed;
     this.context = context;
@@ -54,7 +57,7 @@ final class Shares {
   }
 
   /** Adds a node that the masters serve. */
-  Share add(LockNode self, int node, NodeContext its) {
+  Share add(LockNode self, int node, LockNode.Context its) {
     if (!its.maxLeaseTime().equals(context.maxLeaseTime())
         || its.restartGuard() != context.restartGuard()
         || !its.keyPrefix().equals(context.keyPrefix())) {

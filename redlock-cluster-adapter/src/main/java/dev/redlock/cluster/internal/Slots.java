@@ -1,7 +1,7 @@
 package dev.redlock.cluster.internal;
 
+import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.spi.Printable;
 import io.lettuce.core.cluster.SlotHash;
 import org.jspecify.annotations.Nullable;
 

@@ -8,7 +8,7 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,7 +50,7 @@ final class Steps {
 
   /** One step that a master executed. */
   record Done(int name, Script script, MasterLink link, boolean asked, NodeReply reply) {
-    ReplyCode code() {
+    Code code() {
       return reply.code();
     }
   }
@@ -104,15 +104,15 @@ final class Steps {
     String previous = Long.toString(acquire.previousToken());
     fenceKeys(
         i -> {
-          boolean owned = locks.get(i).code() == ReplyCode.EXTENDED;
+          boolean owned = locks.get(i).code() == Code.EXTENDED;
           return new String[] {"raise", token, fenceLife(), previous, owned ? "1" : "0"};
         },
         fences -> {
-          Done stale = highest(fences, ReplyCode.STALE);
+          Done stale = highest(fences, Code.STALE);
           if (stale != null) {
             giveBack(acquire, locks, () -> end(fences, stale.reply()));
           } else {
-            end(both(locks, fences), combined(ReplyCode.GRANTED, fences));
+            end(both(locks, fences), combined(Code.GRANTED, fences));
           }
         });
   }
@@ -120,7 +120,7 @@ final class Steps {
   /** Deletes the lock keys that this request took, not those that it found taken by its lease. */
   private void giveBack(LockRequest.Acquire acquire, List<Done> locks, Runnable then) {
     every(
-        i -> locks.get(i).code() == ReplyCode.GRANTED,
+        i -> locks.get(i).code() == Code.GRANTED,
         Script.LOCK_KEY,
         i -> new String[] {"release", acquire.leaseId(), "0"},
         undone -> then.run());
@@ -132,17 +132,17 @@ final class Steps {
     fenceKeys(
         i -> new String[] {"extend", token, fenceLife()},
         fences -> {
-          if (highest(fences, ReplyCode.LOST) != null) {
-            end(fences, combined(ReplyCode.LOST, fences));
+          if (highest(fences, Code.LOST) != null) {
+            end(fences, combined(Code.LOST, fences));
             return;
           }
           lockKeys(
               i -> new String[] {"extend", extend.leaseId(), ttl},
               locks -> {
                 List<Done> all = both(locks, fences);
-                if (highest(locks, ReplyCode.LOST) != null) {
-                  end(all, combined(ReplyCode.LOST, all));
-                } else if (highest(locks, ReplyCode.NOT_OWNER) != null) {
+                if (highest(locks, Code.LOST) != null) {
+                  end(all, combined(Code.LOST, all));
+                } else if (highest(locks, Code.NOT_OWNER) != null) {
                   whole.failed(
                       answers.failure(
                           NodeError.Kind.CLUSTER,
@@ -151,7 +151,7 @@ final class Steps {
                               + " is being moved, and a lock key is missing: it can be written"
                               + " again after the move"));
                 } else {
-                  end(all, combined(ReplyCode.EXTENDED, all));
+                  end(all, combined(Code.EXTENDED, all));
                 }
               });
         });
@@ -166,12 +166,9 @@ final class Steps {
             lockKeys(
                 i -> new String[] {"release", release.leaseId(), keep},
                 locks -> {
-                  Done released = highest(locks, ReplyCode.RELEASED);
+                  Done released = highest(locks, Code.RELEASED);
                   wake(release, locks, fences);
-                  end(
-                      fences,
-                      combined(
-                          released == null ? ReplyCode.NOT_OWNER : ReplyCode.RELEASED, fences));
+                  end(fences, combined(released == null ? Code.NOT_OWNER : Code.RELEASED, fences));
                 }));
   }
 
@@ -182,7 +179,7 @@ final class Steps {
       wakeUps.leave(keys.queueKey(), release.leaveQueue());
     }
     for (int i = 0; i < keys.size(); i++) {
-      if (locks.get(i).code() == ReplyCode.RELEASED) {
+      if (locks.get(i).code() == Code.RELEASED) {
         wakeUps.publish(keys.lockKey(i), release.token());
         if (fences.get(i).reply().othersQueued() > 0) {
           wakeUps.wakeFirst(keys.lockKey(i), fenceLife());
@@ -196,7 +193,7 @@ final class Steps {
     fenceKeys(
         i -> new String[] {"break", token, fenceLife()},
         fences -> {
-          Done stale = highest(fences, ReplyCode.STALE);
+          Done stale = highest(fences, Code.STALE);
           if (stale != null) {
             end(fences, stale.reply());
             return;
@@ -204,8 +201,8 @@ final class Steps {
           lockKeys(
               i -> new String[] {"break"},
               locks -> {
-                Done broke = highest(locks, ReplyCode.RELEASED);
-                ReplyCode code = broke == null ? ReplyCode.NOT_OWNER : ReplyCode.RELEASED;
+                Done broke = highest(locks, Code.RELEASED);
+                Code code = broke == null ? Code.NOT_OWNER : Code.RELEASED;
                 end(fences, combined(code, fences));
               });
         });
@@ -219,7 +216,7 @@ final class Steps {
                 i -> new String[] {"read"},
                 fences -> {
                   NodeReply held = longest(locks);
-                  NodeReply free = combined(ReplyCode.NOT_OWNER, fences);
+                  NodeReply free = combined(Code.NOT_OWNER, fences);
                   end(
                       fences,
                       held == null
@@ -372,7 +369,7 @@ final class Steps {
   private static @Nullable NodeReply longest(List<Done> locks) {
     NodeReply longest = null;
     for (Done one : locks) {
-      if (one.code() == ReplyCode.HELD
+      if (one.code() == Code.HELD
           && (longest == null || one.reply().remainingMillis() > longest.remainingMillis())) {
         longest = one.reply();
       }
@@ -381,7 +378,7 @@ final class Steps {
   }
 
   /** The step with this code and the highest fence; null if there is none. */
-  private static @Nullable Done highest(List<Done> steps, ReplyCode code) {
+  private static @Nullable Done highest(List<Done> steps, Code code) {
     Done highest = null;
     for (Done one : steps) {
       if (one.code() == code
@@ -393,7 +390,7 @@ final class Steps {
   }
 
   /** A reply with the latest clock, the highest fence and all others that were reported. */
-  private static NodeReply combined(ReplyCode code, List<Done> steps) {
+  private static NodeReply combined(Code code, List<Done> steps) {
     long clock = 0;
     long fence = 0;
     int others = 0;

@@ -3,9 +3,9 @@ package dev.redlock.cluster.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
-import dev.redlock.spi.ReplyCode;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -13,7 +13,7 @@ class ClusterRepliesTest {
   private static final long SINCE = 5;
   private static final long LATER = SINCE + TimeUnit.SECONDS.toNanos(3);
 
-  private static boolean counts(State master, ReplyCode code, long nowNanos) {
+  private static boolean counts(State master, Code code, long nowNanos) {
     return ClusterReplies.counts(
         new NodeStatus(master, 2, SINCE, 0, ""),
         new NodeReply(code, 2, 0, 0, 0, null, 0, null),
@@ -26,20 +26,20 @@ class ClusterRepliesTest {
    */
   @Test
   void grantOfAQuarantinedMaster_neverCounts() {
-    assertThat(counts(State.QUARANTINED, ReplyCode.GRANTED, LATER)).isFalse();
-    assertThat(counts(State.VOTING, ReplyCode.GRANTED, SINCE)).isTrue();
+    assertThat(counts(State.QUARANTINED, Code.GRANTED, LATER)).isFalse();
+    assertThat(counts(State.VOTING, Code.GRANTED, SINCE)).isTrue();
   }
 
   @Test
   void extensionByAQuarantinedMaster_countsAfter3s() {
-    assertThat(counts(State.QUARANTINED, ReplyCode.EXTENDED, LATER - 1)).isFalse();
-    assertThat(counts(State.QUARANTINED, ReplyCode.EXTENDED, LATER)).isTrue();
-    assertThat(counts(State.QUARANTINED, ReplyCode.REPAIRED, LATER - 1)).isFalse();
+    assertThat(counts(State.QUARANTINED, Code.EXTENDED, LATER - 1)).isFalse();
+    assertThat(counts(State.QUARANTINED, Code.EXTENDED, LATER)).isTrue();
+    assertThat(counts(State.QUARANTINED, Code.REPAIRED, LATER - 1)).isFalse();
   }
 
   @Test
   void replyOfAnEarlierConnection_doesNotCount() {
-    NodeReply before = new NodeReply(ReplyCode.GRANTED, 1, 0, 0, 0, null, 0, null);
+    NodeReply before = new NodeReply(Code.GRANTED, 1, 0, 0, 0, null, 0, null);
     NodeStatus now = new NodeStatus(State.VOTING, 2, SINCE, 0, "");
     assertThat(ClusterReplies.counts(now, before, LATER)).isFalse();
   }

@@ -9,8 +9,6 @@ import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeContext;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
 import java.lang.reflect.Field;
@@ -39,7 +37,7 @@ class MasterLinksTest {
           new Seeds(List.of(NodeUri.parse("redis://127.0.0.1:1"))),
           LettuceOptions.defaults(),
           new SharedResources(null),
-          new NodeContext(
+          new LockNode.Context(
               Duration.ofSeconds(2), RestartGuard.UPTIME, "redlock", "", time, new Deaf()),
           Duration.ofSeconds(4));
 
@@ -181,7 +179,7 @@ class MasterLinksTest {
     }
   }
 
-  private static final class Deaf implements NodeListener {
+  private static final class Deaf implements LockNode.Listener {
     @Override
     public void onStatus(LockNode node) {}
 

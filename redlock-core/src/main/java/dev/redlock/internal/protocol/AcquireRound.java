@@ -3,7 +3,7 @@ package dev.redlock.internal.protocol;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -190,7 +190,7 @@ final class AcquireRound extends Exchange {
     boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;
     // A round that is too old still hears the replies that have arrived: its report needs them.
     QuorumTally tally = tally(atTimeout);
-    if (home >= 0 && is(home, ReplyCode.QUEUED)) {
+    if (home >= 0 && is(home, Code.QUEUED)) {
       // It is the turn of another process. Its votes will refuse this one sooner or later.
       return AcquireVerdict.HELD;
     }
@@ -322,12 +322,12 @@ final class AcquireRound extends Exchange {
 
   /** Whether any node stores another lease. */
   boolean sawHolder() {
-    return maskOf(ReplyCode.HELD) != 0;
+    return maskOf(Code.HELD) != 0;
   }
 
   /** The nodes that granted, whether or not their vote still counts: they may store the key. */
   long grantedMask() {
-    return maskOf(ReplyCode.GRANTED);
+    return maskOf(Code.GRANTED);
   }
 
   /** Whether the node was asked and has not refused. */
@@ -346,12 +346,12 @@ final class AcquireRound extends Exchange {
 
   boolean isRefused(int node) {
     NodeReply reply = reply(node);
-    return reply != null && reply.code().definite() && reply.code() != ReplyCode.GRANTED;
+    return reply != null && reply.code().definite() && reply.code() != Code.GRANTED;
   }
 
   /** How many nodes other than this one were free, or granted. */
   int freeBeside(int node) {
-    long free = maskOf(ReplyCode.GRANTED) | maskOf(ReplyCode.STALE);
+    long free = maskOf(Code.GRANTED) | maskOf(Code.STALE);
     return Long.bitCount(free & ~(1L << node));
   }
 
@@ -364,16 +364,16 @@ final class AcquireRound extends Exchange {
 
   /** Whether the node stored another lease when it replied, and that has changed since. */
   boolean mayBeFreeSince(int node) {
-    return (invalidated & 1L << node) != 0 && is(node, ReplyCode.HELD);
+    return (invalidated & 1L << node) != 0 && is(node, Code.HELD);
   }
 
   /** When the node can be free. A node that says nothing may be held for a whole lease time. */
   long freeNanos(int node, long nowNanos) {
     NodeReply reply = reply(node);
-    if (reply == null || !reply.code().definite() || reply.code() == ReplyCode.QUEUED) {
+    if (reply == null || !reply.code().definite() || reply.code() == Code.QUEUED) {
       return nowNanos + request.ttlMillis() * 1_000_000L;
     }
-    return reply.code() == ReplyCode.HELD
+    return reply.code() == Code.HELD
         ? answeredNanos[node] + (reply.remainingMillis() + 1) * 1_000_000L
         : nowNanos;
   }

@@ -2,7 +2,7 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 
 /** One request to all nodes, of which every reply is wanted: inspect, or break. */
 public final class Broadcast extends Exchange implements Effect.Ack {
@@ -19,12 +19,12 @@ public final class Broadcast extends Exchange implements Effect.Ack {
 
   /** Whether the node has confirmed that it stores no lease of this lock now. */
   public boolean isBroken(int node) {
-    return is(node, ReplyCode.RELEASED) || is(node, ReplyCode.NOT_OWNER);
+    return is(node, Code.RELEASED) || is(node, Code.NOT_OWNER);
   }
 
   /** Whether so many nodes have confirmed it that no lease has a quorum left. */
   public boolean isBroken() {
-    long confirmed = maskOf(ReplyCode.RELEASED) | maskOf(ReplyCode.NOT_OWNER);
+    long confirmed = maskOf(Code.RELEASED) | maskOf(Code.NOT_OWNER);
     return Long.bitCount(confirmed) >= members.quorum();
   }
 

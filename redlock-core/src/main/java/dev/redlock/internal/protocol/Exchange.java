@@ -1,7 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -85,13 +85,13 @@ public abstract sealed class Exchange
     return replies;
   }
 
-  final boolean is(int node, ReplyCode code) {
+  final boolean is(int node, Code code) {
     NodeReply reply = reply(node);
     return reply != null && reply.code() == code;
   }
 
   /** The nodes that have replied so. */
-  final long maskOf(ReplyCode code) {
+  final long maskOf(Code code) {
     long mask = 0;
     for (int i = 0; i < replies.length; i++) {
       mask |= is(i, code) ? 1L << i : 0;

@@ -2,8 +2,8 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 
 /**
  * Asks all nodes to extend the lease, and counts their replies. A round without a quorum for or
@@ -117,9 +117,9 @@ final class ExtendRound extends Exchange {
       NodeReply reply = reply(i);
       if (reply == null) {
         tally.open += isOpen(i) && !atTimeout ? 1 : 0;
-      } else if (reply.code() == ReplyCode.LOST) {
+      } else if (reply.code() == Code.LOST) {
         tally.held += nodes.votes(i, reply, members) ? 1 : 0;
-      } else if (reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED) {
+      } else if (reply.code() == Code.EXTENDED || reply.code() == Code.REPAIRED) {
         tally.granted += counts(i, reply, nowNanos) ? 1 : 0;
       }
     }
@@ -142,6 +142,6 @@ final class ExtendRound extends Exchange {
 
   /** How many nodes had lost the lease and store it again. */
   int repaired() {
-    return Long.bitCount(maskOf(ReplyCode.REPAIRED));
+    return Long.bitCount(maskOf(Code.REPAIRED));
   }
 }

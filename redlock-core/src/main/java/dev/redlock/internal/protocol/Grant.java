@@ -6,7 +6,7 @@ import dev.redlock.spi.LockRequest;
 /**
  * What the nodes store for a lease: a lease id and a token, for a time. A lease that is handed off
  * locally passes its grant on, and nothing on the nodes changes. So one grant serves up to {@link
- * TokenWindow#PER_GRANT} leases, one after another, each with a fencing token of its own.
+ * HeldLease#TOKENS_PER_GRANT} leases, one after another, each with a fencing token of its own.
  */
 final class Grant {
   final LockKeys keys;

@@ -2,7 +2,6 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.spi.TokenWindow;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +30,13 @@ import org.jspecify.annotations.Nullable;
  * of the release reaches the actor. A copy in the shell would be a second owner of the same fact.
  */
 public final class HeldLease {
+  /**
+   * How many tokens belong to one grant: the one that the nodes store, a multiple of this, and
+   * those up to the next multiple. No client proposes the latter, so no node is asked for them.
+   * They go to the leases of one process that get the grant by local hand-off.
+   */
+  public static final long TOKENS_PER_GRANT = 64;
+
   final Grant grant;
   final LeaseExtender extender;
   final long grantedNanos;
@@ -111,7 +117,7 @@ public final class HeldLease {
         && !grant.config.fair() // Only the nodes know which processes are queued.
         && extender.isWithoutDoubt()
         && grant.votes.wouldWin(nowNanos, nowWallMillis)
-        && token + 1 < grant.token + TokenWindow.PER_GRANT;
+        && token + 1 < grant.token + TOKENS_PER_GRANT;
   }
 
   /** The lease id, the value of its lock keys. */

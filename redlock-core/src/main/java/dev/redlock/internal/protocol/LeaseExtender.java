@@ -3,7 +3,7 @@ package dev.redlock.internal.protocol;
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -125,7 +125,7 @@ final class LeaseExtender {
     if (error != null && error.kind() == NodeError.Kind.NO_PERMISSION) {
       return false; // A permission that is missing now is missing a moment later.
     }
-    return reply != null && (reply.code() == ReplyCode.FAILED || reply.code() == ReplyCode.STALE);
+    return reply != null && (reply.code() == Code.FAILED || reply.code() == Code.STALE);
   }
 
   private void repair(long toRepair, long nowNanos, long nowWallMillis) {
@@ -262,7 +262,7 @@ final class LeaseExtender {
   /** Returns how the lease ends, or null if it does not. */
   @Nullable LeaseEnd onReply(
       ExtendRound r, int node, NodeReply reply, long nowNanos, long nowWallMillis) {
-    if (reply.code() == ReplyCode.LOST) {
+    if (reply.code() == Code.LOST) {
       lostOn |= 1L << node;
       checksInVain++;
     } else if (reply.code().definite()) {

@@ -6,8 +6,8 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -271,7 +271,7 @@ public final class LockMachine {
 
   /** A vote for a round that is over. */
   private void onLateVote(AcquireRound r, int node, NodeReply reply, long now, long wall) {
-    boolean granted = reply.code() == ReplyCode.GRANTED;
+    boolean granted = reply.code() == Code.GRANTED;
     if (!granted && waiters.isEmpty()) {
       places.leave(1L << node, now);
     }

@@ -2,7 +2,6 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -78,7 +77,7 @@ public final class Membership {
   }
 
   /** A change to send to a node. */
-  public record Tell(int node, RecordChange change) {}
+  public record Tell(int node, NodeRecord.Change change) {}
 
   /**
    * What to do now.

@@ -3,7 +3,6 @@ package dev.redlock.internal.protocol;
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.Membership.Tell;
 import dev.redlock.spi.NodeRecord;
-import dev.redlock.spi.RecordChange;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +39,7 @@ final class MissingRecords {
 
   static Tell tell(int node, NodeRecord record, List<String> aliases) {
     NodeRecord named = record.by(record.ballot()).of(aliases.get(node));
-    return new Tell(node, new RecordChange(RecordChange.Kind.TELL, named));
+    return new Tell(node, new NodeRecord.Change(NodeRecord.Change.Kind.TELL, named));
   }
 
   private static boolean isOrWas(String member, NodeRecord set) {

@@ -1,7 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,7 +74,7 @@ record Place(int node, int ahead, @Nullable QueueRequest request) {
   long freeNanos(NodeReply reply, long quorumFreeNanos, HomeNode home, long now) {
     long patience = home.turnPatience(node);
     long again = reply.remainingMillis() * 1_000_000L;
-    if (reply.code() == ReplyCode.QUEUED) { // It is the turn of another process.
+    if (reply.code() == Code.QUEUED) { // It is the turn of another process.
       // The second passes the first over. If both are dead, one of the others has to ask.
       long turns = Math.min(Math.max(1, ahead) * patience, Math.max(MAX_TURNS_NANOS, patience));
       return now + (again > 0 ? again + 1_000_000 : turns);

@@ -1,7 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +35,6 @@ final class QueueRequest extends Exchange {
    */
   boolean isFirstAfterOwnLease() {
     NodeReply r = reply();
-    return next != null && r != null && r.code() == ReplyCode.HELD && r.othersQueued() == 0;
+    return next != null && r != null && r.code() == Code.HELD && r.othersQueued() == 0;
   }
 }

@@ -2,7 +2,7 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.AcquireVerdict;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 
 /**
  * How the votes of one round stand at one moment. A vote that was good when it came may have lost
@@ -77,8 +77,8 @@ final class QuorumTally {
   boolean isHeldBySome(int unknown) {
     for (NodeReply reply : round.replies()) {
       if (reply != null
-          && (reply.code() == ReplyCode.QUEUED
-              || (reply.code() == ReplyCode.HELD
+          && (reply.code() == Code.QUEUED
+              || (reply.code() == Code.HELD
                   && markCount(reply) + unknown >= round.members.quorum()))) {
         return true;
       }
@@ -90,7 +90,7 @@ final class QuorumTally {
     String mark = holder.mark();
     int count = 0;
     for (NodeReply reply : round.replies()) {
-      boolean holds = reply != null && reply.code() == ReplyCode.HELD;
+      boolean holds = reply != null && reply.code() == Code.HELD;
       count += holds && mark != null && mark.equals(reply.mark()) ? 1 : 0;
     }
     return count;

@@ -2,14 +2,14 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.AcquireVerdict;
-import dev.redlock.Vote;
-import dev.redlock.spi.HolderMark;
+import dev.redlock.internal.text.HolderMark;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,10 +48,10 @@ final class Reports {
   private static int queuedBefore(Exchange exchange) {
     int before = 0;
     for (NodeReply reply : exchange.replies()) {
-      if (reply != null && reply.code() == ReplyCode.HELD) {
+      if (reply != null && reply.code() == Code.HELD) {
         return 0;
       }
-      if (reply != null && reply.code() == ReplyCode.QUEUED) {
+      if (reply != null && reply.code() == Code.QUEUED) {
         before = Math.max(before, Math.max(1, reply.othersQueued()));
       }
     }

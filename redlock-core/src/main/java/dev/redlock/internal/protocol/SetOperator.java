@@ -3,9 +3,8 @@ package dev.redlock.internal.protocol;
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.Membership.Tell;
 import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeRecord.Change.Kind;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.RecordChange.Kind;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -375,7 +374,7 @@ public final class SetOperator {
 
   private Tell tell(int node, Kind kind, NodeRecord record) {
     long by = kind == Kind.TELL ? record.ballot() : ballot;
-    return new Tell(node, new RecordChange(kind, record.by(by)));
+    return new Tell(node, new NodeRecord.Change(kind, record.by(by)));
   }
 
   private static int count(Set<String> some, List<String> of) {

@@ -1,7 +1,9 @@
 package dev.redlock.internal.protocol;
 
+import static dev.redlock.internal.protocol.HeldLease.TOKENS_PER_GRANT;
+
+import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.TokenWindow;
 
 /**
  * Which fencing token to propose.
@@ -12,14 +14,15 @@ import dev.redlock.spi.TokenWindow;
  * lease.
  *
  * <p>So the client proposes a token, as a Paxos proposer does its ballot, and the nodes vote on it.
- * A node grants a token above its fence, the highest token that it has seen, and in the {@link
- * TokenWindow} of its clock. The clock takes the place of a fence that was lost. The median of the
- * nodes' clocks is acceptable to a quorum unless a fence or a wrong clock prevents it. Then the
- * replies tell which token is acceptable, and the attempt proposes a second one.
+ * A node grants a token above its fence, the highest token that it has seen, and in a {@linkplain
+ * LockRequest.Acquire window} around its clock. The clock takes the place of a fence that was lost.
+ * The median of the nodes' clocks is acceptable to a quorum unless a fence or a wrong clock
+ * prevents it. Then the replies tell which token is acceptable, and the attempt proposes a second
+ * one.
  *
- * <p>Every proposal is a multiple of {@link TokenWindow#PER_GRANT}: a granted token includes those
- * up to the next multiple. The client's own clock only carries the nodes' clocks forward from their
- * last replies.
+ * <p>Every proposal is a multiple of {@link HeldLease#TOKENS_PER_GRANT}: a granted token includes
+ * those up to the next multiple. The client's own clock only carries the nodes' clocks forward from
+ * their last replies.
  */
 final class TokenChoice {
   /** Room above a binding fence, so that the next proposals need no second round either. */
@@ -37,7 +40,7 @@ final class TokenChoice {
    * round of a lease id.
    */
   long propose(long nowNanos) {
-    if (highest > medianMicros(nowNanos) + TokenWindow.AHEAD_MICROS) {
+    if (highest > medianMicros(nowNanos) + LockRequest.Acquire.AHEAD_MICROS) {
       // A slow reply gave a wrong idea of the clocks, and no node granted the token proposed then.
       // It must not bar better tokens until time has caught up with it.
       highest = 0;
@@ -85,12 +88,12 @@ final class TokenChoice {
         continue;
       }
       long clock = reply.nodeMicros() + (nowNanos - r.answeredNanos(i)) / 1000;
-      above[free] = Math.max(reply.fence(), clock - TokenWindow.SLACK_MICROS);
-      upTo[free] = clock + TokenWindow.AHEAD_MICROS;
+      above[free] = Math.max(reply.fence(), clock - LockRequest.Acquire.SLACK_MICROS);
+      upTo[free] = clock + LockRequest.Acquire.AHEAD_MICROS;
       free++;
     }
     long median = medianMicros(nowNanos);
-    long latest = median + TokenWindow.AHEAD_MICROS;
+    long latest = median + LockRequest.Acquire.AHEAD_MICROS;
     long best = atLeast(Math.max(median, highest + 1));
     int most = acceptedBy(best, above, upTo, free);
     for (long room : new long[] {MARGIN_MICROS, 1}) { // narrow room only if it wins more nodes
@@ -112,7 +115,7 @@ final class TokenChoice {
 
   /** The smallest that may be proposed and is not below this. */
   private static long atLeast(long token) {
-    return (token + TokenWindow.PER_GRANT - 1) / TokenWindow.PER_GRANT * TokenWindow.PER_GRANT;
+    return (token + TOKENS_PER_GRANT - 1) / TOKENS_PER_GRANT * TOKENS_PER_GRANT;
   }
 
   private static boolean isFree(NodeReply reply) {
@@ -134,7 +137,7 @@ final class TokenChoice {
 
   /** Takes note of a stored fence, unless it lies beyond what any sane clock would have granted. */
   void seen(long fence, long nowNanos) {
-    if (fence > highest && fence <= medianMicros(nowNanos) + TokenWindow.AHEAD_MICROS) {
+    if (fence > highest && fence <= medianMicros(nowNanos) + LockRequest.Acquire.AHEAD_MICROS) {
       highest = fence;
     }
   }

@@ -1,7 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,7 +46,7 @@ final class Turn {
 
   /** A node has voted. */
   void heard(NodeReply reply) {
-    othersWant |= reply.othersQueued() > 0 || reply.code() == ReplyCode.HELD;
+    othersWant |= reply.othersQueued() > 0 || reply.code() == Code.HELD;
   }
 
   /**

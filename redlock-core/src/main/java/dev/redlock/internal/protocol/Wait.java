@@ -6,7 +6,7 @@ import dev.redlock.internal.protocol.WaitState.EnteringQueue;
 import dev.redlock.internal.protocol.WaitState.Ready;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -296,7 +296,7 @@ final class Wait {
   boolean queued(QueueRequest request, NodeReply reply, long now) {
     setbacks = setbacks.queued();
     place = Place.queued(request, reply);
-    boolean held = reply.code() == ReplyCode.HELD;
+    boolean held = reply.code() == Code.HELD;
     long free = place.freeNanos(reply, learned.quorumFreeNanos(), home, now);
     sleepUntilCalled(free, !held || place.ahead() <= 1, now);
     if (suspectsLeftoverAt(request.node)) {

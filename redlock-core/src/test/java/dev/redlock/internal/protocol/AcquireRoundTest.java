@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.AcquireVerdict;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import org.junit.jupiter.api.Test;
 
 class AcquireRoundTest {
@@ -36,14 +36,14 @@ class AcquireRoundTest {
     r.onInvalidation(2);
     assertThat(r.mayBeFreeSince(1)).isTrue();
     assertThat(r.mayBeFreeSince(2)).isTrue();
-    r.record(2, TestNodes.reply(ReplyCode.GRANTED), start);
+    r.record(2, TestNodes.reply(Code.GRANTED), start);
     assertThat(r.mayBeFreeSince(2)).as("granted").isFalse();
   }
 
   @Test
   void freeNodes_areThoseThatGrantedOrRefusedTheTokenOnly() {
-    AcquireRound r = round(TestNodes.reply(ReplyCode.GRANTED), 0);
-    r.record(1, TestNodes.reply(ReplyCode.STALE), start);
+    AcquireRound r = round(TestNodes.reply(Code.GRANTED), 0);
+    r.record(1, TestNodes.reply(Code.STALE), start);
     r.record(2, TestNodes.held(200), start);
     assertThat(r.freeBeside(2)).isEqualTo(2);
     assertThat(r.freeBeside(0)).isEqualTo(1);
@@ -60,7 +60,7 @@ class AcquireRoundTest {
 
   @Test
   void round_withoutAHolder_waitsUntilTheNodeTimeout() {
-    AcquireRound r = round(TestNodes.reply(ReplyCode.GRANTED), 0);
+    AcquireRound r = round(TestNodes.reply(Code.GRANTED), 0);
     assertThat(r.wakeNanos()).isEqualTo(start + 100 * MILLI + 1);
     assertThat(timer(r, 50 * MILLI)).isEqualTo(AcquireVerdict.UNDECIDED);
     assertThat(nodes.knowledge(1).hung()).isFalse();
@@ -75,7 +75,7 @@ class AcquireRoundTest {
   @Test
   void fiveNodes_whoseVotesAreSplit_collideWhenTheOthersAreSlow() {
     TestNodes five = new TestNodes(5);
-    AcquireRound r = five.round(config, start, TestNodes.reply(ReplyCode.GRANTED), 0, 1);
+    AcquireRound r = five.round(config, start, TestNodes.reply(Code.GRANTED), 0, 1);
     for (int i = 2; i < 4; i++) {
       r.answered(i);
       NodeReply other = NodeReply.held(1, 0, 0, 200, "holder-" + i);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import org.junit.jupiter.api.Test;
 
 class AcquireRoundVotesTest {
@@ -16,7 +16,7 @@ class AcquireRoundVotesTest {
   private final long start = 10_000 * MILLI;
 
   private AcquireRound round() {
-    return nodes.round(config, start, TestNodes.reply(ReplyCode.GRANTED));
+    return nodes.round(config, start, TestNodes.reply(Code.GRANTED));
   }
 
   private static void record(AcquireRound r, int node, NodeReply reply, long at) {
@@ -66,8 +66,8 @@ class AcquireRoundVotesTest {
     assertThat(r.freeNanos(0, now)).isEqualTo(start + 211 * MILLI);
     assertThat(r.freeNanos(1, now)).as("an error tells nothing").isEqualTo(now + 1000 * MILLI);
     assertThat(r.freeNanos(2, now)).as("no reply").isEqualTo(now + 1000 * MILLI);
-    record(r, 1, TestNodes.reply(ReplyCode.QUEUED), start);
-    record(r, 2, TestNodes.reply(ReplyCode.STALE), start);
+    record(r, 1, TestNodes.reply(Code.QUEUED), start);
+    record(r, 2, TestNodes.reply(Code.STALE), start);
     assertThat(r.freeNanos(1, now)).isEqualTo(now + 1000 * MILLI);
     assertThat(r.freeNanos(2, now)).isEqualTo(now);
   }
@@ -82,14 +82,14 @@ class AcquireRoundVotesTest {
     assertThat(r.mayBeGranted(1)).as("refused").isFalse();
     assertThat(r.mayBeGranted(2)).as("unknown").isTrue();
     assertThat(r.isRefused(2)).isFalse();
-    record(r, 2, TestNodes.reply(ReplyCode.GRANTED), start);
+    record(r, 2, TestNodes.reply(Code.GRANTED), start);
     assertThat(r.mayBeGranted(2)).isTrue();
   }
 
   @Test
   void silentNodes_areHungBeforeTheNodeTimeout_andSilentAtIt() {
     AcquireRound r = round();
-    record(r, 0, TestNodes.reply(ReplyCode.GRANTED), start);
+    record(r, 0, TestNodes.reply(Code.GRANTED), start);
     nodes.blame(r.open(), false);
     assertThat(nodes.knowledge(0).hung()).isFalse();
     assertThat(nodes.knowledge(1).hung()).isTrue();
@@ -140,14 +140,14 @@ class AcquireRoundVotesTest {
   void othersQueued_isTheHighestNumberThatANodeSays() {
     AcquireRound r = round();
     assertThat(r.othersQueued()).isZero();
-    record(r, 0, new NodeReply(ReplyCode.GRANTED, 1, 0, 0, 0, null, 2, null), start);
-    record(r, 1, new NodeReply(ReplyCode.GRANTED, 1, 0, 0, 0, null, 1, null), start);
+    record(r, 0, new NodeReply(Code.GRANTED, 1, 0, 0, 0, null, 2, null), start);
+    record(r, 1, new NodeReply(Code.GRANTED, 1, 0, 0, 0, null, 1, null), start);
     assertThat(r.othersQueued()).isEqualTo(2);
   }
 
   @Test
   void secondToken_thatAQuorumMayAcceptLater_collided() {
-    NodeReply stale = TestNodes.reply(ReplyCode.STALE);
+    NodeReply stale = TestNodes.reply(Code.STALE);
     AcquireRound r = nodes.round(config, start, stale, 0, 1);
     assertThat(r.verdict()).isEqualTo(AcquireVerdict.STALE);
     AcquireRound one = nodes.round(config, start, stale, 0, 1, 2);

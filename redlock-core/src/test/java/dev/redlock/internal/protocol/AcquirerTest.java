@@ -8,8 +8,8 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,7 +39,7 @@ class AcquirerTest extends MachineFixture {
   }
 
   private void collide(Effect.Send acquire) {
-    reply(acquire, ReplyCode.GRANTED, 1);
+    reply(acquire, Code.GRANTED, 1);
     reply(acquire, NodeReply.held(1, 0, 0, 200, "x"), HOME);
     reply(acquire, NodeReply.held(1, 0, 0, 200, "y"), 0);
   }
@@ -49,7 +49,7 @@ class AcquirerTest extends MachineFixture {
   @Test
   void caller_whoComesAfterTheLastOneGaveUp_isNotMadeToSleep() {
     Effect.Send place = queueing();
-    reply(place, reply(ReplyCode.HELD, 3), HOME);
+    reply(place, reply(Code.HELD, 3), HOME);
     pass(5000);
     machine.effects().clear();
     submit(false);
@@ -61,8 +61,8 @@ class AcquirerTest extends MachineFixture {
     options(TestNodes.options().autoExtend(false));
     submit(false);
     collide(sent());
-    reply(sent(LockRequest.Enqueue.class), ReplyCode.ADMITTED, HOME);
-    reply(sent(LockRequest.Acquire.class), ReplyCode.GRANTED, 0, 1, 2);
+    reply(sent(LockRequest.Enqueue.class), Code.ADMITTED, HOME);
+    reply(sent(LockRequest.Acquire.class), Code.GRANTED, 0, 1, 2);
     HeldLease l = granted();
     submit(false);
     machine.effects().clear();
@@ -84,11 +84,11 @@ class AcquirerTest extends MachineFixture {
   @Test
   void nextCaller_isNotToldWhatTheHomeNodeRepliedToTheOneBefore() {
     options(TestNodes.options().autoExtend(false));
-    reply(queueing(), reply(ReplyCode.HELD, 3), HOME);
+    reply(queueing(), reply(Code.HELD, 3), HOME);
     machine.effects().clear();
     machine.onInvalidation(
         HOME, TestNodes.KEYS.wakeKey(TestNodes.KEYS.member("p")), now, now / MILLI);
-    reply(sent(), ReplyCode.GRANTED, 0, 1, 2);
+    reply(sent(), Code.GRANTED, 0, 1, 2);
     HeldLease l = granted();
     submit(905, false);
     machine.effects().clear();
@@ -115,7 +115,7 @@ class AcquirerTest extends MachineFixture {
     assertThat(nodes.limiter().underWay()).isZero();
     submit(false);
     assertThat(nodes.limiter().underWay()).isEqualTo(1);
-    reply(sent(), ReplyCode.GRANTED, 0, 1);
+    reply(sent(), Code.GRANTED, 0, 1);
     assertThat(nodes.limiter().underWay()).isZero();
   }
 
@@ -123,7 +123,7 @@ class AcquirerTest extends MachineFixture {
   void secondToken_isTriedAtOnce_andCountsAsOneRound() {
     submit(false);
     Effect.Send first = sent();
-    reply(first, ReplyCode.STALE, 0, 1);
+    reply(first, Code.STALE, 0, 1);
     Effect.Send second = sent(LockRequest.Acquire.class);
     assertThat(request(second).leaseId()).isEqualTo(request(first).leaseId());
     assertThat(request(second).token()).isGreaterThan(request(first).token());
@@ -134,9 +134,9 @@ class AcquirerTest extends MachineFixture {
   void secondToken_whenTooFewNodesVoteNow_isRefusedAtOnce() {
     submit(false);
     Effect.Send first = sent();
-    reply(first, ReplyCode.STALE, 0);
+    reply(first, Code.STALE, 0);
     disconnect(1, 2);
-    reply(first, ReplyCode.STALE, 1);
+    reply(first, Code.STALE, 1);
     assertThat(machine.delayNanos(now)).as("it asks again after a pause").isEqualTo(50 * MILLI);
   }
 
@@ -144,7 +144,7 @@ class AcquirerTest extends MachineFixture {
   void admission_whenTooFewNodesVote_isRefusedAtOnce() {
     Effect.Send place = queueing();
     disconnect(0, 1);
-    reply(place, ReplyCode.ADMITTED, HOME);
+    reply(place, Code.ADMITTED, HOME);
     assertThat(take(Effect.Send.class)).isEmpty();
     assertThat(machine.delayNanos(now)).as("it asks again after a pause").isEqualTo(50 * MILLI);
   }
@@ -154,7 +154,7 @@ class AcquirerTest extends MachineFixture {
     Effect.Send place = refused();
     List<Long> afterTokens = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
-      reply(place, NodeReply.of(ReplyCode.ADMITTED, 1, 0, 77), HOME);
+      reply(place, NodeReply.of(Code.ADMITTED, 1, 0, 77), HOME);
       reply(sent(LockRequest.Acquire.class), TestNodes.held(200), HOME, 0);
       while (machine.effects().stream().noneMatch(Effect.Attempted.class::isInstance)) {
         wake();
@@ -227,25 +227,25 @@ class AcquirerTest extends MachineFixture {
     submit(false);
     Effect.Send acquire = sent();
     assertThat(request(acquire).queueEntry()).isNull();
-    reply(acquire, reply(ReplyCode.GRANTED, 1), 0, 1);
+    reply(acquire, reply(Code.GRANTED, 1), 0, 1);
     assertThat(machine.lease()).isNull();
-    reply(acquire, ReplyCode.GRANTED, HOME);
+    reply(acquire, Code.GRANTED, HOME);
     assertThat(machine.lease()).isNotNull();
   }
 
   @Test
   void processAtItsTurn_comesWithItsPlace_andNeedsNoHomeNode() {
-    reply(queueing(), ReplyCode.ADMITTED, HOME);
+    reply(queueing(), Code.ADMITTED, HOME);
     Effect.Send acquire = sent();
     assertThat(request(acquire).queueEntry()).isNotNull();
-    reply(acquire, reply(ReplyCode.GRANTED, 1), 0, 1);
+    reply(acquire, reply(Code.GRANTED, 1), 0, 1);
     assertThat(machine.lease()).isNotNull();
   }
 
   @Test
   void processThatPolls_comesWithItsPlace() {
     options(TestNodes.options().leaseTime(Duration.ofSeconds(3)));
-    reply(refused(), new NodeReply(ReplyCode.HELD, 1, 0, 0, 3000, "another", 0, null), HOME);
+    reply(refused(), new NodeReply(Code.HELD, 1, 0, 0, 3000, "another", 0, null), HOME);
     machine.effects().clear();
     wake();
     assertThat(request(sent()).queueEntry()).isNotNull();
@@ -253,8 +253,8 @@ class AcquirerTest extends MachineFixture {
 
   @Test
   void handOffByARound_comesWithoutAPlace_andNeedsNoHomeNode() {
-    reply(queueing(), ReplyCode.ADMITTED, HOME);
-    reply(sent(), ReplyCode.GRANTED, 0, 1);
+    reply(queueing(), Code.ADMITTED, HOME);
+    reply(sent(), Code.GRANTED, 0, 1);
     HeldLease l = granted();
     submit(false);
     machine.effects().clear();
@@ -263,7 +263,7 @@ class AcquirerTest extends MachineFixture {
     Effect.Send handOff = sent();
     assertThat(request(handOff).previousLeaseId()).isEqualTo(l.id());
     assertThat(request(handOff).queueEntry()).isNull();
-    reply(handOff, reply(ReplyCode.GRANTED, 1), 0, 1);
+    reply(handOff, reply(Code.GRANTED, 1), 0, 1);
     assertThat(machine.lease()).isNotNull();
   }
 
@@ -274,7 +274,7 @@ class AcquirerTest extends MachineFixture {
       int home = keys.equals(AT_NODE_0) ? 0 : HOME;
       submit(false);
       Effect.Send acquire = sent();
-      reply(acquire, ReplyCode.GRANTED, home);
+      reply(acquire, Code.GRANTED, home);
       reply(acquire, TestNodes.held(200), home == 0 ? 2 : 0, 1);
       assertThat(take(Effect.Send.class))
           .extracting(send -> send.request().getClass().getSimpleName() + send.mask())
@@ -296,10 +296,10 @@ class AcquirerTest extends MachineFixture {
 
   @Test
   void first_ofTheQueue_listensToAnotherNode() {
-    reply(refused(), reply(ReplyCode.HELD, 0), HOME);
+    reply(refused(), reply(Code.HELD, 0), HOME);
     Effect.Send listen = sent(LockRequest.Inspect.class);
     assertThat(listen.mask()).isEqualTo(0b001);
-    reply(listen, ReplyCode.HELD, 0);
+    reply(listen, Code.HELD, 0);
     assertThat(machine.effects()).as("it only listens").isEmpty();
   }
 
@@ -308,17 +308,17 @@ class AcquirerTest extends MachineFixture {
     disconnect(0);
     submit(false);
     reply(sent(), TestNodes.held(200), HOME, 1);
-    reply(sent(LockRequest.Enqueue.class), reply(ReplyCode.HELD, 0), HOME);
+    reply(sent(LockRequest.Enqueue.class), reply(Code.HELD, 0), HOME);
     assertThat(sent().mask()).isEqualTo(0b010);
     disconnect(1);
     wake();
-    reply(sent(LockRequest.Enqueue.class), reply(ReplyCode.HELD, 0), HOME);
+    reply(sent(LockRequest.Enqueue.class), reply(Code.HELD, 0), HOME);
     assertThat(take(Effect.Send.class)).isEmpty();
   }
 
   @Test
   void second_ofTheQueue_listensToTheHomeNodeOnly() {
-    reply(refused(), reply(ReplyCode.HELD, 1), HOME);
+    reply(refused(), reply(Code.HELD, 1), HOME);
     assertThat(take(Effect.Send.class)).isEmpty();
   }
 
@@ -328,7 +328,7 @@ class AcquirerTest extends MachineFixture {
     Waiter w = submit(false);
     Effect.Send acquire = sent();
     collide(acquire);
-    reply(sent(LockRequest.Enqueue.class), reply(ReplyCode.QUEUED, 1), HOME);
+    reply(sent(LockRequest.Enqueue.class), reply(Code.QUEUED, 1), HOME);
     machine.cancel(w, now, now / MILLI);
     machine.effects().clear();
     submit(false);
@@ -340,11 +340,11 @@ class AcquirerTest extends MachineFixture {
     submit(false);
     Effect.Send first = sent();
     reply(first, TestNodes.held(3000), HOME);
-    reply(first, ReplyCode.STALE, 0, 1);
+    reply(first, Code.STALE, 0, 1);
     Effect.Send second = sent(LockRequest.Acquire.class);
     reply(second, TestNodes.held(3000), HOME);
-    reply(second, ReplyCode.STALE, 0, 1);
-    reply(sent(LockRequest.Enqueue.class), reply(ReplyCode.HELD, 3), HOME);
+    reply(second, Code.STALE, 0, 1);
+    reply(sent(LockRequest.Enqueue.class), reply(Code.HELD, 3), HOME);
     assertThat(machine.delayNanos(now)).as("some round trips").isLessThan(10 * MILLI);
     wake();
     assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);
@@ -367,7 +367,7 @@ class AcquirerTest extends MachineFixture {
   void handOff_whoseTokenIsRefused_endsAndTheCallerAsksAsAnyOther() {
     HeldLease l = acquire();
     Effect.Send handOff = handOff(l);
-    reply(handOff, ReplyCode.STALE, 0, 1);
+    reply(handOff, Code.STALE, 0, 1);
     assertThat(l.end()).isEqualTo(LeaseEnd.RELEASED);
     LockRequest.Acquire next = request(sent(LockRequest.Acquire.class));
     assertThat(next.previousLeaseId()).isNull();
@@ -392,12 +392,12 @@ class AcquirerTest extends MachineFixture {
   @Test
   void handOff_thatFails_raisesNoSuspicionOfALeftover() {
     submit(false);
-    reply(sent(), reply(ReplyCode.GRANTED, 1), 0, 1, HOME);
+    reply(sent(), reply(Code.GRANTED, 1), 0, 1, HOME);
     Effect.Send handOff = handOff(granted());
     now += 101 * MILLI;
-    reply(handOff, ReplyCode.GRANTED, 0, 1);
+    reply(handOff, Code.GRANTED, 0, 1);
     Effect.Send place = sent(LockRequest.Enqueue.class);
-    reply(place, reply(ReplyCode.HELD, 3), HOME);
+    reply(place, reply(Code.HELD, 3), HOME);
     assertThat(machine.delayNanos(now)).isGreaterThan(100 * MILLI);
   }
 
@@ -409,9 +409,9 @@ class AcquirerTest extends MachineFixture {
     options(TestNodes.options().fair(true));
     Effect.Send handOff = handOff(l);
     nodes.blame(1L << HOME, false);
-    reply(handOff, ReplyCode.GRANTED, 0, 1);
+    reply(handOff, Code.GRANTED, 0, 1);
     assertThat(machine.lease()).isNull();
-    reply(handOff, ReplyCode.GRANTED, HOME);
+    reply(handOff, Code.GRANTED, HOME);
     assertThat(machine.lease()).isNotNull();
   }
 }

@@ -7,9 +7,9 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
-import dev.redlock.spi.ReplyCode;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntPredicate;
@@ -66,23 +66,23 @@ class BallotsTest {
     }
   }
 
-  private static final Kind GRANTED = came("granted", VOTING, ReplyCode.GRANTED);
+  private static final Kind GRANTED = came("granted", VOTING, Code.GRANTED);
   private static final Kind HELD_BY_A =
       new Kind("held by a", VOTING, NodeReply.held(CONNECTION, 1, 1, 1000, "a"));
   private static final Kind HELD_BY_B =
       new Kind("held by b", VOTING, NodeReply.held(CONNECTION, 1, 1, 1000, "b"));
-  private static final Kind STALE = came("stale", VOTING, ReplyCode.STALE);
+  private static final Kind STALE = came("stale", VOTING, Code.STALE);
   private static final Kind QUARANTINED = new Kind("quarantined", OLD, null);
   private static final Kind GRANTED_BEFORE =
-      new Kind("granted before a flush", VOTING, answer(ReplyCode.GRANTED, CONNECTION - 1));
+      new Kind("granted before a flush", VOTING, answer(Code.GRANTED, CONNECTION - 1));
 
-  private static final Kind EXTENDED = came("extended", VOTING, ReplyCode.EXTENDED);
-  private static final Kind REPAIRED_OLD = came("repaired, old", OLD, ReplyCode.REPAIRED);
-  private static final Kind REPAIRED_YOUNG = came("repaired, young", YOUNG, ReplyCode.REPAIRED);
+  private static final Kind EXTENDED = came("extended", VOTING, Code.EXTENDED);
+  private static final Kind REPAIRED_OLD = came("repaired, old", OLD, Code.REPAIRED);
+  private static final Kind REPAIRED_YOUNG = came("repaired, young", YOUNG, Code.REPAIRED);
   private static final Kind EXTENDED_BEFORE =
-      new Kind("extended before a flush", VOTING, answer(ReplyCode.EXTENDED, CONNECTION - 1));
-  private static final Kind LOST = came("lost", VOTING, ReplyCode.LOST);
-  private static final Kind LOST_QUARANTINED = came("lost, quarantined", OLD, ReplyCode.LOST);
+      new Kind("extended before a flush", VOTING, answer(Code.EXTENDED, CONNECTION - 1));
+  private static final Kind LOST = came("lost", VOTING, Code.LOST);
+  private static final Kind LOST_QUARANTINED = came("lost, quarantined", OLD, Code.LOST);
 
   private static final Kind FAILED =
       new Kind("failed", VOTING, NodeReply.failed(CONNECTION, NodeError.Kind.TIMEOUT, ""));
@@ -383,11 +383,11 @@ class BallotsTest {
     }
   }
 
-  private static Kind came(String name, NodeStatus status, ReplyCode code) {
+  private static Kind came(String name, NodeStatus status, Code code) {
     return new Kind(name, status, answer(code, CONNECTION));
   }
 
-  private static NodeReply answer(ReplyCode code, long connection) {
+  private static NodeReply answer(Code code, long connection) {
     return NodeReply.of(code, connection, 1, 9);
   }
 

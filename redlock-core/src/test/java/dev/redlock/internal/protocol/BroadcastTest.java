@@ -3,8 +3,8 @@ package dev.redlock.internal.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -35,13 +35,13 @@ class BroadcastTest {
     Broadcast b = begin(new LockRequest.Break(TestNodes.KEYS, 64));
     assertThat(b.isBroken(0)).isFalse();
     assertThat(b.reply(0)).isNull();
-    b.record(0, TestNodes.reply(ReplyCode.RELEASED));
-    b.record(1, TestNodes.reply(ReplyCode.STALE));
-    assertThat(b.reply(0)).isEqualTo(TestNodes.reply(ReplyCode.RELEASED));
+    b.record(0, TestNodes.reply(Code.RELEASED));
+    b.record(1, TestNodes.reply(Code.STALE));
+    assertThat(b.reply(0)).isEqualTo(TestNodes.reply(Code.RELEASED));
     assertThat(b.isBroken(0)).isTrue();
     assertThat(b.isBroken(1)).isFalse();
     assertThat(b.isBroken()).as("one of three").isFalse();
-    b.record(2, TestNodes.reply(ReplyCode.NOT_OWNER));
+    b.record(2, TestNodes.reply(Code.NOT_OWNER));
     assertThat(b.isBroken()).isTrue();
   }
 

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 
 /** Fair mode: the place that a process takes for its next caller while it holds the lock. */
 class EarlyPlaceTest extends MachineFixture {
-  private static final NodeReply FIRST = reply(ReplyCode.HELD, 0);
-  private static final NodeReply SECOND = reply(ReplyCode.HELD, 1);
+  private static final NodeReply FIRST = reply(Code.HELD, 0);
+  private static final NodeReply SECOND = reply(Code.HELD, 1);
 
   private HeldLease lease;
 
@@ -27,7 +27,7 @@ class EarlyPlaceTest extends MachineFixture {
 
   private void holdAsOthersWait() {
     submit(false);
-    reply(sent(), reply(ReplyCode.GRANTED, 1), 0, 1, 2);
+    reply(sent(), reply(Code.GRANTED, 1), 0, 1, 2);
     lease = granted();
   }
 
@@ -35,7 +35,7 @@ class EarlyPlaceTest extends MachineFixture {
     release(lease);
     Effect.Send release = sent();
     assertThat(release.request()).isInstanceOf(LockRequest.Release.class);
-    reply(release, reply(ReplyCode.RELEASED, 1), 0, 1, 2);
+    reply(release, reply(Code.RELEASED, 1), 0, 1, 2);
   }
 
   private static LockRequest.Acquire request(Effect.Send send) {
@@ -173,7 +173,7 @@ class EarlyPlaceTest extends MachineFixture {
     reply(sent(), FIRST, HOME);
     release(lease);
     Effect.Send handOff = sent();
-    reply(handOff, ReplyCode.STALE, 0, 1);
+    reply(handOff, Code.STALE, 0, 1);
     assertThat(sent(LockRequest.Enqueue.class).mask()).as("asked again").isEqualTo(1L << HOME);
   }
 }

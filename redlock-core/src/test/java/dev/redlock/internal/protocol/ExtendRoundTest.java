@@ -2,8 +2,8 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
 
@@ -15,7 +15,7 @@ class ExtendRoundTest {
   private final long start = 10_000 * MILLI;
 
   private HeldLease lease() {
-    AcquireRound won = nodes.round(config, start, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2);
+    AcquireRound won = nodes.round(config, start, TestNodes.reply(Code.GRANTED), 0, 1, 2);
     return new HeldLease(new Grant(won, config), nodes, new TestNodes.Middle(), new ArrayList<>());
   }
 
@@ -27,7 +27,7 @@ class ExtendRoundTest {
     return new ExtendRound(nodes, l, config.ttlMillis(), repair, candidates, now, now / MILLI);
   }
 
-  private static ExtendVerdict reply(ExtendRound r, int node, ReplyCode code, long at) {
+  private static ExtendVerdict reply(ExtendRound r, int node, Code code, long at) {
     r.answered(node);
     return r.onReply(node, TestNodes.reply(code), at, at / MILLI);
   }
@@ -36,20 +36,20 @@ class ExtendRoundTest {
   void votes_countUntilTheNodeTimeout_andAreTooOldAfterIt() {
     ExtendRound inTime = round(false, 0b111);
     long end = start + 100 * MILLI;
-    reply(inTime, 0, ReplyCode.EXTENDED, end);
-    assertThat(reply(inTime, 1, ReplyCode.EXTENDED, end)).isEqualTo(ExtendVerdict.RENEWED);
+    reply(inTime, 0, Code.EXTENDED, end);
+    assertThat(reply(inTime, 1, Code.EXTENDED, end)).isEqualTo(ExtendVerdict.RENEWED);
     ExtendRound late = round(false, 0b111);
-    reply(late, 0, ReplyCode.EXTENDED, end + 1);
-    assertThat(reply(late, 1, ReplyCode.EXTENDED, end + 1)).isEqualTo(ExtendVerdict.TOO_OLD);
+    reply(late, 0, Code.EXTENDED, end + 1);
+    assertThat(reply(late, 1, Code.EXTENDED, end + 1)).isEqualTo(ExtendVerdict.TOO_OLD);
   }
 
   @Test
   void repairs_areCounted() {
     ExtendRound r = round(false, 0b111);
-    reply(r, 0, ReplyCode.REPAIRED, start);
+    reply(r, 0, Code.REPAIRED, start);
     assertThat(r.repaired()).isEqualTo(1);
-    reply(r, 1, ReplyCode.REPAIRED, start);
-    reply(r, 2, ReplyCode.EXTENDED, start);
+    reply(r, 1, Code.REPAIRED, start);
+    reply(r, 2, Code.EXTENDED, start);
     assertThat(r.repaired()).isEqualTo(2);
     assertThat(r.repairs()).isFalse();
     assertThat(r.sentNanos()).isEqualTo(start);
@@ -70,7 +70,7 @@ class ExtendRoundTest {
     long deadline = l.validity().deadlineNanos();
     long sent = deadline - 10 * MILLI;
     ExtendRound r = round(l, false, 0b111, sent);
-    reply(r, 0, ReplyCode.EXTENDED, deadline);
-    assertThat(reply(r, 1, ReplyCode.EXTENDED, deadline)).isNotEqualTo(ExtendVerdict.RENEWED);
+    reply(r, 0, Code.EXTENDED, deadline);
+    assertThat(reply(r, 1, Code.EXTENDED, deadline)).isNotEqualTo(ExtendVerdict.RENEWED);
   }
 }

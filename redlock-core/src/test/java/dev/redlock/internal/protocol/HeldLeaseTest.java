@@ -5,9 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.TokenWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +21,7 @@ class HeldLeaseTest {
 
   private HeldLease lease(LockOptions.Builder options) {
     LockConfig config = LockConfig.of(options.build());
-    AcquireRound won = nodes.round(config, START, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2);
+    AcquireRound won = nodes.round(config, START, TestNodes.reply(Code.GRANTED), 0, 1, 2);
     assertThat(won.verdict()).isEqualTo(AcquireVerdict.ACQUIRED);
     return new HeldLease(new Grant(won, config), nodes, new TestNodes.Middle(), effects);
   }
@@ -123,6 +122,6 @@ class HeldLeaseTest {
     for (; handsOff(l, START); leases++) {
       l = new HeldLease(l, START);
     }
-    assertThat(leases).isEqualTo((int) TokenWindow.PER_GRANT);
+    assertThat(leases).isEqualTo((int) HeldLease.TOKENS_PER_GRANT);
   }
 }

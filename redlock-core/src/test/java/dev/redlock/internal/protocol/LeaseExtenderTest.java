@@ -8,8 +8,8 @@ import dev.redlock.LockOptions;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +22,7 @@ class LeaseExtenderTest {
   private static final long START = 10_000 * MILLI;
   private static final long ALL = 0b111;
   private static final Effect.Ack ACK = new Effect.Ack() {};
-  private static final NodeReply GRANTED = TestNodes.reply(ReplyCode.GRANTED);
+  private static final NodeReply GRANTED = TestNodes.reply(Code.GRANTED);
   private static final NodeReply NO_ANSWER = NodeReply.failed(1, NodeError.Kind.BUSY, "");
 
   private final TestNodes nodes = new TestNodes(3);
@@ -99,7 +99,7 @@ class LeaseExtenderTest {
     return end;
   }
 
-  private @Nullable LeaseEnd reply(Effect.Send send, ReplyCode code, int... from) {
+  private @Nullable LeaseEnd reply(Effect.Send send, Code code, int... from) {
     return reply(send, TestNodes.reply(code), from);
   }
 
@@ -138,7 +138,7 @@ class LeaseExtenderTest {
     passTo(400);
     Effect.Send send = sent();
     now += 50 * MILLI;
-    assertThat(reply(send, ReplyCode.EXTENDED, 0, 1)).isNull();
+    assertThat(reply(send, Code.EXTENDED, 0, 1)).isNull();
     assertThat(take(Effect.Extended.class)).hasSize(1);
     assertThat(lease.validity().deadlineNanos()).isEqualTo(START + (400 + 988) * MILLI);
     assertThat(wakesAt()).isEqualTo(733);
@@ -172,7 +172,7 @@ class LeaseExtenderTest {
     assertThat(wakesAt()).as("one nanosecond after the node timeout").isEqualTo(500);
     passTo(500);
     assertThat(take(Effect.ExtendFailed.class)).isEmpty();
-    reply(send, ReplyCode.EXTENDED, 0, 1);
+    reply(send, Code.EXTENDED, 0, 1);
     assertThat(take(Effect.Extended.class)).hasSize(1);
   }
 
@@ -205,10 +205,10 @@ class LeaseExtenderTest {
     extendNow();
     Effect.Send send = sent();
     now += 101 * MILLI;
-    assertThat(reply(send, ReplyCode.EXTENDED, 0, 1)).isNull();
+    assertThat(reply(send, Code.EXTENDED, 0, 1)).isNull();
     Effect.Send again = sent();
     assertThat(again.mask()).isEqualTo(ALL);
-    reply(again, ReplyCode.EXTENDED, 0, 1);
+    reply(again, Code.EXTENDED, 0, 1);
     assertThat(take(Effect.Settle.class))
         .containsExactly(new Effect.Settle(ACK, Effect.Result.DONE));
   }
@@ -280,7 +280,7 @@ class LeaseExtenderTest {
   void intervals_areShortenedAtRandom_byAFifthAtMost() {
     chance = 0.5;
     passTo(400);
-    reply(sent(), ReplyCode.EXTENDED, 0, 1);
+    reply(sent(), Code.EXTENDED, 0, 1);
     assertThat(wakesAt()).isEqualTo(400 + 300);
     passTo(700);
     reply(sent(), NO_ANSWER, 0, 1, 2);
@@ -302,7 +302,7 @@ class LeaseExtenderTest {
     passTo(400);
     Effect.Send last = sent();
     assertThat(ttl(last)).as("validity ends at the cap").isEqualTo(812);
-    reply(last, ReplyCode.EXTENDED, 0, 1, 2);
+    reply(last, Code.EXTENDED, 0, 1, 2);
     effects.clear();
     assertThat(lease.validity().deadlineNanos()).isEqualTo(START + 1200 * MILLI);
   }
@@ -322,7 +322,7 @@ class LeaseExtenderTest {
     extendNow();
     Effect.Send send = sent();
     assertThat(ttl(send)).as("what is left, and the drift").isEqualTo(512);
-    reply(send, ReplyCode.EXTENDED, 0, 1);
+    reply(send, Code.EXTENDED, 0, 1);
     assertThat(take(Effect.Settle.class)).hasSize(1);
     assertThat(lease.validity().deadlineNanos()).isEqualTo(START + 1200 * MILLI);
   }
@@ -437,7 +437,7 @@ class LeaseExtenderTest {
     extender.onInvalidation(2);
     extender.onInvalidation(1);
     assertThat(extender.isWithoutDoubt()).isTrue();
-    reply(first, ReplyCode.REPAIRED, 1);
+    reply(first, Code.REPAIRED, 1);
     extender.onInvalidation(2);
     assertThat(extender.isWithoutDoubt()).as("the other repair is under way").isTrue();
     extender.onInvalidation(1);
@@ -450,7 +450,7 @@ class LeaseExtenderTest {
     sent();
     extendNow();
     Effect.Send extend = sent();
-    reply(extend, ReplyCode.EXTENDED, 0, 1, 2);
+    reply(extend, Code.EXTENDED, 0, 1, 2);
     extender.onInvalidation(1);
     assertThat(extender.isWithoutDoubt()).isTrue();
   }
@@ -458,7 +458,7 @@ class LeaseExtenderTest {
   @Test
   void loss_onANode_isInDoubtUntilTheNodeStoresTheLeaseAgain() {
     extendNow();
-    reply(sent(), ReplyCode.LOST, 1);
+    reply(sent(), Code.LOST, 1);
     extender.onTimer(now + 101 * MILLI, now / MILLI + 101);
     now += 101 * MILLI;
     effects.clear();
@@ -466,10 +466,10 @@ class LeaseExtenderTest {
     extendNow();
     Effect.Send again = sent();
     reply(again, NO_ANSWER, 1);
-    reply(again, ReplyCode.EXTENDED, 0, 2);
+    reply(again, Code.EXTENDED, 0, 2);
     assertThat(extender.isWithoutDoubt()).as("no reply is not a reply").isFalse();
     extendNow();
-    reply(sent(), ReplyCode.REPAIRED, 1, 0, 2);
+    reply(sent(), Code.REPAIRED, 1, 0, 2);
     assertThat(extender.isWithoutDoubt()).isTrue();
   }
 
@@ -477,8 +477,8 @@ class LeaseExtenderTest {
   void checks_thatFindTheKeyLost_followAtGrowingIntervals_butOnlyForThatNode() {
     extendNow();
     Effect.Send send = sent();
-    reply(send, ReplyCode.LOST, 1);
-    reply(send, ReplyCode.EXTENDED, 0, 2);
+    reply(send, Code.LOST, 1);
+    reply(send, Code.EXTENDED, 0, 2);
     extender.onInvalidation(1);
     assertThat(wakesAt()).as("twice 20 ms").isEqualTo(40);
     extender.onInvalidation(2);

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReleaseHints;
-import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -33,7 +33,7 @@ class LeaseKeeperTest extends MachineFixture {
   private void extendUntil(long atMillis) {
     while (now + machine.delayNanos(now) < atMillis * MILLI) {
       wake();
-      reply(sent(LockRequest.Extend.class), ReplyCode.EXTENDED, 0, 1, 2);
+      reply(sent(LockRequest.Extend.class), Code.EXTENDED, 0, 1, 2);
     }
     machine.effects().clear();
     now = atMillis * MILLI;
@@ -58,7 +58,7 @@ class LeaseKeeperTest extends MachineFixture {
     extendUntil(start + 5000 - config.ttlMillis());
     assertThat(machine.lease()).as("its keys would expire before the minimum hold").isSameAs(l);
     wake();
-    reply(sent(LockRequest.Extend.class), ReplyCode.EXTENDED, 0, 1, 2);
+    reply(sent(LockRequest.Extend.class), Code.EXTENDED, 0, 1, 2);
     assertThat(take(Effect.End.class)).as("a second end").isEmpty();
     assertThat(machine.lease()).isNull();
     submit(true);
@@ -150,7 +150,7 @@ class LeaseKeeperTest extends MachineFixture {
     machine.extend(l, ACK, now, now / MILLI);
     Effect.Send extend = sent(LockRequest.Extend.class);
     nodes.state(0, NodeStatus.State.QUARANTINED, 1);
-    reply(extend, ReplyCode.LOST, 0, 1);
+    reply(extend, Code.LOST, 0, 1);
     assertThat(l.end()).isNull();
     nodes.state(0, NodeStatus.State.VOTING, 1);
     pass(101);

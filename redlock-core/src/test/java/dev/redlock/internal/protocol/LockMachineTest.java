@@ -8,8 +8,8 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -27,11 +27,11 @@ class LockMachineTest extends MachineFixture {
   void reply_thatMakesAQuorum_grants() {
     Waiter w = submit(false);
     Effect.Send send = sent();
-    reply(send, ReplyCode.GRANTED, 0);
+    reply(send, Code.GRANTED, 0);
     assertThat(machine.lease()).as("one of three").isNull();
-    reply(send, ReplyCode.GRANTED, 0);
+    reply(send, Code.GRANTED, 0);
     assertThat(machine.lease()).as("a copy of the same reply").isNull();
-    reply(send, ReplyCode.GRANTED, 2);
+    reply(send, Code.GRANTED, 2);
     assertThat(take(Effect.Granted.class))
         .singleElement()
         .satisfies(grant -> assertThat(grant.waiter()).isSameAs(w));
@@ -41,9 +41,9 @@ class LockMachineTest extends MachineFixture {
   void reply_afterTheConnectionBroke_isNoVote() {
     submit(false);
     Effect.Send send = sent();
-    reply(send, ReplyCode.GRANTED, 0);
+    reply(send, Code.GRANTED, 0);
     nodes.state(0, NodeStatus.State.VOTING, 2);
-    reply(send, ReplyCode.GRANTED, 1);
+    reply(send, Code.GRANTED, 1);
     assertThat(machine.lease()).isNull();
   }
 
@@ -79,12 +79,12 @@ class LockMachineTest extends MachineFixture {
     assertThat(l.end()).isEqualTo(LeaseEnd.RELEASED);
     Effect.Send send = sent();
     assertThat(send.mask()).isEqualTo(ALL);
-    reply(send, ReplyCode.RELEASED, 0);
+    reply(send, Code.RELEASED, 0);
     assertThat(take(Effect.Settle.class)).isEmpty();
-    reply(send, ReplyCode.RELEASED, 1);
+    reply(send, Code.RELEASED, 1);
     assertThat(take(Effect.Settle.class)).hasSize(1);
     assertThat(machine.isIdle()).as("n2 has not replied").isFalse();
-    reply(send, ReplyCode.RELEASED, 2);
+    reply(send, Code.RELEASED, 2);
     assertThat(machine.isIdle()).isTrue();
   }
 
@@ -145,9 +145,9 @@ class LockMachineTest extends MachineFixture {
     machine.onTimer(now, now / MILLI);
     Effect.Send extend = sent();
     long before = l.validity().deadlineNanos();
-    reply(extend, ReplyCode.EXTENDED, 0);
+    reply(extend, Code.EXTENDED, 0);
     assertThat(l.validity().deadlineNanos()).isEqualTo(before);
-    reply(extend, ReplyCode.EXTENDED, 1);
+    reply(extend, Code.EXTENDED, 1);
     assertThat(l.validity().deadlineNanos()).isGreaterThan(before);
   }
 
@@ -179,9 +179,9 @@ class LockMachineTest extends MachineFixture {
     assertThat(send.request()).isInstanceOf(LockRequest.Inspect.class);
     assertThat(machine.isIdle()).isFalse();
     assertThat(machine.delayNanos(now)).isEqualTo(100 * MILLI);
-    reply(send, ReplyCode.NOT_OWNER, 0, 1);
+    reply(send, Code.NOT_OWNER, 0, 1);
     assertThat(take(Effect.Settle.class)).isEmpty();
-    reply(send, ReplyCode.NOT_OWNER, 2);
+    reply(send, Code.NOT_OWNER, 2);
     assertThat(take(Effect.Settle.class)).containsExactly(new Effect.Settle(b, Effect.Result.DONE));
     assertThat(b.isBroken()).isTrue();
     assertThat(machine.isIdle()).isTrue();
@@ -212,12 +212,12 @@ class LockMachineTest extends MachineFixture {
     Effect.Send send = sent();
     assertThat(send.request()).isInstanceOf(LockRequest.Break.class);
     assertThat(send.exchange()).isSameAs(b);
-    reply(send, ReplyCode.RELEASED, 0, 1, 2);
+    reply(send, Code.RELEASED, 0, 1, 2);
     now += 20 * MILLI;
     machine.onTimer(now, now / MILLI);
     Effect.Send check = sent();
     assertThat(check.request()).isInstanceOf(LockRequest.Extend.class);
-    reply(check, ReplyCode.LOST, 0, 1);
+    reply(check, Code.LOST, 0, 1);
     assertThat(l.end()).isEqualTo(LeaseEnd.LOST);
   }
 
@@ -267,7 +267,7 @@ class LockMachineTest extends MachineFixture {
   void node_thatFailsAfterTheGrant_isRepaired() {
     submit(false);
     Effect.Send acquire = sent();
-    reply(acquire, ReplyCode.GRANTED, 0, 1);
+    reply(acquire, Code.GRANTED, 0, 1);
     machine.effects().clear();
     reply(acquire, NodeReply.failed(1, NodeError.Kind.BUSY, ""), 2);
     Effect.Send repair = sent();
@@ -351,9 +351,9 @@ class LockMachineTest extends MachineFixture {
     long retry = machine.delayNanos(now);
     assertThat(retry).as("the caller waits for the release").isEqualTo(100 * MILLI);
     now += 10 * MILLI;
-    reply(release, ReplyCode.RELEASED, 0, 1);
+    reply(release, Code.RELEASED, 0, 1);
     assertThat(machine.delayNanos(now)).as("n2 has not replied").isGreaterThan(100 * MILLI);
-    reply(release, ReplyCode.RELEASED, 2);
+    reply(release, Code.RELEASED, 2);
     assertThat(machine.delayNanos(now)).isEqualTo(90 * MILLI);
     assertThat(machine.mayRetire(now + 90 * MILLI - 1)).isFalse();
     assertThat(machine.mayRetire(now + 90 * MILLI)).isTrue();
@@ -368,7 +368,7 @@ class LockMachineTest extends MachineFixture {
   @Test
   void fence_thatANodeReports_isBelowTheNextToken() {
     release(acquire());
-    reply(sent(), NodeReply.of(ReplyCode.RELEASED, 1, 0, 6400), 0);
+    reply(sent(), NodeReply.of(Code.RELEASED, 1, 0, 6400), 0);
     submit(false);
     LockRequest.Acquire next = (LockRequest.Acquire) sent().request();
     assertThat(next.token()).isGreaterThan(6400);
@@ -380,8 +380,8 @@ class LockMachineTest extends MachineFixture {
       machine = machine(TestNodes.KEYS);
       release(acquire());
       Effect.Send release = sent();
-      reply(release, reply(ReplyCode.RELEASED, 1), node == 0 ? 1 : 0);
-      reply(release, ReplyCode.RELEASED, node);
+      reply(release, reply(Code.RELEASED, 1), node == 0 ? 1 : 0);
+      reply(release, Code.RELEASED, node);
       submit(false);
       assertThat(sent().request() instanceof LockRequest.Acquire)
           .as("n%d knows of no other", node)
@@ -393,9 +393,9 @@ class LockMachineTest extends MachineFixture {
 
   /** A lease that was won at the turn of this process; the home node has not voted. */
   private Effect.Send acquireAtTurn() {
-    reply(queueing(), ReplyCode.ADMITTED, HOME);
+    reply(queueing(), Code.ADMITTED, HOME);
     Effect.Send acquire = sent();
-    reply(acquire, ReplyCode.GRANTED, 0, 1);
+    reply(acquire, Code.GRANTED, 0, 1);
     assertThat(machine.lease()).isNotNull();
     machine.effects().clear();
     return acquire;
@@ -433,7 +433,7 @@ class LockMachineTest extends MachineFixture {
 
   @Test
   void lateGrant_tookThePlaceAway() {
-    reply(acquireAtTurn(), ReplyCode.GRANTED, HOME);
+    reply(acquireAtTurn(), Code.GRANTED, HOME);
     assertThat(queuesLeft()).isEmpty();
     release(lease());
     machine.effects().clear();
@@ -444,8 +444,8 @@ class LockMachineTest extends MachineFixture {
 
   @Test
   void grant_ofTheHomeNode_tookThePlaceAway() {
-    reply(queueing(), ReplyCode.ADMITTED, HOME);
-    reply(sent(), ReplyCode.GRANTED, HOME, 0);
+    reply(queueing(), Code.ADMITTED, HOME);
+    reply(sent(), Code.GRANTED, HOME, 0);
     assertThat(queuesLeft()).isEmpty();
   }
 
@@ -464,8 +464,8 @@ class LockMachineTest extends MachineFixture {
   void lateVote_thatTellsOfOthers_makesTheNextCallerQueue() {
     submit(false);
     Effect.Send acquire = sent();
-    reply(acquire, ReplyCode.GRANTED, 0, 1);
-    reply(acquire, reply(ReplyCode.GRANTED, 1), HOME);
+    reply(acquire, Code.GRANTED, 0, 1);
+    reply(acquire, reply(Code.GRANTED, 1), HOME);
     release(lease());
     machine.effects().clear();
     submit(false);
@@ -477,7 +477,7 @@ class LockMachineTest extends MachineFixture {
     Waiter w = submit(false);
     Effect.Send acquire = sent();
     machine.cancel(w, now, now / MILLI);
-    reply(acquire, reply(ReplyCode.GRANTED, 1), HOME);
+    reply(acquire, reply(Code.GRANTED, 1), HOME);
     machine.effects().clear();
     submit(false);
     assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);
@@ -491,7 +491,7 @@ class LockMachineTest extends MachineFixture {
     now += 101 * MILLI;
     release(l);
     Effect.Send handOff = sent();
-    reply(handOff, ReplyCode.GRANTED, 0, 1);
+    reply(handOff, Code.GRANTED, 0, 1);
     assertThat(l.end()).isEqualTo(LeaseEnd.HANDED_OFF);
     assertThat(machine.pendingReleases()).as("n2 may store the predecessor").isEqualTo(1);
     machine.effects().clear();
@@ -500,7 +500,7 @@ class LockMachineTest extends MachineFixture {
 
   @Test
   void lateGrantOfAHandOff_leavesNothingOfThePredecessor() {
-    reply(handedOff(), ReplyCode.GRANTED, 2);
+    reply(handedOff(), Code.GRANTED, 2);
     assertThat(take(Effect.Send.class)).isEmpty();
     assertThat(machine.pendingReleases()).isZero();
   }
@@ -521,7 +521,7 @@ class LockMachineTest extends MachineFixture {
     submit(false);
     Effect.Send first = sent();
     nodes.state(2, NodeStatus.State.CONNECTING, 1);
-    reply(first, ReplyCode.STALE, 0, 1);
+    reply(first, Code.STALE, 0, 1);
     return first;
   }
 
@@ -530,7 +530,7 @@ class LockMachineTest extends MachineFixture {
     Effect.Send first = firstOfTwoTokens();
     assertThat(sent().mask()).isEqualTo(0b011);
     nodes.state(2, NodeStatus.State.VOTING, 1);
-    reply(first, ReplyCode.GRANTED, 2);
+    reply(first, Code.GRANTED, 2);
     assertThat(take(Effect.Send.class)).isEmpty();
   }
 
@@ -540,7 +540,7 @@ class LockMachineTest extends MachineFixture {
     submit(false);
     Effect.Send first = sent();
     nodes.join();
-    reply(first, ReplyCode.STALE, 0, 1);
+    reply(first, Code.STALE, 0, 1);
     List<Effect.Send> next = take(Effect.Send.class);
     assertThat(next).noneMatch(send -> send.request() instanceof LockRequest.Acquire);
     assertThat(next)
@@ -550,10 +550,10 @@ class LockMachineTest extends MachineFixture {
   @Test
   void lateGrantOfTheFirstToken_whileTheSecondHolds_stays() {
     Effect.Send first = firstOfTwoTokens();
-    reply(sent(), ReplyCode.GRANTED, 0, 1);
+    reply(sent(), Code.GRANTED, 0, 1);
     machine.effects().clear();
     nodes.state(2, NodeStatus.State.VOTING, 1);
-    reply(first, ReplyCode.GRANTED, 2);
+    reply(first, Code.GRANTED, 2);
     assertThat(take(Effect.Send.class)).isEmpty();
     assertThat(machine.pendingReleases()).isZero();
   }
@@ -562,14 +562,14 @@ class LockMachineTest extends MachineFixture {
   void lateGrantOfALease_whileItIsHandedOff_stays() {
     submit(false);
     Effect.Send acquire = sent();
-    reply(acquire, ReplyCode.GRANTED, 0, 1);
+    reply(acquire, Code.GRANTED, 0, 1);
     HeldLease l = lease();
     submit(false);
     machine.effects().clear();
     now += 101 * MILLI;
     release(l);
     sent();
-    reply(acquire, ReplyCode.GRANTED, 2);
+    reply(acquire, Code.GRANTED, 2);
     assertThat(take(Effect.Send.class)).isEmpty();
     assertThat(machine.pendingReleases()).isZero();
   }
@@ -579,10 +579,10 @@ class LockMachineTest extends MachineFixture {
     Waiter w = submit(false);
     Effect.Send acquire = sent();
     machine.cancel(w, now, now / MILLI);
-    reply(sent(), ReplyCode.NOT_OWNER, 0, 1, 2);
+    reply(sent(), Code.NOT_OWNER, 0, 1, 2);
     submit(false);
     sent();
-    reply(acquire, ReplyCode.GRANTED, 2);
+    reply(acquire, Code.GRANTED, 2);
     Effect.Send release = sent();
     assertThat(release.request()).isInstanceOf(LockRequest.Release.class);
     assertThat(release.mask()).isEqualTo(0b100);
@@ -594,7 +594,7 @@ class LockMachineTest extends MachineFixture {
   void releaseHint_wakesAnyWaiterForSeveralNames_elseTheFirst() {
     for (List<String> names : List.of(List.of("a"), List.of("a", "b"))) {
       machine = machine(LockKeys.of("redlock", names));
-      reply(queueing(), reply(ReplyCode.HELD, 3), 0, 1, 2);
+      reply(queueing(), reply(Code.HELD, 3), 0, 1, 2);
       long before = machine.delayNanos(now);
       machine.onReleaseHint(now, now / MILLI);
       assertThat(machine.delayNanos(now) < before).as("of %s", names).isEqualTo(names.size() > 1);
@@ -603,7 +603,7 @@ class LockMachineTest extends MachineFixture {
 
   @Test
   void nodeStatus_ofTheHomeNode_wakesAQueuedProcess() {
-    reply(queueing(), reply(ReplyCode.HELD, 3), HOME);
+    reply(queueing(), reply(Code.HELD, 3), HOME);
     long before = machine.delayNanos(now);
     machine.onNodeStatus(HOME, now, now / MILLI);
     assertThat(machine.delayNanos(now)).isLessThan(before);

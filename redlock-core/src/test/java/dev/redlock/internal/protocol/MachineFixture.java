@@ -6,7 +6,7 @@ import dev.redlock.LockOptions;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -69,7 +69,7 @@ abstract class MachineFixture {
     return sent.get(0);
   }
 
-  final void reply(Effect.Send send, ReplyCode code, int... from) {
+  final void reply(Effect.Send send, Code code, int... from) {
     reply(send, TestNodes.reply(code), from);
   }
 
@@ -101,7 +101,7 @@ abstract class MachineFixture {
 
   final HeldLease acquire() {
     submit(false);
-    reply(sent(), ReplyCode.GRANTED, 0, 1, 2);
+    reply(sent(), Code.GRANTED, 0, 1, 2);
     return granted();
   }
 
@@ -114,7 +114,7 @@ abstract class MachineFixture {
   /** Another process wants the lock, as the home node says: the next caller has to queue there. */
   final void othersWant() {
     release(acquire());
-    reply(sent(), reply(ReplyCode.RELEASED, 1), 0, 1, 2);
+    reply(sent(), reply(Code.RELEASED, 1), 0, 1, 2);
     assertThat(machine.isIdle()).isTrue();
     machine.effects().clear();
   }
@@ -126,8 +126,8 @@ abstract class MachineFixture {
     return sent(LockRequest.Enqueue.class);
   }
 
-  static NodeReply reply(ReplyCode code, int othersQueued) {
-    String mark = code == ReplyCode.HELD ? "another" : null;
+  static NodeReply reply(Code code, int othersQueued) {
+    String mark = code == Code.HELD ? "another" : null;
     return new NodeReply(code, 1, 0, 0, 200, mark, othersQueued, null);
   }
 }

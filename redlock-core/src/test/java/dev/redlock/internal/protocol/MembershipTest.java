@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.internal.protocol.Membership.Decision;
 import dev.redlock.spi.NodeRecord;
-import dev.redlock.spi.RecordChange;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -474,7 +473,7 @@ final class MembershipTest {
     assertThat(set.membership.isWanted(1)).isTrue();
   }
 
-  private static RecordChange seal(NodeRecord record) {
-    return new RecordChange(RecordChange.Kind.SEAL, record);
+  private static NodeRecord.Change seal(NodeRecord record) {
+    return new NodeRecord.Change(NodeRecord.Change.Kind.SEAL, record);
   }
 }

@@ -6,8 +6,8 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -82,7 +82,7 @@ class PendingReleasesRetryTest {
   }
 
   private static NodeReply confirmed() {
-    return NodeReply.of(ReplyCode.RELEASED, 1, 0, 64);
+    return NodeReply.of(Code.RELEASED, 1, 0, 64);
   }
 
   private long delay() {

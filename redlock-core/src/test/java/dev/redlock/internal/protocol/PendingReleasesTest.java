@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +17,7 @@ class PendingReleasesTest {
   private static final long LIFE = 1000 * MILLI;
   private static final long ALL = 0b111;
   private static final Effect.Ack ACK = new Effect.Ack() {};
-  private static final NodeReply RELEASED = TestNodes.reply(ReplyCode.RELEASED);
+  private static final NodeReply RELEASED = TestNodes.reply(Code.RELEASED);
 
   private final TestNodes nodes = new TestNodes(3);
   private final List<Effect> effects = new ArrayList<>();
@@ -41,12 +41,12 @@ class PendingReleasesTest {
   /** The lease is handed off by a round that these nodes have granted, and these not yet. */
   private void handOff(long granted, long unanswered) {
     LockConfig config = LockConfig.of(TestNodes.options().build());
-    AcquireRound won = nodes.round(config, now, TestNodes.reply(ReplyCode.GRANTED));
+    AcquireRound won = nodes.round(config, now, TestNodes.reply(Code.GRANTED));
     for (int i = 0; i < 3; i++) {
       if ((unanswered & 1L << i) == 0) {
         won.answered(i);
         boolean grants = (granted & 1L << i) != 0;
-        won.record(i, TestNodes.reply(grants ? ReplyCode.GRANTED : ReplyCode.STALE), now);
+        won.record(i, TestNodes.reply(grants ? Code.GRANTED : Code.STALE), now);
       }
     }
     releases.handedOff(lease("a", 100), won, now);
@@ -89,7 +89,7 @@ class PendingReleasesTest {
     Effect.Send send = sent();
     reply(send, RELEASED, 0);
     assertThat(effects).isEmpty();
-    reply(send, TestNodes.reply(ReplyCode.NOT_OWNER), 1);
+    reply(send, TestNodes.reply(Code.NOT_OWNER), 1);
     assertThat(effects).containsExactly(new Effect.Settle(ACK, Effect.Result.DONE));
   }
 

@@ -3,7 +3,7 @@ package dev.redlock.internal.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +25,7 @@ class QueueRequestTest {
     assertThat(isFirst(next, held)).isTrue();
     assertThat(isFirst(null, held)).as("another process may hold the lock").isFalse();
     assertThat(isFirst(next, null)).as("no reply yet").isFalse();
-    assertThat(isFirst(next, TestNodes.reply(ReplyCode.QUEUED))).as("another's turn").isFalse();
-    assertThat(isFirst(next, MachineFixture.reply(ReplyCode.HELD, 1))).as("the second").isFalse();
+    assertThat(isFirst(next, TestNodes.reply(Code.QUEUED))).as("another's turn").isFalse();
+    assertThat(isFirst(next, MachineFixture.reply(Code.HELD, 1))).as("the second").isFalse();
   }
 }

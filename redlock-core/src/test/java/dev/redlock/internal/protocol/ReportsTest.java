@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.AcquireVerdict;
-import dev.redlock.Vote;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -23,7 +23,7 @@ class ReportsTest {
   private final Waiter waiter = new TestNodes.Caller(config, start - 5 * MILLI, MILLI, false);
 
   private AcquireRound round() {
-    return nodes.round(config, start, TestNodes.reply(ReplyCode.GRANTED));
+    return nodes.round(config, start, TestNodes.reply(Code.GRANTED));
   }
 
   private void reply(AcquireRound r, int node, NodeReply reply, long afterMillis) {
@@ -59,7 +59,7 @@ class ReportsTest {
   @Test
   void replies_ofARound_saySoWithTheirLatency() {
     AcquireRound r = round();
-    reply(r, 0, TestNodes.reply(ReplyCode.GRANTED), 3);
+    reply(r, 0, TestNodes.reply(Code.GRANTED), 3);
     reply(r, 1, NodeReply.held(1, 0, 0, 250, "cafe0001~tester"), 4);
     AcquireReport report = report(r, 20);
     assertThat(report.votes())
@@ -87,8 +87,8 @@ class ReportsTest {
   @Test
   void refusals_withoutAHolder_sayWhy() {
     AcquireRound r = round();
-    reply(r, 0, TestNodes.reply(ReplyCode.QUEUED), 1);
-    reply(r, 1, NodeReply.of(ReplyCode.STALE, 1, 700, 800), 1);
+    reply(r, 0, TestNodes.reply(Code.QUEUED), 1);
+    reply(r, 1, NodeReply.of(Code.STALE, 1, 700, 800), 1);
     reply(r, 2, NodeReply.failed(1, NodeError.Kind.BUSY, "script"), 1);
     Duration took = Duration.ofMillis(1);
     assertThat(report(r, 2).votes())
@@ -101,8 +101,8 @@ class ReportsTest {
   @Test
   void freeLock_whoseQueueDoesNotAnswer_isNotReportedAsHeld() {
     AcquireRound r = round();
-    reply(r, 0, new NodeReply(ReplyCode.QUEUED, 1, 700, 0, 0, null, 20, null), 1);
-    reply(r, 1, TestNodes.reply(ReplyCode.QUEUED), 1);
+    reply(r, 0, new NodeReply(Code.QUEUED, 1, 700, 0, 0, null, 20, null), 1);
+    reply(r, 1, TestNodes.reply(Code.QUEUED), 1);
     assertThat(report(r, 2).sentence())
         .startsWith("free, 20 processes queued before do not answer (");
     reply(r, 1, TestNodes.held(500), 1);
@@ -112,7 +112,7 @@ class ReportsTest {
   @Test
   void holder_withoutAMark_isReportedWithoutAName() {
     AcquireRound r = round();
-    reply(r, 0, TestNodes.reply(ReplyCode.HELD), 1);
+    reply(r, 0, TestNodes.reply(Code.HELD), 1);
     assertThat(report(r, 2).votes().get(0))
         .isEqualTo(new NodeVote("n0", Vote.HELD, Duration.ofMillis(1), null, null, null, null));
   }
@@ -120,7 +120,7 @@ class ReportsTest {
   @Test
   void grant_onAConnectionThatBroke_isSilent() {
     AcquireRound r = round();
-    reply(r, 0, TestNodes.reply(ReplyCode.GRANTED), 1);
+    reply(r, 0, TestNodes.reply(Code.GRANTED), 1);
     nodes.state(0, NodeStatus.State.VOTING, 2);
     NodeVote vote = report(r, 2).votes().get(0);
     assertThat(vote.vote()).isEqualTo(Vote.SILENT);
@@ -130,8 +130,8 @@ class ReportsTest {
   @Test
   void reply_laterThanTheNodeTimeout_isSilent() {
     AcquireRound r = round();
-    reply(r, 0, TestNodes.reply(ReplyCode.GRANTED), 100);
-    reply(r, 1, TestNodes.reply(ReplyCode.GRANTED), 101);
+    reply(r, 0, TestNodes.reply(Code.GRANTED), 100);
+    reply(r, 1, TestNodes.reply(Code.GRANTED), 101);
     reply(r, 2, NodeReply.failed(1, NodeError.Kind.BUSY, "script"), 101);
     assertThat(report(r, 200).votes())
         .containsExactly(
@@ -206,7 +206,7 @@ class ReportsTest {
             new NodeVote(
                 "n1", Vote.SILENT, Duration.ofMillis(3), "TIMEOUT: no answer", null, null, null),
             notAsked("n2"));
-    queued.record(1, TestNodes.reply(ReplyCode.QUEUED));
+    queued.record(1, TestNodes.reply(Code.QUEUED));
     AcquireReport held = Reports.ofQueued(nodes, TestNodes.KEYS, queued, waiter, start + 3 * MILLI);
     assertThat(held.verdict()).isEqualTo(AcquireVerdict.HELD);
     assertThat(held.votes().get(1).vote()).isEqualTo(Vote.HELD);
@@ -222,8 +222,8 @@ class ReportsTest {
     LockRequest.Release request = LockRequest.Release.of(TestNodes.KEYS, "id", 64);
     PendingRelease release = new PendingRelease(request, nodes);
     release.asked(0b111, start);
-    release.record(0, TestNodes.reply(ReplyCode.RELEASED));
-    release.record(2, TestNodes.reply(ReplyCode.LOST));
+    release.record(0, TestNodes.reply(Code.RELEASED));
+    release.record(2, TestNodes.reply(Code.LOST));
     AcquireReport report = Reports.ofReplies(nodes, TestNodes.KEYS, release, start + 6 * MILLI);
     assertThat(report.waited()).isEqualTo(Duration.ofMillis(6));
     assertThat(report.votes())

@@ -7,8 +7,8 @@ import dev.redlock.LockOptions;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -79,7 +79,7 @@ class RoundLimiterTest {
     assertThat(limiter.backoff()).isPositive();
     now += millis * MILLI;
     for (AcquireRound r : rounds) {
-      NodeReply granted = NodeReply.of(ReplyCode.GRANTED, 1, now / 1000, 64);
+      NodeReply granted = NodeReply.of(Code.GRANTED, 1, now / 1000, 64);
       assertThat(r.onReply(0, granted, now, now / MILLI)).isEqualTo(AcquireVerdict.ACQUIRED);
       limiter.ended(r.verdict(), r.sentNanos(), r.timeoutNanos, one, now);
     }

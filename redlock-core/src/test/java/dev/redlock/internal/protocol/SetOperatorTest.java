@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.internal.protocol.SetOperator.Step;
 import dev.redlock.spi.NodeRecord;
-import dev.redlock.spi.RecordChange;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -36,8 +35,8 @@ final class SetOperatorTest {
         "", 2, List.of(members), List.of("a", "b", "c"), 1, ballot, ballot, 5_000, 5_000, 0);
   }
 
-  private void store(String node, RecordChange.Kind kind, NodeRecord record) {
-    RecordChange change = new RecordChange(kind, record.of(node));
+  private void store(String node, NodeRecord.Change.Kind kind, NodeRecord record) {
+    NodeRecord.Change change = new NodeRecord.Change(kind, record.of(node));
     set.records.put(node, NodeRecord.after(set.record(node), change, set.now / 1_000));
   }
 
@@ -146,8 +145,8 @@ final class SetOperatorTest {
     set.now += SetFixture.SECOND;
     long ballot = set.ballot();
     NodeRecord open = open(ballot, "a", "b", "c", "d");
-    store("a", RecordChange.Kind.PROMISE, open);
-    store("b", RecordChange.Kind.PROMISE, open);
+    store("a", NodeRecord.Change.Kind.PROMISE, open);
+    store("b", NodeRecord.Change.Kind.PROMISE, open);
     set.replicas.add("b");
     set.down.add("c");
     SetOperator operator = new SetOperator(new SetOperator.Goal("d", null, 0), ballot);
@@ -164,7 +163,7 @@ final class SetOperatorTest {
     set.settle();
     set.now += SetFixture.SECOND;
     long ballot = set.ballot();
-    store("a", RecordChange.Kind.OPEN, open(ballot, "a", "b"));
+    store("a", NodeRecord.Change.Kind.OPEN, open(ballot, "a", "b"));
     assertThat(set.run(operator("d", null), 60).progress()).startsWith("complete: ");
     assertThat(members()).containsExactly("a", "b", "d");
     assertThat(set.membership.current().epoch()).isEqualTo(3);

@@ -1,7 +1,6 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.NodeRecord;
-import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -586,12 +585,12 @@ final class SetWorld {
   }
 
   /** What the node stores after the change. */
-  NodeRecord after(NodeRecord stored, RecordChange change) {
-    if (breaks(Break.NO_PROMISES) && change.kind() != RecordChange.Kind.TELL) {
+  NodeRecord after(NodeRecord stored, NodeRecord.Change change) {
+    if (breaks(Break.NO_PROMISES) && change.kind() != NodeRecord.Change.Kind.TELL) {
       NodeRecord given = change.record();
       NodeRecord careless = WorldOperator.promised(stored, given.promised());
       boolean other =
-          change.kind() == RecordChange.Kind.OPEN
+          change.kind() == NodeRecord.Change.Kind.OPEN
               && stored.epoch() == given.epoch()
               && !stored.members().equals(given.members());
       return other ? stored : NodeRecord.after(careless, change, now * 1000);

@@ -4,8 +4,8 @@ import dev.redlock.LockOptions;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -113,7 +113,7 @@ final class TestNodes implements Nodes {
         .autoExtend(true);
   }
 
-  static NodeReply reply(ReplyCode code) {
+  static NodeReply reply(Code code) {
     return NodeReply.of(code, 1, 0, 0);
   }
 
@@ -135,7 +135,7 @@ final class TestNodes implements Nodes {
 
   /** A lease that a round to all nodes has won. */
   HeldLease lease(LockConfig config, long now) {
-    AcquireRound won = round(config, now, reply(ReplyCode.GRANTED), 0, 1, 2);
+    AcquireRound won = round(config, now, reply(Code.GRANTED), 0, 1, 2);
     return new HeldLease(new Grant(won, config), this, new Middle(), new ArrayList<>());
   }
 

@@ -3,14 +3,13 @@ package dev.redlock.internal.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import org.junit.jupiter.api.Test;
 
 class TurnTest {
   private static final long MILLI = TestNodes.MILLI;
-  private static final NodeReply ALONE = TestNodes.reply(ReplyCode.RELEASED);
-  private static final NodeReply OTHERS =
-      new NodeReply(ReplyCode.RELEASED, 1, 0, 0, 0, null, 1, null);
+  private static final NodeReply ALONE = TestNodes.reply(Code.RELEASED);
+  private static final NodeReply OTHERS = new NodeReply(Code.RELEASED, 1, 0, 0, 0, null, 1, null);
 
   private final TestNodes nodes = new TestNodes(3);
   private final LockConfig config = LockConfig.of(TestNodes.options().maxHandOffs(2).build());
@@ -18,7 +17,7 @@ class TurnTest {
   private final long now = 10_000 * MILLI;
 
   private void granted() {
-    turn.granted(nodes.round(config, now, TestNodes.reply(ReplyCode.GRANTED), 0, 1, 2));
+    turn.granted(nodes.round(config, now, TestNodes.reply(Code.GRANTED), 0, 1, 2));
   }
 
   private HeldLease lease(LockConfig of, int handOffs) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,8 +46,8 @@ class WaitTest {
     return new QueueRequest(nodes, home, now, now + PATIENCE, null);
   }
 
-  private boolean queued(ReplyCode code, long remainingMillis, int ahead) {
-    String mark = code == ReplyCode.HELD ? "another" : null;
+  private boolean queued(Code code, long remainingMillis, int ahead) {
+    String mark = code == Code.HELD ? "another" : null;
     NodeReply reply = new NodeReply(code, 1, 0, 0, remainingMillis, mark, ahead, null);
     return wait.queued(request(), reply, now);
   }
@@ -107,7 +107,7 @@ class WaitTest {
 
   @Test
   void first_ofTheQueue_wakesWhenTheKeyExpires_andAsksTheHomeNode() {
-    assertThat(queued(ReplyCode.HELD, 200, 0)).as("it is the first").isTrue();
+    assertThat(queued(Code.HELD, 200, 0)).as("it is the first").isTrue();
     assertThat(delay()).isBetween(200 * MILLI, 202 * MILLI);
     assertThat(wakes()).isEqualTo(WakeUp.EXPIRY);
     assertThat(nodeToQueueAt(false)).isEqualTo(home);
@@ -115,12 +115,12 @@ class WaitTest {
 
   @Test
   void second_ofTheQueue_wakesALittleLater_andTheOthersPoll() {
-    assertThat(queued(ReplyCode.HELD, 200, 1)).isFalse();
+    assertThat(queued(Code.HELD, 200, 1)).isFalse();
     assertThat(delay()).isBetween(200 * MILLI + PATIENCE, 202 * MILLI + PATIENCE);
-    queued(ReplyCode.HELD, 200, 2);
+    queued(Code.HELD, 200, 2);
     assertThat(delay()).isGreaterThanOrEqualTo(config.pollNanos());
     long near = delay();
-    queued(ReplyCode.HELD, 200, 300);
+    queued(Code.HELD, 200, 300);
     assertThat(delay())
         .as("further back, but it has to show that it is alive")
         .isGreaterThan(2 * near)
@@ -129,17 +129,17 @@ class WaitTest {
 
   @Test
   void first_thatHearsNothing_pollsAllNodes_andTheOthersTheHomeNode() {
-    queued(ReplyCode.HELD, 30_000, 0);
+    queued(Code.HELD, 30_000, 0);
     assertThat(wakes()).isEqualTo(WakeUp.POLL);
     assertThat(nodeToQueueAt(false)).as("whatever it says").isEqualTo(-1);
-    queued(ReplyCode.HELD, 30_000, 5);
+    queued(Code.HELD, 30_000, 5);
     assertThat(wakes()).isEqualTo(WakeUp.POLL);
     assertThat(nodeToQueueAt(false)).isEqualTo(home);
   }
 
   @Test
   void turn_thatComes_wakesAtOnce_andAsksAllNodes() {
-    queued(ReplyCode.HELD, 30_000, 3);
+    queued(Code.HELD, 30_000, 3);
     wait.onTurn(now);
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
     assertThat(wait.isAtTurn()).isTrue();
@@ -148,7 +148,7 @@ class WaitTest {
 
   @Test
   void processFarBack_thatIsWoken_tellsTheHomeNodeAtOnceThatItIsAlive() {
-    queued(ReplyCode.HELD, 30_000, 30);
+    queued(Code.HELD, 30_000, 30);
     wait.onTurn(now);
     assertThat(delay()).isZero();
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
@@ -158,19 +158,19 @@ class WaitTest {
 
   @Test
   void turnOfOthers_thatMayPass_isLookedAtAgainWhenTheNodeSays_howeverManyAreBefore() {
-    queued(ReplyCode.QUEUED, 40, 300);
+    queued(Code.QUEUED, 40, 300);
     assertThat(delay()).isEqualTo(41 * MILLI);
   }
 
   @Test
   void newcomer_behindManyProcesses_doesNotWaitForThePatienceOfEach() {
-    queued(ReplyCode.QUEUED, 0, 300);
+    queued(Code.QUEUED, 0, 300);
     assertThat(delay()).isLessThanOrEqualTo(250 * MILLI);
   }
 
   @Test
   void turnOfTheProcessBefore_wakesAfterThePatience_andAsksTheHomeNode() {
-    queued(ReplyCode.HELD, 30_000, 3);
+    queued(Code.HELD, 30_000, 3);
     wait.onTurnBefore(now);
     assertThat(delay()).isEqualTo(PATIENCE);
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
@@ -180,24 +180,24 @@ class WaitTest {
 
   @Test
   void anothersTurn_isLookedAtAgainByTheSecond() {
-    queued(ReplyCode.QUEUED, 0, 1);
+    queued(Code.QUEUED, 0, 1);
     assertThat(delay()).isEqualTo(PATIENCE);
   }
 
   @Test
   void lockKey_thatChanges_concernsTheFirstOnly() {
-    queued(ReplyCode.HELD, 30_000, 1);
+    queued(Code.HELD, 30_000, 1);
     long before = delay();
     wait.onLockKey(false, now);
     assertThat(delay()).isEqualTo(before);
-    queued(ReplyCode.HELD, 30_000, 0);
+    queued(Code.HELD, 30_000, 0);
     wait.onLockKey(false, now);
     assertThat(delay()).as("the home node may hang").isEqualTo(PATIENCE);
   }
 
   @Test
   void releaseHint_bringsTheProcessNearer_andWakesTheFirst() {
-    queued(ReplyCode.HELD, 30_000, 2);
+    queued(Code.HELD, 30_000, 2);
     wait.onReleaseHint(false, now);
     assertThat(delay()).isGreaterThan(100 * MILLI);
     wait.onReleaseHint(false, now);
@@ -208,20 +208,20 @@ class WaitTest {
   void releaseHint_thatOvertakesTheReply_isNotLost() {
     wait.enter(request());
     wait.onReleaseHint(false, now);
-    queued(ReplyCode.HELD, 30_000, 0);
+    queued(Code.HELD, 30_000, 0);
     assertThat(delay()).isLessThan(10 * MILLI);
   }
 
   @Test
   void releaseHint_thatOvertakesTheRelease_leadsToASecondQuestion_butNotToAThird() {
-    queued(ReplyCode.HELD, 30_000, 0);
+    queued(Code.HELD, 30_000, 0);
     wait.onReleaseHint(false, now);
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
-    queued(ReplyCode.HELD, 30_000, 0);
+    queued(Code.HELD, 30_000, 0);
     assertThat(delay()).as("the release may be on its way").isLessThan(50 * MILLI);
     assertThat(wakes()).isEqualTo(WakeUp.HINT);
     assertThat(nodeToQueueAt(false)).isEqualTo(home);
-    queued(ReplyCode.HELD, 30_000, 0);
+    queued(Code.HELD, 30_000, 0);
     assertThat(delay()).as("the hint was wrong").isGreaterThan(100 * MILLI);
   }
 
@@ -247,7 +247,7 @@ class WaitTest {
     AcquireRound r = atTurn();
     long last = 0;
     for (int i = 0; i < 8; i++) {
-      wait.admitted(request(), NodeReply.of(ReplyCode.ADMITTED, 1, 0, 77));
+      wait.admitted(request(), NodeReply.of(Code.ADMITTED, 1, 0, 77));
       wait.refused(r, now);
       long pause = delay() == Long.MAX_VALUE ? 0 : delay();
       assertThat(pause).isGreaterThanOrEqualTo(last);
@@ -274,7 +274,7 @@ class WaitTest {
   @Test
   void lockKey_thatChanges_wakesTheFirstAfterItsPatience_allIfThereAreSeveralNames() {
     refused(TestNodes.held(20_000));
-    queued(ReplyCode.HELD, 20_000, 0);
+    queued(Code.HELD, 20_000, 0);
     wait.onLockKey(false, now);
     assertThat(delay()).isEqualTo(PATIENCE);
     wait.onLockKey(true, now);
@@ -285,7 +285,7 @@ class WaitTest {
   @Test
   void lockKey_thatChanges_doesNotWakeTheSecond() {
     refused(TestNodes.held(20_000));
-    queued(ReplyCode.HELD, 20_000, 1);
+    queued(Code.HELD, 20_000, 1);
     long before = delay();
     wait.onLockKey(false, now);
     assertThat(delay()).isEqualTo(before);
@@ -371,7 +371,7 @@ class WaitTest {
 
   // The rounds of the head.
 
-  private static final NodeReply GRANTED = TestNodes.reply(ReplyCode.GRANTED);
+  private static final NodeReply GRANTED = TestNodes.reply(Code.GRANTED);
 
   private static AcquireRound begin(Wait of, TestNodes nodes, String id, int... granting) {
     LockConfig config = of.waiter().config;
@@ -404,7 +404,7 @@ class WaitTest {
     assertThat(wait.suspectsLeftoverAt(home)).as("one of three").isFalse();
     begin(wait, nodes, "id", 0, 1);
     assertThat(wait.suspectsLeftoverAt(home)).isTrue();
-    queued(ReplyCode.HELD, 30_000, 3);
+    queued(Code.HELD, 30_000, 3);
     assertThat(delay()).as("some round trips").isLessThan(10 * MILLI);
     assertThat(wait.suspectsLeftoverAt(home)).as("once").isFalse();
   }

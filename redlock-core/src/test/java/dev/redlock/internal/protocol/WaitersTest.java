@@ -9,8 +9,8 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -43,7 +43,7 @@ class WaitersTest extends MachineFixture {
   @Test
   void caller_afterClose_isRefusedAndTheMachineMayRetire() {
     machine.release(acquire(), ACK, now, now / MILLI);
-    reply(sent(), ReplyCode.RELEASED, 0, 1, 2);
+    reply(sent(), Code.RELEASED, 0, 1, 2);
     assertThat(machine.mayRetire(now)).as("its turn lingers").isFalse();
     machine.close(now, now / MILLI);
     submit(false);
@@ -81,7 +81,7 @@ class WaitersTest extends MachineFixture {
     Effect.Send send = sent();
     assertThat(left(send)).isEqualTo("the queue");
     assertThat(send.mask()).isEqualTo(1L << HOME);
-    reply(send, ReplyCode.NOT_OWNER, HOME);
+    reply(send, Code.NOT_OWNER, HOME);
     assertThat(machine.isIdle()).isTrue();
   }
 
@@ -89,7 +89,7 @@ class WaitersTest extends MachineFixture {
   void waiter_thatGivesUpWhileQueued_leavesTheQueue() {
     othersWant();
     submit(50, false);
-    reply(sent(), reply(ReplyCode.HELD, 3), HOME);
+    reply(sent(), reply(Code.HELD, 3), HOME);
     machine.effects().clear();
     pass(50);
     assertThat(left(sent())).isEqualTo("the queue");
@@ -98,7 +98,7 @@ class WaitersTest extends MachineFixture {
   @Test
   void singleTry_thatIsRefused_leavesNoPlaceBehind() {
     Effect.Send place = queueing();
-    reply(place, reply(ReplyCode.HELD, 3), HOME);
+    reply(place, reply(Code.HELD, 3), HOME);
     machine.effects().clear();
     pass(5000);
     assertThat(left(sent(LockRequest.Release.class))).isEqualTo("the queue");
@@ -118,7 +118,7 @@ class WaitersTest extends MachineFixture {
     AcquireReport other = refusal();
     assertThat(other.verdict()).as("it was never served").isEqualTo(AcquireVerdict.HELD_LOCALLY);
     assertThat(other.votes()).isEmpty();
-    reply(place, reply(ReplyCode.HELD, 3), HOME);
+    reply(place, reply(Code.HELD, 3), HOME);
     machine.effects().clear();
     pass(4);
     assertThat(refusal().verdict()).as("nor was this one").isEqualTo(AcquireVerdict.HELD_LOCALLY);
@@ -230,7 +230,7 @@ class WaitersTest extends MachineFixture {
     Waiter head = submit(false);
     Effect.Send place = sent(LockRequest.Enqueue.class);
     submit(false);
-    reply(place, reply(ReplyCode.HELD, 3), HOME);
+    reply(place, reply(Code.HELD, 3), HOME);
     machine.effects().clear();
     long delay = machine.delayNanos(now);
     assertThat(delay).isPositive();
@@ -246,7 +246,7 @@ class WaitersTest extends MachineFixture {
     Effect.Send place = sent(LockRequest.Enqueue.class);
     options(TestNodes.options().leaseTime(java.time.Duration.ofSeconds(2)));
     submit(false);
-    reply(place, reply(ReplyCode.HELD, 3), HOME);
+    reply(place, reply(Code.HELD, 3), HOME);
     machine.effects().clear();
     machine.cancel(head, now, now / MILLI);
     assertThat(sent().request()).isInstanceOf(LockRequest.Enqueue.class);
@@ -283,14 +283,14 @@ class WaitersTest extends MachineFixture {
     Effect.Send acquire = sent();
     reply(acquire, TestNodes.held(200), 0);
     machine.onInvalidation(0, TestNodes.KEYS.lockKey(0), now, now / MILLI);
-    reply(acquire, ReplyCode.GRANTED, 1, 2);
+    reply(acquire, Code.GRANTED, 1, 2);
     Effect.Send repair = sent(LockRequest.Extend.class);
     assertThat(repair.mask()).isEqualTo(0b001);
   }
 
   @Test
   void invalidation_whileTheFirstOfTheQueueSleeps_wakesIt() {
-    reply(queueing(), reply(ReplyCode.HELD, 0), HOME);
+    reply(queueing(), reply(Code.HELD, 0), HOME);
     long before = machine.delayNanos(now);
     machine.onInvalidation(0, TestNodes.KEYS.lockKey(0), now, now / MILLI);
     assertThat(machine.delayNanos(now)).isLessThan(before);
@@ -300,7 +300,7 @@ class WaitersTest extends MachineFixture {
   void invalidation_ofOneName_wakesAnyWaiterForSeveral() {
     for (List<String> names : List.of(List.of("a"), List.of("a", "b"))) {
       machine = machine(LockKeys.of("redlock", names));
-      reply(queueing(), reply(ReplyCode.HELD, 3), HOME);
+      reply(queueing(), reply(Code.HELD, 3), HOME);
       long before = machine.delayNanos(now);
       machine.onInvalidation(0, machine.keys().lockKey(0), now, now / MILLI);
       assertThat(machine.delayNanos(now) < before).as("of %s", names).isEqualTo(names.size() > 1);
@@ -340,7 +340,7 @@ class WaitersTest extends MachineFixture {
 
   @Test
   void turn_thatComes_isTakenWhateverRoundsAreUnderWay() {
-    reply(queueing(), reply(ReplyCode.HELD, 3), HOME);
+    reply(queueing(), reply(Code.HELD, 3), HOME);
     machine.effects().clear();
     for (int i = 0; i < nodes.limiter().limit(); i++) {
       nodes.limiter().began();
@@ -352,15 +352,15 @@ class WaitersTest extends MachineFixture {
 
   @Test
   void grant_endsTheHistoryOfRefusals() {
-    reply(queueing(), reply(ReplyCode.HELD, 0), HOME);
+    reply(queueing(), reply(Code.HELD, 0), HOME);
     String wakeKey = TestNodes.KEYS.wakeKey(TestNodes.KEYS.member("p"));
     machine.effects().clear();
     machine.onInvalidation(HOME, wakeKey, now, now / MILLI);
     Effect.Send acquire = sent(LockRequest.Acquire.class);
-    reply(acquire, ReplyCode.GRANTED, 0, 1, 2);
+    reply(acquire, Code.GRANTED, 0, 1, 2);
     release(granted());
     Effect.Send release = sent(LockRequest.Release.class);
-    reply(release, ReplyCode.RELEASED, 0, 1, 2);
+    reply(release, Code.RELEASED, 0, 1, 2);
     assertThat(machine.isIdle()).isTrue();
     assertThat(take(Effect.Send.class)).as("it has no place left").isEmpty();
   }

@@ -5,9 +5,8 @@ import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.Membership.Tell;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyCode;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -272,7 +271,7 @@ final class WorldClient implements Nodes {
       if (status.usable()
           && NodeRecord.NONE.equals(status.record())
           && own.members().contains(name)) {
-        tell(new Tell(i, new RecordChange(RecordChange.Kind.TELL, own.by(0).of(name))));
+        tell(new Tell(i, new NodeRecord.Change(NodeRecord.Change.Kind.TELL, own.by(0).of(name))));
       }
     }
   }
@@ -406,7 +405,7 @@ final class WorldClient implements Nodes {
       this.of = of;
     }
 
-    void acquired(int node, ReplyCode code) {
+    void acquired(int node, Code code) {
       replies[node] = NodeReply.of(code, links.get(node).connection(), 0, 0);
       if (decided || world.now - sent > SetWorld.ROUND_TIMEOUT) {
         return;
@@ -414,7 +413,7 @@ final class WorldClient implements Nodes {
       int votes = 0;
       for (int i = 0; i < replies.length; i++) {
         NodeReply reply = replies[i];
-        boolean yes = reply != null && reply.code() == ReplyCode.GRANTED;
+        boolean yes = reply != null && reply.code() == Code.GRANTED;
         votes += yes && of.contains(i) && isVote(i, reply) ? 1 : 0;
       }
       if (votes >= of.quorum()) {
@@ -429,9 +428,9 @@ final class WorldClient implements Nodes {
           : votes(node, reply, of);
     }
 
-    void extended(Lease held, int node, ReplyCode code) {
+    void extended(Lease held, int node, Code code) {
       replies[node] = NodeReply.of(code, links.get(node).connection(), 0, 0);
-      world.coverage.repairs += code == ReplyCode.REPAIRED ? 1 : 0;
+      world.coverage.repairs += code == Code.REPAIRED ? 1 : 0;
       boolean late = world.now - sent > SetWorld.ROUND_TIMEOUT || world.now >= held.validUntil;
       if (decided || late || held.ended) {
         return;
@@ -441,7 +440,7 @@ final class WorldClient implements Nodes {
       for (int i = 0; i < replies.length; i++) {
         NodeReply reply = replies[i];
         if (reply != null && of.contains(i)) {
-          boolean no = reply.code() == ReplyCode.LOST;
+          boolean no = reply.code() == Code.LOST;
           lost += no && isVote(i, reply) ? 1 : 0;
           votes += !no && counts(i, reply) ? 1 : 0;
         }

@@ -1,8 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.NodeRecord;
-import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -61,7 +60,7 @@ final class WorldNode {
     listeners.remove(link);
   }
 
-  NodeRecord change(RecordChange change) {
+  NodeRecord change(NodeRecord.Change change) {
     NodeRecord before = record;
     NodeRecord after = world.after(before, change);
     if (!after.equals(before)) {
@@ -79,30 +78,30 @@ final class WorldNode {
     return owner == 0 || expiry <= world.now;
   }
 
-  ReplyCode acquire(long id, long millis) {
+  Code acquire(long id, long millis) {
     if (!isFree() && owner != id) {
-      return ReplyCode.HELD;
+      return Code.HELD;
     }
     owner = id;
     expiry = world.now + millis;
-    return ReplyCode.GRANTED;
+    return Code.GRANTED;
   }
 
-  ReplyCode extend(long id, long millis) {
+  Code extend(long id, long millis) {
     if (!isFree() && owner != id) {
-      return ReplyCode.LOST;
+      return Code.LOST;
     }
-    ReplyCode code = isFree() ? ReplyCode.REPAIRED : ReplyCode.EXTENDED;
+    Code code = isFree() ? Code.REPAIRED : Code.EXTENDED;
     owner = id;
     expiry = world.now + millis;
     return code;
   }
 
-  ReplyCode release(long id) {
+  Code release(long id) {
     if (owner == id) {
       owner = 0;
     }
-    return ReplyCode.RELEASED;
+    return Code.RELEASED;
   }
 
   @Override

@@ -6,7 +6,6 @@ import dev.redlock.internal.protocol.SetOperator.Step;
 import dev.redlock.internal.protocol.SetWorld.Break;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -246,18 +245,18 @@ final class WorldOperator {
 
   private Tell written(Tell tell) {
     NodeRecord record = tell.change().record();
-    boolean open = tell.change().kind() == RecordChange.Kind.OPEN;
+    boolean open = tell.change().kind() == NodeRecord.Change.Kind.OPEN;
     if (world.breaks(Break.RAISED_AT_ONCE) && open) {
       NodeRecord raised = complete(record);
-      return new Tell(tell.node(), new RecordChange(tell.change().kind(), raised));
+      return new Tell(tell.node(), new NodeRecord.Change(tell.change().kind(), raised));
     }
-    if (world.breaks(Break.TWO_MEMBERS) && tell.change().kind() != RecordChange.Kind.PROMISE) {
+    if (world.breaks(Break.TWO_MEMBERS) && tell.change().kind() != NodeRecord.Change.Kind.PROMISE) {
       List<String> other =
           open
               ? written.computeIfAbsent(record.members(), set -> replaced(set, record.before()))
               : written.getOrDefault(record.members(), record.members());
       return new Tell(
-          tell.node(), new RecordChange(tell.change().kind(), withMembers(record, other)));
+          tell.node(), new NodeRecord.Change(tell.change().kind(), withMembers(record, other)));
     }
     return tell;
   }

@@ -1,17 +1,15 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.internal.text.Printable;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.lettuce.internal.scripts.Wires;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.Printable;
-import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.Time;
 import java.io.IOException;
 import java.time.Duration;
@@ -83,7 +81,7 @@ final class ConnectionLoop {
       SharedResources resources,
       boolean clustered,
       Wires wires,
-      NodeContext context) {
+      LockNode.Context context) {
     this.uri = uri;
     this.options = options;
     this.resources = resources;
@@ -360,7 +358,7 @@ final class ConnectionLoop {
    * @return the record that the server has then; exceptionally if the session has ended, or the
    *     server did not reply with a record
    */
-  CompletionStage<NodeRecord> change(RecordChange change) {
+  CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     NodeSession session = open;
     if (session == null) {
       return CompletableFuture.failedStage(new IOException(whyNot.toString()));

@@ -1,8 +1,8 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.internal.text.Printable;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.spi.NodeError;
-import dev.redlock.spi.Printable;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;

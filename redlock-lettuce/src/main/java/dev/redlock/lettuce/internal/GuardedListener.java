@@ -3,7 +3,6 @@ package dev.redlock.lettuce.internal;
 import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
-import dev.redlock.spi.NodeListener;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -14,9 +13,9 @@ public final class GuardedListener {
   private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
 
   private final LockNode node;
-  private final NodeListener listener;
+  private final LockNode.Listener listener;
 
-  public GuardedListener(LockNode node, NodeListener listener) {
+  public GuardedListener(LockNode node, LockNode.Listener listener) {
     this.node = node;
     this.listener = listener;
   }
@@ -55,7 +54,7 @@ public final class GuardedListener {
     return objection(probe.identity(), probe.markerId());
   }
 
-  private void call(Consumer<NodeListener> event) {
+  private void call(Consumer<LockNode.Listener> event) {
     try {
       event.accept(listener);
     } catch (RuntimeException | Error e) {

@@ -8,19 +8,17 @@ import dev.redlock.lettuce.internal.scripts.Wires;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
-import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyHandler;
 import io.lettuce.core.protocol.Command;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -108,7 +106,7 @@ public final class NodeConnection {
   }
 
   /** Begins to connect. */
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     ConnectionLoop started;
     synchronized (this) {
       if (loop != null || closed) {
@@ -123,7 +121,7 @@ public final class NodeConnection {
   }
 
   /** Sends the request, or fails it at once if it cannot be sent. */
-  public void send(LockRequest request, ReplyHandler handler) {
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     ConnectionLoop started = loop;
     NodeSession session = started == null ? null : started.session();
     if (started == null || session == null) {
@@ -159,7 +157,7 @@ public final class NodeConnection {
    *
    * @param asking whether to send {@code ASKING} first: the server is about to receive the slot
    */
-  public void send(EncodedRequest request, boolean asking, ReplyHandler handler) {
+  public void send(EncodedRequest request, boolean asking, Consumer<NodeReply> handler) {
     NodeSession session = session();
     if (session == null) {
       reply(notSent(), handler);
@@ -185,7 +183,7 @@ public final class NodeConnection {
   }
 
   /** Changes the record of the server; {@link LockNode#change} says how. */
-  public CompletionStage<NodeRecord> change(RecordChange change) {
+  public CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     ConnectionLoop started = loop;
     return started == null
         ? CompletableFuture.failedStage(new IOException(NOT_STARTED))
@@ -238,9 +236,9 @@ public final class NodeConnection {
     return NodeReply.failed(status().connection(), new NodeError(why.kind(), why.message(), true));
   }
 
-  private void reply(NodeReply reply, ReplyHandler handler) {
+  private void reply(NodeReply reply, Consumer<NodeReply> handler) {
     try {
-      handler.onReply(reply);
+      handler.accept(reply);
     } catch (RuntimeException | Error e) {
       log.error("node {}: a reply handler failed with an exception", name(), e);
     }

@@ -6,7 +6,6 @@ import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyHandler;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -23,6 +22,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -136,7 +136,7 @@ final class NodeSession {
   }
 
   /** Sends the request. The handler is called exactly once. */
-  void send(EncodedRequest request, boolean asking, ReplyHandler handler) {
+  void send(EncodedRequest request, boolean asking, Consumer<NodeReply> handler) {
     boolean whole = scripts.isMissing(request);
     ScriptCall call =
         new ScriptCall(this, request, whole ? request.eval() : request.evalSha(), asking, handler);
@@ -258,12 +258,12 @@ final class NodeSession {
   }
 
   /** Calls the handler, whose exception must not end the connection. */
-  void deliver(NodeReply reply, ReplyHandler handler) {
+  void deliver(NodeReply reply, Consumer<NodeReply> handler) {
     if (reply.error() == null && !served) {
       served = true;
     }
     try {
-      handler.onReply(reply);
+      handler.accept(reply);
     } catch (RuntimeException | Error e) {
       log.error("node {}: a reply handler failed with an exception", node, e);
     }

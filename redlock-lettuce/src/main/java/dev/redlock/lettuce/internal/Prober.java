@@ -10,7 +10,6 @@ import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
-import dev.redlock.spi.RecordChange;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ArrayOutput;
@@ -326,7 +325,7 @@ final class Prober {
    *
    * @return the record that the marker holds then; exceptionally without a reply that says so
    */
-  CompletionStage<NodeRecord> change(NodeSession session, RecordChange change) {
+  CompletionStage<NodeRecord> change(NodeSession session, NodeRecord.Change change) {
     CommandArgs<byte[], byte[]> args =
         new CommandArgs<>(ByteArrayCodec.INSTANCE)
             .add(Script.RECORD.text())

@@ -6,7 +6,6 @@ import dev.redlock.lettuce.internal.scripts.ScriptReplies;
 import dev.redlock.lettuce.internal.scripts.ServerErrors;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyHandler;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.CommandArgs;
@@ -17,6 +16,7 @@ import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +35,7 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
   private final byte[] command;
   private final boolean asking;
   private final boolean again;
-  private final ReplyHandler handler;
+  private final Consumer<NodeReply> handler;
 
   /** Set by the first reply or failure; several threads may report the end of a connection. */
   private final AtomicBoolean answered = new AtomicBoolean();
@@ -57,7 +57,7 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
       EncodedRequest request,
       byte[] command,
       boolean asking,
-      ReplyHandler handler) {
+      Consumer<NodeReply> handler) {
     this(session, request, command, asking, false, handler);
   }
 
@@ -67,7 +67,7 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
       byte[] command,
       boolean asking,
       boolean again,
-      ReplyHandler handler) {
+      Consumer<NodeReply> handler) {
     super(ByteArrayCodec.INSTANCE, null);
     this.session = session;
     this.request = request;

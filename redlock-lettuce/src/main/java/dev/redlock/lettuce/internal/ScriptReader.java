@@ -6,8 +6,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.scripts.Script;
 import dev.redlock.lettuce.internal.scripts.Wire;
-import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockReader;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.Time;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ArrayOutput;
@@ -137,14 +137,14 @@ public final class ScriptReader implements LockReader {
     List<StoredLock> locks = new ArrayList<>();
     for (int i = 1; i + ELEMENTS <= reply.size(); i += ELEMENTS) {
       String mark = text(reply.get(i + 4));
-      if (HolderMark.isMark(mark)) {
+      if (NodeReply.isMark(mark)) {
         locks.add(
             new StoredLock(
                 new String((byte[]) reply.get(i), UTF_8),
                 (Long) reply.get(i + 1),
                 fence(text(reply.get(i + 2))),
                 ((Long) reply.get(i + 3)).intValue(),
-                HolderMark.of(mark)));
+                mark));
       }
     }
     return new Page(text(reply.get(0)), locks);

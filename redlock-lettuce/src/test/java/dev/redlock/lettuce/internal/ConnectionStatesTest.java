@@ -1,6 +1,6 @@
 package dev.redlock.lettuce.internal;
 
-import static dev.redlock.spi.RecordChange.Kind.SEAL;
+import static dev.redlock.spi.NodeRecord.Change.Kind.SEAL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.lettuce.internal.scripts.Wire;
@@ -9,7 +9,6 @@ import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
-import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.List;
@@ -361,7 +360,7 @@ class ConnectionStatesTest {
     NodeRecord open = new NodeRecord("a:1", 2, set, set, 1, 9, 9, 10_000, 60_000, 0);
     connect(new Probe(identity("a", 0, "master"), holding(open)));
     assertQuarantined(now, now + seconds(62));
-    states.onRecord(NodeRecord.after(open, new RecordChange(SEAL, open), 7).complete(), now);
+    states.onRecord(NodeRecord.after(open, new NodeRecord.Change(SEAL, open), 7).complete(), now);
     assertQuarantined(now, now + GUARD);
   }
 

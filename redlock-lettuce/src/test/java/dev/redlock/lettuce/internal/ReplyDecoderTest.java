@@ -8,7 +8,7 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.Time;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.protocol.ProtocolVersion;
@@ -159,7 +159,7 @@ class ReplyDecoderTest {
     NodeReply reply =
         replyTo(
             REQUESTS.get(0), "*6\r\n:2\r\n:" + NOW_MICROS + "\r\n:16\r\n:9\r\n:1\r\n$2\r\nab\r\n");
-    assertThat(reply.code()).isEqualTo(ReplyCode.HELD);
+    assertThat(reply.code()).isEqualTo(Code.HELD);
     assertThat(reply.connection()).isEqualTo(7);
     assertThat(reply.remainingMillis()).isEqualTo(9);
     assertThat(reply.othersQueued()).isEqualTo(1);
@@ -182,11 +182,11 @@ class ReplyDecoderTest {
   void integer_isAGrantOnlyIfItIsATimeThatAllowsTheToken() {
     LockRequest acquire = LockRequest.Acquire.of(KEYS, "id", NOW_MICROS, 30_000);
     NodeReply reply = replyTo(acquire, ":" + (NOW_MICROS + 2_000_000) + "\r\n");
-    assertThat(reply.code()).isEqualTo(ReplyCode.GRANTED);
+    assertThat(reply.code()).isEqualTo(Code.GRANTED);
     assertThat(reply.nodeMicros()).isEqualTo(NOW_MICROS + 2_000_000);
     assertThat(reply.fence()).isEqualTo(NOW_MICROS);
     assertThat(replyTo(acquire, ":" + (NOW_MICROS - 2_000_000) + "\r\n").code())
-        .isEqualTo(ReplyCode.GRANTED);
+        .isEqualTo(Code.GRANTED);
     for (long integer :
         new long[] {
           1,
@@ -206,7 +206,7 @@ class ReplyDecoderTest {
   void integer_isARelease_onlyIfItIsItsCode() {
     LockRequest release = LockRequest.Release.of(KEYS, "id", NOW_MICROS);
     NodeReply reply = replyTo(release, ":8\r\n");
-    assertThat(reply.code()).isEqualTo(ReplyCode.RELEASED);
+    assertThat(reply.code()).isEqualTo(Code.RELEASED);
     assertThat(reply.fence()).isEqualTo(NOW_MICROS);
     assertThat(reply.nodeMicros()).isZero();
     assertUnexpected(replyTo(release, ":9\r\n"));

@@ -1,6 +1,6 @@
 package dev.redlock.testkit.internal;
 
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;

@@ -3,7 +3,7 @@ package dev.redlock.testkit.model;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import org.jspecify.annotations.Nullable;
 
 /** What {@code acquire.lua} does: grants the lock on all names or on none. */
@@ -39,7 +39,7 @@ final class AcquireScript {
       return held(holder);
     }
     if (stale) {
-      return call.reply(ReplyCode.STALE, fence);
+      return call.reply(Code.STALE, fence);
     }
     QueueModel queues = call.queues();
     LockRequest.QueueEntry entry = r.queueEntry();
@@ -55,7 +55,7 @@ final class AcquireScript {
     }
     grant(others);
     int want = wanted && !left ? Math.max(1, others) : others;
-    return call.reply(ReplyCode.GRANTED, r.token(), 0, null, want);
+    return call.reply(Code.GRANTED, r.token(), 0, null, want);
   }
 
   /** Returns the key that another application has written, or null. */
@@ -106,7 +106,7 @@ final class AcquireScript {
       Slot s = call.slot(keys.lockKey(i));
       s.wanted |= s.fence > 0; // Only beside a fence: it shares the time to live.
     }
-    return call.reply(ReplyCode.HELD, fence, remaining, call.mark(by), 0);
+    return call.reply(Code.HELD, fence, remaining, call.mark(by), 0);
   }
 
   /** Whether another process is the first of the queue, and has not let its turn pass. */
@@ -123,7 +123,7 @@ final class AcquireScript {
     String queueKey = keys.queueKey();
     int rank = entry == null ? -1 : queues.rank(queueKey, entry.process(), call.nowMillis());
     int before = rank < 0 ? queues.size(queueKey, call.nowMillis()) : rank;
-    return call.reply(ReplyCode.QUEUED, fence, 0, null, before);
+    return call.reply(Code.QUEUED, fence, 0, null, before);
   }
 
   private void grant(int others) {

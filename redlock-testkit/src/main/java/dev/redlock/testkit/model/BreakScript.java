@@ -3,7 +3,7 @@ package dev.redlock.testkit.model;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 
 /** What {@code break.lua} does: takes the lock from its holder. */
 final class BreakScript {
@@ -20,13 +20,13 @@ final class BreakScript {
       fence = Math.max(fence, Math.max(s.fence, s.ended));
     }
     if (!call.isStorable(r.token())) {
-      return call.reply(ReplyCode.STALE, fence);
+      return call.reply(Code.STALE, fence);
     }
-    ReplyCode code = ReplyCode.NOT_OWNER;
+    Code code = Code.NOT_OWNER;
     for (int i = 0; i < keys.size(); i++) {
       Slot s = call.slot(keys.lockKey(i));
       if (s.owner != null) {
-        code = ReplyCode.RELEASED;
+        code = Code.RELEASED;
         call.delete(s);
       }
       long top = Math.max(r.token(), Math.max(s.fence, s.ended));

@@ -2,7 +2,7 @@ package dev.redlock.testkit.model;
 
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,12 +65,11 @@ record Call(Keyspace keyspace, long session, long connection, long now) {
     return token <= now + NodeModel.AHEAD_MICROS;
   }
 
-  NodeReply reply(ReplyCode code, long fence) {
+  NodeReply reply(Code code, long fence) {
     return NodeReply.of(code, connection, now, fence);
   }
 
-  NodeReply reply(
-      ReplyCode code, long fence, long remainingMillis, @Nullable String mark, int others) {
+  NodeReply reply(Code code, long fence, long remainingMillis, @Nullable String mark, int others) {
     return new NodeReply(code, connection, now, fence, remainingMillis, mark, others, null);
   }
 

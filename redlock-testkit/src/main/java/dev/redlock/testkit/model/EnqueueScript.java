@@ -3,7 +3,7 @@ package dev.redlock.testkit.model;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 
 /** What {@code enqueue.lua} does: puts a process into the queue, or admits it. */
 final class EnqueueScript {
@@ -50,14 +50,14 @@ final class EnqueueScript {
     }
     if (free && turnLeft < 0) {
       queues.write(wakeKey, call.now(), call.session());
-      return call.reply(ReplyCode.ADMITTED, ended);
+      return call.reply(Code.ADMITTED, ended);
     }
     queues.read(wakeKey, call.session());
     queues.read(watchKey, call.session());
     if (free) {
       long again = asksAgain ? (turnLeft + 999) / 1000 : 0;
-      return call.reply(ReplyCode.QUEUED, fence, again, null, ahead);
+      return call.reply(Code.QUEUED, fence, again, null, ahead);
     }
-    return call.reply(ReplyCode.HELD, fence, remaining, call.mark(holder), ahead);
+    return call.reply(Code.HELD, fence, remaining, call.mark(holder), ahead);
   }
 }

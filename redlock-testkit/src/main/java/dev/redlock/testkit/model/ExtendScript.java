@@ -3,7 +3,7 @@ package dev.redlock.testkit.model;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 
 /** What {@code extend.lua} does: prolongs or repairs a lease on all names or on none. */
 final class ExtendScript {
@@ -11,7 +11,7 @@ final class ExtendScript {
 
   static NodeReply execute(LockRequest.Extend r, Call call) {
     LockKeys keys = r.keys();
-    ReplyCode code = ReplyCode.EXTENDED;
+    Code code = Code.EXTENDED;
     long fence = 0;
     int ttlReads = 0;
     for (int i = 0; i < keys.size(); i++) {
@@ -28,12 +28,12 @@ final class ExtendScript {
         return call.foreign(s);
       }
       if (s.owner != null || s.ended >= r.token()) {
-        code = ReplyCode.LOST;
-      } else if (code == ReplyCode.EXTENDED) {
-        code = ReplyCode.REPAIRED;
+        code = Code.LOST;
+      } else if (code == Code.EXTENDED) {
+        code = Code.REPAIRED;
       }
     }
-    if (code == ReplyCode.LOST) {
+    if (code == Code.LOST) {
       return call.reply(code, fence);
     }
     for (int i = 0; i < keys.size(); i++) {

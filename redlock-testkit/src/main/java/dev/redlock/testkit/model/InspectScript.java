@@ -2,7 +2,7 @@ package dev.redlock.testkit.model;
 
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 
 /** What {@code inspect.lua} does: reports the holder and changes nothing. */
 final class InspectScript {
@@ -30,7 +30,7 @@ final class InspectScript {
       }
     }
     return holder == null
-        ? call.reply(ReplyCode.NOT_OWNER, fence)
-        : call.reply(ReplyCode.HELD, fence, remaining, call.mark(holder), 0);
+        ? call.reply(Code.NOT_OWNER, fence)
+        : call.reply(Code.HELD, fence, remaining, call.mark(holder), 0);
   }
 }

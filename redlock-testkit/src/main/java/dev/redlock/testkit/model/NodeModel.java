@@ -2,7 +2,7 @@ package dev.redlock.testkit.model;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.redlock.spi.HolderMark;
+import dev.redlock.internal.text.HolderMark;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
@@ -203,7 +203,7 @@ public final class NodeModel {
                 s.expiresMillis - nowMillis,
                 fence(s.lockKey, nowMicros),
                 keyspace.queues.size(s.lockKey + ":queue", nowMillis),
-                HolderMark.of(keyspace.mark(s))));
+                keyspace.mark(s)));
       }
     }
     return locks;

@@ -3,7 +3,7 @@ package dev.redlock.testkit.model;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 
 /** What {@code release.lua} does: deletes the keys of a lease, and wakes the next process. */
 final class ReleaseScript {
@@ -14,7 +14,7 @@ final class ReleaseScript {
 
   static NodeReply execute(LockRequest.Release r, Call call) {
     LockKeys keys = r.keys();
-    ReplyCode code = ReplyCode.NOT_OWNER;
+    Code code = Code.NOT_OWNER;
     long fence = 0;
     boolean wanted = false;
     boolean shorten = false;
@@ -24,11 +24,11 @@ final class ReleaseScript {
       Slot s = call.read(keys.lockKey(i));
       wakes[i] = s.wanted && (r.ended() || s.owner == null || r.leaseId().equals(s.owner));
       if (!s.wrongType && r.leaseId().equals(s.owner)) {
-        if (code == ReplyCode.NOT_OWNER) {
+        if (code == Code.NOT_OWNER) {
           // All keys of a lease are written at once, so the first is enough.
           shorten = s.expiresMillis - call.nowMillis() > r.keepMillis();
         }
-        code = ReplyCode.RELEASED;
+        code = Code.RELEASED;
         if (r.keepMillis() == 0) {
           call.delete(s);
         } else if (shorten) {

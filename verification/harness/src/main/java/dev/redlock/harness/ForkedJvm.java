@@ -1,6 +1,6 @@
 package dev.redlock.harness;
 
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.testkit.internal.ChildProcess;
 import java.io.BufferedReader;
 import java.io.File;

@@ -4,15 +4,13 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyHandler;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +28,7 @@ public class ForwardingLockNode implements LockNode {
   }
 
   /** Creates the receiver of the other node's events. {@code client} receives those of this one. */
-  protected NodeListener listener(NodeListener client) {
+  protected LockNode.Listener listener(LockNode.Listener client) {
     return new ForwardingListener(client);
   }
 
@@ -40,9 +38,9 @@ public class ForwardingLockNode implements LockNode {
   }
 
   @Override
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     node.start(
-        new NodeContext(
+        new LockNode.Context(
             context.maxLeaseTime(),
             context.restartGuard(),
             context.keyPrefix(),
@@ -67,12 +65,12 @@ public class ForwardingLockNode implements LockNode {
   }
 
   @Override
-  public void send(LockRequest request, ReplyHandler handler) {
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     node.send(request, handler);
   }
 
   @Override
-  public CompletionStage<NodeRecord> change(RecordChange change) {
+  public CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     return node.change(change);
   }
 
@@ -118,13 +116,13 @@ public class ForwardingLockNode implements LockNode {
   }
 
   /** Forwards the events, as those of this node. */
-  protected class ForwardingListener implements NodeListener {
-    private final NodeListener client;
+  protected class ForwardingListener implements LockNode.Listener {
+    private final LockNode.Listener client;
 
     /**
      * @param client receives the events
      */
-    protected ForwardingListener(NodeListener client) {
+    protected ForwardingListener(LockNode.Listener client) {
       this.client = client;
     }
 

@@ -6,13 +6,10 @@ import dev.redlock.schedules.Schedule;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
 import java.time.Duration;
@@ -20,6 +17,7 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Queue;
+import java.util.function.Consumer;
 
 /** Nodes, a clock and a client for a scenario. Everything in it is under the schedule's control. */
 final class ScriptedWorld {
@@ -55,7 +53,7 @@ final class ScriptedWorld {
     private boolean closed;
     private volatile NodeStatus status = new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "");
     int requests;
-    NodeListener listener;
+    LockNode.Listener listener;
 
     /** With replies on the caller's thread if {@code atOnce}, else on a thread of the node. */
     Node(String name, boolean atOnce) {
@@ -69,7 +67,7 @@ final class ScriptedWorld {
     }
 
     @Override
-    public void start(NodeContext context) {
+    public void start(LockNode.Context context) {
       listener = context.listener();
     }
 
@@ -93,15 +91,15 @@ final class ScriptedWorld {
     }
 
     @Override
-    public void send(LockRequest request, ReplyHandler handler) {
+    public void send(LockRequest request, Consumer<NodeReply> handler) {
       requests++;
       NodeReply reply =
           closed ? NodeReply.failed(1, NodeError.Kind.CLOSED, "closed") : execute(request);
       if (atOnce) {
-        handler.onReply(reply);
+        handler.accept(reply);
         return;
       }
-      replies.add(() -> handler.onReply(reply));
+      replies.add(() -> handler.accept(reply));
       if (!delivering) {
         delivering = true;
         var unused = Schedule.spawn("io-" + name, this::deliver);
@@ -123,17 +121,17 @@ final class ScriptedWorld {
         case RELEASE -> {
           LockRequest.Release release = (LockRequest.Release) request;
           owners.remove(keys.lockKey(0), release.leaseId());
-          yield NodeReply.of(ReplyCode.RELEASED, 1, micros, release.token());
+          yield NodeReply.of(Code.RELEASED, 1, micros, release.token());
         }
         case EXTEND -> {
           LockRequest.Extend extend = (LockRequest.Extend) request;
           boolean mine = extend.leaseId().equals(owners.get(keys.lockKey(0)));
-          yield NodeReply.of(mine ? ReplyCode.EXTENDED : ReplyCode.LOST, 1, micros, extend.token());
+          yield NodeReply.of(mine ? Code.EXTENDED : Code.LOST, 1, micros, extend.token());
         }
         case ENQUEUE ->
             owners.containsKey(keys.lockKey(0))
                 ? NodeReply.held(1, micros, 0, 30_000, "holder")
-                : NodeReply.of(ReplyCode.ADMITTED, 1, micros, 0);
+                : NodeReply.of(Code.ADMITTED, 1, micros, 0);
         case INSPECT, BREAK -> NodeReply.failed(1, NodeError.Kind.UNEXPECTED, "not in this world");
       };
     }
@@ -148,7 +146,7 @@ final class ScriptedWorld {
         return NodeReply.held(1, micros, 0, 30_000, "holder");
       }
       owners.put(key, acquire.leaseId());
-      return NodeReply.of(ReplyCode.GRANTED, 1, micros, acquire.token());
+      return NodeReply.of(Code.GRANTED, 1, micros, acquire.token());
     }
 
     @Override

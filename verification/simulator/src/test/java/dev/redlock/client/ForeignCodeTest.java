@@ -12,10 +12,9 @@ import dev.redlock.RedlockListener;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.ReleaseHints;
-import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
 import dev.redlock.testkit.InMemoryLockNode;
@@ -29,6 +28,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -130,7 +130,7 @@ class ForeignCodeTest {
     }
 
     @Override
-    public void start(NodeContext context) {
+    public void start(LockNode.Context context) {
       // The node reports that it votes already.
     }
 
@@ -140,7 +140,7 @@ class ForeignCodeTest {
     }
 
     @Override
-    public void send(LockRequest request, ReplyHandler handler) {
+    public void send(LockRequest request, Consumer<NodeReply> handler) {
       throw new LinkageError("not today");
     }
 

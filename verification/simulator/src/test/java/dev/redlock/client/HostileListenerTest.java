@@ -278,11 +278,12 @@ class HostileListenerTest {
   void nodeState_thatChangesWhileItIsReported_isReportedLast() {
     List<NodeState> told = new CopyOnWriteArrayList<>();
     Flapping node = new Flapping(nodes[0].another());
-    dev.redlock.spi.NodeListener[] client = new dev.redlock.spi.NodeListener[1];
+    dev.redlock.spi.LockNode.Listener[] client = new dev.redlock.spi.LockNode.Listener[1];
     LockNode capturing =
         new ForwardingLockNode(node) {
           @Override
-          protected dev.redlock.spi.NodeListener listener(dev.redlock.spi.NodeListener given) {
+          protected dev.redlock.spi.LockNode.Listener listener(
+              dev.redlock.spi.LockNode.Listener given) {
             client[0] = super.listener(given);
             return client[0];
           }

@@ -9,7 +9,6 @@ import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.harness.ForwardingLockNode;
-import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.LockListing;
 import dev.redlock.operations.LockState;
 import dev.redlock.operations.LockState.Status;
@@ -65,22 +64,22 @@ class ListingTest {
     operator.close();
   }
 
-  private static List<ListedLock> all(LockListing listing) {
-    List<ListedLock> all = new ArrayList<>();
+  private static List<LockListing.Entry> all(LockListing listing) {
+    List<LockListing.Entry> all = new ArrayList<>();
     try (listing) {
-      for (List<ListedLock> page = page(listing); !page.isEmpty(); page = page(listing)) {
+      for (List<LockListing.Entry> page = page(listing); !page.isEmpty(); page = page(listing)) {
         all.addAll(page);
       }
     }
     return all;
   }
 
-  private static List<ListedLock> page(LockListing listing) {
+  private static List<LockListing.Entry> page(LockListing listing) {
     return listing.next().toCompletableFuture().join();
   }
 
-  private static List<String> names(List<ListedLock> locks) {
-    return locks.stream().map(ListedLock::name).sorted().toList();
+  private static List<String> names(List<LockListing.Entry> locks) {
+    return locks.stream().map(LockListing.Entry::name).sorted().toList();
   }
 
   @Test
@@ -88,7 +87,7 @@ class ListingTest {
     List<String> held = List.of("buy_{42}", "orders-1", "orders-2", "x:y %{", "ü");
     List<Lease> leases = held.stream().map(name -> holder.lock(name).acquire(WAIT)).toList();
     holder.lock("released").acquire(WAIT).close();
-    List<ListedLock> listed = all(operator.operations().list("*"));
+    List<LockListing.Entry> listed = all(operator.operations().list("*"));
     assertThat(names(listed)).isEqualTo(held);
     assertThat(listed)
         .allSatisfy(
@@ -99,7 +98,7 @@ class ListingTest {
               assertThat(lock.storedBy()).isBetween(2, 3);
               assertThat(lock.waiting()).isEmpty();
             });
-    ListedLock first =
+    LockListing.Entry first =
         listed.stream().filter(lock -> lock.name().equals("orders-1")).findFirst().orElseThrow();
     assertThat(first.highestTokenSeen()).isEqualTo(leases.get(1).fencingToken().value());
     assertThat(names(all(operator.operations().list("orders-?"))))
@@ -114,16 +113,16 @@ class ListingTest {
     List<Lease> leases =
         IntStream.range(0, 250).mapToObj(i -> holder.lock("many-" + i).acquire(WAIT)).toList();
     List<Integer> sizes = new ArrayList<>();
-    List<ListedLock> all = new ArrayList<>();
+    List<LockListing.Entry> all = new ArrayList<>();
     try (LockListing listing = operator.operations().list("many-*")) {
-      for (List<ListedLock> page = page(listing); !page.isEmpty(); page = page(listing)) {
+      for (List<LockListing.Entry> page = page(listing); !page.isEmpty(); page = page(listing)) {
         sizes.add(page.size());
         all.addAll(page);
       }
       assertThat(page(listing)).isEmpty();
     }
     assertThat(sizes).containsExactly(100, 100, 50);
-    assertThat(all.stream().map(ListedLock::name).distinct()).hasSize(250);
+    assertThat(all.stream().map(LockListing.Entry::name).distinct()).hasSize(250);
     leases.forEach(Lease::close);
   }
 
@@ -139,7 +138,7 @@ class ListingTest {
     assertThat(names(all(operator.operations().list("%4?")))).containsExactly("%41");
     assertThat(all(operator.operations().list(""))).isEmpty();
     assertThat(all(operator.operations().list("\\"))).isEmpty();
-    List<ListedLock> escape = all(operator.operations().list("\u001b*"));
+    List<LockListing.Entry> escape = all(operator.operations().list("\u001b*"));
     assertThat(names(escape)).containsExactly("\u001b[2J");
     assertThat(escape.toString()).as("shown on a terminal").doesNotContain("\u001b");
     leases.forEach(Lease::close);
@@ -194,7 +193,7 @@ class ListingTest {
     waits.join().close();
   }
 
-  private static int sum(ListedLock lock) {
+  private static int sum(LockListing.Entry lock) {
     return lock.waiting().values().stream().mapToInt(Integer::intValue).sum();
   }
 
@@ -204,10 +203,10 @@ class ListingTest {
     listing.close();
     assertThatThrownBy(() -> page(listing)).hasCauseInstanceOf(IllegalStateException.class);
     LockListing open = operator.operations().list("*");
-    List<CompletionStage<List<ListedLock>>> asked =
+    List<CompletionStage<List<LockListing.Entry>>> asked =
         IntStream.range(0, 50).mapToObj(i -> open.next()).toList();
     operator.close();
-    for (CompletionStage<List<ListedLock>> stage : asked) {
+    for (CompletionStage<List<LockListing.Entry>> stage : asked) {
       try {
         assertThat(stage.toCompletableFuture().orTimeout(20, TimeUnit.SECONDS).join()).isEmpty();
       } catch (CompletionException e) {

@@ -9,11 +9,8 @@ import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
@@ -25,7 +22,8 @@ import org.junit.jupiter.api.Test;
 /** The record of the node set that an in-memory node keeps. */
 class MemoryRecordTest {
   private static final NodeRecord FIRST = NodeRecord.first(List.of("a", "b", "c"), 30_000).of("a");
-  private static final RecordChange TELL = new RecordChange(RecordChange.Kind.TELL, FIRST);
+  private static final NodeRecord.Change TELL =
+      new NodeRecord.Change(NodeRecord.Change.Kind.TELL, FIRST);
 
   private final VirtualTime time = new VirtualTime();
   private final List<NodeStatus> statuses = new ArrayList<>();
@@ -34,12 +32,12 @@ class MemoryRecordTest {
 
   private void start(LockNode node) {
     node.start(
-        new NodeContext(
+        new LockNode.Context(
             Duration.ofSeconds(30), RestartGuard.OFF, "redlock", "", time, new Statuses()));
     time.pass(Duration.ofMillis(100));
   }
 
-  private NodeRecord change(LockNode node, RecordChange change) {
+  private NodeRecord change(LockNode node, NodeRecord.Change change) {
     CompletableFuture<NodeRecord> stage = node.change(change).toCompletableFuture();
     time.pass(Duration.ofMillis(1));
     return stage.join();
@@ -129,7 +127,7 @@ class MemoryRecordTest {
     assertThat(new ForwardingLockNode(one) {}.sibling("d")).isPresent();
   }
 
-  private final class Statuses implements NodeListener {
+  private final class Statuses implements LockNode.Listener {
     @Override
     public void onStatus(LockNode node) {
       statuses.add(node.status());

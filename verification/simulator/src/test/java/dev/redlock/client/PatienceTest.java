@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.redlock.AcquireReport;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
@@ -11,7 +12,6 @@ import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockClosedException;
-import dev.redlock.Vote;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;

@@ -12,7 +12,7 @@ import dev.redlock.Redlock;
 import dev.redlock.harness.ForwardingLockNode;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.ReplyHandler;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -49,14 +50,14 @@ class PausedClientTest {
     }
 
     @Override
-    public void send(LockRequest request, ReplyHandler handler) {
+    public void send(LockRequest request, Consumer<NodeReply> handler) {
       super.send(
           request,
           reply -> {
             if (paused) {
-              arrived.add(() -> handler.onReply(reply));
+              arrived.add(() -> handler.accept(reply));
             } else {
-              handler.onReply(reply);
+              handler.accept(reply);
             }
           });
     }

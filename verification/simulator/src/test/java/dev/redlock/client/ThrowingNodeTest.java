@@ -6,15 +6,15 @@ import dev.redlock.Lease;
 import dev.redlock.Redlock;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,7 +28,7 @@ class ThrowingNodeTest {
     }
 
     @Override
-    public void start(NodeContext context) {
+    public void start(LockNode.Context context) {
       // The node reports that it votes already.
     }
 
@@ -38,7 +38,7 @@ class ThrowingNodeTest {
     }
 
     @Override
-    public void send(LockRequest request, ReplyHandler handler) {
+    public void send(LockRequest request, Consumer<NodeReply> handler) {
       throw new IllegalStateException("not today");
     }
 
@@ -54,7 +54,7 @@ class ThrowingNodeTest {
     }
 
     @Override
-    public void start(NodeContext context) {}
+    public void start(LockNode.Context context) {}
 
     @Override
     public NodeStatus status() {
@@ -67,7 +67,7 @@ class ThrowingNodeTest {
     }
 
     @Override
-    public void send(LockRequest request, ReplyHandler handler) {}
+    public void send(LockRequest request, Consumer<NodeReply> handler) {}
 
     @Override
     public void close() {}

@@ -3,7 +3,7 @@ package dev.redlock.exhaustive;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -63,7 +63,7 @@ final class RealRule implements NodeRule {
       NodeModel copy = node.copy();
       NodeReply reply = copy.execute(wire(requests.get(i)), 1, 1, NOW_MICROS);
       executed++;
-      int result = read(copy) | (reply.code() == ReplyCode.GRANTED ? GRANTED : 0);
+      int result = read(copy) | (reply.code() == Code.GRANTED ? GRANTED : 0);
       if (first) {
         table[i][state] = result;
       } else if (table[i][state] != result) {

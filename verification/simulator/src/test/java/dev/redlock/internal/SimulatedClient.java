@@ -12,12 +12,12 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.Time;
 import java.security.SecureRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 
@@ -80,12 +80,12 @@ public final class SimulatedClient {
   }
 
   /** The exchange of a request that a node was given. */
-  public static Exchange exchange(ReplyHandler handler) {
+  public static Exchange exchange(Consumer<NodeReply> handler) {
     return ((LockActor.Reply) handler).exchange;
   }
 
   /** The observer of the queue that sent a request. */
-  public static Observer observer(ReplyHandler handler) {
+  public static Observer observer(Consumer<NodeReply> handler) {
     return ((ObservedQueue) ((LockActor.Reply) handler).actor).observer;
   }
 

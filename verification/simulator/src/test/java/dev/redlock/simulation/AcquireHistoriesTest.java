@@ -4,8 +4,8 @@ import static dev.redlock.simulation.Play.options;
 import static dev.redlock.simulation.Play.require;
 
 import dev.redlock.AcquireReport;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.AcquireVerdict;
-import dev.redlock.Vote;
 import org.junit.jupiter.api.Test;
 
 /** Votes and the verdicts of rounds. See {@link Histories}. */

@@ -10,9 +10,8 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.TokenWindow;
 import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -50,7 +49,8 @@ final class Checker {
 
   /** How long after the eviction of a fence a node may accept tokens below it, on its clock. */
   private static final long FORGETFUL_NANOS =
-      (TokenWindow.SLACK_MICROS + TokenWindow.AHEAD_MICROS) * 1000 * 102 / 100 + Scenario.MS;
+      (LockRequest.Acquire.SLACK_MICROS + LockRequest.Acquire.AHEAD_MICROS) * 1000 * 102 / 100
+          + Scenario.MS;
 
   /** The fences that were evicted. */
   private final List<Evicted> evicted = new ArrayList<>();
@@ -190,7 +190,8 @@ final class Checker {
     require(!id.rolledBack && !id.over, "reuse", "lease id used again: " + id.leaseId);
     Asked a = id.acquire(r.token());
     if (a == null) {
-      require(r.token() % TokenWindow.PER_GRANT == 0, "tokens", "a token that another grant owns");
+      require(
+          r.token() % HeldLease.TOKENS_PER_GRANT == 0, "tokens", "a token that another grant owns");
       require(r.token() > id.maxToken, "tokens", "a later round of one attempt has a lower token");
       a = new Asked(exchange, r.token(), r.ttlMillis(), mono, world.now, scenario.nodes);
       id.acquires.add(a);
@@ -331,7 +332,7 @@ final class Checker {
             mine + " touched the key of " + owner[i]);
       }
       checkFence(node, request, reply, clock, i, key);
-      if (request instanceof LockRequest.Break && reply.code() == ReplyCode.RELEASED) {
+      if (request instanceof LockRequest.Break && reply.code() == Code.RELEASED) {
         broken(owner[i]);
       }
     }
@@ -340,7 +341,7 @@ final class Checker {
             && a.leaseId().equals(owner[0])
             && a.token() == fence[0];
     world.trace.executes(node, request, reply, repeated, clock);
-    if (request instanceof LockRequest.Acquire a && reply.code() == ReplyCode.GRANTED) {
+    if (request instanceof LockRequest.Acquire a && reply.code() == Code.GRANTED) {
       noteAdmitted(node, client, a);
     }
   }
@@ -377,7 +378,7 @@ final class Checker {
     }
     long e = model.ended(key, clock);
     if (request instanceof LockRequest.Acquire a) {
-      if (reply.code() == ReplyCode.GRANTED) {
+      if (reply.code() == Code.GRANTED) {
         boolean repeat = a.leaseId().equals(owner[i]) && fence[i] == a.token();
         require(
             repeat || a.token() > fence[i], "fence", "the granted token is not above the fence");
@@ -396,7 +397,7 @@ final class Checker {
           "release",
           "left the key");
     } else if (request instanceof LockRequest.Extend r) {
-      boolean yes = reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED;
+      boolean yes = reply.code() == Code.EXTENDED || reply.code() == Code.REPAIRED;
       if (yes && !r.leaseId().equals(owner[i])) {
         require(owner[i] == null && ended[i] < r.token(), "extend", "revived an ended lease");
       }
@@ -464,8 +465,8 @@ final class Checker {
         cost.onReleaseReply(node, reply.code().definite());
       }
     } else if (request instanceof LockRequest.Enqueue) {
-      require(reply.code() != ReplyCode.GRANTED, "queue", "a request to enqueue was granted");
-    } else if (request instanceof LockRequest.Acquire r && reply.code() != ReplyCode.GRANTED) {
+      require(reply.code() != Code.GRANTED, "queue", "a request to enqueue was granted");
+    } else if (request instanceof LockRequest.Acquire r && reply.code() != Code.GRANTED) {
       NodeError error = reply.error();
       if (reply.code().definite()) {
         lock.client.ids.get(r.leaseId()).acquire(r.token()).no |= 1L << node;
@@ -485,7 +486,7 @@ final class Checker {
         id.follows.followedMask |= 1L << node;
       }
     } else if (request instanceof LockRequest.Extend r
-        && (reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED)) {
+        && (reply.code() == Code.EXTENDED || reply.code() == Code.REPAIRED)) {
       Id id = lock.client.ids.get(r.leaseId());
       for (Asked a : id.extends_) {
         if (a.exchange == exchange) {
@@ -588,7 +589,7 @@ final class Checker {
     requireYoung(id, a, mono);
     require(id.releasedMask == 0, "hand-off", "of a grant that is being released: " + id.leaseId);
     require(
-        lease.token() - id.maxToken < TokenWindow.PER_GRANT,
+        lease.token() - id.maxToken < HeldLease.TOKENS_PER_GRANT,
         "tokens",
         "a token that its grant does not own: " + id.leaseId);
     id.held = lease;
@@ -600,7 +601,7 @@ final class Checker {
     requireTokenOrder(id, lease.token(), id.broken ? Long.MIN_VALUE : readTrue, a.yes);
     handedOffLocally++;
     world.coverage.count("hand-off", "local");
-    if (lease.token() - id.maxToken == TokenWindow.PER_GRANT - 1) {
+    if (lease.token() - id.maxToken == HeldLease.TOKENS_PER_GRANT - 1) {
       world.coverage.count("hand-off", "the last token of a grant");
     }
     live.add(id);

@@ -5,7 +5,7 @@ import static dev.redlock.simulation.Play.require;
 
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.testkit.model.NodeModel;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -19,12 +19,12 @@ class ExtendHistoriesTest {
     long now = 1_760_000_000_000_000L;
     Play.acquire(m, "a", now, now);
     m.delete("redlock:{a}");
-    require(Play.acquire(m, "b", now + 1, now).code() == ReplyCode.GRANTED, "free");
+    require(Play.acquire(m, "b", now + 1, now).code() == Code.GRANTED, "free");
     m.execute(new LockRequest.Release(Play.A, "b", now + 1, true, 0, null), 1, 1, now);
     LockRequest.Extend extend = new LockRequest.Extend(Play.A, "a", now, 1000);
-    require(m.execute(extend, 1, 1, now).code() == ReplyCode.LOST, "a later lease has ended");
+    require(m.execute(extend, 1, 1, now).code() == Code.LOST, "a later lease has ended");
     Play.acquire(m, "c", now + 2, now);
-    require(m.execute(extend, 1, 1, now).code() == ReplyCode.LOST, "the key of another lease");
+    require(m.execute(extend, 1, 1, now).code() == Code.LOST, "the key of another lease");
     require("c".equals(m.owner("redlock:{a}", now)), "which stays");
   }
 

@@ -5,7 +5,7 @@ import static dev.redlock.simulation.Play.require;
 
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +37,7 @@ class HandOffHistoriesTest {
     p.run(600);
     require(p.owner(1) == null, "the release has reached n1");
     require(p.ended(1) >= a.lease.token(), "and says that the lease has ended");
-    require(p.link(a, 1).straggle().code() == ReplyCode.LOST, "so the late extend is refused");
+    require(p.link(a, 1).straggle().code() == Code.LOST, "so the late extend is refused");
     require(p.owner(1) == null, "and nothing is left");
   }
 
@@ -136,13 +136,13 @@ class HandOffHistoriesTest {
     Play.acquire(m, "a", now, now);
     m.delete("redlock:{a}");
     LockRequest.Extend repair = new LockRequest.Extend(Play.A, "b", now + 1, 1000);
-    require(m.execute(repair, 1, 1, now).code() == ReplyCode.REPAIRED, "free");
+    require(m.execute(repair, 1, 1, now).code() == Code.REPAIRED, "free");
     LockRequest.Acquire handOff =
         new LockRequest.Acquire(Play.A, "b", now + 1, 1000, "a", now, null);
-    require(m.execute(handOff, 1, 1, now).code() == ReplyCode.GRANTED, "a repeat");
+    require(m.execute(handOff, 1, 1, now).code() == Code.GRANTED, "a repeat");
     m.delete("redlock:{a}");
     LockRequest.Extend late = new LockRequest.Extend(Play.A, "a", now, 1000);
-    require(m.execute(late, 1, 1, now).code() == ReplyCode.LOST, "A was handed off");
+    require(m.execute(late, 1, 1, now).code() == Code.LOST, "A was handed off");
   }
 
   /**

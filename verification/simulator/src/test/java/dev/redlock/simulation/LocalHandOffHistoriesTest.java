@@ -4,8 +4,8 @@ import static dev.redlock.simulation.Play.require;
 
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
+import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.TokenWindow;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -127,7 +127,7 @@ class LocalHandOffHistoriesTest {
             new LockRequest.Acquire(
                 other.client.lock(0).keys,
                 "another",
-                p.fence(1) + TokenWindow.PER_GRANT,
+                p.fence(1) + HeldLease.TOKENS_PER_GRANT,
                 1000,
                 null,
                 0,
@@ -170,7 +170,7 @@ class LocalHandOffHistoriesTest {
     Play.Person holder = holder(p);
     long granted = holder.lease.token();
     int atOnce = 0;
-    for (int i = 0; i < 3 * TokenWindow.PER_GRANT; i++) {
+    for (int i = 0; i < 3 * HeldLease.TOKENS_PER_GRANT; i++) {
       Play.Person next = p.person(0);
       next.wants(100);
       holder.releases();
@@ -179,17 +179,19 @@ class LocalHandOffHistoriesTest {
       } else {
         long last = holder.lease.token();
         require(
-            last == granted + TokenWindow.PER_GRANT - 1,
+            last == granted + HeldLease.TOKENS_PER_GRANT - 1,
             "all tokens of the grant were used, " + last);
         p.run(5);
         granted = next.mustHold("by a round").lease.token();
-        require(granted % TokenWindow.PER_GRANT == 0, "a grant of its own, " + granted);
+        require(granted % HeldLease.TOKENS_PER_GRANT == 0, "a grant of its own, " + granted);
         require(granted > last, "tokens are in order");
       }
       require(next.lease.token() > holder.lease.token(), "tokens are in order");
       holder = next;
     }
-    require(atOnce == 3 * TokenWindow.PER_GRANT - 3, "three hand-offs need a round, not " + atOnce);
+    require(
+        atOnce == 3 * HeldLease.TOKENS_PER_GRANT - 3,
+        "three hand-offs need a round, not " + atOnce);
   }
 
   @Test

@@ -5,7 +5,7 @@ import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.Exchange;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import java.util.List;
 
 /**
@@ -265,11 +265,11 @@ final class LockCost {
       answered |= reply.code().definite() && r.leaseId().equals(leaseId);
     } else if (request instanceof LockRequest.Enqueue) {
       queueing = false;
-      if (reply.code() == ReplyCode.ADMITTED) {
+      if (reply.code() == Code.ADMITTED) {
         admitted++;
         admittedSinceGrant++;
       }
-      turnsOfOthers += reply.code() == ReplyCode.QUEUED ? 1 : 0;
+      turnsOfOthers += reply.code() == Code.QUEUED ? 1 : 0;
       notQueued += reply.code().definite() ? 0 : 1;
     }
   }

@@ -167,7 +167,7 @@ final class ProtocolMutants {
             "    lastVotes = round;\n"
                 + "    for (int i = 0; before instanceof AcquireRound && i < round.replies().length; i++) {\n"
                 + "      if (before.request.leaseId().equals(round.request.leaseId())"
-                + " && before.is(i, dev.redlock.spi.ReplyCode.GRANTED)) {\n"
+                + " && before.is(i, dev.redlock.spi.NodeReply.Code.GRANTED)) {\n"
                 + "        round.replies()[i] = before.reply(i);\n"
                 + "      }\n"
                 + "    }"));
@@ -179,7 +179,7 @@ final class ProtocolMutants {
             "    effects.add(new Effect.Send(r, r.request, r.recipients.mask()));\n    return Outcome.WAITS;",
             "    effects.add(new Effect.Send(r, r.request, r.recipients.mask()));\n    return r.atTurn &&"
                 + " nodes.status(home.node()).votes() ? onReply(r, home.node(),"
-                + " NodeReply.of(dev.redlock.spi.ReplyCode.GRANTED,"
+                + " NodeReply.of(dev.redlock.spi.NodeReply.Code.GRANTED,"
                 + " nodes.status(home.node()).connection(), 0, 0), now, wall) : Outcome.WAITS;"));
     mutant(
         "M15",
@@ -224,7 +224,7 @@ final class ProtocolMutants {
             "LockMachine",
             "    if (r == acquirer.round()) {\n      waiters.conclude(acquirer.onReply(r, ",
             "    AcquireRound k = acquirer.round();\n"
-                + "    if (k != null && (r == k || reply.code() == ReplyCode.GRANTED)) {\n"
+                + "    if (k != null && (r == k || reply.code() == Code.GRANTED)) {\n"
                 + "      waiters.conclude(acquirer.onReply(k, "));
     mutant(
         "M20",
@@ -250,7 +250,7 @@ final class ProtocolMutants {
             "  public void onInvalidation(int node, String key, long now, long wall) {\n    HeldLease l ="
                 + " leases.lease();\n"
                 + "    AcquireRound k = acquirer.round();\n    if (k != null && node >= 0) {\n"
-                + "      waiters.conclude(acquirer.onReply(k, node, NodeReply.of(ReplyCode.GRANTED,"
+                + "      waiters.conclude(acquirer.onReply(k, node, NodeReply.of(Code.GRANTED,"
                 + " nodes.status(node).connection(), 0, 0), now, wall), now, wall);\n    }"));
     mutant(
         "M23",
@@ -512,7 +512,7 @@ final class ProtocolMutants {
     mutant(
         "X",
         "local hand-off takes more tokens than the grant owns",
-        protocol("HeldLease", "        && token + 1 < grant.token + TokenWindow.PER_GRANT;", ";"));
+        protocol("HeldLease", "        && token + 1 < grant.token + TOKENS_PER_GRANT;", ";"));
     mutant(
         "X",
         "a proposed token may be one that another grant owns",
@@ -554,8 +554,8 @@ final class ProtocolMutants {
         node("TurnScript", "!isBefore(first) || isElsewhere()) {", "!isBefore(first)) {"),
         protocol(
             "AcquireRound",
-            "if (home >= 0 && is(home, ReplyCode.QUEUED)) {",
-            "if (maskOf(ReplyCode.QUEUED) != 0) {"));
+            "if (home >= 0 && is(home, Code.QUEUED)) {",
+            "if (maskOf(Code.QUEUED) != 0) {"));
     mutant(
         "X",
         "processes that died stay in the queue of a lock that is held",
@@ -590,7 +590,7 @@ final class ProtocolMutants {
         "a proposal that was far too high blocks the proposals after it",
         protocol(
             "TokenChoice",
-            "if (highest > medianMicros(nowNanos) + TokenWindow.AHEAD_MICROS) {",
+            "if (highest > medianMicros(nowNanos) + LockRequest.Acquire.AHEAD_MICROS) {",
             "if (highest < 0) {"));
 
     // What costs too much, or leaves a lock free although a process waits.

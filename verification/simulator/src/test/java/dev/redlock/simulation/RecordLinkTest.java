@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus.State;
-import dev.redlock.spi.RecordChange;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -24,10 +23,10 @@ class RecordLinkTest {
     return world;
   }
 
-  private static RecordChange tell(long epoch) {
+  private static NodeRecord.Change tell(long epoch) {
     NodeRecord record =
         new NodeRecord("", epoch, List.of("n1", "n2"), List.of(), epoch, 0, 0, 1_000, 1_000, 0);
-    return new RecordChange(RecordChange.Kind.TELL, record);
+    return new NodeRecord.Change(NodeRecord.Change.Kind.TELL, record);
   }
 
   private static CompletableFuture<NodeRecord> change(SimLink link, long epoch) {

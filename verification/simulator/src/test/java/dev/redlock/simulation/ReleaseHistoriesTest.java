@@ -6,7 +6,7 @@ import static dev.redlock.simulation.Play.require;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.testkit.model.NodeModel;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -52,8 +52,8 @@ class ReleaseHistoriesTest {
     p.link(a, 1).mend();
     p.link(a, 2).mend();
     p.run(50);
-    require(p.link(a, 1).straggle().code() == ReplyCode.STALE, "too late at n1");
-    require(p.link(a, 2).straggle().code() == ReplyCode.STALE, "too late at n2");
+    require(p.link(a, 1).straggle().code() == Code.STALE, "too late at n1");
+    require(p.link(a, 2).straggle().code() == Code.STALE, "too late at n2");
     require(p.owner(1) == null && p.owner(2) == null, "no ghost");
   }
 
@@ -72,8 +72,8 @@ class ReleaseHistoriesTest {
     p.run(50);
     require(p.ended(1) == a.lease.token(), "the release has reached n1 on a new connection");
     while (!p.link(a, 1).lostRequests.isEmpty()) {
-      ReplyCode code = p.link(a, 1).straggle().code();
-      require(code != ReplyCode.GRANTED && code != ReplyCode.REPAIRED, "n1 grants an ended lease");
+      Code code = p.link(a, 1).straggle().code();
+      require(code != Code.GRANTED && code != Code.REPAIRED, "n1 grants an ended lease");
     }
     require(p.owner(1) == null, "nothing is left");
   }
@@ -87,7 +87,7 @@ class ReleaseHistoriesTest {
     m.execute(new LockRequest.Release(Play.A, "a", now, true, 300, null), 1, 1, now);
     long until = m.expiresMillis("redlock:{a}");
     LockRequest.Extend late = new LockRequest.Extend(Play.A, "a", now, 30_000);
-    require(m.execute(late, 1, 1, now).code() == ReplyCode.LOST, "the lease has ended");
+    require(m.execute(late, 1, 1, now).code() == Code.LOST, "the lease has ended");
     require(m.expiresMillis("redlock:{a}") == until, "and the expiry of its key is unchanged");
   }
 

@@ -4,19 +4,16 @@ import dev.redlock.internal.SimulatedClient;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyHandler;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 /** A node of a client as it ships, over a simulated link. */
 final class ShellNode implements LockNode {
@@ -25,7 +22,7 @@ final class ShellNode implements LockNode {
 
   final SimLink link;
   private final ShellClient client;
-  NodeListener listener;
+  LockNode.Listener listener;
 
   /** How many callers wait for these names, as the client said. */
   private final Map<LockKeys, Integer> waiting = new HashMap<>();
@@ -41,7 +38,7 @@ final class ShellNode implements LockNode {
   }
 
   @Override
-  public void start(NodeContext context) {
+  public void start(LockNode.Context context) {
     listener = context.listener();
     if (isReplaced()) {
       if (!link.isShut()) {
@@ -63,7 +60,7 @@ final class ShellNode implements LockNode {
   }
 
   @Override
-  public void send(LockRequest request, ReplyHandler handler) {
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     if (!client.alive) {
       return;
     }
@@ -73,7 +70,7 @@ final class ShellNode implements LockNode {
     }
     if (isReplaced()) {
       NodeError error = new NodeError(NodeError.Kind.CLOSED, "closed", true);
-      client.soon(() -> handler.onReply(NodeReply.failed(CLOSED.connection(), error)));
+      client.soon(() -> handler.accept(NodeReply.failed(CLOSED.connection(), error)));
       return;
     }
     World world = client.world;
@@ -87,7 +84,7 @@ final class ShellNode implements LockNode {
     try {
       link.send(
           lock,
-          (exchange, node, asked, reply) -> handler.onReply(reply),
+          (exchange, node, asked, reply) -> handler.accept(reply),
           SimulatedClient.exchange(handler),
           request);
     } catch (Violation e) {
@@ -96,7 +93,7 @@ final class ShellNode implements LockNode {
   }
 
   @Override
-  public CompletionStage<NodeRecord> change(RecordChange change) {
+  public CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     CompletableFuture<NodeRecord> result = new CompletableFuture<>();
     if (isReplaced()) {
       result.completeExceptionally(new IllegalStateException(name() + " is closed"));

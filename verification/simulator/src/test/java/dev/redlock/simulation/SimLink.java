@@ -11,7 +11,6 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.RecordChange;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -134,11 +133,11 @@ final class SimLink {
 
   /** A change of the node's record, on its way there and back. */
   private static final class Changing {
-    final RecordChange change;
+    final NodeRecord.Change change;
     final CompletableFuture<NodeRecord> result;
     boolean executed;
 
-    Changing(RecordChange change, CompletableFuture<NodeRecord> result) {
+    Changing(NodeRecord.Change change, CompletableFuture<NodeRecord> result) {
       this.change = change;
       this.result = result;
     }
@@ -543,7 +542,7 @@ final class SimLink {
   }
 
   /** Changes the node's record; completes in the client's turn. */
-  void change(RecordChange change, CompletableFuture<NodeRecord> result) {
+  void change(NodeRecord.Change change, CompletableFuture<NodeRecord> result) {
     Connection c = connection;
     if (c == null || !status.usable()) {
       client.soon(() -> result.completeExceptionally(new IOException(node.name + " is not there")));
@@ -564,7 +563,7 @@ final class SimLink {
     c.watchChanges();
   }
 
-  private void executeLater(RecordChange change, Connection c, long at) {
+  private void executeLater(NodeRecord.Change change, Connection c, long at) {
     world.disturbed(at);
     world.at(
         at,

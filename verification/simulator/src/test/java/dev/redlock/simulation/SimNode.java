@@ -7,8 +7,7 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.RecordChange;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayDeque;
@@ -188,7 +187,7 @@ final class SimNode {
    *
    * @param by the connection that gets the reply; null if there is none
    */
-  NodeRecord change(RecordChange change, SimLink.Connection by) {
+  NodeRecord change(NodeRecord.Change change, SimLink.Connection by) {
     long clock = clock();
     NodeRecord stored = markerMicros == 0 ? record : NodeRecord.after(record, change, clock);
     if (!stored.equals(record)) {
@@ -378,9 +377,9 @@ final class SimNode {
           name,
           Describe.reply(reply) + " to " + c.link.client.name() + " " + Describe.request(request));
     }
-    if (reply.code() == ReplyCode.GRANTED
-        || reply.code() == ReplyCode.EXTENDED
-        || reply.code() == ReplyCode.REPAIRED) {
+    if (reply.code() == Code.GRANTED
+        || reply.code() == Code.EXTENDED
+        || reply.code() == Code.REPAIRED) {
       watchExpiry(request.keys());
     }
     return reply;

@@ -5,7 +5,7 @@ import static dev.redlock.simulation.Play.require;
 
 import dev.redlock.AcquireVerdict;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.ReplyCode;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.testkit.model.NodeModel;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -82,23 +82,19 @@ class TokenHistoriesTest {
   void fence_equalToken_isGrantedToItsOwnerOnly() {
     NodeModel m = new NodeModel(60_000);
     long now = 1_760_000_000_000_000L;
-    require(Play.acquire(m, "x", now, now).code() == ReplyCode.GRANTED, "free");
-    require(Play.acquire(m, "x", now, now).code() == ReplyCode.GRANTED, "a repeat");
-    require(Play.acquire(m, "y", now, now).code() == ReplyCode.HELD, "the key of another lease");
+    require(Play.acquire(m, "x", now, now).code() == Code.GRANTED, "free");
+    require(Play.acquire(m, "x", now, now).code() == Code.GRANTED, "a repeat");
+    require(Play.acquire(m, "y", now, now).code() == Code.HELD, "the key of another lease");
     m.execute(new LockRequest.Release(Play.A, "x", now, true, 0, null), 1, 1, now);
     require(
-        Play.acquire(m, "y", now, now).code() == ReplyCode.STALE,
+        Play.acquire(m, "y", now, now).code() == Code.STALE,
         "an equal token is not above the fence");
-    require(
-        Play.acquire(m, "x", now, now).code() == ReplyCode.STALE, "not even for its owner, now");
-    require(Play.acquire(m, "y", now + 1, now).code() == ReplyCode.GRANTED, "above");
+    require(Play.acquire(m, "x", now, now).code() == Code.STALE, "not even for its owner, now");
+    require(Play.acquire(m, "y", now + 1, now).code() == Code.GRANTED, "above");
     long late = now + 1_002_000;
-    require(
-        Play.acquire(m, "z", now - 2_000_000, late).code() == ReplyCode.STALE, "below the window");
-    require(
-        Play.acquire(m, "z", late + 2_000_001, late).code() == ReplyCode.STALE, "above the window");
-    require(
-        Play.acquire(m, "z", late + 2_000_000, late).code() == ReplyCode.GRANTED, "in the window");
+    require(Play.acquire(m, "z", now - 2_000_000, late).code() == Code.STALE, "below the window");
+    require(Play.acquire(m, "z", late + 2_000_001, late).code() == Code.STALE, "above the window");
+    require(Play.acquire(m, "z", late + 2_000_000, late).code() == Code.GRANTED, "in the window");
   }
 
   /**

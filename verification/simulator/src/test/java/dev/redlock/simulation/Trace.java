@@ -5,8 +5,7 @@ import dev.redlock.internal.protocol.Repairs;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.TokenWindow;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -174,19 +173,19 @@ final class Trace {
     }
     boolean storable = true;
     if (request instanceof LockRequest.Acquire r) {
-      if (reply.code() == ReplyCode.GRANTED && !repeated) {
+      if (reply.code() == Code.GRANTED && !repeated) {
         add(world.now, "grants", r.leaseId(), node.index + 1, r.token(), 0, 0);
       }
     } else if (request instanceof LockRequest.Extend r) {
-      if (reply.code() == ReplyCode.EXTENDED || reply.code() == ReplyCode.REPAIRED) {
+      if (reply.code() == Code.EXTENDED || reply.code() == Code.REPAIRED) {
         add(world.now, "prolongs", r.leaseId(), node.index + 1, 0, 0, 0);
       }
     } else if (request instanceof LockRequest.Release r) {
-      storable = r.token() <= clock + TokenWindow.AHEAD_MICROS;
+      storable = r.token() <= clock + LockRequest.Acquire.AHEAD_MICROS;
       if (storable && grants.containsKey(r.leaseId())) {
         add(world.now, "frees", r.leaseId(), node.index + 1, 0, r.ended() ? 1 : 0, 0);
       }
-    } else if (request instanceof LockRequest.Break r && reply.code() != ReplyCode.STALE) {
+    } else if (request instanceof LockRequest.Break r && reply.code() != Code.STALE) {
       add(world.now, "operator", null, node.index + 1, r.token(), 0, 0);
       add(world.now, "breaks", null, node.index + 1, r.token(), 0, 0);
     }

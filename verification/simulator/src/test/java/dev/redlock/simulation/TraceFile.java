@@ -1,6 +1,6 @@
 package dev.redlock.simulation;
 
-import dev.redlock.spi.TokenWindow;
+import dev.redlock.internal.protocol.HeldLease;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  */
 final class TraceFile {
   /** TLC counts to 2^31, so each token is renamed, and keeps its place in its grant. */
-  private static final long PER_GRANT = TokenWindow.PER_GRANT;
+  private static final long PER_GRANT = HeldLease.TOKENS_PER_GRANT;
 
   private TraceFile() {}
 

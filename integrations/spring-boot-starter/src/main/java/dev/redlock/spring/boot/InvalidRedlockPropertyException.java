@@ -1,6 +1,6 @@
 package dev.redlock.spring.boot;
 
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

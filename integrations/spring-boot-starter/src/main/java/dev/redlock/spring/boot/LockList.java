@@ -1,7 +1,6 @@
 package dev.redlock.spring.boot;
 
 import dev.redlock.Redlock;
-import dev.redlock.operations.ListedLock;
 import dev.redlock.operations.LockListing;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -41,7 +40,7 @@ final class LockList {
       String reason = "limit " + most + " must be between 1 and " + MAX_LIMIT;
       throw new InvalidEndpointRequestException(reason, reason);
     }
-    List<ListedLock> locks = new ArrayList<>();
+    List<LockListing.Entry> locks = new ArrayList<>();
     String error = null;
     boolean complete = false;
     try (LockListing listing = redlock.operations().list(pattern)) {
@@ -65,12 +64,13 @@ final class LockList {
   }
 
   /** Whether the listing is over. A lock beyond the limit shows that there are more. */
-  private boolean fill(List<ListedLock> locks, int most, LockListing listing)
+  private boolean fill(List<LockListing.Entry> locks, int most, LockListing listing)
       throws InterruptedException, ExecutionException, TimeoutException {
     long start = System.nanoTime();
     while (locks.size() <= most) {
       long left = timeoutNanos - (System.nanoTime() - start);
-      List<ListedLock> page = listing.next().toCompletableFuture().get(left, TimeUnit.NANOSECONDS);
+      List<LockListing.Entry> page =
+          listing.next().toCompletableFuture().get(left, TimeUnit.NANOSECONDS);
       if (page.isEmpty()) {
         return true;
       }
@@ -79,7 +79,7 @@ final class LockList {
     return false;
   }
 
-  private static Map<String, Object> view(ListedLock lock) {
+  private static Map<String, Object> view(LockListing.Entry lock) {
     Map<String, Object> view = new LinkedHashMap<>();
     view.put("name", lock.name());
     view.put("holder", lock.holder());

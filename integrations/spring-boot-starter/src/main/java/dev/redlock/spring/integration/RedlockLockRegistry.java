@@ -6,7 +6,7 @@ import dev.redlock.Lease;
 import dev.redlock.LeaseLostException;
 import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
-import dev.redlock.spi.Printable;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.spring.LockOptionsResolver;
 import dev.redlock.spring.StableText;
 import java.time.Duration;

@@ -3,7 +3,6 @@ package dev.redlock.lettuce.internal.scripts;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.redlock.spi.NodeRecord;
-import dev.redlock.spi.RecordChange;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -22,7 +21,7 @@ public final class RecordFields {
    *
    * @throws IllegalArgumentException if a name is no text of one line
    */
-  public static List<String> arguments(RecordChange change) {
+  public static List<String> arguments(NodeRecord.Change change) {
     NodeRecord given = change.record();
     Stream.concat(given.members().stream(), given.before().stream())
         .forEach(RecordFields::requireName);

@@ -1,11 +1,9 @@
 package dev.redlock.lettuce.internal.scripts;
 
-import dev.redlock.spi.HolderMark;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.TokenWindow;
+import dev.redlock.spi.NodeReply.Code;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -32,48 +30,32 @@ public final class ScriptReplies {
   /** About 31 years. A longer remaining life is cut to this, so that sums do not overflow. */
   private static final long MAX_REMAINING_MILLIS = 1_000_000_000_000L;
 
-  private static final ReplyCode[] CODES = {
-    ReplyCode.FAILED,
-    ReplyCode.GRANTED,
-    ReplyCode.HELD,
-    ReplyCode.QUEUED,
-    ReplyCode.STALE,
-    ReplyCode.EXTENDED,
-    ReplyCode.REPAIRED,
-    ReplyCode.LOST,
-    ReplyCode.RELEASED,
-    ReplyCode.NOT_OWNER,
-    ReplyCode.FAILED, // 10 is a foreign key.
-    ReplyCode.ADMITTED
+  private static final Code[] CODES = {
+    Code.FAILED,
+    Code.GRANTED,
+    Code.HELD,
+    Code.QUEUED,
+    Code.STALE,
+    Code.EXTENDED,
+    Code.REPAIRED,
+    Code.LOST,
+    Code.RELEASED,
+    Code.NOT_OWNER,
+    Code.FAILED, // 10 is a foreign key.
+    Code.ADMITTED
   };
 
-  private static final Set<ReplyCode> OF_ACQUIRE =
-      EnumSet.of(ReplyCode.GRANTED, ReplyCode.HELD, ReplyCode.QUEUED, ReplyCode.STALE);
-  private static final Set<ReplyCode> OF_EXTEND =
-      EnumSet.of(ReplyCode.EXTENDED, ReplyCode.REPAIRED, ReplyCode.LOST);
-  private static final Set<ReplyCode> OF_RELEASE =
-      EnumSet.of(ReplyCode.RELEASED, ReplyCode.NOT_OWNER);
-  private static final Set<ReplyCode> OF_BREAK =
-      EnumSet.of(ReplyCode.RELEASED, ReplyCode.NOT_OWNER, ReplyCode.STALE);
-  private static final Set<ReplyCode> OF_ENQUEUE =
-      EnumSet.of(ReplyCode.HELD, ReplyCode.QUEUED, ReplyCode.ADMITTED);
-  private static final Set<ReplyCode> OF_LOCK_KEY =
-      EnumSet.of(
-          ReplyCode.GRANTED,
-          ReplyCode.HELD,
-          ReplyCode.EXTENDED,
-          ReplyCode.LOST,
-          ReplyCode.RELEASED,
-          ReplyCode.NOT_OWNER);
-  private static final Set<ReplyCode> OF_FENCE_KEY =
-      EnumSet.of(
-          ReplyCode.GRANTED,
-          ReplyCode.STALE,
-          ReplyCode.EXTENDED,
-          ReplyCode.LOST,
-          ReplyCode.RELEASED,
-          ReplyCode.NOT_OWNER);
-  private static final Set<ReplyCode> OF_INSPECT = EnumSet.of(ReplyCode.HELD, ReplyCode.NOT_OWNER);
+  private static final Set<Code> OF_ACQUIRE =
+      EnumSet.of(Code.GRANTED, Code.HELD, Code.QUEUED, Code.STALE);
+  private static final Set<Code> OF_EXTEND = EnumSet.of(Code.EXTENDED, Code.REPAIRED, Code.LOST);
+  private static final Set<Code> OF_RELEASE = EnumSet.of(Code.RELEASED, Code.NOT_OWNER);
+  private static final Set<Code> OF_BREAK = EnumSet.of(Code.RELEASED, Code.NOT_OWNER, Code.STALE);
+  private static final Set<Code> OF_ENQUEUE = EnumSet.of(Code.HELD, Code.QUEUED, Code.ADMITTED);
+  private static final Set<Code> OF_LOCK_KEY =
+      EnumSet.of(Code.GRANTED, Code.HELD, Code.EXTENDED, Code.LOST, Code.RELEASED, Code.NOT_OWNER);
+  private static final Set<Code> OF_FENCE_KEY =
+      EnumSet.of(Code.GRANTED, Code.STALE, Code.EXTENDED, Code.LOST, Code.RELEASED, Code.NOT_OWNER);
+  private static final Set<Code> OF_INSPECT = EnumSet.of(Code.HELD, Code.NOT_OWNER);
 
   private ScriptReplies() {}
 
@@ -102,16 +84,16 @@ public final class ScriptReplies {
     if (code <= 0 || code >= CODES.length || !codes(request.script()).contains(CODES[(int) code])) {
       return unexpected(connection, node + " replied with the unknown code " + code);
     }
-    ReplyCode known = CODES[(int) code];
-    boolean held = known == ReplyCode.HELD;
-    boolean queued = known == ReplyCode.QUEUED;
+    Code known = CODES[(int) code];
+    boolean held = known == Code.HELD;
+    boolean queued = known == Code.QUEUED;
     if (!clock
         || third < 0
         || others < 0
         || remainingMillis < (held ? -1 : 0)
         || (remainingMillis > 0 && !held && !queued)
         || held == (mark == null)
-        || (mark != null && !HolderMark.isMark(mark))) {
+        || (mark != null && !NodeReply.isMark(mark))) {
       return unexpected(
           connection,
           node + " replied " + known + " with values that no script of this client returns");
@@ -138,14 +120,14 @@ public final class ScriptReplies {
     if (encoded.script() == Script.ACQUIRE
         && request instanceof LockRequest.Acquire a
         && isClock(integer)
-        && a.token() <= integer + TokenWindow.AHEAD_MICROS
-        && a.token() >= integer - TokenWindow.SLACK_MICROS) {
-      return usual(ReplyCode.GRANTED, connection, integer, a.token());
+        && a.token() <= integer + LockRequest.Acquire.AHEAD_MICROS
+        && a.token() >= integer - LockRequest.Acquire.SLACK_MICROS) {
+      return usual(Code.GRANTED, connection, integer, a.token());
     }
     if (encoded.script() == Script.RELEASE
         && request instanceof LockRequest.Release r
         && integer == CODE_RELEASED) {
-      return usual(ReplyCode.RELEASED, connection, 0, r.token());
+      return usual(Code.RELEASED, connection, 0, r.token());
     }
     return unexpected(connection, node + " replied with the unexpected number " + integer);
   }
@@ -154,7 +136,7 @@ public final class ScriptReplies {
     return micros > 0 && micros <= MAX_MICROS;
   }
 
-  private static NodeReply usual(ReplyCode code, long connection, long nodeMicros, long fence) {
+  private static NodeReply usual(Code code, long connection, long nodeMicros, long fence) {
     return new NodeReply(code, connection, nodeMicros, fence, 0, null, 0, null);
   }
 
@@ -163,7 +145,7 @@ public final class ScriptReplies {
     return NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, why);
   }
 
-  private static Set<ReplyCode> codes(Script script) {
+  private static Set<Code> codes(Script script) {
     return switch (script) {
       case ACQUIRE -> OF_ACQUIRE;
       case EXTEND -> OF_EXTEND;

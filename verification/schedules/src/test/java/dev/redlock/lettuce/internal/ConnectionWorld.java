@@ -4,13 +4,10 @@ import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeContext;
 import dev.redlock.spi.NodeError;
-import dev.redlock.spi.NodeListener;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.spi.ReplyCode;
-import dev.redlock.spi.ReplyHandler;
 import dev.redlock.spi.RestartGuard;
 import io.lettuce.core.event.Event;
 import io.lettuce.core.event.EventBus;
@@ -35,6 +32,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import reactor.core.publisher.Flux;
 
 /**
@@ -167,7 +165,7 @@ public final class ConnectionWorld {
   private void play() {
     Random jitter = new Random(seed + 1);
     connection.start(
-        new NodeContext(
+        new LockNode.Context(
             Duration.ofNanos(MAX_LEASE_NANOS),
             RestartGuard.UPTIME,
             "redlock",
@@ -527,7 +525,7 @@ public final class ConnectionWorld {
 
   // The events of the client.
 
-  private final class Handler implements ReplyHandler {
+  private final class Handler implements Consumer<NodeReply> {
     private final Call call;
 
     Handler(Call call) {
@@ -535,7 +533,7 @@ public final class ConnectionWorld {
     }
 
     @Override
-    public void onReply(NodeReply reply) {
+    public void accept(NodeReply reply) {
       call.replies++;
       trace("reply " + call.number + " " + reply);
       NodeError error = reply.error();
@@ -560,7 +558,7 @@ public final class ConnectionWorld {
       boolean counts =
           reply.connection() == status().connection()
               && status().state() == NodeStatus.State.VOTING;
-      if (counts && reply.code() == ReplyCode.GRANTED) {
+      if (counts && reply.code() == Code.GRANTED) {
         counted++;
         vote(reply);
       }
@@ -590,7 +588,7 @@ public final class ConnectionWorld {
     }
   }
 
-  private final class Listener implements NodeListener {
+  private final class Listener implements LockNode.Listener {
     @Override
     public void onStatus(LockNode of) {
       told = status();
@@ -761,7 +759,7 @@ public final class ConnectionWorld {
     }
 
     @Override
-    public void start(NodeContext context) {
+    public void start(LockNode.Context context) {
       connection.start(context);
     }
 
@@ -771,7 +769,7 @@ public final class ConnectionWorld {
     }
 
     @Override
-    public void send(LockRequest request, ReplyHandler handler) {
+    public void send(LockRequest request, Consumer<NodeReply> handler) {
       connection.send(request, handler);
     }
 

@@ -1,15 +1,18 @@
-package dev.redlock.spi;
+package dev.redlock.internal.text;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.FencingToken;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LeaseLostException;
 import dev.redlock.LockTimeoutException;
-import dev.redlock.Vote;
+import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeStatus;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package dev.redlock.spi;
+package dev.redlock.internal.text;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

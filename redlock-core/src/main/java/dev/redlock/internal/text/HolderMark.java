@@ -1,4 +1,4 @@
-package dev.redlock.spi;
+package dev.redlock.internal.text;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -106,7 +106,7 @@ public record HolderMark(String hash, @Nullable String label) {
 
   /** Another program may have written any text: this method makes it printable. */
   private static @Nullable String decode(String escaped) {
-    String text = new String(LockKeys.decode(escaped).getBytes(ISO_8859_1), UTF_8);
+    String text = new String(PercentEncoding.decode(escaped).getBytes(ISO_8859_1), UTF_8);
     return text.isEmpty() ? null : Printable.of(text);
   }
 }

@@ -1,4 +1,4 @@
-package dev.redlock.spi;
+package dev.redlock.internal.text;
 
 import com.google.common.escape.CharEscaper;
 import java.math.BigDecimal;
