@@ -41,14 +41,26 @@ public record NodeRecord(
     long maxLeaseBefore,
     long sinceMicros) {
 
+  /** Records of one set share it: each vote compares the members, most often by reference. */
+  private static volatile List<String> newest = List.of();
+
   /** That of a node that keeps records, and has none: it is new, or has lost its keys. */
   public static final NodeRecord NONE =
       new NodeRecord("", 0, List.of(), List.of(), 0, 0, 0, 0, 0, 0);
 
   public NodeRecord {
     requireNonNull(name, "name");
-    members = members.stream().sorted().toList();
+    members = shared(members.stream().sorted().toList());
     before = before.stream().sorted().toList();
+  }
+
+  private static List<String> shared(List<String> members) {
+    List<String> known = newest;
+    if (known.equals(members)) {
+      return known;
+    }
+    newest = members;
+    return members;
   }
 
   /** The first record of a deployment. */
