@@ -115,34 +115,6 @@ class StandaloneNodeIT {
   }
 
   @Test
-  void newConnection_sendsScripts_onlyToAServerThatHasNone() {
-    RedisNode server = server();
-    connect(LettuceLockNode.create(server.uri())).awaitStatus(NodeStatus::usable);
-    long first = bytesReceived(server);
-
-    server.command("CONFIG", "RESETSTAT");
-    connect(LettuceLockNode.create(server.uri())).awaitStatus(NodeStatus::usable);
-    long second = bytesReceived(server);
-    server.command("SCRIPT", "FLUSH");
-    server.command("CONFIG", "RESETSTAT");
-    connect(LettuceLockNode.create(server.uri())).awaitStatus(NodeStatus::usable);
-    long afterFlush = bytesReceived(server);
-
-    assertThat(second).as("bytes from a second client").isLessThan(first / 2);
-    assertThat(afterFlush).as("bytes from a third client").isGreaterThan(2 * second);
-  }
-
-  private static long bytesReceived(RedisNode server) {
-    String line =
-        String.valueOf(server.command("INFO", "stats"))
-            .lines()
-            .filter(each -> each.startsWith("total_net_input_bytes:"))
-            .findFirst()
-            .orElseThrow();
-    return Long.parseLong(line.substring(line.indexOf(':') + 1).strip());
-  }
-
-  @Test
   void userWithoutInfo_isQuarantinedAtEveryConnection_withTheReason() {
     RedisNode server = server();
     setLeast(server, "+script|load");

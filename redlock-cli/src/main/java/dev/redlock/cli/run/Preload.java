@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Two threads that initialise classes which need each other wait for each other for ever. So
  * this thread initialises only the logging, for which the main thread waits; the classes that read
- * an address, which the main thread uses later and in the same order; a script; classes of the JDK;
- * and two classes of Lettuce, which no class that they need needs in turn. It loads the other
+ * an address, which the main thread uses later and in the same order; the scripts; classes of the
+ * JDK; and two classes of Lettuce, which no class that they need needs in turn. It loads the other
  * classes of Netty and Lettuce without initialising them.
  */
 final class Preload extends Thread {
@@ -55,7 +55,6 @@ final class Preload extends Thread {
           "io.lettuce.core.protocol.CommandArgs",
           "io.lettuce.core.protocol.CommandEncoder",
           "io.lettuce.core.output.ArrayOutput",
-          "io.lettuce.core.output.BooleanListOutput",
           "io.lettuce.core.output.GenericMapOutput",
           "dev.redlock.lettuce.internal.NodeSession",
           "dev.redlock.lettuce.internal.Prober",
@@ -63,7 +62,6 @@ final class Preload extends Thread {
           "dev.redlock.internal.LockActor",
           "dev.redlock.internal.protocol.LockMachine",
           "dev.redlock.internal.protocol.Acquirer",
-          "dev.redlock.internal.protocol.ExtendVerdict",
           "dev.redlock.internal.protocol.HeldLease",
           "dev.redlock.internal.protocol.LeaseExtender");
 
@@ -110,6 +108,9 @@ final class Preload extends Thread {
     INITIALISED.forEach(name -> load(name, true));
     ANNOTATED.forEach(Preload::readAnnotations);
     unused = Script.MARKER.text();
+    for (Script script : Script.LOADED) {
+      unused = script.text();
+    }
     LOCK.forEach(name -> load(name, false));
   }
 

@@ -6,7 +6,6 @@ import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.lettuce.internal.scripts.Script;
 import dev.redlock.lettuce.internal.scripts.Wire;
 import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.BooleanListOutput;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
@@ -21,7 +20,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  * whole text. Safe from any thread: an outdated answer costs one round trip.
  */
 final class LoadedScripts {
-  private static final byte[] EXISTS = "EXISTS".getBytes(US_ASCII);
   private static final byte[] LOAD = "LOAD".getBytes(US_ASCII);
   private static final int ALL = -1;
 
@@ -47,7 +45,7 @@ final class LoadedScripts {
   void use(Wire next) {
     wire = next;
     missing.set(ALL);
-    var unused = loadIfMissing();
+    var unused = load();
   }
 
   boolean isMissing(EncodedRequest request) {
@@ -82,31 +80,6 @@ final class LoadedScripts {
       load().whenComplete((loaded, failure) -> loading.set(false));
     }
     return first;
-  }
-
-  /**
-   * Loads all scripts unless the server has them: most often another connection has loaded them,
-   * and then a new one need neither read nor send them. The stage never fails.
-   */
-  CompletionStage<Boolean> loadIfMissing() {
-    Wire asked = wire;
-    CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE).add(EXISTS);
-    Script.LOADED.forEach(script -> args.add(asked.sha(script)));
-    return session
-        .dispatch(
-            new Command<>(
-                CommandType.SCRIPT, new BooleanListOutput<>(ByteArrayCodec.INSTANCE), args))
-        .handle((known, failure) -> failure == null && !known.isEmpty() && !known.contains(false))
-        .thenCompose(
-            all -> {
-              if (!all) {
-                return load();
-              }
-              if (asked == wire) {
-                missing.set(0);
-              }
-              return CompletableFuture.completedStage(true);
-            });
   }
 
   /**

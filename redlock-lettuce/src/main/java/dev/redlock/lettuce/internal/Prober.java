@@ -106,7 +106,7 @@ final class Prober {
             args("TRACKING", "ON", "OPTOUT", "NOLOOP"));
     return session
         .scripts()
-        .loadIfMissing()
+        .load()
         .thenCombine(tracking, (loaded, reply) -> reply.failure() == null)
         .thenCombine(
             probeAgain(session, knownSince),

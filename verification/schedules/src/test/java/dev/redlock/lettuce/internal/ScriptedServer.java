@@ -137,11 +137,7 @@ final class ScriptedServer {
       case "HELLO" -> plain(hello());
       case "CLIENT", "SELECT", "AUTH" -> plain(simple("OK"));
       case "PING" -> plain(loading ? failed(ERRORS.get(5)) : simple("PONG"));
-      case "SCRIPT" ->
-          plain(
-              words.get(1).equals("LOAD")
-                  ? load(words.get(2))
-                  : exist(words.subList(2, words.size())));
+      case "SCRIPT" -> plain(load(words.get(2)));
       case "INFO" -> new Answer(info(), null, true);
       case "TIME" ->
           plain("*2\r\n" + bulk(micros() / 1_000_000 + "") + bulk(micros() % 1_000_000 + ""));
@@ -203,15 +199,6 @@ final class ScriptedServer {
       }
     }
     return failed("ERR unknown script");
-  }
-
-  private byte[] exist(List<String> hashes) {
-    if (loading) {
-      return failed(ERRORS.get(5));
-    }
-    StringBuilder reply = new StringBuilder("*" + hashes.size() + "\r\n");
-    hashes.forEach(hash -> reply.append(scripts.contains(hash) ? ":1\r\n" : ":0\r\n"));
-    return reply.toString().getBytes(UTF_8);
   }
 
   private byte[] info() {
