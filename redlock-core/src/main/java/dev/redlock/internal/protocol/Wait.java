@@ -72,7 +72,7 @@ final class Wait {
   /** The next wait, without this one's setbacks. What was learned of the lock outlives a wait. */
   Wait next() {
     boolean unasked = waiter == null && lastVotes == null && state instanceof Ready;
-    if (unasked && state.whom() == Whom.ALL_UNLESS_OTHERS_WANT) {
+    if (unasked && !place.isKnown() && state.whom() == Whom.ALL_UNLESS_OTHERS_WANT) {
       return this; // Each event of a lock without a waiter comes here.
     }
     Wait next = new Wait(nodes, home, random);

@@ -440,4 +440,21 @@ class WaitTest {
     assertThat(asks.isNewest(won)).isFalse();
     assertThat(wait.next().isNewest(won)).isFalse();
   }
+
+  @Test
+  void placeThatAHintGaveWithoutAHead_isForgottenByTheNextHead() {
+    Wait fresh = new Wait(nodes, homeNode, new TestNodes.Middle());
+    fresh.onTurnBefore(now); // The watch key was written, and no head waits here.
+    wait = fresh.next();
+    wait.onReleaseHint(false, now);
+    wait = wait.next();
+    serve(config);
+    AcquireRound r = nodes.round(config, now, TestNodes.reply(Code.FAILED), 0, 1, 2);
+    wait.begin(r);
+    wait.refused(r, now);
+    wait.onNodeStatus(0, now);
+    wakes();
+
+    assertThat(wait.isAtTurn()).isFalse();
+  }
 }
