@@ -18,7 +18,9 @@ import java.util.Locale;
  * and processes that wait for one holder; with the home node, and with jitter alone. Each caller
  * has its own process. There are five nodes, and a message takes 50 to 100 µs.
  *
- * <p>Jitter alone is the same code except for the one line that chooses the home node.
+ * <p>Jitter alone is the same code except for two lines: it chooses no home node, and it pauses
+ * after each refused round. With the home node, the time until its reply is the pause. Without the
+ * second line, a process would ask all nodes again at once, which {@link LockCost} forbids.
  */
 public final class Collisions {
   private static final int NODES = 5;
@@ -34,7 +36,9 @@ public final class Collisions {
           ProtocolMutants.protocol(
               "Wait",
               "return switch (state.whom()) {",
-              "return state.whom() != null ? -1 : switch (state.whom()) {"));
+              "return state.whom() != null ? -1 : switch (state.whom()) {"),
+          ProtocolMutants.protocol(
+              "Wait", "if (setbacks.turnsInVain() > 1) {", "if (setbacks.turnsInVain() >= 0) {"));
 
   /**
    * The cost of one collision or of one hand-over.
