@@ -67,6 +67,12 @@ class ConnectionSeedsTest {
     assertThat(ConnectionWorld.run(28_155).broken()).isEmpty();
   }
 
+  /** The marker was refused, and the probe ran out of time before the clock was known. */
+  @Test
+  void connectionWhoseProbeTakesTooLong_mayBeEnded() {
+    assertThat(ConnectionWorld.run(799).broken()).isEmpty();
+  }
+
   @Tag("thorough")
   @Test
   void seed_runTwice_givesTheSameHistory() {

@@ -26,6 +26,9 @@ final class Link implements VirtualChannel.Wire {
   /** Whether the replies of a probe have arrived at the client. */
   int probeReplies;
 
+  /** The client has shown its node as usable: the probe of this connection is through. */
+  boolean probed;
+
   /** The client got a reply to a request that is no error. */
   boolean served;
 
