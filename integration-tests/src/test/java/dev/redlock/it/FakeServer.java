@@ -209,7 +209,10 @@ final class FakeServer implements AutoCloseable {
                   + runId
                   + "\r\nredis_version:7.0.15\r\nuptime_in_seconds:100000\r\nrole:master\r\n"
                   + "maxmemory_policy:noeviction\r\n");
-      case "SCRIPT" -> bulk("0".repeat(40));
+      case "SCRIPT" -> {
+        int hashes = command.size() - 2; // SCRIPT EXISTS hash ...
+        yield "*" + hashes + "\r\n" + ":1\r\n".repeat(hashes);
+      }
       case "EVAL", "EVALSHA" ->
           isMarker(command)
               ? onMarker(command, now)

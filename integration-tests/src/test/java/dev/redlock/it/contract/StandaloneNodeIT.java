@@ -117,7 +117,7 @@ class StandaloneNodeIT {
   @Test
   void userWithoutInfo_isQuarantinedAtEveryConnection_withTheReason() {
     RedisNode server = server();
-    setLeast(server, "+script|load");
+    setLeast(server, "+script");
     TestClient client =
         closing(
             TestClient.start(

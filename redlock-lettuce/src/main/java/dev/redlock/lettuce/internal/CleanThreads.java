@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import io.lettuce.core.resource.ThreadFactoryProvider;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.FastThreadLocalThread;
@@ -52,7 +53,8 @@ public final class CleanThreads implements ThreadFactoryProvider {
    * they would keep the class loader of the application reachable for ever.
    */
   public static <T> T call(Supplier<T> task) {
-    if (Thread.currentThread() instanceof FastThreadLocalThread) {
+    Thread current = Thread.currentThread();
+    if (current instanceof FastThreadLocalThread || current instanceof CleanThread) {
       return task.get(); // Such a thread removes them when it ends.
     }
     CompletableFuture<T> done = new CompletableFuture<>();
@@ -66,6 +68,7 @@ public final class CleanThreads implements ThreadFactoryProvider {
                 done.completeExceptionally(e);
               }
             });
+    Uninterruptibles.joinUninterruptibly(thread);
     try {
       return done.join();
     } catch (CompletionException e) {
@@ -75,8 +78,6 @@ public final class CleanThreads implements ThreadFactoryProvider {
         throw failure;
       }
       throw e;
-    } finally {
-      awaitEnd(thread);
     }
   }
 
@@ -90,19 +91,18 @@ public final class CleanThreads implements ThreadFactoryProvider {
             });
   }
 
-  /** The thread has done its task. */
-  private static void awaitEnd(Thread thread) {
-    while (thread.isAlive()) {
-      Thread.onSpinWait();
-    }
-  }
-
   /** Starts a daemon thread that has inherited nothing. */
   static Thread start(String name, Runnable task) {
-    Thread thread = new Thread(null, task, name, 0, false);
-    thread.setDaemon(true);
-    thread.setContextClassLoader(CleanThreads.class.getClassLoader());
+    Thread thread = new CleanThread(task, name);
     thread.start();
     return thread;
+  }
+
+  private static final class CleanThread extends Thread {
+    CleanThread(Runnable task, String name) {
+      super(null, task, name, 0, false);
+      setDaemon(true);
+      setContextClassLoader(CleanThreads.class.getClassLoader());
+    }
   }
 }

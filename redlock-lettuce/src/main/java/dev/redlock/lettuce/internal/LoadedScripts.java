@@ -6,6 +6,7 @@ import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.lettuce.internal.scripts.Script;
 import dev.redlock.lettuce.internal.scripts.Wire;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.BooleanListOutput;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
@@ -20,6 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * whole text. Safe from any thread: an outdated answer costs one round trip.
  */
 final class LoadedScripts {
+  private static final byte[] EXISTS = "EXISTS".getBytes(US_ASCII);
   private static final byte[] LOAD = "LOAD".getBytes(US_ASCII);
   private static final int ALL = -1;
 
@@ -80,6 +82,31 @@ final class LoadedScripts {
       load().whenComplete((loaded, failure) -> loading.set(false));
     }
     return first;
+  }
+
+  /**
+   * Whether a load must follow. Most often another connection has loaded the scripts, and a new one
+   * need neither read nor send them. A user who may not ask is taken for one who may not load. The
+   * stage never fails.
+   */
+  CompletionStage<Boolean> mustLoad() {
+    Wire asked = wire;
+    CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE).add(EXISTS);
+    Script.LOADED.forEach(script -> args.add(asked.sha(script)));
+    return session
+        .dispatch(
+            new Command<>(
+                CommandType.SCRIPT, new BooleanListOutput<>(ByteArrayCodec.INSTANCE), args))
+        .handle(
+            (known, failure) -> {
+              boolean answered = failure == null && !known.isEmpty();
+              boolean all = answered && !known.contains(false);
+              mayLoad = answered;
+              if (asked == wire) {
+                missing.set(all ? 0 : ALL);
+              }
+              return answered && !all;
+            });
   }
 
   /**

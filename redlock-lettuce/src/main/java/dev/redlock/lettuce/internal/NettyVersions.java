@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
 import java.util.Collections;
-import java.util.Enumeration;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
@@ -54,8 +53,12 @@ final class NettyVersions {
    */
   static Map<String, String> onClassPath() {
     Map<String, String> versions = new TreeMap<>();
+    ClassLoader loader = NettyVersions.class.getClassLoader();
+    if (loader == null) {
+      return versions; // The boot class path, of which the command has only its own jar.
+    }
     try {
-      for (URL each : Collections.list(resources(FILE))) {
+      for (URL each : Collections.list(loader.getResources(FILE))) {
         Properties lines = new Properties();
         try (InputStream in = each.openStream()) {
           lines.load(in);
@@ -71,12 +74,6 @@ final class NettyVersions {
       log.debug("the versions of the Netty jars cannot be read", e);
     }
     return versions;
-  }
-
-  /** The boot class path has no class loader of its own. */
-  private static Enumeration<URL> resources(String file) throws IOException {
-    ClassLoader loader = NettyVersions.class.getClassLoader();
-    return loader == null ? ClassLoader.getSystemResources(file) : loader.getResources(file);
   }
 
   /** The jars of each version; empty if all have the same. */

@@ -104,13 +104,14 @@ final class Prober {
             CommandType.CLIENT,
             new StatusOutput<>(ByteArrayCodec.INSTANCE),
             args("TRACKING", "ON", "OPTOUT", "NOLOOP"));
-    return session
-        .scripts()
-        .load()
-        .thenCombine(tracking, (loaded, reply) -> reply.failure() == null)
+    CompletionStage<Boolean> mustLoad = session.scripts().mustLoad();
+    CompletionStage<Result> first = probeAgain(session, knownSince);
+    return mustLoad
+        .thenCompose(must -> must ? loadAndProbe(session, knownSince) : first)
         .thenCombine(
-            probeAgain(session, knownSince),
-            (tracked, found) -> {
+            tracking,
+            (found, reply) -> {
+              boolean tracked = reply.failure() == null;
               List<String> refused = new ArrayList<>(found.refused());
               if (!tracked) {
                 refused.add(NO_PERMISSION + "CLIENT TRACKING (waiters receive no invalidations)");
@@ -118,6 +119,16 @@ final class Prober {
               return new Result(found.probe(), tracked, refused);
             })
         .thenCompose(result -> withClock(session, result));
+  }
+
+  /**
+   * Loads the scripts, and reads the marker behind them. While they are on their way the server may
+   * lose its keys. Before the probe is through, that invalidation is ignored, so the first marker
+   * does not count.
+   */
+  private CompletionStage<Result> loadAndProbe(NodeSession session, long knownSince) {
+    CompletionStage<Boolean> loaded = session.scripts().load();
+    return probeAgain(session, knownSince).thenCombine(loaded, (found, done) -> found);
   }
 
   /**

@@ -42,7 +42,7 @@ public enum Script {
   /** Switches the node to another version of keys and scripts; always sent as text. */
   WIRE(4096);
 
-  /** The scripts that a probe loads. */
+  /** The scripts that a probe loads, where they are missing. */
   public static final List<Script> LOADED =
       List.of(ACQUIRE, EXTEND, RELEASE, BREAK, INSPECT, ENQUEUE);
 

@@ -147,6 +147,19 @@ public final class ConnectionWorld {
     return new ConnectionWorld(seed).run();
   }
 
+  /**
+   * Runs one seed in which the keys are gone each time after a client has seen that the server has
+   * no scripts.
+   */
+  static Result runWithFlushesBeforeScripts(long seed) {
+    ColdStart.OF_JVM.end();
+    ConnectionWorld world = new ConnectionWorld(seed);
+    for (ScriptedServer server : world.servers) {
+      server.onLoad = world::flush;
+    }
+    return world.run();
+  }
+
   /** The rule that this seed breaks; empty if it breaks none. */
   public static String brokenBy(long seed) {
     return run(seed).broken();
@@ -470,8 +483,8 @@ public final class ConnectionWorld {
   }
 
   /**
-   * While the server says its clock because it refused the marker, the client has two replies of
-   * the probe and may still lose patience (seed 799).
+   * While the server loads scripts, or says its clock because it refused the marker, the client has
+   * two replies of the probe and may still lose patience (seeds 145 and 799).
    */
   void closedByClient(Link link, boolean reset) {
     mix(11);

@@ -62,6 +62,9 @@ final class ScriptedServer {
   boolean replica;
   boolean malformed;
 
+  /** Called when a client sends the first of its scripts. */
+  Runnable onLoad = () -> {};
+
   /** The error that scripts of locks get; null if they are executed. */
   String error;
 
@@ -137,7 +140,11 @@ final class ScriptedServer {
       case "HELLO" -> plain(hello());
       case "CLIENT", "SELECT", "AUTH" -> plain(simple("OK"));
       case "PING" -> plain(loading ? failed(ERRORS.get(5)) : simple("PONG"));
-      case "SCRIPT" -> plain(load(words.get(2)));
+      case "SCRIPT" ->
+          plain(
+              words.get(1).equals("LOAD")
+                  ? load(words.get(2))
+                  : exist(words.subList(2, words.size())));
       case "INFO" -> new Answer(info(), null, true);
       case "TIME" ->
           plain("*2\r\n" + bulk(micros() / 1_000_000 + "") + bulk(micros() % 1_000_000 + ""));
@@ -194,11 +201,23 @@ final class ScriptedServer {
     }
     for (Script script : Script.values()) {
       if (new String(script.text(), UTF_8).equals(text)) {
+        if (script == Script.LOADED.get(0)) {
+          onLoad.run();
+        }
         scripts.add(new String(script.sha(), UTF_8));
         return bulk(new String(script.sha(), UTF_8)).getBytes(UTF_8);
       }
     }
     return failed("ERR unknown script");
+  }
+
+  private byte[] exist(List<String> hashes) {
+    if (loading) {
+      return failed(ERRORS.get(5));
+    }
+    StringBuilder reply = new StringBuilder("*" + hashes.size() + "\r\n");
+    hashes.forEach(hash -> reply.append(scripts.contains(hash) ? ":1\r\n" : ":0\r\n"));
+    return reply.toString().getBytes(UTF_8);
   }
 
   private byte[] info() {
