@@ -6,6 +6,7 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.lettuce.internal.CleanThreads;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
 import java.io.Console;
@@ -176,7 +177,7 @@ public final class NodeOptions {
       if (keys != null) {
         builder.keyPrefix(keys);
       }
-      return builder.build();
+      return CleanThreads.call(builder::build); // One thread, where each node would take several.
     } catch (IllegalArgumentException e) {
       throw Failure.usage(String.valueOf(e.getMessage()));
     }

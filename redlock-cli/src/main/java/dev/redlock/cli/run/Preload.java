@@ -1,8 +1,12 @@
 package dev.redlock.cli.run;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.scripts.Script;
+import java.io.IOException;
 import java.lang.reflect.Method;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -81,18 +85,8 @@ final class Preload extends Thread {
 
   /** Waits until logging is ready: SLF4J warns if two threads find its provider. */
   void awaitLogging() {
-    boolean interrupted = false;
-    while (true) {
-      try {
-        logs.await();
-        break;
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    new SecureRandom().nextBytes(new byte[1]); // The first bytes initialise providers.
+    Uninterruptibles.awaitUninterruptibly(logs);
   }
 
   @Override
@@ -103,15 +97,22 @@ final class Preload extends Thread {
       logs.countDown();
     }
     Object unused = NodeUri.parse("redis://localhost:6379");
-    new SecureRandom().nextBytes(new byte[1]); // The first bytes initialise providers.
     CONNECTION.forEach(name -> load(name, false));
     INITIALISED.forEach(name -> load(name, true));
+    openChannel();
     ANNOTATED.forEach(Preload::readAnnotations);
     unused = Script.MARKER.text();
-    for (Script script : Script.LOADED) {
-      unused = script.text();
-    }
     LOCK.forEach(name -> load(name, false));
+  }
+
+  /** The JDK reads its settings of the network for the first channel. */
+  private static void openChannel() {
+    try (SocketChannel channel = SocketChannel.open()) {
+      var unused = channel.socket();
+      Selector.open().close();
+    } catch (IOException e) {
+      // The thread that connects then says so.
+    }
   }
 
   private static void readAnnotations(String name) {
