@@ -107,7 +107,9 @@ final class Prober {
     CompletionStage<Boolean> mustLoad = session.scripts().mustLoad();
     CompletionStage<Result> first = probeAgain(session, knownSince);
     return mustLoad
-        .thenCompose(must -> must ? loadAndProbe(session, knownSince) : first)
+        .thenCompose(
+            must ->
+                must ? first.thenCompose(found -> loadAndProbe(session, found, knownSince)) : first)
         .thenCombine(
             tracking,
             (found, reply) -> {
@@ -124,11 +126,14 @@ final class Prober {
   /**
    * Loads the scripts, and reads the marker behind them. While they are on their way the server may
    * lose its keys. Before the probe is through, that invalidation is ignored, so the first marker
-   * does not count.
+   * does not count. But a client that has read it does not take the next one for the first of a new
+   * server.
    */
-  private CompletionStage<Result> loadAndProbe(NodeSession session, long knownSince) {
+  private CompletionStage<Result> loadAndProbe(NodeSession session, Result first, long knownSince) {
+    Probe.Marker read = first.probe().marker();
+    long known = knownSince != 0 || read == null ? knownSince : read.sinceMicros();
     CompletionStage<Boolean> loaded = session.scripts().load();
-    return probeAgain(session, knownSince).thenCombine(loaded, (found, done) -> found);
+    return probeAgain(session, known).thenCombine(loaded, (found, done) -> found);
   }
 
   /**

@@ -77,10 +77,11 @@ class ConnectionSeedsTest {
   }
 
   /** The client ignores invalidations before the probe is through, so it reads the marker last. */
-  @Test
-  void serverThatLosesItsKeysWhileItsScriptsAreLoaded_doesNotVote() {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void serverThatLosesItsKeysWhileItsScriptsAreLoaded_doesNotVote(boolean used) {
     for (long seed = 1; seed <= SEEDS; seed++) {
-      assertThat(ConnectionWorld.runWithFlushesBeforeScripts(seed).broken())
+      assertThat(ConnectionWorld.runWithFlushesBeforeScripts(seed, used).broken())
           .as("seed %d", seed)
           .isEmpty();
     }

@@ -150,12 +150,17 @@ public final class ConnectionWorld {
   /**
    * Runs one seed in which the keys are gone each time after a client has seen that the server has
    * no scripts.
+   *
+   * @param used whether each server has the keys of a client that has ended
    */
-  static Result runWithFlushesBeforeScripts(long seed) {
+  static Result runWithFlushesBeforeScripts(long seed, boolean used) {
     ColdStart.OF_JVM.end();
     ConnectionWorld world = new ConnectionWorld(seed);
     for (ScriptedServer server : world.servers) {
       server.onLoad = world::flush;
+      if (used) {
+        server.wasUsed();
+      }
     }
     return world.run();
   }

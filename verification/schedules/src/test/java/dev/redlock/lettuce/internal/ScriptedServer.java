@@ -118,6 +118,13 @@ final class ScriptedServer {
     }
   }
 
+  /** Another client, which has ended since, wrote the marker and has leases. */
+  void wasUsed() {
+    markerSince = micros() - 3_600_000_000L;
+    markerId = "used";
+    hasKeys = true;
+  }
+
   void forgetScripts() {
     scripts.clear();
   }
