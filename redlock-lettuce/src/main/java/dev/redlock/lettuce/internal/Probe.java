@@ -37,10 +37,9 @@ public record Probe(
     return new Probe(identity, infoRefused, marker, nowMicros, clustered, micros);
   }
 
-  /** The same, with the record as it was read later. */
-  Probe withRecord(NodeRecord record) {
-    Marker known = marker == null ? null : marker.with(record);
-    return new Probe(identity, infoRefused, known, nowMicros, clustered, masterForMicros);
+  /** The same, with the marker as it was read later. */
+  Probe withMarker(Marker later) {
+    return new Probe(identity, infoRefused, later, nowMicros, clustered, masterForMicros);
   }
 
   /** Why the client cannot know whether the server has restarted. */

@@ -194,20 +194,23 @@ final class Prober {
               return new Result(
                   new Probe(identity, infoRefused, known, now, clustered, 0), true, refused);
             })
-        .thenCompose(result -> withProofOfAge(session, result));
+        .thenCompose(result -> withProofOfAge(session, result, knownSince));
   }
 
   /**
    * INFO does not report when a master was promoted. Asks the marker since when the server has been
    * known as a master: a second round trip, after a promotion only.
    */
-  private CompletionStage<Result> withProofOfAge(NodeSession session, Result result) {
+  private CompletionStage<Result> withProofOfAge(
+      NodeSession session, Result result, long knownSince) {
     NodeIdentity identity = result.probe().identity();
     if (clustered || identity == null || !identity.promoted()) {
       return CompletableFuture.completedStage(result);
     }
-    // The record of the last reply counts. Before the probe is through, invalidations are ignored.
-    return evalMarker(session, 0, identity.replicationId())
+    // The marker of the last reply counts. Before the probe is through, invalidations are ignored.
+    Probe.Marker first = result.probe().marker();
+    long known = knownSince != 0 || first == null ? knownSince : first.sinceMicros();
+    return evalMarker(session, known, identity.replicationId())
         .thenApply(
             reply ->
                 read(
@@ -217,7 +220,7 @@ final class Prober {
                         result
                             .probe()
                             .withMasterFor((Long) values.get(5))
-                            .withRecord(marker(values).record())))
+                            .withMarker(marker(values))))
         .thenApply(
             proved ->
                 proved.value() == null

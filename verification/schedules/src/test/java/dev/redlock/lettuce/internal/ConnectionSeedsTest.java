@@ -87,6 +87,16 @@ class ConnectionSeedsTest {
     }
   }
 
+  /** The same, while the client asks how old a promotion is. */
+  @Test
+  void promotedServerThatLosesItsKeysDuringTheProbe_doesNotVote() {
+    for (long seed = 1; seed <= SEEDS; seed++) {
+      assertThat(ConnectionWorld.runWithFlushesBeforeProofs(seed).broken())
+          .as("seed %d", seed)
+          .isEmpty();
+    }
+  }
+
   @Tag("thorough")
   @Test
   void seed_runTwice_givesTheSameHistory() {

@@ -165,6 +165,22 @@ public final class ConnectionWorld {
     return world.run();
   }
 
+  /** Runs one seed in which the keys are gone before a client asks how old a promotion is. */
+  static Result runWithFlushesBeforeProofs(long seed) {
+    ColdStart.OF_JVM.end();
+    ConnectionWorld world = new ConnectionWorld(seed);
+    for (ScriptedServer server : world.servers) {
+      server.promoted = true;
+      server.onProof =
+          () -> {
+            if (!world.calm && world.random.nextBoolean()) {
+              world.flush();
+            }
+          };
+    }
+    return world.run();
+  }
+
   /** The rule that this seed breaks; empty if it breaks none. */
   public static String brokenBy(long seed) {
     return run(seed).broken();

@@ -62,8 +62,14 @@ final class ScriptedServer {
   boolean replica;
   boolean malformed;
 
+  /** A replica was promoted to it, an hour ago. */
+  boolean promoted;
+
   /** Called when a client sends the first of its scripts. */
   Runnable onLoad = () -> {};
+
+  /** Called when a client asks how old the promotion is. */
+  Runnable onProof = () -> {};
 
   /** The error that scripts of locks get; null if they are executed. */
   String error;
@@ -244,8 +250,11 @@ final class ScriptedServer {
             + (replica ? "slave" : "master")
             + "\r\nmaster_replid:"
             + name
-            + "\r\nmaster_replid2:0000000000000000000000000000000000000000\r\n"
-            + "second_repl_offset:-1\r\nconnected_slaves:0\r\nmaxmemory_policy:noeviction\r\n")
+            + "\r\nmaster_replid2:"
+            + (promoted ? "1" : "0").repeat(40)
+            + "\r\nsecond_repl_offset:"
+            + (promoted ? 77 : -1)
+            + "\r\nconnected_slaves:0\r\nmaxmemory_policy:noeviction\r\n")
         .getBytes(UTF_8);
   }
 
@@ -311,6 +320,9 @@ final class ScriptedServer {
     if (loading) {
       return failed(ERRORS.get(5));
     }
+    if (!arguments.get(3).isEmpty()) {
+      onProof.run();
+    }
     if (replica && markerSince == 0) {
       return failed(ERRORS.get(2));
     }
@@ -333,7 +345,9 @@ final class ScriptedServer {
             + micros()
             + "\r\n:"
             + (renewed ? 1 : 0)
-            + "\r\n:0\r\n"
+            + "\r\n:"
+            + (arguments.get(3).isEmpty() || set == 1 ? 0 : 3_600_000_000L)
+            + "\r\n"
             + bulk(markerId)
             + ":1\r\n:0\r\n"
             + bulk("")
