@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Two threads that initialise classes which need each other wait for each other for ever. So
  * this thread initialises only the logging, for which the main thread waits; the classes that read
- * an address, which the main thread uses later and in the same order; the scripts; classes of the
+ * an address, which the main thread uses later and in the same order; one script; classes of the
  * JDK; and two classes of Lettuce, which no class that they need needs in turn. It loads the other
  * classes of Netty and Lettuce without initialising them.
  */

@@ -130,10 +130,9 @@ final class Prober {
    * server.
    */
   private CompletionStage<Result> loadAndProbe(NodeSession session, Result first, long knownSince) {
-    Probe.Marker read = first.probe().marker();
-    long known = knownSince != 0 || read == null ? knownSince : read.sinceMicros();
     CompletionStage<Boolean> loaded = session.scripts().load();
-    return probeAgain(session, known).thenCombine(loaded, (found, done) -> found);
+    return probeAgain(session, knownAfter(first, knownSince))
+        .thenCombine(loaded, (found, done) -> found);
   }
 
   /**
@@ -208,9 +207,7 @@ final class Prober {
       return CompletableFuture.completedStage(result);
     }
     // The marker of the last reply counts. Before the probe is through, invalidations are ignored.
-    Probe.Marker first = result.probe().marker();
-    long known = knownSince != 0 || first == null ? knownSince : first.sinceMicros();
-    return evalMarker(session, known, identity.replicationId())
+    return evalMarker(session, knownAfter(result, knownSince), identity.replicationId())
         .thenApply(
             reply ->
                 read(
@@ -226,6 +223,12 @@ final class Prober {
                 proved.value() == null
                     ? result
                     : new Result(proved.value(), result.tracking(), result.refused()));
+  }
+
+  /** The time of the last marker that was seen here, after a first reading within the probe. */
+  private static long knownAfter(Result first, long knownSince) {
+    Probe.Marker read = first.probe().marker();
+    return knownSince != 0 || read == null ? knownSince : read.sinceMicros();
   }
 
   /** The node's clock, as a marker of which only that value counts: a cluster has no markers. */
