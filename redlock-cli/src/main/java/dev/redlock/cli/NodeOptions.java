@@ -177,7 +177,7 @@ public final class NodeOptions {
       if (keys != null) {
         builder.keyPrefix(keys);
       }
-      return CleanThreads.call(builder::build); // One thread, where each node would take several.
+      return CleanThreads.call(builder::build); // Otherwise each node starts threads of its own.
     } catch (IllegalArgumentException e) {
       throw Failure.usage(String.valueOf(e.getMessage()));
     }

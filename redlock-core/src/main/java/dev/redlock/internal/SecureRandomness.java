@@ -85,7 +85,7 @@ final class SecureRandomness implements Randomness {
     ByteBuffer first = ByteBuffer.wrap(id);
     first.putLong(0, first.getLong(0) ^ clock.getAsLong());
     String secret = base64.encodeToString(id);
-    return secret.concat(suffix); // the plus sign would grow a builder
+    return secret.concat(suffix); // A plus sign would allocate a builder too.
   }
 
   @Override

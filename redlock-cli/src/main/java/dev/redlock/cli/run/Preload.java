@@ -83,9 +83,12 @@ final class Preload extends Thread {
     return preload;
   }
 
-  /** Waits until logging is ready: SLF4J warns if two threads find its provider. */
+  /**
+   * Waits until logging is ready: SLF4J warns if two threads find its provider. Until then,
+   * prepares the source of random numbers.
+   */
   void awaitLogging() {
-    new SecureRandom().nextBytes(new byte[1]); // The first bytes initialise providers.
+    new SecureRandom().nextBytes(new byte[1]); // The first bytes initialise the providers.
     Uninterruptibles.awaitUninterruptibly(logs);
   }
 

@@ -85,9 +85,9 @@ final class LoadedScripts {
   }
 
   /**
-   * Whether a load must follow. Most often another connection has loaded the scripts, and a new one
-   * need neither read nor send them. A user who may not ask is taken for one who may not load. The
-   * stage never fails.
+   * Asks the server which scripts it has, and returns whether {@link #load} must follow. Most often
+   * another connection has loaded them, so this one need not send them. A user who may not ask
+   * counts as one who may not load. The stage never fails.
    */
   CompletionStage<Boolean> mustLoad() {
     Wire asked = wire;

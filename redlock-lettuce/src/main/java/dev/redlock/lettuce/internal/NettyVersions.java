@@ -55,7 +55,7 @@ final class NettyVersions {
     Map<String, String> versions = new TreeMap<>();
     ClassLoader loader = NettyVersions.class.getClassLoader();
     if (loader == null) {
-      return versions; // The boot class path, of which the command has only its own jar.
+      return versions; // Only the command is on the boot class path, with all in one jar.
     }
     try {
       for (URL each : Collections.list(loader.getResources(FILE))) {

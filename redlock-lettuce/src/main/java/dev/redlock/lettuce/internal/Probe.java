@@ -83,9 +83,5 @@ public record Probe(
     public Marker(long sinceMicros, long nowMicros, NodeRecord record) {
       this(sinceMicros, nowMicros, false, "", Wire.FIRST.version(), 0, record);
     }
-
-    Marker with(NodeRecord other) {
-      return new Marker(sinceMicros, nowMicros, renewed, id, wire, wireSinceMicros, other);
-    }
   }
 }

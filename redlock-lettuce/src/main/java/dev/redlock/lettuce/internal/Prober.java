@@ -124,10 +124,10 @@ final class Prober {
   }
 
   /**
-   * Loads the scripts, and reads the marker behind them. While they are on their way the server may
-   * lose its keys. Before the probe is through, that invalidation is ignored, so the first marker
-   * does not count. But a client that has read it does not take the next one for the first of a new
-   * server.
+   * Loads the scripts, and reads the marker again after them. The server may lose its keys while it
+   * receives the scripts. Until the probe has ended, the client ignores that invalidation, so the
+   * first marker does not count. But its time is passed on: if the second marker is another one,
+   * the server has lost its keys and is not new.
    */
   private CompletionStage<Result> loadAndProbe(NodeSession session, Result first, long knownSince) {
     CompletionStage<Boolean> loaded = session.scripts().load();
@@ -206,7 +206,7 @@ final class Prober {
     if (clustered || identity == null || !identity.promoted()) {
       return CompletableFuture.completedStage(result);
     }
-    // The marker of the last reply counts. Before the probe is through, invalidations are ignored.
+    // The marker of the last reply counts: until the probe has ended, invalidations are ignored.
     return evalMarker(session, knownAfter(result, knownSince), identity.replicationId())
         .thenApply(
             reply ->
@@ -225,7 +225,7 @@ final class Prober {
                     : new Result(proved.value(), result.tracking(), result.refused()));
   }
 
-  /** The time of the last marker that was seen here, after a first reading within the probe. */
+  /** The time of the last marker that is known after the first reading of this probe. */
   private static long knownAfter(Result first, long knownSince) {
     Probe.Marker read = first.probe().marker();
     return knownSince != 0 || read == null ? knownSince : read.sinceMicros();

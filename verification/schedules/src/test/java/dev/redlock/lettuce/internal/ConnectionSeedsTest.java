@@ -76,7 +76,7 @@ class ConnectionSeedsTest {
     assertThat(ConnectionWorld.run(seed).broken()).isEmpty();
   }
 
-  /** The client ignores invalidations before the probe is through, so it reads the marker last. */
+  /** The client ignores invalidations until the probe has ended, so it reads the marker last. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void serverThatLosesItsKeysWhileItsScriptsAreLoaded_doesNotVote(boolean used) {

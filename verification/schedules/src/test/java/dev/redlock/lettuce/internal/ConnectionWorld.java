@@ -148,8 +148,7 @@ public final class ConnectionWorld {
   }
 
   /**
-   * Runs one seed in which the keys are gone each time after a client has seen that the server has
-   * no scripts.
+   * Runs one seed in which a server loses its keys each time a client begins to load scripts.
    *
    * @param used whether each server has the keys of a client that has ended
    */
@@ -165,7 +164,9 @@ public final class ConnectionWorld {
     return world.run();
   }
 
-  /** Runs one seed in which the keys are gone before a client asks how old a promotion is. */
+  /**
+   * Runs one seed in which a server may lose its keys when a client asks how old a promotion is.
+   */
   static Result runWithFlushesBeforeProofs(long seed) {
     ColdStart.OF_JVM.end();
     ConnectionWorld world = new ConnectionWorld(seed);
