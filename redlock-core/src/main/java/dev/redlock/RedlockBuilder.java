@@ -28,6 +28,7 @@ public final class RedlockBuilder {
   private String keyPrefix = "redlock";
   private String application = "";
   private @Nullable String label;
+  private boolean observer;
   private boolean traceLeaks;
   private @Nullable Executor callbackExecutor;
   private @Nullable Time time;
@@ -161,6 +162,17 @@ public final class RedlockBuilder {
     return this;
   }
 
+  /**
+   * Whether the client only looks, as {@code redlock doctor} does: it writes nothing to the nodes,
+   * founds no deployment with its list of nodes, and refuses to make locks. Its {@link
+   * Redlock#operations()} work, also those that an operator calls to change something. Default:
+   * false.
+   */
+  public RedlockBuilder observer(boolean observer) {
+    this.observer = observer;
+    return this;
+  }
+
   /** The clock and the timers, for tests. Default: those of the machine. */
   public RedlockBuilder time(Time time) {
     this.time = requireNonNull(time, "time");
@@ -199,6 +211,7 @@ public final class RedlockBuilder {
         keyPrefix,
         label == null ? Assembly.defaultLabel(application) : label,
         traceLeaks,
+        observer,
         callbackExecutor,
         time);
   }

@@ -77,7 +77,7 @@ class RecordScriptIT {
     boolean same = stored.exists() && random.nextBoolean();
     NodeRecord given =
         new NodeRecord(
-            random.nextInt(5) == 0 ? "" : NAMES.get(random.nextInt(NAMES.size())),
+            "d1", random.nextInt(5) == 0 ? "" : NAMES.get(random.nextInt(NAMES.size())),
             same ? stored.epoch() : epoch,
             same ? stored.members() : names(1),
             names(0),
@@ -108,7 +108,7 @@ class RecordScriptIT {
   @Test
   void serverWithoutAMarker_storesNothing() {
     server.flush();
-    NodeRecord first = NodeRecord.first(NAMES, 30_000).of("a:1");
+    NodeRecord first = NodeRecord.first("d1", NAMES, 30_000).of("a:1");
     assertThat(change(new NodeRecord.Change(NodeRecord.Change.Kind.TELL, first)))
         .isEqualTo(NodeRecord.NONE);
     assertThat(server.key(KEY)).isEmpty();
@@ -116,7 +116,7 @@ class RecordScriptIT {
 
   @Test
   void markerThatLacksAField_orHasANumberOfAnotherForm_holdsNoRecord() {
-    NodeRecord first = NodeRecord.first(NAMES, 30_000).of("a:1");
+    NodeRecord first = NodeRecord.first("d1", NAMES, 30_000).of("a:1");
     for (String field :
         List.of(
             "name",
@@ -162,7 +162,7 @@ class RecordScriptIT {
     List<String> many =
         IntStream.range(0, 63).mapToObj(i -> "n" + (100 + i) + "x".repeat(41) + ":6379").toList();
     assertThat(many.get(0)).hasSize(50);
-    NodeRecord first = NodeRecord.first(many, 30_000).of(many.get(7));
+    NodeRecord first = NodeRecord.first("d1", many, 30_000).of(many.get(7));
     NodeRecord stored = change(new NodeRecord.Change(NodeRecord.Change.Kind.TELL, first));
     assertThat(stored.members()).isEqualTo(many);
     assertThat(marker()).isEqualTo(stored);

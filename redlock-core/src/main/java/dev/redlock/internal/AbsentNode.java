@@ -3,6 +3,7 @@ package dev.redlock.internal;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import java.util.function.Consumer;
@@ -13,7 +14,7 @@ final class AbsentNode implements LockNode {
       "it is a member of the set, and this client was not given this node";
 
   private static final NodeStatus STATUS =
-      new NodeStatus(NodeStatus.State.CONNECTING, 1, 0, 0, CAUSE);
+      new NodeStatus(NodeStatus.State.CONNECTING, 1, 0, 0, CAUSE, false, NodeRecord.NONE);
 
   private final String name;
 

@@ -37,6 +37,7 @@ public final class Assembly {
       String keyPrefix,
       String label,
       boolean traceLeaks,
+      boolean observes,
       @Nullable Executor callbackExecutor,
       @Nullable Time time) {}
 

@@ -41,6 +41,7 @@ final class Client implements Redlock, ElectionClient {
   private final ClientContext context;
   private final LockOptions defaults;
   private final Duration maxLeaseTime;
+  private final boolean observes;
   private final ReentrantHolds reentrantHolds = new ReentrantHolds();
   private final HealthLog health;
   private final Operations operations;
@@ -69,6 +70,7 @@ final class Client implements Redlock, ElectionClient {
     context = new ClientContext(parts, platform);
     defaults = parts.defaults();
     this.maxLeaseTime = maxLeaseTime;
+    observes = parts.observes();
     threads = new OwnThreads(context);
     health = new HealthLog(context);
     operations = new ClientOperations(this);
@@ -82,6 +84,7 @@ final class Client implements Redlock, ElectionClient {
             parts.restartGuard(),
             parts.keyPrefix(),
             parts.label(),
+            parts.observes(),
             context.time,
             events);
     context.set(new SetKeeper(context, nodeContext));
@@ -185,6 +188,9 @@ final class Client implements Redlock, ElectionClient {
   public DistributedLock lock(List<String> names, LockOptions options) {
     Assembly.checkLeaseTime(requireNonNull(options, "options"), maxLeaseTime);
     LockKeys keys = LockKeys.of(context.keyPrefix, names);
+    if (observes && !names.equals(List.of(SetChange.LOCK))) {
+      throw new IllegalStateException("this client was built as an observer: it makes no locks");
+    }
     for (int i = 0; i < context.nodes.count(); i++) {
       context.nodes.node(i).requireServable(keys);
     }

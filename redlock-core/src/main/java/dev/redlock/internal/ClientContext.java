@@ -110,6 +110,8 @@ final class ClientContext {
         Duration.ofNanos(Math.max(0, left)),
         status.cause(),
         nodes.releasesPending(index),
-        record == null || !record.exists() ? null : record);
+        record == null || !record.exists() || !record.id().equals(nodes.members().id())
+            ? null
+            : record);
   }
 }

@@ -1,8 +1,10 @@
 package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.toSet;
 
 import dev.redlock.RedlockClosedException;
+import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.SetOperator.Goal;
 import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.Diagnosis;
@@ -12,8 +14,10 @@ import dev.redlock.operations.LockState;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.NodeRecord;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -80,17 +84,18 @@ final class ClientOperations implements Operations {
 
   @Override
   public CompletionStage<List<String>> addNode(String node, Consumer<String> progress) {
-    return change(List.of(new Goal(nameOf(node), null, 0)), progress);
+    return change(List.of(new Goal(nameOf(node), null, 0)), Set.of(), progress);
   }
 
   @Override
-  public CompletionStage<List<String>> removeNode(String name, Consumer<String> progress) {
-    return change(List.of(new Goal(null, member(name), 0)), progress);
+  public CompletionStage<List<String>> removeNode(
+      String name, Set<String> gone, Consumer<String> progress) {
+    return change(List.of(new Goal(null, member(name), 0)), gone, progress);
   }
 
   @Override
   public CompletionStage<List<String>> replaceNode(
-      String name, String node, Consumer<String> progress) {
+      String name, String node, Set<String> gone, Consumer<String> progress) {
     String added = nameOf(node);
     String removed = member(name);
     requireNonNull(progress, "progress");
@@ -105,7 +110,24 @@ final class ClientOperations implements Operations {
     boolean alive =
         context.set().seen().stream()
             .anyMatch(seen -> seen.alias().equals(removed) && seen.status().usable());
-    return change(alive ? List.of(add, remove) : List.of(remove, add), progress);
+    return change(alive ? List.of(add, remove) : List.of(remove, add), gone, progress);
+  }
+
+  @Override
+  public CompletionStage<Void> forgetRecord(String node) {
+    requireOpen();
+    String called = member(node);
+    List<Seen> seen = context.set().seen();
+    for (int i = 0; i < seen.size(); i++) {
+      NodeRecord record = seen.get(i).status().record();
+      boolean found = called.equals(seen.get(i).name()) || called.equals(seen.get(i).alias());
+      if (found && seen.get(i).status().usable() && record != null) {
+        var change = new NodeRecord.Change(NodeRecord.Change.Kind.FORGET, record);
+        return context.nodes.change(i, change).thenAccept(ClientOperations::requireForgotten);
+      }
+    }
+    return CompletableFuture.failedFuture(
+        Results.untraced(new IllegalStateException("this client does not reach " + called)));
   }
 
   @Override
@@ -116,7 +138,15 @@ final class ClientOperations implements Operations {
       throw new IllegalArgumentException(
           "maxLeaseTime " + Printable.of(maxLeaseTime) + " is shorter than 1 ms");
     }
-    return change(List.of(new Goal(null, null, millis)), progress).thenAccept(members -> {});
+    return change(List.of(new Goal(null, null, millis)), Set.of(), progress)
+        .thenAccept(members -> {});
+  }
+
+  private static void requireForgotten(NodeRecord stored) {
+    if (!stored.equals(NodeRecord.NONE)) {
+      throw Results.untraced(
+          new IllegalStateException("the record has changed meanwhile: " + stored.withId()));
+    }
   }
 
   private String nameOf(String node) {
@@ -130,10 +160,12 @@ final class ClientOperations implements Operations {
     return uri && !context.set().current().members().contains(name) ? nameOf(name) : name;
   }
 
-  private CompletionStage<List<String>> change(List<Goal> goals, Consumer<String> progress) {
+  private CompletionStage<List<String>> change(
+      List<Goal> goals, Set<String> gone, Consumer<String> progress) {
     requireNonNull(progress, "progress");
     requireOpen();
-    return new SetChange(context, goals, progress).start(client);
+    Set<String> names = gone.stream().map(this::member).collect(toSet());
+    return new SetChange(context, goals, names, progress).start(client);
   }
 
   private void requireOpen() {

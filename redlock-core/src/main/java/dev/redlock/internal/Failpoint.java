@@ -1,5 +1,7 @@
 package dev.redlock.internal;
 
+import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeStatus;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -26,6 +28,7 @@ public enum Failpoint {
 
   // Written by a test before it builds a client, read by all threads.
   private static volatile boolean recordsIgnored;
+  private static volatile boolean identitiesIgnored;
 
   /**
    * Runs the action when a thread reaches this step, instead of an action that was armed before.
@@ -49,9 +52,26 @@ public enum Failpoint {
     recordsIgnored = true;
   }
 
-  /** Whether the records of nodes are ignored. Costs nothing unless failpoints are on. */
-  static boolean recordsAreIgnored() {
-    return ON && recordsIgnored;
+  /**
+   * From now on the clients of this JVM take all records for those of one deployment, whatever
+   * identity they have. For the control of a test, as {@link #ignoreRecords}.
+   *
+   * @throws IllegalStateException if the property {@code redlock.failpoints} is not true
+   */
+  public static void ignoreIdentities() {
+    requireOn();
+    identitiesIgnored = true;
+  }
+
+  /** The status as a client takes it. Costs nothing unless failpoints are on. */
+  static NodeStatus changed(NodeStatus status) {
+    NodeRecord record = status.record();
+    if (!ON || record == null) {
+      return status;
+    }
+    return recordsIgnored
+        ? status.with(null)
+        : identitiesIgnored ? status.with(record.withIdentity("any")) : status;
   }
 
   private static void requireOn() {

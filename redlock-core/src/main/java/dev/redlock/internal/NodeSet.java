@@ -51,11 +51,13 @@ final class NodeSet implements Nodes {
   /** The highest number of nodes that a client can have in its life; the bits of a mask. */
   static final int MAX = 63;
 
-  private static final NodeStatus UNKNOWN =
-      new NodeStatus(NodeStatus.State.CONNECTING, 0, 0, 0, "status() failed with an exception");
+  private static final NodeStatus UNKNOWN = unreachable("status() failed with an exception");
 
-  private static final NodeStatus CLOSED =
-      new NodeStatus(NodeStatus.State.CONNECTING, 0, 0, 0, "closed: it is no member any more");
+  private static final NodeStatus CLOSED = unreachable("closed: it is no member any more");
+
+  private static NodeStatus unreachable(String why) {
+    return new NodeStatus(NodeStatus.State.CONNECTING, 0, 0, 0, why, false, NodeRecord.NONE);
+  }
 
   private final AtomicReferenceArray<LockNode> nodes = new AtomicReferenceArray<>(MAX);
   private final AtomicReferenceArray<String> names = new AtomicReferenceArray<>(MAX);
@@ -65,6 +67,9 @@ final class NodeSet implements Nodes {
   private volatile int count;
 
   private volatile Members members;
+
+  /** The names of the nodes in the set. Written before the members, read after them. */
+  private volatile List<String> namesInSet = List.of();
 
   /** Nodes that were members, and are closed. Written by one thread at a time. */
   private volatile long closed;
@@ -109,8 +114,9 @@ final class NodeSet implements Nodes {
     return members;
   }
 
-  /** From now on rounds ask these. */
-  void members(Members next) {
+  /** From now on rounds ask these, whose names are in this list by number. */
+  void members(Members next, List<String> inSet) {
+    namesInSet = inSet;
     members = next;
   }
 
@@ -203,6 +209,12 @@ final class NodeSet implements Nodes {
     return names.get(node);
   }
 
+  @Override
+  public String nameInSet(int node) {
+    List<String> inSet = namesInSet;
+    return node < inSet.size() ? inSet.get(node) : name(node);
+  }
+
   /** The state of the node, which does not vote while there is an objection to it. */
   @Override
   public NodeStatus status(int node) {
@@ -234,7 +246,7 @@ final class NodeSet implements Nodes {
     }
     try { // Not by ask(): each event asks for it many times.
       NodeStatus status = requireNonNull(nodes.get(node).status());
-      return Failpoint.recordsAreIgnored() ? status.with(null) : status;
+      return Failpoint.changed(status);
     } catch (Throwable e) {
       failures.report("status of node " + names.get(node), e);
       return UNKNOWN;

@@ -6,15 +6,19 @@ import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
+import dev.redlock.RedlockClosedException;
+import dev.redlock.internal.protocol.Loopback;
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.SetOperator;
 import dev.redlock.internal.protocol.SetOperator.Goal;
 import dev.redlock.internal.protocol.SetOperator.Step;
+import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -58,6 +62,9 @@ final class SetChange {
   /** The new member of a replacement; if it is one, and the old one is none, all is done. */
   private final @Nullable String inPlace;
 
+  /** Members that are gone for good, as the operator says. */
+  private final Set<String> gone;
+
   private final Consumer<String> progress;
   private final CompletableFuture<List<String>> result = new CompletableFuture<>();
 
@@ -65,22 +72,28 @@ final class SetChange {
   private int leases;
   private @Nullable SetOperator operator;
   private long begunNanos;
+
+  /** Since when a new member has been asked to store the next set; null if it is not, or has. */
+  private @Nullable Long openingNanos;
+
   private String told = "";
   private CompletableFuture<Void> lastTold = CompletableFuture.completedFuture(null);
 
   /** Whether the master that is being removed has stored the set without it. */
   private boolean removedKnows;
 
-  SetChange(ClientContext context, List<Goal> goals, Consumer<String> progress) {
+  SetChange(ClientContext context, List<Goal> goals, Set<String> gone, Consumer<String> progress) {
     this.context = context;
     set = context.set();
     all = List.copyOf(goals);
     this.goals = new ArrayDeque<>(all);
     inPlace = goals.stream().map(Goal::add).filter(Objects::nonNull).findFirst().orElse(null);
+    this.gone = Set.copyOf(gone);
     this.progress = progress;
   }
 
   CompletableFuture<List<String>> start(Client client) {
+    set.operates();
     result.whenComplete((done, failure) -> unreserve());
     acquire(client.lock(LOCK, options(client.defaultOptions())));
     CompletableFuture<List<String>> users = new CompletableFuture<>();
@@ -128,8 +141,13 @@ final class SetChange {
   private void onEnd(DistributedLock lock, LeaseEnd end) {
     if (end == LeaseEnd.RELEASED && !result.isDone()) {
       acquire(lock);
+    } else if (end == LeaseEnd.CLOSED) {
+      result.completeExceptionally(Results.untraced(new RedlockClosedException()));
     } else {
-      fail("this client lost the lock %set (" + end + "); the same call continues what it began");
+      fail(
+          "the change was interrupted, because this client no longer excludes other operators ("
+              + end
+              + "); the same call continues it");
     }
   }
 
@@ -162,7 +180,7 @@ final class SetChange {
     SetOperator now = operator;
     if (now == null) {
       long ballot = lease.fencingToken().value();
-      now = new SetOperator(goal, ballot);
+      now = new SetOperator(goal, gone, ballot);
       operator = now;
     }
     Step step = set.advance(now);
@@ -173,6 +191,14 @@ final class SetChange {
     if (step.refusal() != null) {
       boolean overtaken = SetOperator.OVERTAKEN.equals(step.refusal());
       fail(step.refusal() + (overtaken ? "; redlock doctor shows clocks that are ahead" : ""));
+      return true;
+    }
+    if (isRefusedByNewMember(step)) {
+      fail(
+          goal.add()
+              + " did not store the next set ("
+              + set.lastFailure(requireNonNull(goal.add()))
+              + "); nothing was written to the members");
       return true;
     }
     String removed = goal.remove();
@@ -192,6 +218,13 @@ final class SetChange {
       return true;
     }
     return false;
+  }
+
+  private boolean isRefusedByNewMember(Step step) {
+    boolean opening = step.progress().startsWith(SetOperator.OPENS_FIRST);
+    Long since = openingNanos;
+    openingNanos = !opening ? null : since == null ? (Long) context.time.nanos() : since;
+    return opening && since != null && context.time.nanos() - since > CONNECT_NANOS;
   }
 
   private boolean knowsThatItIsRemoved(String removed) {
@@ -241,16 +274,17 @@ final class SetChange {
       fail(remove + " is the only member");
       return null;
     }
-    if (remove != null && current.isComplete() && !current.members().contains(remove)) {
-      String instead = inPlace;
-      if (instead == null || !current.members().contains(instead)) {
-        fail(
-            remove
-                + " is no member of the set: "
-                + current
-                + (instead == null ? "" : "; if it was removed before, just add " + instead));
-        return null;
-      }
+    boolean removedBefore =
+        remove != null && current.isComplete() && !current.members().contains(remove);
+    removedKnows |= removedBefore; // Or it never was one: this change writes nothing.
+    if (removedBefore && inPlace != null && !current.members().contains(inPlace)) {
+      fail(
+          remove
+              + " is no member of the set: "
+              + current
+              + "; if it was removed before, just add "
+              + inPlace);
+      return null;
     }
     if (goal.maxLeaseMillis() > 0 && goal.maxLeaseMillis() < set.maxLeaseMillis()) {
       fail(
@@ -277,7 +311,7 @@ final class SetChange {
                 + String.join(", ", target)
                 + "], and this client cannot reach "
                 + unreachable
-                + "; a member that is gone for good has to be removed or replaced first");
+                + "; if that is gone for good with its data, name it as gone in this call");
   }
 
   private boolean isRemovedNext(String name) {
@@ -291,7 +325,10 @@ final class SetChange {
         reached.add(node.alias());
       }
     }
-    return target.stream().filter(name -> !reached.contains(name)).findFirst().orElse(null);
+    return target.stream()
+        .filter(name -> !reached.contains(name) && !gone.contains(name))
+        .findFirst()
+        .orElse(null);
   }
 
   /** Why the new node cannot be a member yet; null if it can, or is one. */
@@ -302,6 +339,12 @@ final class SetChange {
     }
     if (current.members().size() == NodeSet.MAX) {
       fail("a set has at most " + NodeSet.MAX + " members");
+      return null;
+    }
+    List<String> names = new ArrayList<>(current.members());
+    names.add(name);
+    if (Loopback.isMixed(names)) {
+      fail(name + " cannot be a member beside " + current.members() + Loopback.WHY);
       return null;
     }
     int node = set.reserve(name, true);
@@ -327,12 +370,18 @@ final class SetChange {
       fail(
           name
               + " belongs to another set ("
-              + record
+              + record.withId()
               + "), and this is "
-              + current
+              + current.withId()
               + "; if that set is given up, restart it empty");
     } else if (record.exists() && !record.name().equals(name)) {
       fail(name + " has been a member as " + record.name() + ": use this name");
+    } else if (evicts(node) != null) {
+      fail(
+          name
+              + " may drop locks when its memory is full: its maxmemory-policy is "
+              + evicts(node)
+              + ", and must be noeviction");
     } else if (now && status.state() == NodeStatus.State.QUARANTINED) {
       return name + " may not vote yet: " + status.cause();
     } else if (status.erring()) {
@@ -354,13 +403,21 @@ final class SetChange {
    */
   private static boolean isAlien(NodeRecord record, NodeRecord current) {
     if (!record.exists()) {
-      return false;
+      return record.isProposal();
+    } else if (!record.id().equals(current.id())) {
+      return true;
     } else if (record.epoch() > current.epoch()) {
       return record.epoch() > current.epoch() + 1 || !record.before().equals(current.members());
     }
     return record.epoch() == current.epoch()
         ? !record.isOfSameSet(current)
         : record.members().contains(record.name());
+  }
+
+  /** The eviction policy of the node if it drops keys; null if it drops none, or is unknown. */
+  private @Nullable String evicts(int node) {
+    String policy = context.nodes.identity(node).map(NodeIdentity::maxmemoryPolicy).orElse("");
+    return policy.isEmpty() || policy.equals("noeviction") ? null : policy;
   }
 
   private long skewMicros(int node) {

@@ -12,8 +12,10 @@ import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.RestartGuard;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -35,6 +37,10 @@ final class SetKeeper {
   private final long[] outsideNanos = new long[NodeSet.MAX];
   private final BitSet outside = new BitSet();
   private final Set<String> reserved = new HashSet<>();
+
+  /** By name: why the last change of its record failed. */
+  private final Map<String, String> failed = new HashMap<>();
+
   private boolean compared;
   private boolean full;
   private boolean begun;
@@ -47,6 +53,8 @@ final class SetKeeper {
     membership =
         new Membership(
             context.nodes.count(),
+            nodeContext.observes(),
+            context.randomness,
             nodeContext.maxLeaseTime().toMillis(),
             guardNanos,
             context.time.nanos());
@@ -65,9 +73,9 @@ final class SetKeeper {
    */
   BitSet begin() {
     BitSet changed = new BitSet();
-    // The first record is written, then copied, then seen: three reviews.
+    // The first record is proposed, copied, written, copied, then seen: five reviews.
     boolean more = true;
-    for (int i = 0; more && i < 3; i++) {
+    for (int i = 0; more && i < 5; i++) {
       more = decide(changed);
     }
     synchronized (this) {
@@ -106,12 +114,13 @@ final class SetKeeper {
       Decision decision = membership.review(seen(), context.time.nanos());
       Members now = decision.members();
       if (!now.equals(before)) {
-        context.nodes.members(now);
-        line = compared && now.epoch() != before.epoch() ? "now works with " + current() : null;
+        context.nodes.members(now, membership.aliases());
+        boolean other = now.epoch() != before.epoch() || !now.id().equals(before.id());
+        line = compared && other ? "now works with " + current() : null;
         for (long bits = now.mask() ^ before.mask(); bits != 0; bits &= bits - 1) {
           changed.set(Long.numberOfTrailingZeros(bits));
         }
-        if (now.epoch() != before.epoch()) {
+        if (other) {
           changed.set(0, context.nodes.count());
         }
       }
@@ -141,6 +150,11 @@ final class SetKeeper {
 
   long maxLeaseMillis() {
     return nodeContext.maxLeaseTime().toMillis();
+  }
+
+  /** An operator changes the set by this client. */
+  synchronized void operates() {
+    membership.operates();
   }
 
   /** Lets an operator of this client take its next step. */
@@ -217,7 +231,7 @@ final class SetKeeper {
     List<String> list;
     synchronized (this) {
       record = membership.current();
-      if (compared || !record.exists() || context.nodes.members().epoch() == 0) {
+      if (compared || !membership.isSettled() || context.nodes.members().epoch() == 0) {
         return;
       }
       compared = true;
@@ -233,6 +247,11 @@ final class SetKeeper {
     }
   }
 
+  /** Why the last change of the record of this node failed, for people. */
+  synchronized String lastFailure(String name) {
+    return failed.getOrDefault(name, "it did not reply");
+  }
+
   /** Whether the node has answered at once. */
   private boolean send(Tell tell) {
     CompletableFuture<?> answered = new CompletableFuture<>();
@@ -243,6 +262,9 @@ final class SetKeeper {
             (record, failure) -> {
               synchronized (this) {
                 telling.clear(tell.node());
+                if (failure != null) {
+                  failed.put(context.nodes.name(tell.node()), String.valueOf(failure.getMessage()));
+                }
               }
               answered.complete(null);
             });

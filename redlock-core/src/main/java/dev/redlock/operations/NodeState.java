@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *     confirmed. The client sends them again until the node confirms them or the keys have expired.
  *     Near zero unless the node is down; 100,000 at most over all nodes
  * @param record what the node stores about the set of nodes: epoch, members and floor; null if it
- *     keeps none, or was not reached yet
+ *     keeps none, was not reached yet, or belongs to another deployment, which {@code cause} says
  */
 public record NodeState(
     String node,

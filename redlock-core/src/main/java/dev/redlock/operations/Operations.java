@@ -2,6 +2,7 @@ package dev.redlock.operations;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.function.Consumer;
@@ -108,13 +109,26 @@ public interface Operations {
   }
 
   /**
-   * Removes a master, as {@link #addNode} adds one. It may be dead. If it is only cut off, it still
-   * has the record of the set in which it was a member: while that is so, no other member may lose
-   * its keys. Keep it switched off, or let it be reached once.
+   * Removes a master, as {@link #addNode} adds one. A name that is no member changes nothing. It
+   * may be dead. If it is only cut off, it still has the record of the set in which it was a
+   * member: while that is so, no other member may lose its keys. Keep it switched off, or let it be
+   * reached once.
    *
    * @param name its name, as {@link #nodes()} shows it
    */
   default CompletionStage<List<String>> removeNode(String name, Consumer<String> progress) {
+    return removeNode(name, Set.of(), progress);
+  }
+
+  /**
+   * The same while other members are gone for good too. Each member must store the new set, so
+   * without this a change waits for them. Two leases of one name are possible if one of them comes
+   * back with its data, and another member then loses its keys.
+   *
+   * @param gone the names of members that never come back, or only without their data
+   */
+  default CompletionStage<List<String>> removeNode(
+      String name, Set<String> gone, Consumer<String> progress) {
     throw new UnsupportedOperationException("this client cannot change its set of nodes");
   }
 
@@ -124,6 +138,26 @@ public interface Operations {
    */
   default CompletionStage<List<String>> replaceNode(
       String name, String node, Consumer<String> progress) {
+    return replaceNode(name, node, Set.of(), progress);
+  }
+
+  /** The same while other members are gone for good too, as in {@link #removeNode}. */
+  default CompletionStage<List<String>> replaceNode(
+      String name, String node, Set<String> gone, Consumer<String> progress) {
+    throw new UnsupportedOperationException("this client cannot change its set of nodes");
+  }
+
+  /**
+   * Gives up what a master says of the set of nodes: deletes its record. For a master of which the
+   * record belongs to another deployment that is given up, or to a program that began a deployment
+   * and did not complete it. The master is then as after a restart without keys: it stays out for
+   * {@code max(maxLeaseTime, 5 s) + 2 s}, and becomes a member again if another member names it.
+   *
+   * @param node its name, as {@link #nodes()} shows it
+   * @return fails with {@link IllegalStateException} if this client does not reach it, or if its
+   *     record has changed meanwhile
+   */
+  default CompletionStage<Void> forgetRecord(String node) {
     throw new UnsupportedOperationException("this client cannot change its set of nodes");
   }
 

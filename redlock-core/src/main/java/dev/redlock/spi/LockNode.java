@@ -139,6 +139,8 @@ public interface LockNode extends AutoCloseable {
    * @param keyPrefix the prefix of all keys; {@code redlock} unless configured
    * @param label the {@linkplain dev.redlock.RedlockBuilder#label label} of the client, for the
    *     people who look at the server; empty if it has none
+   * @param observes whether the client only looks: the node writes nothing by itself, not even its
+   *     marker
    * @param time the clock and timer to use
    * @param listener receives changes of the status and invalidations; called on I/O threads, never
    *     blocks
@@ -148,8 +150,20 @@ public interface LockNode extends AutoCloseable {
       RestartGuard restartGuard,
       String keyPrefix,
       String label,
+      boolean observes,
       Time time,
       Listener listener) {
+
+    /** What a node of a client that acquires locks needs to know. */
+    public Context(
+        Duration maxLeaseTime,
+        RestartGuard restartGuard,
+        String keyPrefix,
+        String label,
+        Time time,
+        Listener listener) {
+      this(maxLeaseTime, restartGuard, keyPrefix, label, false, time, listener);
+    }
 
     public Context {
       requireNonNull(maxLeaseTime, "maxLeaseTime");

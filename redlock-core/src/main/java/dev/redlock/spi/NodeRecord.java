@@ -11,8 +11,12 @@ import org.jspecify.annotations.Nullable;
  * its own, and adjacent sets differ by one member at most, so that their majorities share a node.
  * Epoch and floor of a node never fall while it keeps its keys.
  *
+ * @param id the identity of the deployment: random, chosen by the client that wrote the first
+ *     record, and copied with each record. A node refuses records with another id, and a client
+ *     counts the votes of one id
  * @param name the name of the node in the set; empty if it was not told
- * @param epoch the number of the newest set that the node knows; 0 in {@link #NONE}
+ * @param epoch the number of the newest set that the node knows; 0 in {@link #NONE} and in a
+ *     proposal
  * @param members the names of the members of that set, sorted
  * @param before the members of the set before it; empty for the first, and once the change is
  *     complete
@@ -30,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  *     time
  */
 public record NodeRecord(
+    String id,
     String name,
     long epoch,
     List<String> members,
@@ -46,9 +51,19 @@ public record NodeRecord(
 
   /** That of a node that keeps records, and has none: it is new, or has lost its keys. */
   public static final NodeRecord NONE =
-      new NodeRecord("", 0, List.of(), List.of(), 0, 0, 0, 0, 0, 0);
+      new NodeRecord("", "", 0, List.of(), List.of(), 0, 0, 0, 0, 0, 0);
+
+  /**
+   * That of a node whose record the client may not read or cannot understand: the user lacks a
+   * permission, the key has another type, or the record has no id. It admits no vote, and no client
+   * overwrites it. A node that keeps no record at all has none, which is null where it is asked
+   * for.
+   */
+  public static final NodeRecord UNREADABLE =
+      new NodeRecord("", "", -1, List.of(), List.of(), 0, 0, 0, 0, 0, 0);
 
   public NodeRecord {
+    requireNonNull(id, "id");
     requireNonNull(name, "name");
     members = shared(members.stream().sorted().toList());
     before = before.stream().sorted().toList();
@@ -64,13 +79,40 @@ public record NodeRecord(
   }
 
   /** The first record of a deployment. */
-  public static NodeRecord first(List<String> members, long maxLeaseMillis) {
-    return new NodeRecord("", 1, members, List.of(), 1, 0, 0, maxLeaseMillis, maxLeaseMillis, 0);
+  public static NodeRecord first(String id, List<String> members, long maxLeaseMillis) {
+    return numbered(id, 1, members, maxLeaseMillis);
+  }
+
+  /**
+   * What is written before the first record: it may become that once a majority of its members
+   * stores it. It admits no vote, and yields to a record.
+   */
+  public static NodeRecord proposal(String id, List<String> members, long maxLeaseMillis) {
+    return numbered(id, 0, members, maxLeaseMillis);
+  }
+
+  private static NodeRecord numbered(String id, long epoch, List<String> members, long longest) {
+    return new NodeRecord(id, "", epoch, members, List.of(), epoch, 0, 0, longest, longest, 0);
   }
 
   /** Whether there is one. */
   public boolean exists() {
     return epoch > 0;
+  }
+
+  /** Whether it is a proposal of a first record. */
+  public boolean isProposal() {
+    return epoch == 0 && !members.isEmpty();
+  }
+
+  /** Whether the node stores something that this client cannot read. */
+  public boolean isUnreadable() {
+    return epoch < 0;
+  }
+
+  /** The first record that was proposed by this. */
+  public NodeRecord confirmed() {
+    return first(id, members, maxLeaseMillis);
   }
 
   /** Whether votes of earlier epochs no longer count here. */
@@ -90,8 +132,7 @@ public record NodeRecord(
 
   /** That of the set before, complete. */
   public NodeRecord predecessor() {
-    return new NodeRecord(
-        "", epoch - 1, before, List.of(), epoch - 1, 0, 0, maxLeaseBefore, maxLeaseBefore, 0);
+    return numbered(id, epoch - 1, before, maxLeaseBefore);
   }
 
   /** Whether the node is a member; or was one, and the change is open. */
@@ -99,9 +140,10 @@ public record NodeRecord(
     return members.contains(node) || (!isSealed() && before.contains(node));
   }
 
-  /** Whether the other record has the same epoch, set and longest lease time. */
+  /** Whether the other record has the same identity, epoch, set and longest lease time. */
   public boolean isOfSameSet(NodeRecord other) {
     return epoch == other.epoch
+        && id.equals(other.id)
         && members.equals(other.members)
         && maxLeaseMillis == other.maxLeaseMillis;
   }
@@ -136,6 +178,24 @@ public record NodeRecord(
     return copy(node, before, floor, ballot, promised, maxLeaseBefore, sinceMicros);
   }
 
+  /** The same record of another deployment. */
+  public NodeRecord withIdentity(String other) {
+    return id.isEmpty()
+        ? this
+        : new NodeRecord(
+            other,
+            name,
+            epoch,
+            members,
+            before,
+            floor,
+            ballot,
+            promised,
+            maxLeaseMillis,
+            maxLeaseBefore,
+            sinceMicros);
+  }
+
   /** As an operator writes it: with this ballot. */
   public NodeRecord by(long operator) {
     return copy(name, before, floor, operator, operator, maxLeaseBefore, sinceMicros);
@@ -149,7 +209,14 @@ public record NodeRecord(
    */
   public static NodeRecord after(NodeRecord stored, Change change, long nowMicros) {
     NodeRecord given = change.record();
+    if (change.kind() == Change.Kind.FORGET) {
+      return stored.id.equals(given.id) ? NONE : stored;
+    }
+    if (stored.isUnreadable() || (stored.exists() && !stored.id.equals(given.id))) {
+      return stored; // Of another deployment.
+    }
     return switch (change.kind()) {
+      case FORGET -> throw new AssertionError(change);
       case TELL -> told(stored, given, nowMicros);
       case PROMISE ->
           stored.exists() && stored.promised < given.promised
@@ -161,6 +228,13 @@ public record NodeRecord(
   }
 
   private static NodeRecord told(NodeRecord stored, NodeRecord given, long now) {
+    if (given.isProposal()) {
+      // Of one list the smallest id stays, so that clients that begin at once agree.
+      boolean first = stored.members.isEmpty();
+      boolean smaller = stored.members.equals(given.members) && given.id.compareTo(stored.id) < 0;
+      boolean open = !stored.exists() && (first || smaller);
+      return open ? given.written(NONE, 0, 0, 0, now) : stored;
+    }
     // An open set counts as written by its operator, which the node may have promised to refuse.
     boolean refused = !given.isSealed() && given.ballot < stored.promised;
     boolean newer = given.epoch > stored.epoch && !refused;
@@ -201,7 +275,7 @@ public record NodeRecord(
         : stored;
   }
 
-  /** This set, over what is stored; the floor does not fall. */
+  /** This set, over what is stored; the floor does not fall. A proposal leaves nothing. */
   private NodeRecord written(
       NodeRecord over, long atLeast, long newBallot, long newPromise, long now) {
     String own = over.name.isEmpty() ? name : over.name;
@@ -228,6 +302,7 @@ public record NodeRecord(
       long newMaxLeaseBefore,
       long since) {
     return new NodeRecord(
+        id,
         newName,
         epoch,
         members,
@@ -257,6 +332,7 @@ public record NodeRecord(
   @Override
   public int hashCode() {
     return Objects.hash(
+        id,
         name,
         epoch,
         members,
@@ -272,7 +348,17 @@ public record NodeRecord(
   /** For people: {@code epoch 3: a:6379, b:6379, c:6379}. */
   @Override
   public String toString() {
-    return exists() ? "epoch " + epoch + ": " + String.join(", ", members) : "no record";
+    String set = String.join(", ", members);
+    return exists()
+        ? "epoch " + epoch + ": " + set
+        : isProposal()
+            ? "a proposal that was not completed: " + set
+            : isUnreadable() ? "a record that this client cannot read" : "no record";
+  }
+
+  /** With the identity, for people: {@code deployment 5c0ffee: epoch 3: a:6379, b:6379}. */
+  public String withId() {
+    return id.isEmpty() ? toString() : "deployment " + id + ": " + this;
   }
 
   /**
@@ -298,7 +384,12 @@ public record NodeRecord(
       /** Writes the next set: votes of its epoch, and of the one before, count. */
       OPEN,
       /** Raises the floor to the epoch of the set. */
-      SEAL
+      SEAL,
+      /**
+       * Deletes the marker with the record, if it has this id: for an operator who gives up what
+       * the node says. The node is then as after a restart without keys.
+       */
+      FORGET
     }
   }
 }

@@ -8,21 +8,31 @@ import org.junit.jupiter.api.Test;
 
 /** Which changes a node makes to its record, and which votes count with it. */
 final class NodeRecordTest {
-  private static final NodeRecord FIRST = NodeRecord.first(List.of("c", "a", "b"), 5_000);
+  private static final NodeRecord FIRST = NodeRecord.first("d1", List.of("c", "a", "b"), 5_000);
 
   /** The set after {@link #FIRST}, not sealed. */
   private static final NodeRecord OPEN =
       new NodeRecord(
-          "", 2, List.of("a", "b"), List.of("a", "b", "c"), 1, 100, 100, 5_000, 5_000, 0);
+          "d1", "", 2, List.of("a", "b"), List.of("a", "b", "c"), 1, 100, 100, 5_000, 5_000, 0);
 
   /** Another set after {@link #FIRST}, not sealed. */
   private static final NodeRecord OTHER =
       new NodeRecord(
-          "", 2, List.of("a", "b", "c", "d"), List.of("a", "b", "c"), 1, 200, 200, 5_000, 5_000, 0);
+          "d1",
+          "",
+          2,
+          List.of("a", "b", "c", "d"),
+          List.of("a", "b", "c"),
+          1,
+          200,
+          200,
+          5_000,
+          5_000,
+          0);
 
   private static final NodeRecord SEALED =
       new NodeRecord(
-          "", 2, List.of("a", "b"), List.of("a", "b", "c"), 2, 100, 100, 5_000, 5_000, 0);
+          "d1", "", 2, List.of("a", "b"), List.of("a", "b", "c"), 2, 100, 100, 5_000, 5_000, 0);
 
   private static NodeRecord after(NodeRecord stored, Kind kind, NodeRecord given) {
     return NodeRecord.after(stored, new NodeRecord.Change(kind, given), 7_000);

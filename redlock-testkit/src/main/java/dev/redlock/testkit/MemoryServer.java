@@ -164,6 +164,9 @@ final class MemoryServer {
     NodeRecord stored = markerMicros == 0 ? record : NodeRecord.after(record, change, clock());
     if (!stored.equals(record)) {
       record = stored;
+      if (change.kind() == NodeRecord.Change.Kind.FORGET) {
+        markerMicros = 0; // It goes with the marker.
+      }
       connections().stream().filter(other -> other != by).forEach(MemoryConnection::markerChanged);
     }
     return stored;

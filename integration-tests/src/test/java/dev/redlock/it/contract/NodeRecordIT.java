@@ -66,7 +66,7 @@ class NodeRecordIT {
   }
 
   private static NodeRecord record(long epoch) {
-    return new NodeRecord("a:1", epoch, MEMBERS, List.of(), epoch, 0, 0, 3_000, 3_000, 0);
+    return new NodeRecord("d1", "a:1", epoch, MEMBERS, List.of(), epoch, 0, 0, 3_000, 3_000, 0);
   }
 
   private static NodeRecord change(

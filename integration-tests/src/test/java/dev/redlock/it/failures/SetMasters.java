@@ -129,7 +129,7 @@ final class SetMasters implements AutoCloseable {
       return NodeRecord.NONE;
     }
     return new NodeRecord(
-        String.valueOf(words.get(0)),
+        "d1", String.valueOf(words.get(0)),
         number(words.get(1)),
         names(words.get(2)),
         names(words.get(3)),

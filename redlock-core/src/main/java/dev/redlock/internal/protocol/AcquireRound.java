@@ -389,7 +389,7 @@ final class AcquireRound extends Exchange {
       // Differences: the clock's origin is arbitrary.
       left[n++] = freeNanos(Long.numberOfTrailingZeros(bits), nowNanos) - nowNanos;
     }
-    Arrays.sort(left);
-    return nowNanos + Math.max(0, left[members.quorum() - 1]);
+    Arrays.sort(left, 0, n);
+    return nowNanos + Math.max(0, left[Math.max(0, Math.min(members.quorum(), n) - 1)]);
   }
 }

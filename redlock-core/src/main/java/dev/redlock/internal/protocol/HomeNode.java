@@ -39,12 +39,12 @@ final class HomeNode {
   private int[] order() {
     Members members = nodes.members();
     if (!members.equals(ordered)) {
-      order = new int[members.count()];
+      order = new int[members.known()];
       long[] hashes = new long[order.length];
       int n = 0;
       for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
         int node = Long.numberOfTrailingZeros(bits);
-        long hash = hash(name, nodes.name(node));
+        long hash = hash(name, nodes.nameInSet(node));
         int at = n++; // Insertion sort: a stream would cost more than the hashes.
         for (; at > 0 && hashes[at - 1] < hash; at--) {
           order[at] = order[at - 1];

@@ -10,19 +10,24 @@ import org.jspecify.annotations.Nullable;
  * The nodes among which a round needs a majority: one epoch of the node set. A round keeps the
  * members with which it began, and majorities of two adjacent epochs share a node.
  *
+ * @param id the identity of the deployment; empty if the nodes keep no record
  * @param epoch the number of the set; 0 if the nodes keep no record of it
  * @param names the names of the members, sorted; empty if the nodes keep no record
- * @param mask a bit for each member, by the number that this client has given to the node
+ * @param mask a bit for each member that this client knows, by the number that it has given to the
+ *     node
  * @param maxLeaseMillis the longest lease time of this client; 0 if the nodes keep no record
  */
-public record Members(long epoch, List<String> names, long mask, long maxLeaseMillis) {
+public record Members(String id, long epoch, List<String> names, long mask, long maxLeaseMillis) {
 
   /** All of this many nodes, which keep no record. */
   public static Members all(int nodes) {
-    return new Members(0, List.of(), (1L << nodes) - 1, 0);
+    return new Members("", 0, List.of(), (1L << nodes) - 1, 0);
   }
 
-  /** For each member of the set the node that has shown its name, or was made for it. */
+  /**
+   * For each member of the set the node that has shown its name, or was made for it. A member to
+   * which this client has not connected yet counts as one that does not reply.
+   */
   static Members of(NodeRecord set, List<Seen> nodes, List<String> aliases, long maxLeaseMillis) {
     long mask = 0;
     for (String name : set.members()) {
@@ -33,9 +38,9 @@ public record Members(long epoch, List<String> names, long mask, long maxLeaseMi
           best = i;
         }
       }
-      mask |= 1L << best;
+      mask |= best < 0 ? 0 : 1L << best;
     }
-    return new Members(set.epoch(), set.members(), mask, maxLeaseMillis);
+    return new Members(set.id(), set.epoch(), set.members(), mask, maxLeaseMillis);
   }
 
   private static int rank(Seen node) {
@@ -44,6 +49,11 @@ public record Members(long epoch, List<String> names, long mask, long maxLeaseMi
 
   /** How many they are, reachable or not. */
   public int count() {
+    return names.isEmpty() ? Long.bitCount(mask) : names.size();
+  }
+
+  /** How many of them this client knows by number: it can ask these. */
+  int known() {
     return Long.bitCount(mask);
   }
 
@@ -68,7 +78,9 @@ public record Members(long epoch, List<String> names, long mask, long maxLeaseMi
   /** Whether a vote of the node that has this record counts in a round of these members. */
   boolean admittedBy(@Nullable NodeRecord record) {
     return record == null
-        || (record.admits(epoch, names) && maxLeaseMillis <= record.longestGranted());
+        || (record.id().equals(id)
+            && record.admits(epoch, names)
+            && maxLeaseMillis <= record.longestGranted());
   }
 
   // Each acquire compares members. The first call of a method that the JVM generates takes 10 ms.
@@ -77,6 +89,7 @@ public record Members(long epoch, List<String> names, long mask, long maxLeaseMi
   public boolean equals(@Nullable Object other) {
     return other instanceof Members that
         && epoch == that.epoch
+        && id.equals(that.id)
         && mask == that.mask
         && maxLeaseMillis == that.maxLeaseMillis
         && names.equals(that.names);
@@ -84,6 +97,6 @@ public record Members(long epoch, List<String> names, long mask, long maxLeaseMi
 
   @Override
   public int hashCode() {
-    return Objects.hash(epoch, names, mask, maxLeaseMillis);
+    return Objects.hash(id, epoch, names, mask, maxLeaseMillis);
   }
 }

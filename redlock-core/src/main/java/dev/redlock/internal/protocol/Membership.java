@@ -7,20 +7,29 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
-import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which set of nodes a client works with, and which records it completes. Pure: what the nodes say
- * is the argument, the decision is the result. Nothing here makes a lease safe: a vote counts only
- * if the record of the node that cast it admits the epoch of the round.
+ * Which deployment and which set of nodes a client works with, and which records it completes.
+ * Pure: what the nodes say is the argument, the decision is the result. Nothing here makes a lease
+ * safe: a vote counts only if the record of the node that cast it has the identity of the round and
+ * admits its epoch.
  *
- * <p>The configured nodes are seeds. If a node has a record, the client works with the set that it
- * names. The first client of a deployment writes the record from its seeds.
+ * <p>The configured nodes are seeds. The client works with the deployment that a majority of them
+ * shows, and with the set that its records name. The naive way takes the newest record that any
+ * seed shows. That fails in these histories: one address of the list leads to another deployment,
+ * for example by a wrong database, and its record is the newest; or of three seeds two belong to
+ * one deployment and one to another, and the first to connect decides. So each record has the
+ * identity of its deployment, and the client hears only records of the one that it has chosen. It
+ * keeps its choice until it has not seen the set on a majority for a guard time: then no lease is
+ * left, and it chooses again by what the members show. This happens when all nodes restarted empty,
+ * and a program that started then founded the deployment anew.
  *
  * <p>A node that has lost its keys has lost its record. The naive way lets each client write what
  * it knows. That fails in this history: an operator replaces a member and seals the change. One of
@@ -31,8 +40,7 @@ import org.jspecify.annotations.Nullable;
  * the set on a majority within the last guard time: the set cannot have changed twice since. {@code
  * docs/decisions/changes.md} says what a model found out about these rules.
  *
- * <p>A client that starts with a list of which some nodes are down writes the first record after
- * {@link #FIRST_RECORD_NANOS}: a new deployment must not depend on each node.
+ * <p>{@link Founding} writes the first record of a deployment.
  */
 public final class Membership {
   /**
@@ -57,17 +65,14 @@ public final class Membership {
       return status.usable() && record().exists();
     }
 
+    /** Whether it has no record of a set: at most a proposal. */
     boolean isEmpty() {
-      return status.usable() && keepsRecord() && !record().exists();
+      return status.usable() && keepsRecord() && record().epoch() == 0;
     }
 
     /** Whether it is kept out until its server changes, for example because it is a replica. */
     boolean isRefused() {
       return status.state() == NodeStatus.State.QUARANTINED && status.untilNanos() == 0;
-    }
-
-    private Seen withoutWord() {
-      return new Seen(name, status.with(NodeRecord.NONE), server);
     }
 
     /** Its name in the set: its own record decides. */
@@ -94,15 +99,23 @@ public final class Membership {
   public static final String WAITS = "waits for the other nodes: none has a record of the set";
 
   /**
-   * How long a client waits for all of its seeds before it writes the first record without some, or
-   * connects to members as if none of its seeds were one of them under another name.
+   * How long a client waits for all of its seeds before it writes the first record without some,
+   * says why it has chosen no deployment, or connects to members as if none of its seeds were one
+   * of them under another name.
    */
   static final long FIRST_RECORD_NANOS = 3_000_000_000L;
 
   private final int seeds;
+  private final Randomness random;
   private final long maxLeaseMillis;
   private final long guardNanos;
   private final long startNanos;
+
+  /** The identity of a deployment that this client founds; empty until it does. */
+  private String newId = "";
+
+  /** The deployment that this client has chosen; empty at first. */
+  private String id = "";
 
   /** The set that this client works with. */
   private NodeRecord current = NodeRecord.NONE;
@@ -112,19 +125,18 @@ public final class Membership {
   /** The members of the current set, and of a newer one that is open. */
   private Set<String> wanted = Set.of();
 
-  /** When a majority of its members had the current set; 0 if none had. */
+  /** When a majority of its members had the current set; meaningless if none had. */
   private long confirmedNanos;
 
   private boolean confirmed;
 
-  /**
-   * Whether this client has written the first record, and not all nodes that it reaches and that
-   * may vote have it.
-   */
-  private boolean starting;
+  /** Whether this client writes the first record of a deployment. */
+  private final boolean founds;
 
-  /** Nodes that were added and have been members of a set since, if only of an open one. */
-  private final BitSet joined = new BitSet();
+  /** Whether it tells nodes what they lack. */
+  private boolean tells;
+
+  private boolean settled;
 
   /** Nodes that are one server with another node, which has its name. */
   private final BitSet doubles = new BitSet();
@@ -134,11 +146,21 @@ public final class Membership {
 
   /**
    * @param seeds how many nodes were configured; they have the first numbers
+   * @param observes whether this client writes nothing
    * @param maxLeaseMillis the longest lease time of this client
    * @param guardNanos after this time all leases that were granted before have ended
    */
-  public Membership(int seeds, long maxLeaseMillis, long guardNanos, long nowNanos) {
+  public Membership(
+      int seeds,
+      boolean observes,
+      Randomness random,
+      long maxLeaseMillis,
+      long guardNanos,
+      long nowNanos) {
     this.seeds = seeds;
+    this.random = random;
+    founds = !observes;
+    tells = !observes;
     this.maxLeaseMillis = maxLeaseMillis;
     this.guardNanos = guardNanos;
     startNanos = nowNanos;
@@ -150,9 +172,24 @@ public final class Membership {
     return current;
   }
 
+  /** An operator changes the set by this client: it tells nodes, also if it only observed. */
+  public void operates() {
+    tells = true;
+  }
+
   /** The names of the configured nodes in the set, as far as they are known. */
   public List<String> seeds() {
     return aliases.subList(0, seeds).stream().filter(name -> !name.isEmpty()).toList();
+  }
+
+  /** The names of the nodes in the set, by number. */
+  public List<String> aliases() {
+    return List.copyOf(aliases);
+  }
+
+  /** Whether it is known which configured nodes are members. */
+  public boolean isSettled() {
+    return settled;
   }
 
   /** The number of the node that has this name, or last had it; −1 if there is none. */
@@ -176,25 +213,25 @@ public final class Membership {
   /** The node is closed. If its name becomes a member again, it gets another number. */
   public void forget(int node) {
     aliases.set(node, "");
-    joined.clear(node);
   }
 
   /**
-   * The nodes without the word of strangers. A node that may become a member, and is none yet, can
-   * belong to another deployment: its record says nothing of this set, and must not be changed.
+   * The nodes with the words of one deployment only. Records of another one say nothing of this
+   * set, and are not changed. Before this client has chosen, it hears a deployment only if it is
+   * the only one that nodes show.
    */
   public List<Seen> heard(List<Seen> nodes) {
-    List<Seen> heard = new ArrayList<>(nodes);
-    for (int i = seeds; i < nodes.size(); i++) {
-      Seen node = nodes.get(i);
-      if (wanted.contains(i < aliases.size() ? aliases.get(i) : node.name())) {
-        joined.set(i);
-      }
-      if (!joined.get(i) && node.record().exists()) {
-        heard.set(i, node.withoutWord());
-      }
-    }
-    return heard;
+    Set<String> ids = new HashSet<>();
+    nodes.stream().filter(Seen::says).forEach(node -> ids.add(node.record().id()));
+    String heard = id.isEmpty() && ids.size() == 1 ? ids.iterator().next() : id;
+    return nodes.stream()
+        .map(
+            node ->
+                !node.record().exists() || node.record().id().equals(heard)
+                    ? node
+                    : new Seen(
+                        node.name(), node.status().with(NodeRecord.UNREADABLE), node.server()))
+        .toList();
   }
 
   /**
@@ -203,41 +240,116 @@ public final class Membership {
    * @param all all nodes that have a number
    */
   public Decision review(List<Seen> all, long nowNanos) {
-    List<Seen> nodes = heard(all);
-    if (nodes.stream().noneMatch(Seen::keepsRecord)) {
-      return new Decision(members, List.of(), List.of(), Collections.nCopies(nodes.size(), null));
+    all.stream().skip(aliases.size()).forEach(node -> aliases.add(node.name()));
+    if (all.stream().noneMatch(Seen::keepsRecord)) {
+      return new Decision(members, List.of(), List.of(), Collections.nCopies(all.size(), null));
     }
+    choose(all, nowNanos);
+    List<Seen> nodes = heard(all);
     rename(nodes);
-    List<Tell> tells = new ArrayList<>();
+    settled = isSettled(nodes, nowNanos);
+    return id.isEmpty() ? found(all, nodes, nowNanos) : follow(all, nodes, nowNanos);
+  }
+
+  /** Chooses the deployment that a majority shows: of the list at first, of the members later. */
+  private void choose(List<Seen> all, long nowNanos) {
+    if (!id.isEmpty() && (!confirmed || isFresh(nowNanos))) {
+      return;
+    }
+    int voters = 0;
+    Map<String, Integer> shown = new HashMap<>();
+    for (int i = 0; i < all.size(); i++) {
+      Seen node = all.get(i);
+      boolean decides = id.isEmpty() ? i < seeds : members.contains(i);
+      if (decides && node.keepsRecord()) {
+        voters++;
+        if (node.says() && !node.isRefused()) {
+          shown.merge(node.record().id(), 1, Integer::sum);
+        }
+      }
+    }
+    for (Map.Entry<String, Integer> one : shown.entrySet()) {
+      if (one.getValue() >= Members.quorumOf(voters) && !one.getKey().equals(id)) {
+        id = one.getKey();
+        current = NodeRecord.NONE;
+        confirmed = false;
+      }
+    }
+  }
+
+  /** Whether leases of the current set may be left: a majority had it within a guard time. */
+  private boolean isFresh(long nowNanos) {
+    return nowNanos - confirmedNanos <= Math.min(guardNanos, guardOf(current));
+  }
+
+  /** No deployment is chosen yet: completes what another client, or this one, has begun. */
+  private Decision found(List<Seen> all, List<Seen> nodes, long nowNanos) {
+    boolean late = nowNanos - startNanos >= FIRST_RECORD_NANOS;
+    List<Tell> said = List.of();
+    if (all.stream().anyMatch(node -> node.record().epoch() != 0)) {
+      said = MissingRecords.words(nodes, aliases);
+      wanted = Set.of();
+    } else {
+      Founding founding = new Founding(nodes, aliases, seeds);
+      boolean lost = nowNanos - startNanos >= 2 * FIRST_RECORD_NANOS;
+      if (founds && newId.isEmpty()) {
+        newId = random.deploymentId();
+      }
+      said = founds ? founding.tells(newId, maxLeaseMillis, late, lost) : List.of();
+      wanted = Set.copyOf(founding.proposal().members());
+    }
+    String why = late ? Objections.undecided(all, aliases, seeds) : WAITS;
+    return new Decision(
+        members,
+        settled && tells ? missing() : List.of(),
+        tells ? said : List.of(),
+        Objections.toAll(all, why));
+  }
+
+  /** The names of wanted nodes to which this client has not connected. */
+  private List<String> missing() {
+    Set<String> without = new HashSet<>(wanted);
+    aliases.forEach(without::remove);
+    return without.stream().sorted().toList();
+  }
+
+  private Decision follow(List<Seen> all, List<Seen> nodes, long nowNanos) {
+    List<Tell> said = new ArrayList<>();
     NodeRecord newest = newest(nodes);
     String contradiction = Contradiction.of(current, newest, nodes, aliases);
-    List<String> missing = List.of();
     if (contradiction == null && newest.exists()) {
       adopt(nodes, newest);
-      tells.addAll(MissingRecords.tells(nodes, newest, aliases));
+      said.addAll(MissingRecords.tells(nodes, newest, aliases));
       if (isStoredByMajority(nodes, current)) {
         confirmed = true;
         confirmedNanos = nowNanos;
       }
-      starting &= nodes.stream().anyMatch(node -> node.isEmpty() && !node.isRefused());
     } else if (contradiction == null) {
-      startOver(nodes, nowNanos, tells);
+      said.addAll(restored(nodes, nowNanos));
     }
     if (current.exists()) {
-      if (aliases.containsAll(current.members())) {
-        members = Members.of(current, nodes, aliases, maxLeaseMillis);
-      }
-      wanted = new HashSet<>(current.members());
-      wanted.addAll(newest.members());
-      if (!current.isComplete()) {
-        wanted.addAll(current.before()); // An operator asks them for promises, and tells them.
-      }
-      Set<String> without = new HashSet<>(wanted);
-      aliases.forEach(without::remove);
-      missing = isSettled(nodes, nowNanos) ? without.stream().sorted().toList() : List.of();
+      members = Members.of(current, nodes, aliases, maxLeaseMillis);
     }
-    var objections = new Objections(current, members, starting, maxLeaseMillis);
-    return new Decision(members, missing, tells, objections.to(nodes, contradiction));
+    wanted = new HashSet<>(current.members());
+    wanted.addAll(newest.members());
+    if (!current.isComplete()) {
+      wanted.addAll(current.before()); // An operator asks them for promises, and tells them.
+    }
+    boolean connects = settled || !isQuorumReached(nodes);
+    var objections = new Objections(current, members, maxLeaseMillis);
+    return new Decision(
+        members,
+        connects ? missing() : List.of(),
+        tells ? said : List.of(),
+        objections.to(all, contradiction));
+  }
+
+  private boolean isQuorumReached(List<Seen> nodes) {
+    int reached = 0;
+    for (int i = 0; i < nodes.size(); i++) {
+      reached += members.contains(i) && nodes.get(i).status().usable() ? 1 : 0;
+    }
+    return reached >= members.quorum();
   }
 
   /**
@@ -250,20 +362,18 @@ public final class Membership {
   }
 
   /**
-   * A node has the name that its record has, and keeps it when it restarts empty. One whose name is
-   * that of a member keeps that: if both are one server, only the name that came first is recorded.
+   * A configured node has the name that its record has, and keeps it when it restarts empty. One
+   * whose name is that of a member keeps that: if both are one server, only the name that came
+   * first is recorded. A node that was made for the name of a member always keeps that.
    */
   private void rename(List<Seen> nodes) {
-    for (int i = 0; i < nodes.size(); i++) {
-      Seen node = nodes.get(i);
-      if (i == aliases.size()) {
-        aliases.add(node.name());
-      }
-      boolean known = node.record().members().contains(aliases.get(i));
-      if (node.says() && !known) {
-        boolean taken = isTaken(node.alias(), i, nodes);
+    for (int i = 0; i < seeds; i++) {
+      NodeRecord record = nodes.get(i).record();
+      boolean named = nodes.get(i).status().usable() && !record.name().isEmpty();
+      if (named && !record.members().contains(aliases.get(i))) {
+        boolean taken = isTaken(record.name(), i, nodes);
         doubles.set(i, taken);
-        aliases.set(i, taken ? aliases.get(i) : node.alias());
+        aliases.set(i, taken ? aliases.get(i) : record.name());
       }
     }
   }
@@ -279,19 +389,11 @@ public final class Membership {
     return false;
   }
 
-  /** A node that may become a member can have the record of another deployment. */
-  private boolean isOfThisSet(Seen node) {
-    return !current.exists()
-        || current.members().contains(node.alias())
-        || current.before().contains(node.alias())
-        || wanted.contains(node.alias());
-  }
-
   /** The newest record that a node has now. */
   private NodeRecord newest(List<Seen> nodes) {
     NodeRecord newest = NodeRecord.NONE;
     for (Seen node : nodes) {
-      if (node.says() && isOfThisSet(node) && isNewer(node.record(), newest)) {
+      if (node.says() && isNewer(node.record(), newest)) {
         newest = node.record();
       }
     }
@@ -350,36 +452,24 @@ public final class Membership {
   }
 
   /**
-   * No node has a record: the deployment is new, or all of its nodes have restarted. The first
-   * record is written to one node, which all clients choose alike, and then copied to the others:
-   * clients that start at once may spell the addresses differently. If that node does not store it
-   * for long, for example because it is full, all are told.
+   * All nodes that this client reaches have lost their records: it writes its own knowledge, under
+   * the conditions above.
    */
-  private void startOver(List<Seen> nodes, long nowNanos, List<Tell> tells) {
-    List<String> names = current.exists() ? current.members() : aliases.subList(0, seeds);
-    NodeRecord record =
-        current.exists() ? current : NodeRecord.first(List.copyOf(names), maxLeaseMillis);
+  private List<Tell> restored(List<Seen> nodes, long nowNanos) {
     List<Integer> reached = new ArrayList<>();
     for (int i = 0; i < nodes.size(); i++) {
-      if (names.contains(aliases.get(i)) && nodes.get(i).status().usable()) {
+      if (current.members().contains(aliases.get(i)) && nodes.get(i).status().usable()) {
         reached.add(i);
       }
     }
-    long nanos = nowNanos - startNanos;
-    boolean fresh =
-        current.exists()
-            ? confirmed && nowNanos - confirmedNanos <= Math.min(guardNanos, guardOf(current))
-            : nanos >= FIRST_RECORD_NANOS;
-    if (reached.size() >= (fresh ? Members.quorumOf(names.size()) : names.size())) {
-      starting |= !current.exists();
-      reached.stream()
-          .filter(i -> nodes.get(i).isEmpty())
-          .sorted(
-              Comparator.comparing((Integer i) -> nodes.get(i).isRefused())
-                  .thenComparing(i -> nodes.get(i).server()))
-          .limit(current.exists() || nanos >= 2 * FIRST_RECORD_NANOS ? reached.size() : 1)
-          .forEach(i -> tells.add(MissingRecords.tell(i, record, aliases)));
-    }
+    int size = current.members().size();
+    boolean fresh = confirmed && isFresh(nowNanos);
+    return reached.size() < (fresh ? Members.quorumOf(size) : size)
+        ? List.of()
+        : reached.stream()
+            .filter(i -> nodes.get(i).isEmpty())
+            .map(i -> MissingRecords.tell(i, current, aliases))
+            .toList();
   }
 
   private static long guardOf(NodeRecord set) {

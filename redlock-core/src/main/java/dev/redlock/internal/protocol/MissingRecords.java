@@ -12,26 +12,29 @@ final class MissingRecords {
   private MissingRecords() {}
 
   /**
-   * What to write to which node. One of which the set has nothing in common with this one may
-   * belong to another deployment, although it is in the list of this client.
+   * What to write to which node.
    *
    * @param newest the newest record that a node has now
    * @param aliases the names of the nodes in the set, by number
    */
   static List<Tell> tells(List<Seen> nodes, NodeRecord newest, List<String> aliases) {
-    List<Tell> tells = new ArrayList<>();
+    List<Tell> tells = words(nodes, aliases);
     for (int i = 0; i < nodes.size(); i++) {
       Seen node = nodes.get(i);
-      if (node.isEmpty()) {
-        NodeRecord word = wordFor(aliases.get(i), nodes);
-        if (word != null) {
-          tells.add(tell(i, word, aliases));
-        }
-      } else if (node.says()
-          && newest.isSealed()
-          && isBehind(node.record(), newest)
-          && node.record().members().stream().anyMatch(member -> isOrWas(member, newest))) {
+      if (node.says() && newest.isSealed() && isBehind(node.record(), newest)) {
         tells.add(tell(i, newest, aliases));
+      }
+    }
+    return tells;
+  }
+
+  /** What other members say to those without a record. */
+  static List<Tell> words(List<Seen> nodes, List<String> aliases) {
+    List<Tell> tells = new ArrayList<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeRecord word = nodes.get(i).isEmpty() ? wordFor(aliases.get(i), nodes) : null;
+      if (word != null) {
+        tells.add(tell(i, word, aliases));
       }
     }
     return tells;
@@ -40,10 +43,6 @@ final class MissingRecords {
   static Tell tell(int node, NodeRecord record, List<String> aliases) {
     NodeRecord named = record.by(record.ballot()).of(aliases.get(node));
     return new Tell(node, new NodeRecord.Change(NodeRecord.Change.Kind.TELL, named));
-  }
-
-  private static boolean isOrWas(String member, NodeRecord set) {
-    return set.members().contains(member) || set.before().contains(member);
   }
 
   /** Whether a node that stores this knows less. */

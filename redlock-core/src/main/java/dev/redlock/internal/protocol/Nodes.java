@@ -31,6 +31,11 @@ public interface Nodes {
   /** The node's name in reports. */
   String name(int node);
 
+  /** Its name in the set, which all clients use, however they spell its address. */
+  default String nameInSet(int node) {
+    return name(node);
+  }
+
   /** The newest known state of its connection. */
   NodeStatus status(int node);
 
@@ -137,7 +142,7 @@ public interface Nodes {
     for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
       latency[n++] = knowledge(Long.numberOfTrailingZeros(bits)).latencyNanos();
     }
-    Arrays.sort(latency);
-    return latency[members.quorum() - 1];
+    Arrays.sort(latency, 0, n);
+    return latency[Math.max(0, Math.min(members.quorum(), n) - 1)];
   }
 }

@@ -1,24 +1,52 @@
 package dev.redlock.internal.protocol;
 
+import static java.util.stream.Collectors.joining;
+
 import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.spi.NodeRecord;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Why nodes must not vote although their connections are well.
  *
  * @param current the set that the client works with
- * @param starting whether this client has written the first record, and not all nodes have it
  * @param maxLeaseMillis the longest lease time of this client
  */
-record Objections(NodeRecord current, Members members, boolean starting, long maxLeaseMillis) {
+record Objections(NodeRecord current, Members members, long maxLeaseMillis) {
+  private static final String REMEDY =
+      ". Correct the list, or give up what a node says: redlock nodes forget NODE";
+
+  /** The same objection to each node that keeps records. */
+  static List<@Nullable String> toAll(List<Seen> nodes, String why) {
+    List<@Nullable String> objections = new ArrayList<>();
+    nodes.forEach(node -> objections.add(node.keepsRecord() ? why : null));
+    return objections;
+  }
+
+  /** Why the client has chosen no deployment: what each configured node shows. */
+  static String undecided(List<Seen> nodes, List<String> aliases, int seeds) {
+    String mixed = Founding.objection(aliases.subList(0, seeds));
+    if (nodes.stream().limit(seeds).allMatch(node -> node.record().equals(NodeRecord.NONE))) {
+      return mixed == null ? Membership.WAITS : mixed;
+    }
+    return "no deployment is shown by a majority of the configured nodes: "
+        + IntStream.range(0, seeds).mapToObj(i -> shown(nodes.get(i))).collect(joining("; "))
+        + REMEDY;
+  }
+
+  private static String shown(Seen node) {
+    return node.name()
+        + (node.status().usable() ? " shows " + node.record().withId() : " does not answer");
+  }
 
   /**
    * By node: the objection to it; null if it may vote.
    *
-   * @param contradiction the objection to all nodes, or null
+   * @param nodes with the words of all deployments
+   * @param contradiction the objection to all nodes of this deployment, or null
    */
   List<@Nullable String> to(List<Seen> nodes, @Nullable String contradiction) {
     List<@Nullable String> objections = new ArrayList<>();
@@ -29,8 +57,13 @@ record Objections(NodeRecord current, Members members, boolean starting, long ma
   }
 
   private @Nullable String to(Seen node, boolean member) {
-    if (!current.exists() || starting) {
-      return node.keepsRecord() ? Membership.WAITS : null;
+    NodeRecord record = node.record();
+    if (node.says() && !record.id().equals(current.id())) {
+      return "belongs to another deployment: it shows "
+          + record.withId()
+          + ", and this client works with "
+          + current.withId()
+          + REMEDY;
     }
     if (!member) {
       return "is no member of the set: " + current;
@@ -43,9 +76,7 @@ record Objections(NodeRecord current, Members members, boolean starting, long ma
     if (node.isEmpty()) {
       return "has no record of the set yet: " + current;
     }
-    return node.says() && maxLeaseMillis > node.record().longestGranted()
-        ? longerThan(node.record())
-        : null;
+    return node.says() && maxLeaseMillis > record.longestGranted() ? longerThan(record) : null;
   }
 
   private String longerThan(NodeRecord record) {

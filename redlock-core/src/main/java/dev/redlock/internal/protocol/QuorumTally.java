@@ -27,6 +27,7 @@ final class QuorumTally {
   QuorumTally(Nodes nodes, Exchange round) {
     this.nodes = nodes;
     this.round = round;
+    silent = round.members.count() - round.members.known();
   }
 
   boolean isWon() {

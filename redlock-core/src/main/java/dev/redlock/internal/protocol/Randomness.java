@@ -17,6 +17,12 @@ public interface Randomness {
   /** A new lease id: 160 random bits, never the same twice. */
   String leaseId();
 
+  /** An identity for a deployment: 14 hexadecimal digits of 53 random bits. */
+  default String deploymentId() {
+    long bits = 1L << 53;
+    return Long.toHexString(bits | (long) (next() * bits));
+  }
+
   /**
    * A node was probed on a new connection, or again. Called before the connection is used. Lease
    * ids that were drawn ahead are not used any more.

@@ -30,14 +30,16 @@ import org.jspecify.annotations.Nullable;
  *   <li><b>Promise.</b> A majority of the present set refuses earlier operators from now on, and
  *       says what they may have written. That is adopted: this is one round of Paxos for each
  *       epoch.
- *   <li><b>Open.</b> The next set is written to a majority of both sets. Votes of both epochs
- *       count.
+ *   <li><b>Open.</b> The next set is written to a member that is added, then to a majority of both
+ *       sets. Votes of both epochs count. Until the added member has it, nothing is written to the
+ *       others: one that stores nothing, because it is full, would keep the change open for ever.
  *   <li><b>Seal.</b> The floor is raised. Once a majority of the old set has raised it, no lease is
  *       granted or extended by the old set any more.
  *   <li><b>Wait</b> until <em>each</em> member of the new set has kept the raised floor for one
  *       guard time. A majority is not enough: a member that restarts empty copies the word of
- *       another, and that one may not have raised its floor. Then it is noted on the members that
- *       the change is complete.
+ *       another, and that one may not have raised its floor. Only of a member that is gone for
+ *       good, with its data, an operator may say so. Then it is noted on the members that the
+ *       change is complete.
  * </ol>
  */
 public final class SetOperator {
@@ -76,6 +78,9 @@ public final class SetOperator {
   public static final String OVERTAKEN =
       "another operator changes the set, or a node has restarted: a new ballot is necessary";
 
+  /** How the progress begins while a new member has not stored the next set. */
+  public static final String OPENS_FIRST = "writes the next set to ";
+
   private enum Phase {
     PROMISE,
     OPEN,
@@ -83,6 +88,10 @@ public final class SetOperator {
   }
 
   private final Goal goal;
+
+  /** Members that never come back, or only without their data. */
+  private final Set<String> gone;
+
   private final long ballot;
 
   private @Nullable NodeRecord next; // The set that is being written; its epoch does not change.
@@ -94,10 +103,16 @@ public final class SetOperator {
   private long keptNanos;
 
   /**
+   * @param gone members that are gone for good, with their data, as people say; a member that is
+   *     removed counts as one, because only people can know it as well
    * @param ballot higher than that of each operator before
    */
-  public SetOperator(Goal goal, long ballot) {
+  public SetOperator(Goal goal, Set<String> gone, long ballot) {
     this.goal = goal;
+    this.gone = new HashSet<>(gone);
+    if (goal.remove() != null) {
+      this.gone.add(goal.remove());
+    }
     this.ballot = ballot;
   }
 
@@ -155,6 +170,7 @@ public final class SetOperator {
     return after.equals(current.members()) && longest == kept
         ? current
         : new NodeRecord(
+            current.id(),
             "",
             current.epoch() + 1,
             after,
@@ -201,8 +217,16 @@ public final class SetOperator {
   private Step open(List<Seen> nodes, NodeRecord writing) {
     List<Tell> tells = new ArrayList<>();
     Set<String> opened = spread(nodes, writing, tells);
+    Set<String> first = new TreeSet<>(writing.members());
+    first.removeAll(writing.before());
+    first.removeAll(opened);
+    first.removeAll(absent(nodes));
     if (overtaken(nodes, writing)) {
       return refused(OVERTAKEN);
+    }
+    if (!first.isEmpty()) {
+      tells.removeIf(tell -> !first.contains(tell.change().record().name()));
+      return new Step(tells, OPENS_FIRST + first + ": " + writing, false, null);
     }
     if (count(opened, writing.before()) >= Members.quorumOf(writing.before().size())
         && count(opened, writing.members()) >= Members.quorumOf(writing.members().size())) {
@@ -260,13 +284,15 @@ public final class SetOperator {
     }
     Set<String> missing = new TreeSet<>(set.members());
     missing.removeAll(now.keySet());
+    missing.removeAll(absent(nodes));
     String untold = tellRemoved(nodes, set, tells);
     String waiting = missing.isEmpty() ? untold : missing.toString();
     if (waiting != null) {
       String otherwise =
           missing.isEmpty()
               ? "; if it cannot, stop it"
-              : "; what is gone for good has to start again, empty, at its address";
+              : "; what is gone for good has to start again, empty, at its address, or be named as"
+                  + " gone";
       return new Step(tells, "waits for " + waiting + " to store " + set + otherwise, false, null);
     }
     long left = keptNanos + guardNanos(set) - nowNanos;
@@ -348,6 +374,17 @@ public final class SetOperator {
       }
     }
     return untold;
+  }
+
+  /** Those that are gone, as far as this client knows: it reaches none of them. */
+  private Set<String> absent(List<Seen> nodes) {
+    Set<String> absent = new HashSet<>(gone);
+    for (Seen node : nodes) {
+      if (node.status().usable()) {
+        absent.remove(node.alias());
+      }
+    }
+    return absent;
   }
 
   private static long guardNanos(NodeRecord set) {

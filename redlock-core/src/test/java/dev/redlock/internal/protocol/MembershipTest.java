@@ -6,13 +6,15 @@ import dev.redlock.internal.protocol.Membership.Decision;
 import dev.redlock.spi.NodeRecord;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Which set a client works with, and what it writes. */
 final class MembershipTest {
   /** The set after the first one: c is replaced by d in two steps. */
   private static final NodeRecord THIRD =
-      new NodeRecord("", 3, List.of("a", "b", "d"), List.of("a", "b"), 3, 9, 9, 5_000, 5_000, 7);
+      new NodeRecord(
+          "d1", "", 3, List.of("a", "b", "d"), List.of("a", "b"), 3, 9, 9, 5_000, 5_000, 7);
 
   private static final String REMEDY =
       "; two configurations were used for one deployment. Stop the clients with the wrong one,"
@@ -26,7 +28,7 @@ final class MembershipTest {
     assertThat(first.objections()).doesNotContainNull();
     Decision settled = set.settle();
     assertThat(settled.members())
-        .isEqualTo(new Members(1, List.of("a", "b", "c"), 7, SetFixture.MAX_LEASE));
+        .isEqualTo(new Members("d1", 1, List.of("a", "b", "c"), 7, SetFixture.MAX_LEASE));
     assertThat(settled.objections()).containsOnlyNulls();
     assertThat(set.record("b").name()).isEqualTo("b");
   }
@@ -109,18 +111,22 @@ final class MembershipTest {
   }
 
   @Test
-  void secondClient_withOneNodeInCommon_worksWithTheRecord() {
+  void secondClient_withOneNodeInCommon_countsNoVote_andSaysWhatEachNodeShows() {
     SetFixture first = new SetFixture("a", "b", "c");
     first.settle();
     SetFixture other = first.another("a", "d", "e");
-    assertThat(other.settle().missing()).as("d may be another name of b or c").isEmpty();
+    assertThat(other.settle().objections()).containsOnly(Membership.WAITS);
     other.now += Membership.FIRST_RECORD_NANOS;
+    other.down.add("e");
     Decision settled = other.settle();
-    assertThat(other.membership.current().members()).containsExactly("a", "b", "c");
-    assertThat(settled.members().names()).containsExactly("a", "b", "c");
-    assertThat(settled.objections().get(1)).isEqualTo("is no member of the set: epoch 1: a, b, c");
-    assertThat(other.record("d").exists()).isFalse();
-    assertThat(other.membership.seeds()).containsExactly("a", "d", "e");
+    assertThat(other.membership.current().exists()).isFalse();
+    assertThat(settled.objections())
+        .containsOnly(
+            "no deployment is shown by a majority of the configured nodes: a shows deployment d1:"
+                + " epoch 1: a, b, c; d shows no record; e does not answer. Correct the list, or"
+                + " give up what a node says: redlock nodes forget NODE");
+    assertThat(settled.tells()).isEmpty();
+    assertThat(other.records.keySet()).containsExactlyInAnyOrder("a", "b", "c");
   }
 
   @Test
@@ -135,22 +141,186 @@ final class MembershipTest {
   }
 
   @Test
-  void secondClient_thatReachesOnlyNewNodes_connectsToTheOthersLater() {
+  void oldList_afterAMemberWasReplaced_worksAtOnce_alsoWithoutTheReplacedOne() {
+    SetFixture old = new SetFixture("a", "b", "c");
+    for (String node : List.of("a", "b", "d")) {
+      old.records.put(node, THIRD.of(node));
+    }
+    old.down.add("c");
+    Decision decision = old.review();
+    assertThat(decision.members())
+        .isEqualTo(new Members("d1", 3, List.of("a", "b", "d"), 0b11, SetFixture.MAX_LEASE));
+    assertThat(decision.members().quorum()).isEqualTo(2);
+    assertThat(decision.objections().subList(0, 2)).containsOnlyNulls();
+    assertThat(decision.missing()).as("c may be another name of d").isEmpty();
+    old.now += Membership.FIRST_RECORD_NANOS;
+    assertThat(old.settle().members().mask()).isEqualTo(0b1011);
+  }
+
+  @Test
+  void shortList_thatIsNoQuorumOfTheSet_connectsToTheOthersAtOnce() {
+    SetFixture first = new SetFixture("a", "b", "c", "d", "e");
+    first.settle();
+    SetFixture shorter = first.another("a", "x");
+    shorter.hosts.put("x", "b");
+    shorter.cut.add("x");
+    SetFixture single = first.another("a");
+    assertThat(shorter.settle().missing()).isEmpty();
+    assertThat(single.settle().members().mask()).isEqualTo(0b11111);
+  }
+
+  @Test
+  void list_thatMixesTwoDeployments_worksWithThatOfTheMajority_whoseNodesConnectFirst() {
+    NodeRecord newer =
+        new NodeRecord("d9", "", 7, List.of("x", "y", "z"), List.of(), 7, 0, 0, 5_000, 5_000, 1);
+    for (boolean strangerFirst : List.of(true, false)) {
+      SetFixture first = new SetFixture("a", "b", "c");
+      first.settle();
+      SetFixture mixed = first.another("a", "b", "x");
+      mixed.records.put("x", newer.of("x"));
+      mixed.down.addAll(strangerFirst ? List.of("a", "b") : List.of("x"));
+      assertThat(mixed.settle().members().epoch()).isEqualTo(strangerFirst ? 0 : 1);
+      mixed.down.clear();
+      Decision settled = mixed.settle();
+      assertThat(settled.members().id()).isEqualTo("d1");
+      assertThat(settled.objections().subList(0, 2)).containsOnlyNulls();
+      assertThat(settled.objections().get(2))
+          .startsWith(
+              "belongs to another deployment: it shows deployment d9: epoch 7: x, y, z, and this"
+                  + " client works with deployment d1: epoch 1: a, b, c");
+      assertThat(mixed.record("x")).isEqualTo(newer.of("x"));
+      assertThat(mixed.record("a").id()).isEqualTo("d1");
+    }
+  }
+
+  /** Its name leads elsewhere: short names in two namespaces, an address that was given away. */
+  @Test
+  void member_whoseNameLeadsToAnotherDeployment_losesItsVote_andIsConnectedOnce() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.settle();
+    NodeRecord stranger =
+        new NodeRecord("d9", "q", 7, List.of("q", "r"), List.of(), 7, 0, 0, 5_000, 5_000, 1);
+    set.records.put("c", stranger);
+    Decision decision = set.settle();
+    assertThat(decision.members().mask()).isEqualTo(0b111);
+    assertThat(decision.objections().subList(0, 2)).containsOnlyNulls();
+    assertThat(decision.objections().get(2)).startsWith("belongs to another deployment");
+    assertThat(set.record("c")).isEqualTo(stranger);
+    assertThat(set.names).containsExactly("a", "b", "c");
+  }
+
+  @Test
+  void observer_writesNothing_whateverItsList() {
+    SetFixture empty = SetFixture.observer("a", "b", "c");
+    empty.now += 10 * SetFixture.SECOND;
+    assertThat(empty.settle().tells()).isEmpty();
     SetFixture first = new SetFixture("a", "b", "c");
     first.settle();
-    SetFixture other = first.another("a", "d", "e");
-    other.down.addAll(List.of("d", "e"));
-    other.settle();
-    assertThat(other.names).containsExactly("a", "d", "e"); // d may be another name of b or c.
-    other.now += Membership.FIRST_RECORD_NANOS;
-    assertThat(other.settle().members().mask()).isEqualTo(0b11001);
+    SetFixture look = SetFixture.observer("a");
+    look.records.putAll(first.records);
+    look.records.remove("b");
+    assertThat(look.settle().tells()).isEmpty();
+    assertThat(look.membership.current().members()).containsExactly("a", "b", "c");
+    assertThat(look.record("b").exists()).isFalse();
+    look.membership.operates();
+    look.settle();
+    assertThat(look.record("b").exists()).isTrue();
+  }
+
+  @Test
+  void nodeWithAnUnreadableRecord_isNeitherEmptyNorAVote() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.records.put("c", NodeRecord.UNREADABLE);
+    set.now += 10 * SetFixture.SECOND;
+    assertThat(set.settle().objections()).doesNotContainNull();
+    assertThat(set.records.keySet()).as("its deployment may be theirs").containsExactly("c");
+    SetFixture first = new SetFixture("a", "b", "c");
+    first.settle();
+    SetFixture second = first.another("a", "b", "c");
+    second.records.put("c", NodeRecord.UNREADABLE);
+    Decision settled = second.settle();
+    assertThat(settled.members().admittedBy(second.record("a"))).isTrue();
+    assertThat(settled.members().admittedBy(second.record("c"))).isFalse();
+    assertThat(second.record("c")).isEqualTo(NodeRecord.UNREADABLE);
+  }
+
+  @Test
+  void firstRecord_withALoopbackNameBesideOthers_isNotWritten() {
+    SetFixture set = new SetFixture("localhost:6379", "h2:6379", "h3:6379");
+    set.now += 10 * SetFixture.SECOND;
+    assertThat(set.settle().objections().get(1))
+        .startsWith(
+            "the first record cannot hold loopback names beside others: localhost:6379, h2:6379,"
+                + " h3:6379; a loopback name leads to another server");
+    assertThat(set.records).isEmpty();
+    SetFixture local = new SetFixture("localhost:1", "127.0.0.1:2", "[::1]:3/2");
+    assertThat(local.settle().objections()).containsOnlyNulls();
+  }
+
+  // Founding.
+
+  /** The proposals of two programs: each sees what the other has written. */
+  @Test
+  void programThatBegan_andDiedAtAnyStep_isFollowedByAnother() {
+    for (int steps = 0; steps < 6; steps++) {
+      SetFixture one = new SetFixture("a", "b", "c");
+      for (int i = 0; i < steps; i++) {
+        one.make(one.review().tells());
+      }
+      SetFixture two = one.another("a", "b", "c");
+      two.down.add("a"); // The first node of the one that died comes back later.
+      two.now += Membership.FIRST_RECORD_NANOS;
+      two.settle();
+      two.down.clear();
+      Decision settled = two.settle();
+      assertThat(settled.objections()).as("steps " + steps).containsOnlyNulls();
+      assertThat(two.records.values()).extracting(NodeRecord::id).containsOnly(settled.members().id());
+    }
+  }
+
+  @Test
+  void proposals_thatSplitTheNodes_giveWayToTheSmallestIdentity() {
+    SetFixture set = new SetFixture("a", "b", "c", "d");
+    List<String> members = List.of("a", "b", "c", "d");
+    for (String node : members) {
+      String id = node.compareTo("c") < 0 ? "d3" : "d4";
+      set.records.put(node, NodeRecord.proposal(id, members, 5_000).of(node));
+    }
+    assertThat(set.settle().objections()).containsOnlyNulls();
+    assertThat(set.records.values()).extracting(NodeRecord::id).containsOnly("d3");
+  }
+
+  @Test
+  void proposalOfAnotherList_onASharedNode_keepsTheOtherFromBeginning() {
+    SetFixture set = new SetFixture("c", "d", "e");
+    set.records.put("c", NodeRecord.proposal("d9", List.of("a", "b", "c"), 5_000).of("c"));
+    set.down.addAll(List.of("a", "b"));
+    set.now += 10 * SetFixture.SECOND;
+    assertThat(set.settle().objections().get(0))
+        .contains("c shows deployment d9: a proposal that was not completed: a, b, c; d shows no");
+    assertThat(set.records.keySet()).containsExactly("c");
+  }
+
+  /** All lost their keys, and a program that started then was faster than this one. */
+  @Test
+  void client_ofADeploymentThatWasFoundedAnew_followsAfterAGuardTime() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.settle();
+    for (String node : List.of("a", "b", "c")) {
+      set.records.put(node, NodeRecord.first("d9", List.of("a", "b", "c"), 5_000).of(node));
+    }
+    assertThat(set.settle().objections()).doesNotContainNull();
+    set.now += SetFixture.GUARD + 1;
+    Decision settled = set.settle();
+    assertThat(settled.members().id()).isEqualTo("d9");
+    assertThat(settled.objections()).containsOnlyNulls();
   }
 
   @Test
   void nodes_withTwoSealedSetsOfOneEpoch_areKeptOutWithBothSets() {
     SetFixture set = new SetFixture("a", "b", "c");
-    set.records.put("a", NodeRecord.first(List.of("a", "b", "c"), 5_000).of("a"));
-    set.records.put("b", NodeRecord.first(List.of("b", "d", "e"), 5_000).of("b"));
+    set.records.put("a", NodeRecord.first("d1", List.of("a", "b", "c"), 5_000).of("a"));
+    set.records.put("b", NodeRecord.first("d1", List.of("b", "d", "e"), 5_000).of("b"));
     Decision decision = set.review();
     assertThat(decision.objections())
         .containsOnly(
@@ -163,7 +333,7 @@ final class MembershipTest {
     SetFixture set = new SetFixture("a", "b", "c");
     set.settle();
     set.down.addAll(List.of("b", "c"));
-    set.records.put("a", NodeRecord.first(List.of("a", "d", "e"), 5_000).of("a"));
+    set.records.put("a", NodeRecord.first("d1", List.of("a", "d", "e"), 5_000).of("a"));
     assertThat(set.review().objections())
         .containsOnly(
             "contradiction: this client works with epoch 1: a, b, c, and a node says epoch 1: a, d,"
@@ -182,6 +352,7 @@ final class MembershipTest {
       set.records.put(
           member,
           new NodeRecord(
+              "d1",
               member,
               2,
               more,
@@ -210,7 +381,8 @@ final class MembershipTest {
     assertThat(refused.members().admittedBy(longer.record("a"))).isFalse();
     SetFixture shorter = first.another(SetFixture.MAX_LEASE - 1, "a", "b", "c");
     assertThat(shorter.settle().objections()).containsOnlyNulls();
-    longer.run(new SetOperator(new SetOperator.Goal(null, null, 6_000), longer.ballot()), 60);
+    longer.run(
+        new SetOperator(new SetOperator.Goal(null, null, 6_000), Set.of(), longer.ballot()), 60);
     Decision allowed = longer.settle();
     assertThat(allowed.objections()).containsOnlyNulls();
     assertThat(allowed.members().admittedBy(longer.record("a"))).isTrue();
@@ -219,8 +391,8 @@ final class MembershipTest {
   @Test
   void firstRecords_withTwoLongestLeaseTimes_areAContradictionWithBoth() {
     SetFixture set = new SetFixture("a", "b");
-    set.records.put("a", NodeRecord.first(List.of("a", "b"), 5_000).of("a"));
-    set.records.put("b", NodeRecord.first(List.of("a", "b"), 6_000).of("b"));
+    set.records.put("a", NodeRecord.first("d1", List.of("a", "b"), 5_000).of("a"));
+    set.records.put("b", NodeRecord.first("d1", List.of("a", "b"), 6_000).of("b"));
     assertThat(set.review().objections())
         .containsOnly(
             "contradiction: a says epoch 1: a, b with maxLeaseTime 5000 ms, and b says epoch 1: a,"
@@ -231,13 +403,14 @@ final class MembershipTest {
   @Test
   void configuredNode_ofAnotherDeployment_keepsItsRecord() {
     SetFixture set = new SetFixture("a", "b", "x");
-    NodeRecord other = NodeRecord.first(List.of("x", "y", "z"), 5_000).of("x");
+    NodeRecord other = NodeRecord.first("d9", List.of("x", "y", "z"), 5_000).of("x");
     set.records.put("x", other);
     for (String member : List.of("a", "b", "c")) {
       List<String> members = List.of("a", "b", "c");
       set.records.put(
           member,
           new NodeRecord(
+              "d1",
               member,
               2,
               members,
@@ -258,8 +431,8 @@ final class MembershipTest {
     SetFixture set = new SetFixture("a", "other-a", "b");
     set.hosts.put("other-a", "a");
     List<String> members = List.of("a", "b", "other-a");
-    set.records.put("a", NodeRecord.first(members, SetFixture.MAX_LEASE).of("other-a"));
-    set.records.put("b", NodeRecord.first(members, SetFixture.MAX_LEASE).of("b"));
+    set.records.put("a", NodeRecord.first("d1", members, SetFixture.MAX_LEASE).of("other-a"));
+    set.records.put("b", NodeRecord.first("d1", members, SetFixture.MAX_LEASE).of("b"));
     Decision decision = set.settle();
     assertThat(decision.missing()).isEmpty();
     assertThat(decision.members().mask()).isEqualTo(0b111);
@@ -328,16 +501,15 @@ final class MembershipTest {
 
   @Test
   void removedMaster_alone_sendsAnOldClientOn() {
-    SetFixture set = new SetFixture("c", "x");
+    SetFixture set = new SetFixture("c");
     for (String node : List.of("a", "b", "c", "d")) {
       set.records.put(node, THIRD.of(node));
     }
-    set.down.add("x");
     set.now += Membership.FIRST_RECORD_NANOS;
     Decision settled = set.settle();
-    assertThat(set.names).containsExactly("c", "x", "a", "b", "d");
+    assertThat(set.names).containsExactly("c", "a", "b", "d");
     assertThat(settled.members())
-        .isEqualTo(new Members(3, List.of("a", "b", "d"), 0b11100, SetFixture.MAX_LEASE));
+        .isEqualTo(new Members("d1", 3, List.of("a", "b", "d"), 0b1110, SetFixture.MAX_LEASE));
   }
 
   @Test
@@ -350,7 +522,7 @@ final class MembershipTest {
     SetFixture other = first.another("10.0.0.1", "10.0.0.2", "10.0.0.3");
     Decision settled = other.settle();
     assertThat(settled.members())
-        .isEqualTo(new Members(1, List.of("a", "b", "c"), 7, SetFixture.MAX_LEASE));
+        .isEqualTo(new Members("d1", 1, List.of("a", "b", "c"), 7, SetFixture.MAX_LEASE));
     assertThat(settled.objections()).containsOnlyNulls();
     assertThat(settled.missing()).isEmpty();
     other.records.remove("b");
@@ -364,7 +536,17 @@ final class MembershipTest {
     set.settle();
     NodeRecord open =
         new NodeRecord(
-            "", 2, List.of("a", "b", "c", "d"), List.of("a", "b", "c"), 1, 9, 9, 5_000, 5_000, 7);
+            "d1",
+            "",
+            2,
+            List.of("a", "b", "c", "d"),
+            List.of("a", "b", "c"),
+            1,
+            9,
+            9,
+            5_000,
+            5_000,
+            7);
     set.records.put("a", open.of("a"));
     assertThat(set.settle().members().epoch()).isEqualTo(1);
     assertThat(set.names).contains("d");
@@ -379,7 +561,7 @@ final class MembershipTest {
     SetFixture set = new SetFixture("a", "b");
     set.settle();
     NodeRecord open =
-        new NodeRecord("", 2, List.of("b"), List.of("a", "b"), 1, 9, 9, 5_000, 5_000, 7);
+        new NodeRecord("d1", "", 2, List.of("b"), List.of("a", "b"), 1, 9, 9, 5_000, 5_000, 7);
     set.records.put("b", open.of("b"));
     set.settle();
     assertThat(set.membership.current().members()).containsExactly("b");
@@ -399,7 +581,8 @@ final class MembershipTest {
     SetFixture set = new SetFixture("a", "b");
     set.settle();
     NodeRecord open =
-        new NodeRecord("", 2, List.of("a", "b", "c"), List.of("a", "b"), 1, 9, 9, 5_000, 5_000, 7);
+        new NodeRecord(
+            "d1", "", 2, List.of("a", "b", "c"), List.of("a", "b"), 1, 9, 9, 5_000, 5_000, 7);
     NodeRecord first = set.record("b");
     set.records.put("b", open.of("b"));
     set.records.put("c", open.of("c"));
@@ -416,7 +599,7 @@ final class MembershipTest {
     set.settle();
     set.records.remove("a");
     NodeRecord open =
-        new NodeRecord("", 2, List.of("b"), List.of("a", "b"), 1, 9, 9, 5_000, 5_000, 7);
+        new NodeRecord("d1", "", 2, List.of("b"), List.of("a", "b"), 1, 9, 9, 5_000, 5_000, 7);
     set.records.put("b", open.of("b"));
     set.settle();
     assertThat(set.record("a").isOfSameSet(open)).isTrue();
@@ -428,7 +611,7 @@ final class MembershipTest {
     SetFixture set = new SetFixture("a", "b", "c");
     set.settle();
     set.names.add("x"); // An operator wants to add it.
-    NodeRecord other = NodeRecord.first(List.of("x", "y"), SetFixture.MAX_LEASE).of("x");
+    NodeRecord other = NodeRecord.first("d9", List.of("x", "y"), SetFixture.MAX_LEASE).of("x");
     set.records.put("x", other);
     Decision sameEpoch = set.settle();
     assertThat(sameEpoch.objections().subList(0, 3)).containsOnlyNulls();
@@ -436,6 +619,7 @@ final class MembershipTest {
       set.records.put(
           member,
           new NodeRecord(
+              "d1",
               member,
               4,
               set.record("a").members(),
@@ -451,7 +635,7 @@ final class MembershipTest {
     assertThat(set.membership.current().epoch()).isEqualTo(4);
     assertThat(set.record("x")).isEqualTo(other);
     NodeRecord later =
-        new NodeRecord("a", 9, List.of("a", "b", "c"), List.of(), 9, 9, 9, 5_000, 5_000, 7);
+        new NodeRecord("d9", "a", 9, List.of("a", "b", "c"), List.of(), 9, 9, 9, 5_000, 5_000, 7);
     set.records.put("x", later); // Names may be the same in another network.
     assertThat(set.settle().objections().subList(0, 3)).containsOnlyNulls();
     assertThat(set.membership.current().epoch()).isEqualTo(4);
@@ -462,7 +646,7 @@ final class MembershipTest {
     SetFixture set = new SetFixture("a", "b", "c");
     Decision settled = set.settle();
     set.records.put(
-        "a", new NodeRecord("a", 99, List.of("a", "b"), List.of(), 1, 9, 9, 5_000, 5_000, 7));
+        "a", new NodeRecord("d1", "a", 99, List.of("a", "b"), List.of(), 1, 9, 9, 5_000, 5_000, 7));
     assertThat(set.settle().members()).isEqualTo(settled.members());
   }
 

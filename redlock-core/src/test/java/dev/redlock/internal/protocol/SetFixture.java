@@ -10,8 +10,10 @@ import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** Nodes with records, and one client that sees them as they are, unless they are down for it. */
@@ -26,17 +28,42 @@ final class SetFixture {
   final List<String> replicas = new ArrayList<>(); // They store nothing.
   final List<String> silent = new ArrayList<>(); // Without permission to show their records.
   final List<String> names = new ArrayList<>(); // As the client calls them, by number.
+  final Set<String> gone = new HashSet<>(); // As an operator says.
   final Map<String, String> hosts = new TreeMap<>(); // Other spellings of names.
   final Membership membership;
   long now = 100 * SECOND;
 
   SetFixture(String... seeds) {
-    this(MAX_LEASE, seeds);
+    this("d1", false, MAX_LEASE, seeds);
   }
 
-  private SetFixture(long maxLease, String... seeds) {
+  static SetFixture observer(String... seeds) {
+    return new SetFixture("none", true, MAX_LEASE, seeds);
+  }
+
+  private SetFixture(String newId, boolean observes, long maxLease, String... seeds) {
     names.addAll(List.of(seeds));
-    membership = new Membership(seeds.length, maxLease, GUARD, now);
+    membership = new Membership(seeds.length, observes, founder(newId), maxLease, GUARD, now);
+  }
+
+  /** Randomness that gives this identity to a deployment. */
+  static Randomness founder(String newId) {
+    return new Randomness() {
+      @Override
+      public double next() {
+        return 0;
+      }
+
+      @Override
+      public String leaseId() {
+        throw new AssertionError();
+      }
+
+      @Override
+      public String deploymentId() {
+        return newId;
+      }
+    };
   }
 
   /** Another client of the same nodes. */
@@ -45,7 +72,7 @@ final class SetFixture {
   }
 
   SetFixture another(long maxLease, String... seeds) {
-    SetFixture other = new SetFixture(maxLease, seeds);
+    SetFixture other = new SetFixture("d2", false, maxLease, seeds);
     for (Map.Entry<String, NodeRecord> entry : records.entrySet()) {
       other.records.put(entry.getKey(), entry.getValue());
     }
@@ -99,6 +126,15 @@ final class SetFixture {
       decision = review();
     }
     return decision;
+  }
+
+  /** An operator, whose client connects to the new member. */
+  SetOperator operator(SetOperator.Goal goal, long ballot) {
+    String add = goal.add();
+    if (add != null && !names.contains(add)) {
+      names.add(add);
+    }
+    return new SetOperator(goal, gone, ballot);
   }
 
   /** One step of the operator, which it sends. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.internal.protocol.SetOperator.Step;
 import dev.redlock.spi.NodeRecord;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -14,7 +15,7 @@ final class SetOperatorTest {
 
   private SetOperator operator(@Nullable String add, @Nullable String remove) {
     set.now += SetFixture.SECOND;
-    return new SetOperator(new SetOperator.Goal(add, remove, 0), set.ballot());
+    return set.operator(new SetOperator.Goal(add, remove, 0), set.ballot());
   }
 
   /** Steps until the node has the set of this epoch. */
@@ -32,7 +33,7 @@ final class SetOperatorTest {
   /** The set that an operator opens after that of a, b and c. */
   private static NodeRecord open(long ballot, String... members) {
     return new NodeRecord(
-        "", 2, List.of(members), List.of("a", "b", "c"), 1, ballot, ballot, 5_000, 5_000, 0);
+        "d1", "", 2, List.of(members), List.of("a", "b", "c"), 1, ballot, ballot, 5_000, 5_000, 0);
   }
 
   private void store(String node, NodeRecord.Change.Kind kind, NodeRecord record) {
@@ -44,7 +45,7 @@ final class SetOperatorTest {
   void operator_withoutARecord_waits() {
     SetFixture empty = new SetFixture("a", "b", "c");
     empty.down.addAll(List.of("a", "b"));
-    Step step = empty.step(new SetOperator(new SetOperator.Goal("d", null, 0), 1));
+    Step step = empty.step(empty.operator(new SetOperator.Goal("d", null, 0), 1));
     assertThat(step.progress()).isEqualTo("no node has a record of the set yet");
   }
 
@@ -92,7 +93,9 @@ final class SetOperatorTest {
   void change_ofTheLongestLeaseTime_isASetOfItsOwn() {
     set.settle();
     set.now += SetFixture.SECOND;
-    Step step = set.run(new SetOperator(new SetOperator.Goal(null, null, 9_000), set.ballot()), 60);
+    Step step =
+        set.run(
+            set.operator(new SetOperator.Goal(null, null, 9_000), set.ballot()), 60);
     assertThat(step.done()).isTrue();
     assertThat(set.record("a").maxLeaseMillis()).isEqualTo(9_000);
     assertThat(set.record("a").epoch()).isEqualTo(2);
@@ -105,7 +108,8 @@ final class SetOperatorTest {
       set.now += SetFixture.SECOND;
       long before = set.record("a").maxLeaseMillis();
       long begun = set.now;
-      SetOperator change = new SetOperator(new SetOperator.Goal(null, null, longest), set.ballot());
+      SetOperator change =
+          set.operator(new SetOperator.Goal(null, null, longest), set.ballot());
       while (!set.step(change).done()) {
         set.now += SetFixture.SECOND / 10;
         NodeRecord record = set.record("a");
@@ -126,12 +130,14 @@ final class SetOperatorTest {
       SetFixture world = new SetFixture("a", "b", "c");
       world.settle();
       world.now += SetFixture.SECOND;
-      SetOperator dead = new SetOperator(new SetOperator.Goal("d", null, 0), world.ballot());
+      SetOperator dead =
+          world.operator(new SetOperator.Goal("d", null, 0), world.ballot());
       while (world.record("a").epoch() < 2 || world.record("a").floor() < floor) {
         world.now += SetFixture.SECOND / 10;
         world.step(dead);
       }
-      SetOperator heir = new SetOperator(new SetOperator.Goal("e", null, 0), world.ballot());
+      SetOperator heir =
+          world.operator(new SetOperator.Goal("e", null, 0), world.ballot());
       assertThat(world.run(heir, 60).done()).isTrue();
       assertThat(world.membership.current().members()).containsExactly("a", "b", "c", "d", "e");
       assertThat(world.membership.current().epoch()).isEqualTo(3);
@@ -149,7 +155,7 @@ final class SetOperatorTest {
     store("b", NodeRecord.Change.Kind.PROMISE, open);
     set.replicas.add("b");
     set.down.add("c");
-    SetOperator operator = new SetOperator(new SetOperator.Goal("d", null, 0), ballot);
+    SetOperator operator = set.operator(new SetOperator.Goal("d", null, 0), ballot);
     for (int i = 0; i < 5; i++) {
       set.step(operator);
     }
@@ -207,7 +213,48 @@ final class SetOperatorTest {
     assertThat(step.progress())
         .isEqualTo(
             "waits for [c] to store epoch 2: a, b, c, d; what is gone for good has to start again,"
-                + " empty, at its address");
+                + " empty, at its address, or be named as gone");
+    set.gone.add("c");
+    assertThat(set.run(operator("d", null), 60).done()).isTrue();
+  }
+
+  /** It is full, for example: the change can be given up, because no member has stored it. */
+  @Test
+  void newMember_thatStoresNothing_keepsTheSetFromTheMembers() {
+    set.settle();
+    set.replicas.add("d");
+    Step step = set.run(operator("d", null), 60);
+    assertThat(step.progress())
+        .isEqualTo("writes the next set to [d]: epoch 2: a, b, c, d");
+    assertThat(set.record("a").epoch()).isEqualTo(1);
+    assertThat(set.run(operator("e", null), 60).done()).isTrue();
+    assertThat(members()).containsExactly("a", "b", "c", "e");
+  }
+
+  @Test
+  void twoMembersThatAreGone_leaveOneAfterTheOther_whenBothAreNamed() {
+    SetFixture five = new SetFixture("a", "b", "c", "d", "e");
+    five.settle();
+    five.down.addAll(List.of("d", "e"));
+    five.now += SetFixture.SECOND;
+    SetOperator alone =
+        five.operator(new SetOperator.Goal(null, "d", 0), five.ballot());
+    assertThat(five.run(alone, 30).progress()).startsWith("waits for [e] to store epoch 2");
+    five.gone.add("e");
+    for (String dead : List.of("d", "e")) {
+      five.now += SetFixture.SECOND;
+      SetOperator operator = five.operator(new SetOperator.Goal(null, dead, 0), five.ballot());
+      assertThat(five.run(operator, 60).done()).isTrue();
+    }
+    assertThat(five.membership.current().members()).containsExactly("a", "b", "c");
+  }
+
+  @Test
+  void memberThatIsNamedAsGone_andIsReached_isWaitedFor() {
+    set.settle();
+    set.gone.add("c");
+    set.replicas.add("c"); // It is there, and stores nothing.
+    assertThat(set.run(operator("d", null), 60).progress()).startsWith("waits for [c] to store");
   }
 
   @Test
@@ -242,6 +289,7 @@ final class SetOperatorTest {
     NodeRecord open = set.record("c").of("c");
     NodeRecord unsealed =
         new NodeRecord(
+            "d1",
             "c",
             2,
             open.members(),
@@ -269,7 +317,7 @@ final class SetOperatorTest {
     one.settle();
     one.now += SetFixture.SECOND;
     assertThat(
-            one.run(new SetOperator(new SetOperator.Goal(null, "a", 0), one.ballot()), 20)
+            one.run(one.operator(new SetOperator.Goal(null, "a", 0), one.ballot()), 20)
                 .refusal())
         .isEqualTo("a is the only member");
     assertThat(one.record("a").epoch()).isEqualTo(1);

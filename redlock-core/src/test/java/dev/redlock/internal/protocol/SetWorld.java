@@ -295,7 +295,17 @@ final class SetWorld {
   private static NodeRecord earlier(NodeRecord r) {
     long epoch = r.epoch() - 1;
     return new NodeRecord(
-        "", epoch, r.before(), List.of(), epoch, 0, 0, r.maxLeaseBefore(), r.maxLeaseBefore(), 0);
+        r.id(),
+        "",
+        epoch,
+        r.before(),
+        List.of(),
+        epoch,
+        0,
+        0,
+        r.maxLeaseBefore(),
+        r.maxLeaseBefore(),
+        0);
   }
 
   void completed(NodeRecord set) {

@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** A client of {@link SetWorld}: follows the set, and acquires, extends and releases one lock. */
-final class WorldClient implements Nodes {
+final class WorldClient implements Nodes, Randomness {
   private static final long MICRO = 1_000_000; // ms to ns
   private static final long DRIFT = 52;
 
@@ -69,7 +69,7 @@ final class WorldClient implements Nodes {
   WorldClient(SetWorld world, int number) {
     this.world = world;
     this.number = number;
-    membership = new Membership(1, maxLease, SetWorld.guard(maxLease) * MICRO, 0);
+    membership = new Membership(1, false, this, maxLease, SetWorld.guard(maxLease) * MICRO, 0);
     members = Members.all(1);
   }
 
@@ -85,7 +85,8 @@ final class WorldClient implements Nodes {
     lease = null;
     asking = false;
     long limit = world.breaks(SetWorld.Break.UNLIMITED_LEASES) ? 0 : maxLease;
-    membership = new Membership(seeds.size(), limit, SetWorld.guard(maxLease) * MICRO, nanos());
+    membership =
+        new Membership(seeds.size(), false, this, limit, SetWorld.guard(maxLease) * MICRO, nanos());
     members = Members.all(seeds.size());
     for (String seed : seeds) {
       add(seed);
@@ -171,6 +172,21 @@ final class WorldClient implements Nodes {
     pausedUntil = world.now;
     resume();
     links.forEach(WorldLink::heal);
+  }
+
+  @Override
+  public double next() {
+    throw new AssertionError("only identities are random here");
+  }
+
+  @Override
+  public String leaseId() {
+    throw new AssertionError("leases have numbers here");
+  }
+
+  @Override
+  public String deploymentId() {
+    return "d" + world.between(100, 999) + "c" + number + "." + life;
   }
 
   boolean holds() {

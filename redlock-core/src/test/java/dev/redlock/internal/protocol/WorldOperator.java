@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -52,7 +53,7 @@ final class WorldOperator {
     this.remove = remove;
     this.last = last;
     ballot = world.nextBallot();
-    operator = new SetOperator(new SetOperator.Goal(add, remove, maxLeaseMillis), ballot);
+    operator = new SetOperator(new SetOperator.Goal(add, remove, maxLeaseMillis), Set.of(), ballot);
   }
 
   /** Adds, removes, or replaces in either order, or changes the longest lease time. */
@@ -278,6 +279,7 @@ final class WorldOperator {
 
   private static NodeRecord withMembers(NodeRecord r, List<String> members) {
     return new NodeRecord(
+        r.id(),
         r.name(),
         r.epoch(),
         members,
@@ -293,6 +295,7 @@ final class WorldOperator {
   /** Allows the longest lease time of the set at once; no node knows that of the set before. */
   private static NodeRecord complete(NodeRecord r) {
     return new NodeRecord(
+        r.id(),
         r.name(),
         r.epoch(),
         r.members(),
@@ -307,6 +310,7 @@ final class WorldOperator {
 
   static NodeRecord promised(NodeRecord r, long promised) {
     return new NodeRecord(
+        r.id(),
         r.name(),
         r.epoch(),
         r.members(),
@@ -321,6 +325,7 @@ final class WorldOperator {
 
   private static NodeRecord sealed(NodeRecord r, long since) {
     return new NodeRecord(
+        r.id(),
         r.name(),
         r.epoch(),
         r.members(),

@@ -90,7 +90,9 @@ final class ConnectionLoop {
     label = context.label();
     keyPrefix = context.keyPrefix();
     fenceLifeMillis = EncodedRequest.fenceLifeMillis(context.maxLeaseTime().toMillis());
-    prober = new Prober(keyPrefix, context.maxLeaseTime().toMillis(), clustered);
+    prober =
+        new Prober(
+            keyPrefix, context.maxLeaseTime().toMillis(), clustered, context.observes());
     connector = new Connector(uri, options, resources.acquire(), time, label);
     listener = new GuardedListener(self, context.listener());
     operator = new OperatorLog(uri, clustered);

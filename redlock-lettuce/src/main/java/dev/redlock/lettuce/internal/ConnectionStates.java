@@ -25,6 +25,10 @@ import org.jspecify.annotations.Nullable;
  * the invalidation until the marker is read the node does not vote.
  */
 public final class ConnectionStates {
+  private static final String UNREADABLE =
+      "its record of the set of nodes has no identity, or another form: a program of another version"
+          + " wrote it. If it is given up: redlock nodes forget NODE";
+
   private static final String READ_ONLY =
       "replied like a replica (READONLY): only masters may vote";
 
@@ -38,11 +42,8 @@ public final class ConnectionStates {
   private long stateSince;
   private String cause = "still connecting for the first time";
 
-  /**
-   * What the server stores about the set of nodes, as this connection number knows it. Null if it
-   * refused to let a probe read it: then it counts as a server that keeps none.
-   */
-  private @Nullable NodeRecord record = NodeRecord.NONE;
+  /** What the server stores about the set of nodes, as this connection number knows it. */
+  private NodeRecord record = NodeRecord.NONE;
 
   /** Whether the last try to read the marker failed. */
   private boolean markerUnread;
@@ -155,8 +156,8 @@ public final class ConnectionStates {
    */
   public void onProbed(Probe probe, @Nullable String objection, long now) {
     quarantine.onProbed(probe, state == State.PROBING, READ_ONLY.equals(refusal), now);
-    onRead(probe.marker(), null, now);
-    refusal = objection != null ? objection : refusalOf(probe.identity(), probe.marker());
+    onRead(probe.marker(), NodeRecord.UNREADABLE, now);
+    refusal = objection != null ? objection : refusalOf(probe);
     settle(now);
   }
 
@@ -165,7 +166,7 @@ public final class ConnectionStates {
    *
    * @param otherwise the record if it could not
    */
-  private void onRead(Probe.@Nullable Marker marker, @Nullable NodeRecord otherwise, long now) {
+  private void onRead(Probe.@Nullable Marker marker, NodeRecord otherwise, long now) {
     markerUnread = marker == null;
     keep(marker == null ? otherwise : marker.record());
     if (marker != null && quarantine.onMarkerSeen(marker, now) && isUsable()) {
@@ -191,7 +192,7 @@ public final class ConnectionStates {
     }
   }
 
-  private void keep(@Nullable NodeRecord stored) {
+  private void keep(NodeRecord stored) {
     if (keepsRecords) {
       if (isUsable() && !countVotesAlike(record, stored)) {
         connection++;
@@ -202,10 +203,7 @@ public final class ConnectionStates {
   }
 
   /** The promises to operators have no effect on votes. */
-  private static boolean countVotesAlike(@Nullable NodeRecord one, @Nullable NodeRecord other) {
-    if (one == null || other == null) {
-      return one == null && other == null;
-    }
+  private static boolean countVotesAlike(NodeRecord one, NodeRecord other) {
     return one.isOfSameSet(other)
         && one.floor() == other.floor()
         && one.before().equals(other.before())
@@ -213,16 +211,23 @@ public final class ConnectionStates {
         && one.sinceMicros() == other.sinceMicros();
   }
 
-  private @Nullable String refusalOf(
-      @Nullable NodeIdentity identity, Probe.@Nullable Marker marker) {
+  private @Nullable String refusalOf(Probe probe) {
+    NodeIdentity identity = probe.identity();
+    Probe.Marker marker = probe.marker();
     if (identity != null && identity.replica()) {
       return "is a replica (role:" + identity.role() + "): only masters may vote";
     }
     if (marker != null && wires.of(marker.wire()) == null) {
       return wireRefusal(marker);
     }
-    if (guard == RestartGuard.MARKER && marker == null) {
-      return "its marker can be neither read nor written, as RestartGuard.MARKER requires";
+    if (keepsRecords && marker == null) {
+      return "its marker, which says to which set of nodes it belongs, can be neither read nor"
+          + " written: "
+          + probe.markerError()
+          + "; the user needs the key PREFIX:%node, and HMGET, HSET and DEL there";
+    }
+    if (keepsRecords && record.isUnreadable()) {
+      return UNREADABLE;
     }
     return null;
   }
@@ -288,11 +293,13 @@ public final class ConnectionStates {
       return;
     }
     quarantine.onMarkerRead(marker);
-    onRead(marker, NodeRecord.NONE, now);
+    onRead(marker, error == null ? NodeRecord.NONE : NodeRecord.UNREADABLE, now);
     if (marker != null && wires.of(marker.wire()) == null) {
       refusal = wireRefusal(marker);
     } else if (error != null && keepsRecords && !quarantine.lastsWithoutFlush(now)) {
       refusal = "its marker cannot be read: " + error; // Until the next probe.
+    } else if (marker != null && record.isUnreadable()) {
+      refusal = UNREADABLE;
     }
     if (!quarantine.isUnchecked()) {
       settle(now);

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param identity what {@code INFO} reported; null if it says too little
  * @param infoRefused whether {@code INFO} was refused; otherwise it reported no run id
  * @param marker the node's marker; null if it could not be read
+ * @param markerError why the server refused to read it; null if it did not
  * @param nowMicros node time of the probe, in microseconds; 0 if unknown
  * @param clustered whether the server is a master of a cluster, where promotions are normal
  * @param masterForMicros how long a promoted master has proved to be a master since its last
@@ -20,26 +21,29 @@ public record Probe(
     @Nullable NodeIdentity identity,
     boolean infoRefused,
     @Nullable Marker marker,
+    @Nullable String markerError,
     long nowMicros,
     boolean clustered,
     long masterForMicros) {
 
   public Probe(@Nullable NodeIdentity identity, @Nullable Marker marker) {
-    this(identity, identity == null, marker, marker == null ? 0 : marker.nowMicros(), false, 0);
+    this(
+        identity, identity == null, marker, null, marker == null ? 0 : marker.nowMicros(), false, 0);
   }
 
   /** The same, with the node's clock. */
   Probe at(long micros) {
-    return new Probe(identity, infoRefused, marker, micros, clustered, masterForMicros);
+    return new Probe(
+        identity, infoRefused, marker, markerError, micros, clustered, masterForMicros);
   }
 
   Probe withMasterFor(long micros) {
-    return new Probe(identity, infoRefused, marker, nowMicros, clustered, micros);
+    return new Probe(identity, infoRefused, marker, markerError, nowMicros, clustered, micros);
   }
 
   /** The same, with the marker as it was read later. */
   Probe withMarker(Marker later) {
-    return new Probe(identity, infoRefused, later, nowMicros, clustered, masterForMicros);
+    return new Probe(identity, infoRefused, later, null, nowMicros, clustered, masterForMicros);
   }
 
   /** Why the client cannot know whether the server has restarted. */

@@ -80,12 +80,15 @@ final class Prober {
   private final String newMarkerId = Long.toHexString(ThreadLocalRandom.current().nextLong());
   private final byte[] maxLeaseMillis;
   private final boolean clustered;
+  private final boolean observes;
 
   /**
    * @param clustered whether the server is a master of a cluster. It then has no marker, because a
    *     key moves with its slot
+   * @param observes whether the client writes nothing, not even the marker
    */
-  Prober(String keyPrefix, long maxLeaseMillis, boolean clustered) {
+  Prober(String keyPrefix, long maxLeaseMillis, boolean clustered, boolean observes) {
+    this.observes = observes;
     this.clustered = clustered;
     this.markerKey = (keyPrefix + MARKER).getBytes(UTF_8);
     this.maxLeaseMillis = Long.toString(maxLeaseMillis).getBytes(US_ASCII);
@@ -191,9 +194,17 @@ final class Prober {
               long now = marker.value() == null ? 0 : marker.value().nowMicros();
               Probe.Marker known = clustered ? null : marker.value();
               return new Result(
-                  new Probe(identity, infoRefused, known, now, clustered, 0), true, refused);
+                  new Probe(
+                      identity, infoRefused, known, refusalOf(marker), now, clustered, 0),
+                  true,
+                  refused);
             })
         .thenCompose(result -> withProofOfAge(session, result, knownSince));
+  }
+
+  private static @Nullable String refusalOf(Reply<Probe.Marker> marker) {
+    Throwable failure = marker.failure();
+    return failure == null ? null : Failures.message(failure);
   }
 
   /**
@@ -399,7 +410,8 @@ final class Prober {
             .add(maxLeaseMillis)
             .add(knownSince)
             .add(newMarkerId)
-            .add(promotedTo);
+            .add(promotedTo)
+            .add(observes ? 1 : 0);
     return send(session, CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), args);
   }
 

@@ -341,7 +341,7 @@ class ConnectionStatesTest {
 
   @Test
   void recordThatAllowsLongerLeases_keepsANodeOutForTheirGuardTime() {
-    NodeRecord longer = NodeRecord.first(List.of("a:1"), 60_000).of("a:1");
+    NodeRecord longer = NodeRecord.first("d1", List.of("a:1"), 60_000).of("a:1");
     connect(new Probe(identity("a", 40, "master"), holding(longer)));
     assertQuarantined(now, now + seconds(62 - 40));
 
@@ -357,7 +357,7 @@ class ConnectionStatesTest {
   @Test
   void recordOfAChangeThatShortensLeases_keepsANodeOutForTheLongerOnes() {
     List<String> set = List.of("a:1");
-    NodeRecord open = new NodeRecord("a:1", 2, set, set, 1, 9, 9, 10_000, 60_000, 0);
+    NodeRecord open = new NodeRecord("d1", "a:1", 2, set, set, 1, 9, 9, 10_000, 60_000, 0);
     connect(new Probe(identity("a", 0, "master"), holding(open)));
     assertQuarantined(now, now + seconds(62));
     states.onRecord(NodeRecord.after(open, new NodeRecord.Change(SEAL, open), 7).complete(), now);
@@ -369,7 +369,7 @@ class ConnectionStatesTest {
     connect(
         new Probe(
             identity("a", 0, "master"),
-            holding(NodeRecord.first(List.of("a:1"), 9_000_000_000_000_000L).of("a:1"))));
+            holding(NodeRecord.first("d1", List.of("a:1"), 9_000_000_000_000_000L).of("a:1"))));
     assertQuarantined(now, now + seconds(3_602));
   }
 
@@ -572,7 +572,7 @@ class ConnectionStatesTest {
   }
 
   private static final NodeRecord FIRST =
-      new NodeRecord("a:1", 3, List.of("a:1", "b:1"), List.of("a:1"), 2, 0, 0, 30_000, 30_000, 50);
+      new NodeRecord("d1", "a:1", 3, List.of("a:1", "b:1"), List.of("a:1"), 2, 0, 0, 30_000, 30_000, 50);
 
   private static Probe.Marker holding(NodeRecord record) {
     return new Probe.Marker(1_000_000, 100_000_000_000L, record);
@@ -580,7 +580,7 @@ class ConnectionStatesTest {
 
   private static NodeRecord promising(NodeRecord r, long promised, long ballot) {
     return new NodeRecord(
-        r.name(),
+        "d1", r.name(),
         r.epoch(),
         r.members(),
         r.before(),
@@ -617,12 +617,12 @@ class ConnectionStatesTest {
     List<NodeRecord> others =
         List.of(
             FIRST.of("b:1"),
-            new NodeRecord("a:1", 4, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 30_000, 50),
+            new NodeRecord("d1", "a:1", 4, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 30_000, 50),
             new NodeRecord(
-                "a:1", 3, List.of("a:1", "c:1"), FIRST.before(), 2, 0, 0, 30_000, 30_000, 50),
-            new NodeRecord("a:1", 3, FIRST.members(), List.of("b:1"), 2, 0, 0, 30_000, 30_000, 50),
-            new NodeRecord("a:1", 3, FIRST.members(), FIRST.before(), 3, 0, 0, 30_000, 30_000, 50),
-            new NodeRecord("a:1", 3, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 30_000, 51),
+                "d1", "a:1", 3, List.of("a:1", "c:1"), FIRST.before(), 2, 0, 0, 30_000, 30_000, 50),
+            new NodeRecord("d1", "a:1", 3, FIRST.members(), List.of("b:1"), 2, 0, 0, 30_000, 30_000, 50),
+            new NodeRecord("d1", "a:1", 3, FIRST.members(), FIRST.before(), 3, 0, 0, 30_000, 30_000, 50),
+            new NodeRecord("d1", "a:1", 3, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 30_000, 51),
             NodeRecord.NONE);
     connect(oldServer(holding(FIRST)));
     for (NodeRecord other : others) {

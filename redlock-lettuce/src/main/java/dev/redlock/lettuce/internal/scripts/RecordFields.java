@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 /** A {@link NodeRecord} as the scripts take and reply it; {@code record_fields.lua} says how. */
 public final class RecordFields {
   /** How many elements of a reply a record takes. */
-  public static final int COUNT = 10;
+  public static final int COUNT = 11;
 
   private static final String BETWEEN = "\n";
 
@@ -38,7 +38,8 @@ public final class RecordFields {
         Long.toString(given.ballot()),
         Long.toString(given.promised()),
         Long.toString(given.maxLeaseMillis()),
-        Long.toString(given.maxLeaseBefore()));
+        Long.toString(given.maxLeaseBefore()),
+        given.id());
   }
 
   private static void requireName(String name) {
@@ -58,6 +59,7 @@ public final class RecordFields {
       words.add(new String((byte[]) element, UTF_8));
     }
     return new NodeRecord(
+        words.get(9),
         words.get(0),
         Long.parseLong(words.get(1)),
         names(words.get(2)),
@@ -67,7 +69,7 @@ public final class RecordFields {
         Long.parseLong(words.get(6)),
         Long.parseLong(words.get(7)),
         Long.parseLong(words.get(8)),
-        Long.parseLong(words.get(9)));
+        Long.parseLong(words.get(10)));
   }
 
   private static List<String> names(String text) {

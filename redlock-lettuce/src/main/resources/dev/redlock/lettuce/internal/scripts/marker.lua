@@ -3,7 +3,7 @@
 --
 -- KEYS  the marker
 -- ARGV  longest lease time in ms; the time of the marker that this client saw here before, or 0; a random id for a
---       new marker; the replication id of a promoted master, or empty
+--       new marker; the replication id of a promoted master, or empty; '1' if the client only looks: it writes nothing
 --
 -- If a client knew an earlier marker, it records this in the new one ("renewed"). Without it, later clients could not
 -- distinguish the marker of a server that lost its keys from the first marker of a new server.
@@ -24,20 +24,23 @@ local stored = redis.call(
 )
 local longest, since, id = tonumber(stored[1]), tonumber(stored[2]), stored[3]
 local set, renewed, masterFor = 0, stored[4] and 1 or 0, 0
-if not (longest and since and id) then
+local writes = ARGV[5] ~= '1'
+if not (longest and since and id) and not writes then
+  longest, since, id = 0, 0, ''
+elseif not (longest and since and id) then
   longest, since, id, set = tonumber(ARGV[1]), now, ARGV[3], 1
   redis.call('DEL', KEYS[1])
   redis.call('HSET', KEYS[1], 'maxLeaseTime', ARGV[1], 'since', string.format('%.0f', now), 'id', id, 'wire', '1')
 end
 local known = tonumber(ARGV[2])
-if known ~= 0 and known ~= since and renewed == 0 then
+if known ~= 0 and known ~= since and renewed == 0 and writes then
   renewed = 1
   redis.call('HSET', KEYS[1], 'renewed', '1')
 end
 if ARGV[4] ~= '' then
   if stored[5] == ARGV[4] and set == 0 and tonumber(stored[6]) then
     masterFor = math.max(0, now - tonumber(stored[6]))
-  else
+  elseif writes then
     redis.call('HSET', KEYS[1], 'master', ARGV[4], 'masterSince', string.format('%.0f', now))
   end
 end

@@ -2,32 +2,35 @@
 -- write invalidates the marker at all other clients. NodeRecord.after specifies it.
 --
 -- KEYS  the marker
--- ARGV  'TELL', 'PROMISE', 'OPEN' or 'SEAL', then the given record without its time; see record_fields
+-- ARGV  'TELL', 'PROMISE', 'OPEN', 'SEAL' or 'FORGET', then the given record without its time; see record_fields
 --
 -- Replies the record that the marker holds now. A server without a marker has lost its keys since it was probed: it
 -- stores nothing, because the next probe must find that.
 local time = redis.call('TIME')
 local now = string.format('%.0f', time[1] * 1000000 + time[2])
 -- include record_fields.lua
-local kind, given = ARGV[1], {unpack(ARGV, 2, 10)}
+local kind, given = ARGV[1], {unpack(ARGV, 2, 11)}
 local epoch, floor, ballot, promised =
   tonumber(record[2]), tonumber(record[5]), tonumber(record[6]), tonumber(record[7])
 local newEpoch, newFloor, newBallot, newPromised =
   tonumber(given[2]), tonumber(given[5]), tonumber(given[6]), tonumber(given[7])
-local sameSet = epoch == newEpoch and record[3] == given[3] and tonumber(record[8]) == tonumber(given[8])
+local sameId = record[10] == given[10]
+local sameSet = sameId and epoch == newEpoch and record[3] == given[3] and tonumber(record[8]) == tonumber(given[8])
 local changed = false
 
 -- The floor never falls.
 local function raise(to, text)
   if to > floor then
-    record[5], record[10], changed = text, now, true
+    record[5], record[11], changed = text, now, true
   end
 end
 
 local function write(to, text, asBallot, asPromised)
   local own = record[1] ~= '' and record[1] or given[1]
   raise(to, text)
-  record = {own, given[2], given[3], given[4], record[5], asBallot, asPromised, given[8], given[9], record[10]}
+  record = {
+    own, given[2], given[3], given[4], record[5], asBallot, asPromised, given[8], given[9], given[10], record[11]
+  }
   changed = true
 end
 
@@ -38,6 +41,20 @@ end
 
 if not redis.call('HMGET', KEYS[1], 'id')[1] then
   return record
+elseif kind == 'FORGET' then
+  if sameId then
+    redis.call('DEL', KEYS[1])
+    record = {'', '0', '', '', '0', '0', '0', '0', '0', '', '0'}
+  end
+elseif epoch < 0 or (epoch > 0 and not sameId) then
+  -- Of another deployment, or of another version.
+  return record
+elseif kind == 'TELL' and newEpoch == 0 then
+  -- A proposal. Of one list the smallest identity stays, so that clients that begin at once agree.
+  if epoch == 0 and (record[3] == '' or (record[3] == given[3] and given[10] < record[10])) then
+    record = {given[1], '0', given[3], '', '0', '0', '0', given[8], given[9], given[10], '0'}
+    changed = true
+  end
 elseif kind == 'TELL' then
   -- An open set counts as written by its operator, which the node may have promised to refuse.
   local open = newFloor ~= newEpoch
@@ -79,7 +96,7 @@ end
 
 if changed then
   local values = {}
-  for i = 1, 10 do
+  for i = 1, #fields do
     values[2 * i - 1], values[2 * i] = fields[i], record[i]
   end
   redis.call('HSET', KEYS[1], unpack(values))

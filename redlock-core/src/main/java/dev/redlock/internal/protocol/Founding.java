@@ -1,0 +1,144 @@
+package dev.redlock.internal.protocol;
+
+import dev.redlock.internal.protocol.Membership.Seen;
+import dev.redlock.internal.protocol.Membership.Tell;
+import dev.redlock.spi.NodeRecord;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The first record of a deployment, while no node has one. Pure, as {@link Membership}.
+ *
+ * <p>The naive way writes the record to all nodes. It fails when two programs start at once: some
+ * nodes then have the identity of one, some that of the other, and no identity a majority. So what
+ * is written first is a proposal. It admits no vote. All clients write theirs to the same node, by
+ * the order of run ids, because they may spell the addresses differently, and copy what they find
+ * there. When a majority of the members of a proposal stores it, and each configured node that is
+ * reached stores one of the same list, its record is written. An empty node could still take that
+ * of another list. A record stays; a proposal yields to a record. If the nodes
+ * are split between proposals of one list, that with the smallest identity overwrites the others.
+ * So the client that began may die at any step, and its first node may come back later, or empty.
+ */
+final class Founding {
+  private final List<Seen> nodes;
+  private final List<String> aliases;
+  private final int seeds;
+  private final NodeRecord proposal;
+
+  /** Whether each node that can have a proposal has one, and none has a majority. */
+  private final boolean isSplit;
+
+  /**
+   * @param aliases the names of the nodes in the set, by number
+   * @param seeds how many nodes were configured; they have the first numbers
+   */
+  Founding(List<Seen> nodes, List<String> aliases, int seeds) {
+    this.nodes = nodes;
+    this.aliases = aliases;
+    this.seeds = seeds;
+    Map<String, Integer> stored = new TreeMap<>();
+    Map<String, NodeRecord> proposals = new TreeMap<>();
+    for (Seen node : nodes) {
+      if (isUsed(node) && node.record().isProposal()) {
+        stored.merge(node.record().id(), 1, Integer::sum);
+        proposals.putIfAbsent(node.record().id(), node.record());
+      }
+    }
+    int most = stored.values().stream().max(Comparator.naturalOrder()).orElse(0);
+    boolean isSplit =
+        2 * most <= seeds && nodes.stream().noneMatch(n -> n.record().equals(NodeRecord.NONE));
+    String chosen = "";
+    for (Map.Entry<String, Integer> one : stored.entrySet()) {
+      boolean fits = chosen.isEmpty() && (isSplit || one.getValue() == most);
+      chosen = fits ? one.getKey() : chosen; // The smallest: it stays.
+    }
+    proposal = proposals.getOrDefault(chosen, NodeRecord.NONE);
+    this.isSplit = isSplit;
+  }
+
+  /** The proposal that this client completes; {@link NodeRecord#NONE} if it sees none. */
+  NodeRecord proposal() {
+    return proposal;
+  }
+
+  /**
+   * What to write.
+   *
+   * @param late whether a majority of the configured nodes suffices
+   * @param lost whether a node has not stored the proposal for long, for example because it is full:
+   *     then it is written to all, and those that store it decide
+   */
+  List<Tell> tells(String newId, long maxLeaseMillis, boolean late, boolean lost) {
+    List<Seen> list = nodes.subList(0, seeds);
+    long reached = list.stream().filter(node -> node.status().usable()).count();
+    if (reached < (late ? Members.quorumOf(seeds) : seeds)) {
+      return List.of();
+    }
+    if (proposal.isProposal()) {
+      return completed(list, lost);
+    }
+    List<String> names = List.copyOf(aliases.subList(0, seeds));
+    if (Loopback.isMixed(names)) {
+      return List.of();
+    }
+    NodeRecord own = NodeRecord.proposal(newId, names, maxLeaseMillis);
+    List<Tell> tells = new ArrayList<>();
+    for (int i = 0; i < seeds; i++) {
+      if (nodes.get(i).isEmpty()) {
+        tells.add(MissingRecords.tell(i, own, aliases));
+      }
+    }
+    // A replica is asked last: it stores nothing.
+    tells.sort(
+        Comparator.comparing((Tell tell) -> nodes.get(tell.node()).isRefused())
+            .thenComparing(tell -> nodes.get(tell.node()).server()));
+    return tells.isEmpty() || lost ? tells : List.of(tells.get(0));
+  }
+
+  private List<Tell> completed(List<Seen> list, boolean lost) {
+    List<Tell> copies = new ArrayList<>();
+    List<Tell> records = new ArrayList<>();
+    int voters = proposal.members().size();
+    for (int i = 0; i < nodes.size(); i++) {
+      Seen node = nodes.get(i);
+      if (!proposal.members().contains(aliases.get(i)) || !node.status().usable()) {
+        continue;
+      }
+      if (!node.keepsRecord()) {
+        voters--;
+      } else if (isOf(node)) {
+        records.add(MissingRecords.tell(i, proposal.confirmed(), aliases));
+      } else if (isSplit ? node.isEmpty() : node.record().equals(NodeRecord.NONE)) {
+        copies.add(MissingRecords.tell(i, proposal, aliases));
+      }
+    }
+    // Another one of the same list yields to the record.
+    boolean everywhere =
+        list.stream()
+            .filter(node -> isUsed(node) && node.keepsRecord())
+            .filter(node -> !lost || !node.record().equals(NodeRecord.NONE))
+            .allMatch(node -> node.record().members().equals(proposal.members()));
+    return everywhere && records.size() >= Members.quorumOf(voters) ? records : copies;
+  }
+
+  private boolean isOf(Seen node) {
+    return node.record().isProposal() && node.record().id().equals(proposal.id());
+  }
+
+  private static boolean isUsed(Seen node) {
+    return node.status().usable() && !node.isRefused();
+  }
+
+  /** Why the list cannot be the first record; null if it can. */
+  static @Nullable String objection(List<String> names) {
+    return Loopback.isMixed(names)
+        ? "the first record cannot hold loopback names beside others: "
+            + String.join(", ", names)
+            + Loopback.WHY
+        : null;
+  }
+}
