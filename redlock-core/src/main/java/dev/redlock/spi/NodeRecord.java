@@ -229,10 +229,10 @@ public record NodeRecord(
 
   private static NodeRecord told(NodeRecord stored, NodeRecord given, long now) {
     if (given.isProposal()) {
-      // Of one list the smallest id stays, so that clients that begin at once agree.
+      // With a ballot it ends a split between proposals of one list: the smallest id stays.
       boolean first = stored.members.isEmpty();
       boolean smaller = stored.members.equals(given.members) && given.id.compareTo(stored.id) < 0;
-      boolean open = !stored.exists() && (first || smaller);
+      boolean open = !stored.exists() && (first || (given.ballot > 0 && smaller));
       return open ? given.written(NONE, 0, 0, 0, now) : stored;
     }
     // An open set counts as written by its operator, which the node may have promised to refuse.

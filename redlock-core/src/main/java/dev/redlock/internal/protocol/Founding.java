@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * nodes then have the identity of one, some that of the other, and no identity a majority. So what
  * is written first is a proposal. It admits no vote. All clients write theirs to the same node, by
  * the order of run ids, because they may spell the addresses differently, and copy what they find
- * there. When a majority of the members of a proposal stores it, and each configured node that is
- * reached stores one of the same list, its record is written. An empty node could still take that
+ * there. When a majority of the members of a proposal stores it, and each configured node and
+ * member that is reached stores one of the same list, its record is written. An empty node could still take that
  * of another list. A record stays; a proposal yields to a record. If the nodes
  * are split between proposals of one list, that with the smallest identity overwrites the others.
  * So the client that began may die at any step, and its first node may come back later, or empty.
@@ -79,7 +79,7 @@ final class Founding {
       return List.of();
     }
     if (proposal.isProposal()) {
-      return completed(list, lost);
+      return completed(lost);
     }
     List<String> names = List.copyOf(aliases.subList(0, seeds));
     if (Loopback.isMixed(names)) {
@@ -99,7 +99,7 @@ final class Founding {
     return tells.isEmpty() || lost ? tells : List.of(tells.get(0));
   }
 
-  private List<Tell> completed(List<Seen> list, boolean lost) {
+  private List<Tell> completed(boolean lost) {
     List<Tell> copies = new ArrayList<>();
     List<Tell> records = new ArrayList<>();
     int voters = proposal.members().size();
@@ -113,15 +113,19 @@ final class Founding {
       } else if (isOf(node)) {
         records.add(MissingRecords.tell(i, proposal.confirmed(), aliases));
       } else if (isSplit ? node.isEmpty() : node.record().equals(NodeRecord.NONE)) {
-        copies.add(MissingRecords.tell(i, proposal, aliases));
+        copies.add(MissingRecords.tell(i, isSplit ? proposal.by(1) : proposal, aliases));
       }
     }
     // Another one of the same list yields to the record.
-    boolean everywhere =
-        list.stream()
-            .filter(node -> isUsed(node) && node.keepsRecord())
-            .filter(node -> !lost || !node.record().equals(NodeRecord.NONE))
-            .allMatch(node -> node.record().members().equals(proposal.members()));
+    boolean everywhere = true;
+    for (int i = 0; i < nodes.size(); i++) {
+      Seen node = nodes.get(i);
+      boolean concerned = i < seeds || proposal.members().contains(aliases.get(i));
+      if (concerned && isUsed(node) && node.keepsRecord()) {
+        boolean stores = node.record().members().equals(proposal.members());
+        everywhere &= stores || (lost && node.record().equals(NodeRecord.NONE));
+      }
+    }
     return everywhere && records.size() >= Members.quorumOf(voters) ? records : copies;
   }
 

@@ -287,7 +287,9 @@ public final class Membership {
     boolean late = nowNanos - startNanos >= FIRST_RECORD_NANOS;
     List<Tell> said = List.of();
     if (all.stream().anyMatch(node -> node.record().epoch() != 0)) {
-      said = MissingRecords.words(nodes, aliases);
+      // With a node that is not reached, it is not known that they show one deployment only.
+      boolean everySeed = all.stream().limit(seeds).allMatch(seed -> seed.status().usable());
+      said = everySeed ? MissingRecords.words(nodes, aliases) : List.of();
       wanted = Set.of();
     } else {
       Founding founding = new Founding(nodes, aliases, seeds);

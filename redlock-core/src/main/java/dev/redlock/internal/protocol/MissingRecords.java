@@ -53,13 +53,14 @@ final class MissingRecords {
 
   /**
    * The newest record of another member that names both of them; null if there is none. While a
-   * change is open, a member that is being removed counts as well: an operator that continues may
-   * need its promise.
+   * change is open, that of the set before it counts: a member that is added vouches for none, because
+   * the change may be given up, and another one made in its place.
    */
   private static @Nullable NodeRecord wordFor(String name, List<Seen> nodes) {
     NodeRecord best = null;
     for (Seen node : nodes) {
-      NodeRecord record = node.record();
+      NodeRecord said = node.record();
+      NodeRecord record = said.isSealed() ? said : said.predecessor();
       boolean vouches =
           node.says()
               && !node.alias().equals(name)

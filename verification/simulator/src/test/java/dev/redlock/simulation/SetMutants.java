@@ -40,8 +40,8 @@ final class SetMutants {
         "some clients ignore the records of the nodes",
         ShellMutants.shell(
             "NodeSet",
-            "return Failpoint.recordsAreIgnored() ?",
-            "return names.get(0).hashCode() % 2 == 0 ?"));
+            "return Failpoint.changed(status);",
+            "return names.get(0).hashCode() % 2 == 0 ? status.with(null) : status;"));
     mutant(
         "an operator does not wait",
         ProtocolMutants.protocol(
@@ -70,8 +70,8 @@ final class SetMutants {
         "a client writes its list into one empty node that it reaches",
         ProtocolMutants.protocol(
             "Membership",
-            "    if (reached.size() >= (fresh ? Members.quorumOf(names.size()) : names.size())) {",
-            "    if (!reached.isEmpty()) {"));
+            "return reached.size() < (fresh ? Members.quorumOf(size) : size)",
+            "return reached.isEmpty()"));
     mutant(
         "votes of the set before count although the floor is raised",
         record(

@@ -162,6 +162,7 @@ final class SimNode {
         refusesInfo ? null : identity,
         refusesInfo,
         marker,
+        null,
         marker == null ? 0 : marker.nowMicros(),
         false,
         promotedMicros == 0 ? 0 : Math.max(0, clock() - promotedMicros));
@@ -193,6 +194,9 @@ final class SimNode {
     if (!stored.equals(record)) {
       NodeRecord before = record;
       record = stored;
+      if (change.kind() == NodeRecord.Change.Kind.FORGET) {
+        markerMicros = 0; // It goes with the marker.
+      }
       world.history.mix(clock * 31 + stored.epoch() * 7 + stored.floor());
       if (world.tracing) {
         world.row(name, "stores " + stored + ", floor " + stored.floor());

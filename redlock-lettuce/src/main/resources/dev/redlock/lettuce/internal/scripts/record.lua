@@ -50,8 +50,9 @@ elseif epoch < 0 or (epoch > 0 and not sameId) then
   -- Of another deployment, or of another version.
   return record
 elseif kind == 'TELL' and newEpoch == 0 then
-  -- A proposal. Of one list the smallest identity stays, so that clients that begin at once agree.
-  if epoch == 0 and (record[3] == '' or (record[3] == given[3] and given[10] < record[10])) then
+  -- A proposal. With a ballot it ends a split between those of one list: the smallest identity stays.
+  local smaller = newBallot > 0 and record[3] == given[3] and given[10] < record[10]
+  if epoch == 0 and (record[3] == '' or smaller) then
     record = {given[1], '0', given[3], '', '0', '0', '0', given[8], given[9], given[10], '0'}
     changed = true
   end
