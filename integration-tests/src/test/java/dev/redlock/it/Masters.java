@@ -210,13 +210,19 @@ final class Masters implements AutoCloseable {
     try {
       Redlock client = client(uris(list));
       Eventually.holds(
-          () -> client.operations().nodes().get(heard).record() != null,
+          () -> isHeard(client.operations().nodes().get(heard)),
           PATIENCE,
           () -> describe(client));
       return client;
     } finally {
       others.forEach(RedisNode::resume);
     }
+  }
+
+  /** Whether the client has read the record, if it counts the votes of that deployment or not. */
+  private static boolean isHeard(NodeState node) {
+    return node.state() != NodeState.State.CONNECTING
+        && !node.cause().startsWith("still connecting");
   }
 
   /** A lease of the longest time, which is not extended. */

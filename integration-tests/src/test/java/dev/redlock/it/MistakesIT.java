@@ -178,7 +178,7 @@ class MistakesIT {
   }
 
   private static String refusal(CompletionStage<?> change) {
-    return assertThatThrownBy(() -> change.toCompletableFuture().get(20, SECONDS))
+    return assertThatThrownBy(() -> change.toCompletableFuture().get(60, SECONDS))
         .isInstanceOf(ExecutionException.class)
         .rootCause()
         .isInstanceOf(IllegalStateException.class)
@@ -190,8 +190,8 @@ class MistakesIT {
 
   @ParameterizedTest
   @CsvSource({
-    "~redlock:{orders*, +@all, ~redlock:%node",
-    "~redlock:*, +@all -hmget, hmget",
+    "~redlock:{orders*, +@all, %node",
+    "~redlock:*, +@all -hmget, HMGET",
   })
   void userWhoMayNotReadTheMarker_getsNoLock_andTheSentenceSaysWhatIsMissing(
       String keys, String commands, String missing) throws Exception {
@@ -241,7 +241,7 @@ class MistakesIT {
     QuorumUnavailableException refused =
         Eventually.refused(
             () -> program.lock("x").tryAcquire(),
-            "redlock:%node",
+            "%node",
             Masters.PATIENCE,
             () -> masters.describe(program));
     assertThat(refused).hasMessageContaining(masters.name(0));
@@ -343,21 +343,23 @@ class MistakesIT {
 
   @Test
   @Tag("thorough")
-  void fullMaster_isNotAdded_andNothingIsWrittenBefore() throws Exception {
+  void fullMaster_isNotAdded_andNoSetIsOpenedBefore() throws Exception {
     Redlock operator = masters.voting(masters.uris(0, 1, 2));
     masters.get(3).command("CONFIG", "SET", "maxmemory-policy", "noeviction");
     masters.get(3).command("CONFIG", "SET", "maxmemory", "1mb");
-    List<Map<String, String>> before = masters.records(0, 0, 1, 2, 3);
 
     String why = refusal(operator.operations().addNode(masters.uri(3), step -> {}));
     assertThat(why).contains(masters.name(3), "OOM");
-    assertThat(masters.records(0, 0, 1, 2, 3)).isEqualTo(before);
+    for (int member = 0; member < 3; member++) {
+      assertThat(masters.record(member, 0)).containsEntry("epoch", "1").containsEntry("floor", "1");
+    }
+    assertThat(masters.record(3, 0)).doesNotContainKey("members");
     assertThat(
             operator
                 .operations()
                 .addNode(masters.uri(4), step -> {})
                 .toCompletableFuture()
-                .get(30, SECONDS))
+                .get(60, SECONDS))
         .containsExactlyInAnyOrder(
             masters.name(0), masters.name(1), masters.name(2), masters.name(4));
   }
