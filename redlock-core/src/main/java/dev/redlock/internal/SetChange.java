@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -310,7 +311,7 @@ final class SetChange {
             "each member must store the new set ["
                 + String.join(", ", target)
                 + "], and this client cannot reach "
-                + unreachable
+                + String.join(", ", unreachable(current, target))
                 + "; if that is gone for good with its data, name it as gone in this call");
   }
 
@@ -319,16 +320,29 @@ final class SetChange {
   }
 
   private @Nullable String firstUnreachable(Set<String> target) {
+    return unreachable(set.current(), target).stream()
+        .filter(target::contains)
+        .findFirst()
+        .orElse(null);
+  }
+
+  /** The members of both sets that this client does not reach, but for those that are gone. */
+  private Set<String> unreachable(NodeRecord current, Set<String> target) {
+    Set<String> names = new TreeSet<>(target);
+    names.addAll(current.members());
+    names.removeAll(gone);
+    names.removeAll(reached());
+    return names;
+  }
+
+  private Set<String> reached() {
     Set<String> reached = new HashSet<>();
     for (Seen node : set.seen()) {
       if (node.status().usable()) {
         reached.add(node.alias());
       }
     }
-    return target.stream()
-        .filter(name -> !reached.contains(name) && !gone.contains(name))
-        .findFirst()
-        .orElse(null);
+    return reached;
   }
 
   /** Why the new node cannot be a member yet; null if it can, or is one. */

@@ -35,7 +35,8 @@ final class SetMasters implements AutoCloseable {
     "promised",
     "maxLeaseTime",
     "maxLeaseBefore",
-    "recordSince"
+    "recordSince",
+    "deployment"
   };
 
   private final RedisNodes pool;
@@ -153,7 +154,8 @@ final class SetMasters implements AutoCloseable {
       return NodeRecord.NONE;
     }
     return new NodeRecord(
-        "d1", String.valueOf(words.get(0)),
+        String.valueOf(words.get(10)),
+        String.valueOf(words.get(0)),
         number(words.get(1)),
         names(words.get(2)),
         names(words.get(3)),
@@ -320,7 +322,9 @@ final class SetMasters implements AutoCloseable {
                 "maxLeaseBefore",
                 Long.toString(newest.maxLeaseMillis()),
                 "recordSince",
-                "1");
+                "1",
+                "deployment",
+                newest.id());
       } catch (IllegalStateException | UncheckedIOException e) {
         // It does not run now; another master tells its clients.
       }

@@ -75,6 +75,11 @@ public record Members(String id, long epoch, List<String> names, long mask, long
     return (mask & 1L << node) != 0;
   }
 
+  /** Whether the others are those of the same epoch of the same deployment. */
+  boolean isOfSameSet(Members other) {
+    return epoch == other.epoch && id.equals(other.id);
+  }
+
   /** Whether a vote of the node that has this record counts in a round of these members. */
   boolean admittedBy(@Nullable NodeRecord record) {
     return record == null
