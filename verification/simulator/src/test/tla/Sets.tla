@@ -32,25 +32,27 @@ Extensions == 0    \* how often each lease may be extended
 Start == "old"     \* "old": the first set is complete; "left": and no client runs;
                    \* "new": no node of it has a record
 Restarts == 0      \* how many restarts there may be
-Forget == "any"    \* when a node may restart: "any", "change", "still", "told", "removed", "members"
-Founders == {}     \* numbers of clients that may found; of one list the smaller id is the first
-Looks == {}        \* the lists of observers
-Others == {}       \* nodes of a second deployment
-Second == {}       \* ... its set
-SecondEpoch == 1
-Moved == {}        \* the member of which the address leads astray clients to the one node in Others
-Astray == {}       \* leases of astray clients
-Blind == {}        \* leases of clients whose user may not read the marker
+Forget == "any"    \* when a node may restart: "any", "change", "still", "told"; or which:
+                   \* "members", "removed"
+Founders == {}     \* for each list: the numbers of the clients that may found a deployment
+Others == {}       \* nodes of a second deployment, which is not that of the leases
+Second == {}       \* ... the set that their records name
+SecondEpoch == 1   \* ... and its epoch
+Moved == {}        \* a member: its address leads some clients to the one node in Others
+Astray == {}       \* ... the leases of these clients
+Blind == {}        \* leases of clients whose user may not read the record
 
 (* The rules. A configuration that must fail replaces one of them.           *)
 Checked == TRUE         \* a vote counts only if the node's record admits its epoch and set
 OwnId == TRUE           \* ... and the record has the id of the round
 Readable == TRUE        \* ... and the client may read it
-Chosen == "majority"    \* how many nodes of its list must show an id that a client chooses: or "one"
-Heard == "only"         \* whose records a client tells: the "chosen" id's; before, the "only" one's; "any"
-Identity == TRUE        \* a record of one id is not replaced by that of another
-Provisional == TRUE     \* a new id is proposed before its first record is written
-Agreed == "all"         \* which members must show a proposal: "all", "majority"
+Chosen == "majority"    \* how many nodes of its list show the id that a client chooses: "majority", "one"
+Heard == "only"         \* of which id a client tells an empty node: "chosen"; "only": before it has
+                        \* chosen, also the only one that its list shows; "any"
+Identity == TRUE        \* the record of one id is not replaced by that of another
+Observers == {}         \* observers write nothing: or the lists of those that found
+Provisional == TRUE     \* the first record of an id is written once its members show a proposal
+Agreed == "all"         \* ... which of them: "all", "majority"
 Yields == "split"       \* when a proposal replaces that of a greater id for the same set: "no", "any";
                         \* "split": each member has a proposal, and none is on a majority
 Step == 1               \* by how many members two adjacent sets may differ
@@ -64,14 +66,15 @@ Waits == "all"          \* "none"; "majority": one guard time after a majority o
 Complete == "all"       \* who must have stored the set before the next is opened: "all", "majority"
 Told == TRUE            \* ... and a removed member too
 Word == "one"           \* who may write the record of an empty node: "own", "one"
-Boot == "all"           \* how many members must be empty for a client's own record: "all", "majority", "none"
+Boot == "all"           \* how many members must be reached for a client's own record or proposal, and be
+                        \* empty: "all", "majority", "none"
 Tell == "promised"      \* clients tell a node of a higher epoch: "no", "any", "promised" (within its promise)
 
 VARIABLES
   \* of each node:
   record,   \* its marker: id, epoch, set, set of the epoch before, floor, ballot
   promise,  \* the highest ballot of an operator that asked it
-  offers,   \* while it has no record: the records and proposals that clients are about to write
+  offers,   \* while it has no record: what clients are about to write
   young,    \* its quarantine: the rounds and leases that may have counted on it when it restarted
   restarts,
   \* of each lease:
@@ -86,7 +89,7 @@ VARIABLES
   \* of the operators:
   done,     \* the newest epoch that an operator has found complete
   sealed,   \* the newest epoch that was sealed by a majority of both sets
-  proposals,\* what operators write
+  proposals,\* the sets that operators write
   opened,   \* what a node has stored of it
   asking    \* of each operator: whom it asked for a promise, and what it adopts
 
@@ -131,21 +134,21 @@ Initial == [n \in Nodes |->
   ELSE IF Start # "new" /\ n \in First THEN WithFloor(Of(FirstId, 1, First), 1)
   ELSE Empty]
 
-(* Which nodes of its list a client must reach that has not chosen an id.    *)
+(* What a client of this list reaches that has chosen no id.                 *)
 Reached(list) ==
   CASE Boot = "all" -> {list}
     [] Boot = "majority" -> {nodes \in SUBSET list : IsMajority(nodes, list)}
     [] Boot = "none" -> {}
 
-(* The ids that a client with some list may choose: those in records.        *)
+(* The ids that clients may choose. Proposals do not count.                  *)
 Shown(records) ==
   {id \in {records[n].id : n \in {m \in Nodes : records[m].epoch > 0}} :
     \E list \in Lists : \E nodes \in Leads(list) :
       LET shows == {n \in nodes : records[n].epoch > 0 /\ records[n].id = id}
       IN IF Chosen = "one" THEN shows # {} ELSE IsMajority(shows, nodes)}
 
-(* What a client may know that has chosen: the record of a first set, or one *)
-(* that it once read. Without records it knows its list.                     *)
+(* What a client may know of the ids that it may have chosen: the first set, *)
+(* or a record that it once read. If votes are not checked: its list.        *)
 Known ==
   {Of(id, 1, id[2]) : id \in {c \in chosen : c # SecondId}}
     \cup (IF SecondId \in chosen THEN {Of(SecondId, SecondEpoch, Second)} ELSE {})
@@ -208,7 +211,7 @@ Vote(p, n, r) ==
         /\ UNCHANGED chosen
         /\ young' = IF wins THEN [m \in Nodes |-> young[m] \ {p}] ELSE young
 
-(* A client that has chosen once may never hear of another id.               *)
+(* Any client may have started at any time, and have chosen then.            *)
 ChooseId ==
   /\ ~Shown(record) \subseteq chosen
   /\ chosen' = chosen \cup Shown(record)
@@ -278,7 +281,8 @@ Restart(n) ==
 Accepts(stored, r) ==
   IF r.epoch > 0 THEN stored.epoch = 0
   ELSE \/ stored = Empty
-       \/ (Yields = "any" \/ r.ballot = 1) /\ IsProposal(stored) /\ stored.set = r.set /\ r.id[1] < stored.id[1]
+       \/ /\ Yields = "any" \/ r.ballot = 1
+          /\ IsProposal(stored) /\ stored.set = r.set /\ r.id[1] < stored.id[1]
 
 Offer(nodes, r) ==
   /\ \E n \in nodes : r \notin offers[n] /\ Accepts(record[n], r)
@@ -294,14 +298,14 @@ WordOf(m) ==
 
 Vouches(m, n) == record[m].epoch > 0 /\ {Name(m), Name(n)} \subseteq WordOf(m).set
 
-(* A client tells of the id that it has chosen. Before, it tells of the only *)
-(* id that the nodes of its list show.                                       *)
+(* Whether a client may copy the record of m: its id.                        *)
 Tells(m, n) ==
   \/ Heard = "any"
   \/ record[m].id \in chosen
   \/ /\ Heard = "only"
      /\ \E list \in Lists : \E all \in Leads(list) : \E nodes \in Reached(all) :
-          {m, n} \subseteq nodes /\ \A l \in nodes : record[l].epoch = 0 \/ record[l].id = record[m].id
+          /\ {m, n} \subseteq nodes
+          /\ \A l \in nodes : record[l].epoch = 0 \/ record[l].id = record[m].id
 
 (* A client finds n without a record, reads that of m, and then writes to n. *)
 OfferWord(n) ==
@@ -329,19 +333,19 @@ Store(n) ==
   /\ UNCHANGED <<promise, young, restarts, leaseVars, opVars>>
 
 -----------------------------------------------------------------------------
-(* Clients that find no record.                                              *)
+(* Clients that found a deployment.                                          *)
 
-(* It finds all that it reaches empty, and proposes its list to one of them. *)
+(* A client finds all that it reaches empty. It writes a proposal to one.    *)
 ProposeFirst(i, list) ==
   /\ \E nodes \in Reached(list) : \A n \in nodes : record[n] = Empty
   /\ \E n \in list : Offer({n}, Proposed(<<i, list>>))
 
-(* It copies a proposal that it sees.                                        *)
+(* A client copies a proposal that it sees.                                  *)
 CopyProposal(r) == \E n \in r.set : Accepts(record[n], r) /\ Offer({n}, r)
 
-(* It sees a proposal on a majority of its members. All others that it       *)
-(* reaches show one of another client with the same list, and nothing else   *)
-(* is in its own list. It writes the first record where the proposal is.     *)
+(* A client sees a proposal on a majority of its members, and on the others  *)
+(* one with the same members; its list shows nothing else. It writes the     *)
+(* first record where the proposal is.                                       *)
 WriteFirst(list, r) ==
   LET has == {n \in Nodes : record[n] = r}
       alike == {n \in Nodes : IsProposal(record[n]) /\ record[n].set = r.set}
@@ -352,8 +356,8 @@ WriteFirst(list, r) ==
           n \in agree \/ (record[n] = Empty /\ (Agreed = "majority" \/ n \notin r.set))
      /\ Offer(has, Founded(r.id))
 
-(* It sees a proposal on each member, and none has a majority: the smallest  *)
-(* id replaces the others.                                                   *)
+(* Each member shows a proposal, and none is on a majority: the smallest id  *)
+(* replaces the others. Ballot 1 marks this write.                           *)
 Replace(list) ==
   /\ Yields = "split"
   /\ \A n \in list : IsProposal(record[n]) /\ record[n].set = list
@@ -361,7 +365,7 @@ Replace(list) ==
   /\ LET least == CHOOSE m \in list : \A n \in list : record[m].id[1] <= record[n].id[1]
      IN Offer(list, [record[least] EXCEPT !.ballot = 1])
 
-Begins == \E list \in Lists \cup Looks :
+Begins == \E list \in Lists \cup Observers :
   \/ Replace(list)
   \/ \E i \in Founders : ProposeFirst(i, list)
   \/ \E m \in list :
