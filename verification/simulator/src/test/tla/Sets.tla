@@ -53,8 +53,8 @@ Identity == TRUE        \* the record of one id is not replaced by that of anoth
 Observers == {}         \* observers write nothing: or the lists of those that found
 Provisional == TRUE     \* the first record of an id is written once its members show a proposal
 Agreed == "all"         \* ... which of them: "all", "majority"
-Yields == "split"       \* when a proposal replaces that of a greater id for the same set: "no", "any";
-                        \* "split": each member has a proposal, and none is on a majority
+Yields == "split"       \* a proposal of the same members yields to a smaller id: "no", "any"; "split":
+                        \* if each member showed a proposal, and none was on a majority
 Step == 1               \* by how many members two adjacent sets may differ
 Successors == "one"     \* "one": by assumption; "ballots": by promises; "any"
 Renewed == TRUE         \* an empty node refuses the ballots that were asked before it restarted
@@ -213,8 +213,9 @@ Vote(p, n, r) ==
 
 (* Any client may have started at any time, and have chosen then.            *)
 ChooseId ==
-  /\ ~Shown(record) \subseteq chosen
-  /\ chosen' = chosen \cup Shown(record)
+  /\ Founders # {} \/ Others # {}
+  /\ LET shown == Shown(record)
+     IN ~shown \subseteq chosen /\ chosen' = chosen \cup shown
   /\ UNCHANGED <<nodeVars, stage, round, granted, holders, epoch, early, extends, opVars>>
 
 (* A round begins with the epoch and set that its client knows.              *)
@@ -341,7 +342,7 @@ ProposeFirst(i, list) ==
   /\ \E n \in list : Offer({n}, Proposed(<<i, list>>))
 
 (* A client copies a proposal that it sees.                                  *)
-CopyProposal(r) == \E n \in r.set : Accepts(record[n], r) /\ Offer({n}, r)
+CopyProposal(r) == \E n \in r.set : record[n] = Empty /\ Offer({n}, r)
 
 (* A client sees a proposal on a majority of its members, and on the others  *)
 (* one with the same members; its list shows nothing else. It writes the     *)
@@ -349,17 +350,16 @@ CopyProposal(r) == \E n \in r.set : Accepts(record[n], r) /\ Offer({n}, r)
 WriteFirst(list, r) ==
   LET has == {n \in Nodes : record[n] = r}
       alike == {n \in Nodes : IsProposal(record[n]) /\ record[n].set = r.set}
-      agree == IF Yields = "any" THEN has ELSE alike
   IN /\ IsMajority(has, r.set)
-     /\ Agreed = "all" => \E nodes \in Reached(r.set) : nodes \subseteq agree
+     /\ Agreed = "all" => \E nodes \in Reached(r.set) : nodes \subseteq alike
      /\ \E nodes \in Reached(list) : \A n \in nodes :
-          n \in agree \/ (record[n] = Empty /\ (Agreed = "majority" \/ n \notin r.set))
+          n \in alike \/ (record[n] = Empty /\ (Agreed = "majority" \/ n \notin r.set))
      /\ Offer(has, Founded(r.id))
 
 (* Each member shows a proposal, and none is on a majority: the smallest id  *)
 (* replaces the others. Ballot 1 marks this write.                           *)
 Replace(list) ==
-  /\ Yields = "split"
+  /\ Yields # "no"
   /\ \A n \in list : IsProposal(record[n]) /\ record[n].set = list
   /\ \A n \in list : ~IsMajority({m \in list : record[m] = record[n]}, list)
   /\ LET least == CHOOSE m \in list : \A n \in list : record[m].id[1] <= record[n].id[1]
