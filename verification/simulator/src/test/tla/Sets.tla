@@ -65,7 +65,8 @@ Waits == "all"          \* "none"; "majority": one guard time after a majority o
                         \* "all": each member has been sealed for a guard time by its own clock
 Complete == "all"       \* who must have stored the set before the next is opened: "all", "majority"
 Told == TRUE            \* ... and a removed member too
-Word == "one"           \* who may write the record of an empty node: "own", "one"
+Word == "before"        \* what a client writes to an empty node: its "own" record; that of "one" other node;
+                        \* "before": while its set is open, the set before
 Boot == "all"           \* how many members must be reached for a client's own record or proposal, and be
                         \* empty: "all", "majority", "none"
 Tell == "promised"      \* clients tell a node of a higher epoch: "no", "any", "promised" (within its promise)
@@ -291,10 +292,10 @@ Offer(nodes, r) ==
        IF n \in nodes /\ Accepts(record[n], r) THEN offers[n] \cup {r} ELSE offers[n]]
   /\ UNCHANGED <<record, promise, young, restarts, leaseVars, opVars>>
 
-(* What the record of m says: while a set is open, the set before it.        *)
+(* What the record of m says. A set that is open may be given up.            *)
 WordOf(m) ==
   LET r == record[m]
-  IN IF Word = "sealed" /\ r.floor < r.epoch
+  IN IF Word = "before" /\ r.floor < r.epoch
        THEN WithFloor(Of(r.id, r.epoch - 1, r.before), r.epoch - 1) ELSE [r EXCEPT !.ballot = 0]
 
 Vouches(m, n) == record[m].epoch > 0 /\ {Name(m), Name(n)} \subseteq WordOf(m).set
@@ -311,7 +312,7 @@ Tells(m, n) ==
 (* A client finds n without a record, reads that of m, and then writes to n. *)
 OfferWord(n) ==
   /\ record[n].epoch = 0
-  /\ \/ /\ Word \in {"one", "sealed"}
+  /\ \/ /\ Word # "own"
         /\ \E m \in Nodes \ {n} :
              Vouches(m, n) /\ Tells(m, n) /\ Offer({n}, WordOf(m))
      \/ /\ Word = "own"
