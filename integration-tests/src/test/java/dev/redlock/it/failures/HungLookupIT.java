@@ -53,10 +53,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @RedisTest(nodes = 3)
 class HungLookupIT {
   private static final Duration WAIT = Duration.ofSeconds(5);
-  private static final Duration LEASE = Duration.ofMillis(800);
+  private static final Duration LEASE = Duration.ofSeconds(2);
 
-  /** Several lease times. */
-  private static final long HELD_MILLIS = 2_000;
+  /** Longer than two lease times. */
+  private static final long HELD_MILLIS = 4_500;
 
   /** What hangs. */
   enum What {
@@ -150,7 +150,13 @@ class HungLookupIT {
 
   private static Lease acquire(Redlock client) {
     return client
-        .lock("hung", LockOptions.builder().leaseTime(LEASE).autoExtend(true).build())
+        .lock(
+            "hung",
+            LockOptions.builder()
+                .leaseTime(LEASE)
+                .nodeTimeout(Duration.ofMillis(400))
+                .autoExtend(true)
+                .build())
         .acquire(WAIT);
   }
 
