@@ -154,8 +154,8 @@ public final class LettuceOptions {
 
     /**
      * How long connect, handshake and probe may take, each. Default 500 ms. Each may take ten times
-     * as long while this JVM has not connected to any server: a JVM that starts loads the classes
-     * for it.
+     * as long, up to 5 s, while this JVM has not connected to any server: a JVM that starts loads
+     * the classes for it.
      */
     public Builder connectTimeout(Duration timeout) {
       this.connectTimeout = positive(timeout, "connectTimeout");
