@@ -10,6 +10,9 @@ module dev.redlock.lettuce {
   requires io.netty.transport;
   requires io.netty.buffer;
   requires io.netty.handler;
+  requires io.netty.resolver;
+  requires org.reactivestreams;
+  requires reactor.core;
   // Lettuce's resources name its classes; an automatic module cannot ask for it.
   requires io.netty.resolver.dns;
 

@@ -1,12 +1,16 @@
 package dev.redlock;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.joining;
 
 import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.LockKeys;
 import java.io.Serializable;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param queuedBefore how many came first. {@link AcquireVerdict#HELD}, if the lock was free: the
  *     processes that were queued before this one, and have not answered their turn yet. {@link
  *     AcquireVerdict#QUEUE_FULL}: the callers of this client that wait. Otherwise 0
+ * @param ownLease the lease of this client that has the lock or one of its names; null if there is
+ *     none, or if that is not why it failed
  */
 public record AcquireReport(
     List<String> names,
@@ -33,7 +39,8 @@ public record AcquireReport(
     Duration waited,
     int rounds,
     Duration overdue,
-    int queuedBefore)
+    int queuedBefore,
+    @Nullable OwnLease ownLease)
     implements Serializable {
   private static final Duration PAUSE = Duration.ofMillis(10);
 
@@ -43,6 +50,20 @@ public record AcquireReport(
     votes = List.copyOf(votes);
     requireNonNull(waited, "waited");
     requireNonNull(overdue, "overdue");
+  }
+
+  /**
+   * A lease that the same client holds.
+   *
+   * @param token its fencing token
+   * @param age since when
+   */
+  public record OwnLease(long token, Duration age) implements Serializable {}
+
+  /** The same report, with the lease of this client that has the lock or one of its names. */
+  public AcquireReport heldBy(OwnLease own) {
+    return new AcquireReport(
+        names, verdict, quorum, votes, waited, rounds, overdue, queuedBefore, own);
   }
 
   /**
@@ -75,7 +96,13 @@ public record AcquireReport(
 
     @Override
     public String toString() {
-      StringBuilder out = new StringBuilder(node).append(' ').append(vote);
+      String took = latency.isZero() ? "" : " in " + Printable.about(latency);
+      return Printable.of(node + " " + what() + took);
+    }
+
+    /** All but the node and the latency: several nodes may say the same. */
+    String what() {
+      StringBuilder out = new StringBuilder().append(vote);
       if (holder != null) {
         out.append(" by ").append(holder);
       }
@@ -83,15 +110,12 @@ public record AcquireReport(
         out.append(" '").append(holderLabel).append('\'');
       }
       if (remaining != null) {
-        out.append(" for ").append(remaining.toMillis()).append(" ms");
+        out.append(" for ").append(Printable.about(remaining));
       }
       if (error != null) {
         out.append(" (").append(error).append(')');
       }
-      if (!latency.isZero()) {
-        out.append(" in ").append(latency.toNanos() / 1000).append(" µs");
-      }
-      return Printable.of(out.toString());
+      return out.toString();
     }
   }
 
@@ -104,20 +128,35 @@ public record AcquireReport(
   public String sentence() {
     StringBuilder out = new StringBuilder(cause());
     if (overdue.compareTo(PAUSE) >= 0) {
-      out.append("; this client was paused for at least ").append(overdue.toMillis()).append(" ms");
+      out.append("; this client was paused for at least ").append(Printable.about(overdue));
     }
     out.append(" (").append(LockKeys.shown(names)).append("; waited ");
-    out.append(waited.toMillis())
-        .append(" ms, ")
-        .append(rounds)
-        .append(rounds == 1 ? " round)" : " rounds)");
-    for (int i = 0; i < votes.size(); i++) {
-      out.append(i == 0 ? ": " : ", ").append(votes.get(i));
+    out.append(Printable.about(waited)).append(", ").append(rounds);
+    out.append(rounds == 1 ? " round)" : " rounds)");
+    // Why nodes did not reply is said once for all that say the same.
+    Map<String, List<NodeVote>> groups = new LinkedHashMap<>();
+    for (NodeVote vote : votes) {
+      String key = vote.error == null ? vote.toString() : vote.what();
+      groups.computeIfAbsent(key, same -> new ArrayList<>()).add(vote);
+    }
+    String separator = ": ";
+    for (List<NodeVote> group : groups.values()) {
+      String nodes = group.stream().map(NodeVote::node).collect(joining(", "));
+      NodeVote first = group.get(0);
+      out.append(separator).append(group.size() == 1 ? first : nodes + " " + first.what());
+      separator = ", ";
     }
     return Printable.of(out.toString());
   }
 
   private String cause() {
+    if (ownLease != null) {
+      return "held by this client since "
+          + Printable.about(ownLease.age)
+          + " (token "
+          + ownLease.token
+          + "); locks are not reentrant: pass the lease, or use reentrantLock";
+    }
     return switch (verdict) {
       case ACQUIRED -> "acquired";
       case HELD -> queuedBefore == 0 ? "held by another client" : free();

@@ -41,13 +41,17 @@ public final class RedlockBuilder {
    * present, for example {@code redlock-lettuce}.
    */
   public RedlockBuilder nodes(String... uris) {
-    this.uris.addAll(List.of(uris));
+    for (String uri : uris) {
+      this.uris.add(requireNonNull(uri, "uri"));
+    }
     return this;
   }
 
   /** Adds nodes that the caller made. The client owns them from now on and closes them. */
   public RedlockBuilder nodes(LockNode... nodes) {
-    this.nodes.addAll(List.of(nodes));
+    for (LockNode node : nodes) {
+      this.nodes.add(requireNonNull(node, "node"));
+    }
     return this;
   }
 
@@ -110,7 +114,7 @@ public final class RedlockBuilder {
    *     printable
    */
   public RedlockBuilder label(String label) {
-    HolderMark.suffix(label);
+    HolderMark.suffix(requireNonNull(label, "label"));
     this.label = label;
     return this;
   }

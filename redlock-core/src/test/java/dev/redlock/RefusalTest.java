@@ -28,7 +28,8 @@ class RefusalTest {
           Duration.ofSeconds(1),
           2,
           Duration.ZERO,
-          0);
+          0,
+          null);
 
   @Test
   void report_ofAnExceptionThatWasSerialized_isTheSame() throws Exception {
@@ -36,6 +37,35 @@ class RefusalTest {
     assertThat(copy(new LockQueueFullException(REPORT)).report()).isEqualTo(REPORT);
     assertThat(copy(new QuorumUnavailableException("not acquired", REPORT)).report())
         .isEqualTo(REPORT);
+  }
+
+  @Test
+  void causeOfSeveralNodes_isSaidOnce_andTimesHaveThreeDigits() {
+    AcquireReport report =
+        new AcquireReport(
+            List.of("name"),
+            AcquireVerdict.UNAVAILABLE,
+            2,
+            List.of(silent("n1", 137_497), silent("n2", 137_811), silent("n3", 0)),
+            Duration.ofMillis(1_234),
+            1,
+            Duration.ZERO,
+            0,
+            null);
+    assertThat(report.sentence())
+        .endsWith("(name; waited 1.23 s, 1 round): n1, n2, n3 SILENT (DISCONNECTED: refused)");
+    assertThat(report.votes().get(0)).hasToString("n1 SILENT (DISCONNECTED: refused) in 137 ms");
+  }
+
+  private static AcquireReport.NodeVote silent(String node, long micros) {
+    return new AcquireReport.NodeVote(
+        node,
+        AcquireReport.Vote.SILENT,
+        Duration.ofNanos(micros * 1_000),
+        "DISCONNECTED: refused",
+        null,
+        null,
+        null);
   }
 
   @SuppressWarnings("unchecked")

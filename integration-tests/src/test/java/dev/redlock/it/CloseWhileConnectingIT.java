@@ -8,8 +8,10 @@ import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.PubSubHints;
 import dev.redlock.spi.RestartGuard;
-import io.lettuce.core.SslOptions;
+import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -21,7 +23,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import javax.net.ssl.SSLParameters;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,8 +30,8 @@ import org.junit.jupiter.api.Test;
 /**
  * A close while an event loop connects leaves no open socket.
  *
- * <p>The test holds an event loop at the worst moment. Lettuce asks for the parameters of TLS on
- * the event loop, while it sets a channel up. The first channel of a loop waits there until all
+ * <p>The test holds an event loop at the worst moment. Lettuce calls the user's customizer on the
+ * event loop, while it sets a channel up. The first channel of a loop waits there until all
  * channels are requested. So the loop sets up a second channel before it connects the first, and
  * there it waits for the close. After that it connects the first channel, in the same turn in which
  * it learns of the shutdown.
@@ -46,19 +47,27 @@ class CloseWhileConnectingIT {
   private final CountDownLatch closed = new CountDownLatch(1);
   private final Set<Thread> loops = ConcurrentHashMap.newKeySet();
   private final List<ServerSocket> silent = new ArrayList<>();
+  private ClientResources resources;
   private LettuceOptions options;
   private List<String> uris;
 
   @BeforeEach
   void listen() throws IOException {
-    options =
-        LettuceOptions.builder()
-            .sslOptions(SslOptions.builder().sslParameters(this::parameters).build())
+    resources =
+        ClientResources.builder()
+            .nettyCustomizer(
+                new NettyCustomizer() {
+                  @Override
+                  public void afterChannelInitialized(Channel channel) {
+                    hold();
+                  }
+                })
             .build();
+    options = LettuceOptions.builder().clientResources(resources).build();
     for (int i = 0; i < NODES; i++) {
       silent.add(new ServerSocket(0, 10, InetAddress.getLoopbackAddress()));
     }
-    uris = silent.stream().map(server -> "rediss://127.0.0.1:" + server.getLocalPort()).toList();
+    uris = silent.stream().map(server -> "redis://127.0.0.1:" + server.getLocalPort()).toList();
   }
 
   @AfterEach
@@ -68,9 +77,10 @@ class CloseWhileConnectingIT {
     for (ServerSocket server : silent) {
       server.close();
     }
+    resources.shutdown(0, 1, TimeUnit.SECONDS);
   }
 
-  private SSLParameters parameters() {
+  private void hold() {
     try {
       if (loops.add(Thread.currentThread())) {
         requested.await();
@@ -81,7 +91,6 @@ class CloseWhileConnectingIT {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    return new SSLParameters();
   }
 
   @Test

@@ -138,6 +138,7 @@ class EventuallyTest {
             Duration.ZERO,
             1,
             Duration.ZERO,
-            0));
+            0,
+            null));
   }
 }

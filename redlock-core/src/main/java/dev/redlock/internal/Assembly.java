@@ -98,6 +98,13 @@ public final class Assembly {
                   + " grant a lock that is still held; this is safe only in tests, or if every node"
                   + " syncs every write to disk");
     }
+    int n = parts.nodes().size();
+    if (n % 2 == 0) {
+      client
+          .context()
+          .log
+          .warn("{} nodes tolerate as many failures as {}: use an odd number of masters", n, n - 1);
+    }
     if (Failpoint.areOn()) {
       client.context().log.warn("failpoints are on: for tests only");
     }

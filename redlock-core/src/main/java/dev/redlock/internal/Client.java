@@ -171,12 +171,12 @@ final class Client implements Redlock, ElectionClient {
 
   @Override
   public DistributedLock lock(String name) {
-    return lock(List.of(name), defaults);
+    return lock(name, defaults);
   }
 
   @Override
   public DistributedLock lock(String name, LockOptions options) {
-    return lock(List.of(name), options);
+    return lock(List.of(requireNonNull(name, "name")), options);
   }
 
   @Override

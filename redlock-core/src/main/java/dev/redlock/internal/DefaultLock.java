@@ -125,7 +125,7 @@ final class DefaultLock implements DistributedLock {
   }
 
   private static long nanos(Duration wait) {
-    if (wait.isNegative()) {
+    if (requireNonNull(wait, "waitTimeout").isNegative()) {
       throw new IllegalArgumentException(
           "waitTimeout " + Printable.of(wait) + " must not be negative");
     }

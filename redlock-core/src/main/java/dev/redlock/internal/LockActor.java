@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.Exchange;
+import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
@@ -112,6 +113,12 @@ class LockActor {
     return held != null;
   }
 
+  /** The lease of these names that this client holds; null if there is none. */
+  @Nullable HeldLease lease() {
+    LeaseCore core = held;
+    return core == null ? null : core.lease();
+  }
+
   /** The client closes, and waits for the holder. */
   void tellHolderOfClose() {
     LeaseCore core = held;
@@ -208,7 +215,8 @@ class LockActor {
       context.watches.changed(keys());
       ((PendingAcquire) grant.waiter()).granted(core);
     } else if (effect instanceof Effect.Refuse refuse) {
-      ((PendingAcquire) refuse.waiter()).refused(refuse.report());
+      PendingAcquire waiter = (PendingAcquire) refuse.waiter();
+      waiter.refused(context.locks.withOwnLease(waiter.keys(), refuse.report()));
     } else if (effect instanceof Effect.End end) {
       Failpoint.BEFORE_END.reached();
       ended(end);

@@ -1,11 +1,14 @@
 package dev.redlock.internal;
 
+import dev.redlock.AcquireReport;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.Lease;
 import dev.redlock.internal.protocol.Effect;
+import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.ReleaseHints;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -155,6 +158,22 @@ final class Locks {
     if (!context.hints.isEmpty()) {
       context.hints.ended(new ReleaseHints.Ended(keys.names(), end.lease().token(), end.reason()));
     }
+  }
+
+  /** Names the lease of this client that has one of the names, if the lock was held. */
+  AcquireReport withOwnLease(LockKeys keys, AcquireReport report) {
+    if (report.verdict().isHeld()) {
+      for (int i = 0; i < keys.size(); i++) {
+        for (LockActor actor : of(keys.lockKey(i))) {
+          HeldLease own = actor.lease();
+          if (own != null) {
+            Duration age = Duration.ofNanos(context.time.nanos() - own.grantedNanos());
+            return report.heldBy(new AcquireReport.OwnLease(own.token(), age));
+          }
+        }
+      }
+    }
+    return report;
   }
 
   /** Whether new callers may wait. */

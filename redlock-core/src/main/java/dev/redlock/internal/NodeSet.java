@@ -271,7 +271,7 @@ final class NodeSet implements Nodes {
         new QuorumUnavailableException(
             what,
             new AcquireReport(
-                of, verdict, members.quorum(), votes, Duration.ZERO, 1, Duration.ZERO, 0)));
+                of, verdict, members.quorum(), votes, Duration.ZERO, 1, Duration.ZERO, 0, null)));
   }
 
   CompletionStage<NodeRecord> change(int node, NodeRecord.Change change) {

@@ -106,7 +106,7 @@ final class ThreadLock implements ReentrantDistributedLock {
       holds.enter(name, acquire(Duration.ofNanos(Math.max(0, unit.toNanos(time)))));
       return true;
     } catch (LockTimeoutException e) {
-      if (e.isHeld()) {
+      if (e.isHeld() || e.report().votes().isEmpty()) { // Others of this client came first.
         return false;
       }
       throw e;

@@ -84,7 +84,15 @@ class LockKeysTest {
     LockKeys keys = LockKeys.of("redlock", names);
     AcquireReport report =
         new AcquireReport(
-            keys.names(), AcquireVerdict.HELD, 1, List.of(), Duration.ZERO, 1, Duration.ZERO, 0);
+            keys.names(),
+            AcquireVerdict.HELD,
+            1,
+            List.of(),
+            Duration.ZERO,
+            1,
+            Duration.ZERO,
+            0,
+            null);
 
     assertThat(keys.toString()).hasSizeLessThan(1_200).endsWith(" and 990 more]");
     assertThat(new LockTimeoutException(report))

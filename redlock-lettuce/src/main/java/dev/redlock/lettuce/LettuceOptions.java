@@ -101,8 +101,8 @@ public final class LettuceOptions {
     private Builder() {}
 
     /**
-     * Uses these threads, timers, metrics and tracing instead of those of the library. The nodes do
-     * not close them.
+     * Uses these threads, timers, metrics, tracing and resolvers instead of those of the library.
+     * The nodes do not close them. A resolver may block: the nodes call it on threads of their own.
      */
     public Builder clientResources(ClientResources resources) {
       this.clientResources = requireNonNull(resources, "clientResources");
@@ -126,7 +126,8 @@ public final class LettuceOptions {
      * connection that is open keeps those with which it was made; {@link #maxConnectionAge} limits
      * for how long. If the supplier fails, the connect fails, and the client tries again.
      *
-     * @param supplier called on I/O threads, by several nodes; must not block
+     * @param supplier called by several nodes, each time on a thread of its own; may block. A call
+     *     that does not return within four times the connect timeout costs an attempt to connect
      */
     public Builder sslOptions(Supplier<SslOptions> supplier) {
       this.sslOptions = requireNonNull(supplier, "sslOptions");
@@ -143,7 +144,8 @@ public final class LettuceOptions {
      * close them. The stream must not end with an error, because the connection would get no
      * further value. For other providers set {@link #maxConnectionAge}.
      *
-     * @param provider called on an I/O thread, must not block
+     * @param provider called on a thread of its own each time; may block, as the supplier of {@link
+     *     #sslOptions(Supplier)} may
      */
     public Builder credentials(RedisCredentialsProvider provider) {
       this.credentials = requireNonNull(provider, "credentials");
@@ -151,9 +153,9 @@ public final class LettuceOptions {
     }
 
     /**
-     * How long connect, handshake and probe may take, each. Default 500 ms. Handshake and probe of
-     * the first connect of a node may take ten times as long while this JVM has not connected to
-     * any server: a JVM that starts loads the classes for it.
+     * How long connect, handshake and probe may take, each. Default 500 ms. Each may take ten times
+     * as long, up to 5 s, while this JVM has not connected to any server: a JVM that starts loads
+     * the classes for it.
      */
     public Builder connectTimeout(Duration timeout) {
       this.connectTimeout = positive(timeout, "connectTimeout");

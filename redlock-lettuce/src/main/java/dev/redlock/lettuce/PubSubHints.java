@@ -9,10 +9,9 @@ import dev.redlock.lettuce.internal.SharedResources;
 import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.spi.ReleaseHints;
 import io.lettuce.core.ClientOptions;
-import io.lettuce.core.ConnectionFuture;
-import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.RedisURI;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
@@ -23,7 +22,6 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -33,7 +31,6 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,7 +53,6 @@ import org.slf4j.LoggerFactory;
 public final class PubSubHints implements ReleaseHints {
   private static final Logger LOG = LoggerFactory.getLogger(PubSubHints.class);
   private static final String DEFAULT_CHANNEL = "redlock:released";
-  private static final Duration RETRY = Duration.ofSeconds(1);
   private static final int MAX_UNANSWERED = 1_000;
 
   private final List<NodeUri> uris;
@@ -86,16 +82,10 @@ public final class PubSubHints implements ReleaseHints {
     this.channel = channel;
     this.options = options;
     threads = new SharedResources(options.clientResources());
-    client = CleanThreads.call(() -> new ThreadSharingClient(threads.acquire()));
-    // Lettuce may reconnect and repeat commands here, because these are only hints. It must not
-    // queue them while it is disconnected: a late hint has no use.
-    ClientOptions.Builder builder =
-        ClientOptions.builder()
-            .autoReconnect(true)
-            .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-            .requestQueueSize(MAX_UNANSWERED);
-    ClientSetup.connecting(builder, options);
-    client.setOptions(builder.build());
+    // Nothing is queued while there is no connection: a late hint has no use.
+    ClientOptions base =
+        ClientSetup.withoutReconnecting(options).requestQueueSize(MAX_UNANSWERED).build();
+    client = CleanThreads.call(() -> new ThreadSharingClient(threads, options, base));
   }
 
   /**
@@ -116,8 +106,8 @@ public final class PubSubHints implements ReleaseHints {
   }
 
   /**
-   * Uses these nodes and this channel. Of the options it takes the threads, TLS, the credentials
-   * and the connect timeout; give it those of the nodes.
+   * Uses these nodes and this channel. Of the options it takes the threads, TLS, the credentials,
+   * the connect timeout and the longest reconnect delay; give it those of the nodes.
    *
    * @throws IllegalArgumentException if there is no node or no channel, or a URI is invalid
    */
@@ -139,51 +129,77 @@ public final class PubSubHints implements ReleaseHints {
   private void connect() {
     for (NodeUri uri : uris) {
       keep(
-          lettuce -> lettuce.connectPubSubAsync(StringCodec.UTF8, configured(uri)),
+          uri,
+          (lettuce, to) -> lettuce.connectPubSubAsync(StringCodec.UTF8, to),
           made -> subscribe(uri, made),
           failure -> tell(uri, failure));
       // Two connections: in RESP2 a connection that subscribes cannot publish.
       keep(
-          lettuce -> lettuce.connectAsync(StringCodec.UTF8, configured(uri)),
-          publishers::add,
+          uri,
+          (lettuce, to) -> lettuce.connectAsync(StringCodec.UTF8, to),
+          this::onPublisher,
           failure -> {}); // The log has it from the first connection.
     }
   }
 
-  private RedisURI configured(NodeUri uri) {
-    return ClientSetup.configured(uri.toRedisUri(), options, options.connectTimeout());
-  }
-
-  /** Tries to connect until it succeeds. After that Lettuce reconnects by itself. */
+  /** Connects, and again after each end of the connection and each failure. */
   private <C extends StatefulConnection<String, String>> void keep(
-      Function<RedisClient, ConnectionFuture<C>> connect,
+      NodeUri uri,
+      ThreadSharingClient.Connect<C> connect,
       Consumer<C> use,
       Consumer<Throwable> onFailure) {
     if (closed) {
       return;
     }
+    Runnable again =
+        () -> {
+          if (!closed) {
+            later(() -> keep(uri, connect, use, onFailure));
+          }
+        };
     client
-        .connect(connect)
+        .connect(uri.toRedisUri(), options.connectTimeout(), connect)
         .whenComplete(
             (made, failure) -> {
               if (failure == null) {
+                onEnd(made, again);
                 use.accept(made);
                 if (closed) { // The client was closed before this connection existed.
                   made.closeAsync();
                 }
-                return;
+              } else if (!closed) {
+                onFailure.accept(failure);
+                again.run();
               }
-              if (closed) {
-                return;
-              }
-              onFailure.accept(failure);
-              later(() -> keep(connect, use, onFailure));
             });
+  }
+
+  private static void onEnd(StatefulConnection<String, String> made, Runnable task) {
+    AtomicBoolean ended = new AtomicBoolean();
+    made.addListener(
+        new RedisConnectionStateListener() {
+          @Override
+          public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+            if (ended.compareAndSet(false, true)) {
+              task.run();
+            }
+          }
+        });
+    if (!made.isOpen() && ended.compareAndSet(false, true)) {
+      task.run(); // It ended before it had a listener.
+    }
   }
 
   private void later(Runnable task) {
     ScheduledFuture<?> unused =
-        client.executor().schedule(task, RETRY.toMillis(), TimeUnit.MILLISECONDS);
+        client
+            .executor()
+            .schedule(task, options.longestReconnectDelay().toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private void onPublisher(StatefulRedisConnection<String, String> made) {
+    publishers.removeIf(known -> !known.isOpen());
+    publishers.add(made);
   }
 
   private void subscribe(NodeUri uri, StatefulRedisPubSubConnection<String, String> made) {
@@ -200,13 +216,13 @@ public final class PubSubHints implements ReleaseHints {
     subscribeOn(uri, made);
   }
 
-  /** Tries until it succeeds. After that Lettuce subscribes again by itself. */
+  /** Tries until it succeeds, or until the connection ends. */
   private void subscribeOn(NodeUri uri, StatefulRedisPubSubConnection<String, String> made) {
     made.async()
         .subscribe(channel)
         .whenComplete(
             (nothing, failure) -> {
-              if (failure == null || closed) {
+              if (failure == null || closed || !made.isOpen()) {
                 return;
               }
               tell(uri, failure); // For example, the user lacks +subscribe or the channel.

@@ -285,7 +285,8 @@ class RedlockLockProviderTest {
             Duration.ZERO,
             1,
             Duration.ZERO,
-            0);
+            0,
+            null);
     DistributedLock paused =
         fake(
             DistributedLock.class,

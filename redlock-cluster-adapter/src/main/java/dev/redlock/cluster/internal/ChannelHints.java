@@ -292,7 +292,9 @@ final class ChannelHints implements HintCarrier {
     try {
       cluster
           .sideClient()
-          .connect(client -> client.connectPubSubAsync(StringCodec.UTF8, cluster.uriOf(address)))
+          .connect(
+              cluster.uriOf(address),
+              (client, uri) -> client.connectPubSubAsync(StringCodec.UTF8, uri))
           .whenComplete((made, failure) -> connected(side, made, failure));
     } catch (RuntimeException e) {
       connected(side, null, e);

@@ -1,6 +1,5 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +11,7 @@ interface ClusterAccess {
    * The client for connections beside the probed ones. These connections never reconnect by
    * themselves.
    */
-  ThreadSharingClient sideClient();
+  SideClient sideClient();
 
   RedisURI uriOf(Address address);
 

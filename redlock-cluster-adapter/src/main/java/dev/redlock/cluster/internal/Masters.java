@@ -5,12 +5,10 @@ import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.lettuce.internal.Failures;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
-import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -76,10 +74,9 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
             ? context.maxLeaseTime().plusSeconds(2)
             : Duration.ZERO;
     resources = new SharedResources(options.lettuce().clientResources());
-    ClientResources threads = resources.acquire();
     links = new MasterLinks(this.seeds, options.lettuce(), resources, linkContext, quarantine);
     shares = new Shares(name, spread, sharingAllowed, context, links);
-    side = new SideClient(threads, options.lettuce());
+    side = new SideClient(resources, options.lettuce());
     watch =
         new TopologyWatch(
             this,
@@ -147,7 +144,8 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
       confirmation.close();
     }
     all.forEach(MasterLink::close);
-    resources.release(watch.close().thenCompose(done -> side.close()));
+    watch.close();
+    resources.release(side.close());
   }
 
   /** Whether, after the close, the connections and their own threads have ended. */
@@ -249,13 +247,13 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
   }
 
   @Override
-  public ThreadSharingClient sideClient() {
-    return side.client();
+  public SideClient sideClient() {
+    return side;
   }
 
   @Override
   public RedisURI uriOf(Address address) {
-    return side.dress(seeds.uriOf(address).toRedisUri());
+    return seeds.uriOf(address).toRedisUri();
   }
 
   @Override

@@ -270,7 +270,8 @@ final class ReplicaConfirmation {
       cluster
           .sideClient()
           .connect(
-              client -> client.connectAsync(ByteArrayCodec.INSTANCE, cluster.uriOf(queue.address)))
+              cluster.uriOf(queue.address),
+              (client, uri) -> client.connectAsync(ByteArrayCodec.INSTANCE, uri))
           .whenComplete((made, failure) -> connected(queue, made, failure));
     } catch (RuntimeException e) {
       connected(queue, null, e);

@@ -58,7 +58,12 @@ final class Share {
     this.node = node;
     this.listener = new GuardedListener(self, listener);
     status =
-        new NodeStatus(State.CONNECTING, 1, nowNanos, 0, "still connecting for the first time");
+        new NodeStatus(
+            State.CONNECTING,
+            1,
+            nowNanos,
+            0,
+            "still connecting for the first time; awaitReady waits for it");
   }
 
   int node() {

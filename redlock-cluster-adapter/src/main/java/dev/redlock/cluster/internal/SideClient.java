@@ -2,9 +2,10 @@ package dev.redlock.cluster.internal;
 
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.ClientSetup;
+import dev.redlock.lettuce.internal.SharedResources;
 import dev.redlock.lettuce.internal.ThreadSharingClient;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -13,21 +14,20 @@ import java.util.concurrent.CompletionStage;
  */
 final class SideClient {
   private final ThreadSharingClient client;
-  private final LettuceOptions options;
+  private final Duration patience;
 
-  SideClient(ClientResources resources, LettuceOptions options) {
-    this.options = options;
-    client = new ThreadSharingClient(resources);
-    client.setOptions(ClientSetup.withoutReconnecting(options));
+  SideClient(SharedResources resources, LettuceOptions options) {
+    client = new ThreadSharingClient(resources, options, ClientSetup.resp3(options));
+    patience = options.connectTimeout();
   }
 
-  ThreadSharingClient client() {
-    return client;
-  }
-
-  /** The URI with the credentials and the timeouts of the options. */
-  RedisURI dress(RedisURI uri) {
-    return ClientSetup.configured(uri, options, options.connectTimeout());
+  /**
+   * Connects, with the credentials and the timeouts of the options.
+   *
+   * @throws IllegalStateException if the client is closed
+   */
+  <C> CompletionStage<C> connect(RedisURI uri, ThreadSharingClient.Connect<C> how) {
+    return client.connect(uri, patience, how);
   }
 
   CompletionStage<Void> close() {

@@ -10,7 +10,6 @@ import io.lettuce.core.protocol.Command;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +69,6 @@ final class TopologyWatch {
 
   // Guarded by this.
   private @Nullable Round round;
-  private CompletableFuture<Void> dialled = CompletableFuture.completedFuture(null);
   private boolean askAgain;
   private boolean closed;
   private long askedNanos;
@@ -119,7 +117,6 @@ final class TopologyWatch {
     // Guarded by this round.
     private final List<StatefulRedisConnection<byte[], byte[]>> made = new ArrayList<>();
     private final List<MasterLink> left = new ArrayList<>();
-    private final List<CompletableFuture<Void>> dialling = new ArrayList<>();
     private int pending;
     private boolean outside;
     private boolean over;
@@ -198,17 +195,14 @@ final class TopologyWatch {
     }
 
     private void connect(NodeUri server) {
-      RedisURI uri = side.dress(server.toRedisUri());
+      RedisURI uri = server.toRedisUri();
       CompletionStage<StatefulRedisConnection<byte[], byte[]>> connecting;
       try {
-        connecting = side.client().connect(made -> made.connectAsync(ByteArrayCodec.INSTANCE, uri));
+        connecting =
+            side.connect(uri, (client, to) -> client.connectAsync(ByteArrayCodec.INSTANCE, to));
       } catch (RuntimeException e) {
         answered(null, e, server);
         return;
-      }
-      CompletionStage<Void> arrived = connecting.handle((connection, failure) -> null);
-      synchronized (this) {
-        dialling.add(arrived.toCompletableFuture());
       }
       connecting.whenComplete(
           (connection, failure) -> {
@@ -309,14 +303,13 @@ final class TopologyWatch {
     /** Called once. */
     private void end(
         @Nullable Topology topology, @Nullable Throwable failure, @Nullable NodeUri seed) {
-      last(drop());
+      drop();
       done(topology, failure, sinceNanos, seed);
     }
 
-    /** Ends the round and its connections; completes when none is in the making, never fails. */
-    CompletableFuture<Void> drop() {
+    /** Ends the round and its connections. */
+    void drop() {
       List<StatefulRedisConnection<byte[], byte[]>> all;
-      CompletableFuture<?>[] waiting;
       synchronized (this) {
         over = true;
         if (timer != null) {
@@ -324,13 +317,11 @@ final class TopologyWatch {
         }
         all = List.copyOf(made);
         made.clear();
-        waiting = dialling.toArray(CompletableFuture<?>[]::new);
       }
       all.forEach(
           connection -> {
             var unused = connection.closeAsync();
           });
-      return CompletableFuture.allOf(waiting);
     }
   }
 
@@ -382,17 +373,7 @@ final class TopologyWatch {
             delayNanos);
   }
 
-  private void last(CompletableFuture<Void> ended) {
-    synchronized (this) {
-      dialled = CompletableFuture.allOf(dialled, ended);
-      if (dialled.isDone()) {
-        dialled = CompletableFuture.completedFuture(null);
-      }
-    }
-  }
-
-  /** Completes when no connection is in the making, because connecting needs its threads. */
-  CompletionStage<Void> close() {
+  void close() {
     Round running;
     synchronized (this) {
       closed = true;
@@ -402,10 +383,7 @@ final class TopologyWatch {
       }
     }
     if (running != null) {
-      last(running.drop());
-    }
-    synchronized (this) {
-      return dialled;
+      running.drop();
     }
   }
 }

@@ -2,7 +2,6 @@ package dev.redlock.cluster.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
 import java.lang.reflect.Field;
@@ -130,7 +129,7 @@ class SweepTest {
     }
 
     @Override
-    public ThreadSharingClient sideClient() {
+    public SideClient sideClient() {
       throw new IllegalStateException("no master is known");
     }
 

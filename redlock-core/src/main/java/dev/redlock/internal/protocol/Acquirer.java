@@ -219,6 +219,7 @@ final class Acquirer {
       r.neverSent();
       return judged(r, now, wall);
     }
+    wait.waiter().rounds++;
     effects.add(new Effect.Send(r, r.request, r.recipients.mask()));
     return Outcome.WAITS;
   }

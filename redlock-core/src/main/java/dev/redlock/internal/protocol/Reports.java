@@ -38,7 +38,7 @@ final class Reports {
     int before = round == null || verdict != AcquireVerdict.HELD ? 0 : queuedBefore(round);
     int quorum = (round == null ? nodes.members() : round.members).quorum();
     return new AcquireReport(
-        keys.names(), verdict, quorum, votes, waited, w.rounds, overdue, before);
+        keys.names(), verdict, quorum, votes, waited, w.rounds, overdue, before, null);
   }
 
   /**
@@ -68,7 +68,8 @@ final class Reports {
         since(w.submittedNanos, now),
         0,
         Duration.ZERO,
-        waiting);
+        waiting,
+        null);
   }
 
   /** What the home node replied to a waiter that was to be queued there, and gives up. */
@@ -94,7 +95,8 @@ final class Reports {
         waited,
         w.rounds,
         Duration.ZERO,
-        before);
+        before,
+        null);
   }
 
   /** Whether the home node has said since the round that the lock is free, or that it is not. */
@@ -133,7 +135,8 @@ final class Reports {
         waited,
         1,
         Duration.ZERO,
-        0);
+        0,
+        null);
   }
 
   private static Duration since(long thenNanos, long nowNanos) {

@@ -157,7 +157,6 @@ final class Wait {
     }
     lastVotes = round;
     state = new AskingAll(round);
-    waiter().rounds++;
   }
 
   // Sleep.

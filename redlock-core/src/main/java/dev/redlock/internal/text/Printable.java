@@ -2,6 +2,7 @@ package dev.redlock.internal.text;
 
 import com.google.common.escape.CharEscaper;
 import java.math.BigDecimal;
+import java.math.MathContext;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +42,12 @@ public final class Printable {
     }
     String iso = time.toString().substring(2); // Also if the nanoseconds overflow a long.
     return iso.replace("H", " h ").replace("M", " min ").replace("S", " s").strip();
+  }
+
+  /** The time to three digits, for what was measured: {@code 137 ms}, {@code 1.25 s}. */
+  public static String about(Duration time) {
+    BigDecimal nanos = BigDecimal.valueOf(time.toNanos()).round(new MathContext(3));
+    return of(Duration.ofNanos(nanos.longValue()));
   }
 
   private static boolean escaped(char c) {

@@ -53,7 +53,8 @@ class ReportsTest {
                 Duration.ofMillis(7),
                 7,
                 Duration.ZERO,
-                0));
+                0,
+                null));
   }
 
   @Test

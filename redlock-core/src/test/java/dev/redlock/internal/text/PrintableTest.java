@@ -79,7 +79,8 @@ class PrintableTest {
             Duration.ZERO,
             1,
             Duration.ZERO,
-            0);
+            0,
+            null);
     assertThat(vote.toString()).contains(SHOWN);
     assertThat(new LockTimeoutException(report).getMessage()).contains(SHOWN).doesNotContain("\n");
     assertThat(new NodeStatus(NodeStatus.State.CONNECTING, 1, 0, 0, FORGED).cause())

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.Supplier;
 
@@ -89,6 +90,11 @@ public final class CleanThreads implements ThreadFactoryProvider {
               task.run();
               return true;
             });
+  }
+
+  /** Waits for the future, on a thread that has nothing else to do. */
+  static <T> T await(Future<T> future) throws Exception {
+    return future.get();
   }
 
   /** Starts a daemon thread that has inherited nothing. */

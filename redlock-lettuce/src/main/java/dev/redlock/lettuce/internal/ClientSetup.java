@@ -3,6 +3,8 @@ package dev.redlock.lettuce.internal;
 import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.LettuceOptions;
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
@@ -12,10 +14,16 @@ import io.netty.handler.ssl.SslContextBuilder;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.time.Duration;
+import java.util.concurrent.Executor;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.scheduler.Schedulers;
 
 /** Translates the options of a node into those of a Lettuce client. */
 public final class ClientSetup {
@@ -23,54 +31,53 @@ public final class ClientSetup {
 
   private ClientSetup() {}
 
-  /** Options of a client that never reconnects by itself. */
-  public static ClientOptions withoutReconnecting(LettuceOptions options) {
-    return withoutReconnecting(options, options.connectTimeout());
-  }
-
   /**
-   * Options of a client that never reconnects by itself.
-   *
-   * @param patience how long a TLS handshake may take
+   * What is the same for each connection of a client: fixed timeouts, and that the client never
+   * reconnects by itself. Lettuce would ask for credentials, trust and keys on an event loop then.
+   * New credentials of a provider that streams them are sent on the connection at once, between two
+   * requests: a server that ends connections with old credentials then ends none.
    */
-  static ClientOptions withoutReconnecting(LettuceOptions options, Duration patience) {
+  public static ClientOptions.Builder withoutReconnecting(LettuceOptions options) {
+    Duration timeout = options.connectTimeout();
     ClientOptions.Builder builder =
         ClientOptions.builder()
             .autoReconnect(false)
             .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-            .protocolVersion(ProtocolVersion.RESP3)
             // Each round has its own deadline. Lettuce's timer has a tick of 100 ms.
-            .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build());
-    connecting(builder, options, patience);
-    return builder.build();
+            .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
+            .socketOptions(SocketOptions.builder().connectTimeout(timeout).tcpNoDelay(true).build())
+            .reauthenticateBehavior(ClientOptions.ReauthenticateBehavior.ON_NEW_CREDENTIALS);
+    withoutMaintenanceEvents(builder);
+    return builder;
+  }
+
+  /** The same for connections that need RESP3. */
+  public static ClientOptions resp3(LettuceOptions options) {
+    return withoutReconnecting(options).protocolVersion(ProtocolVersion.RESP3).build();
   }
 
   /**
-   * Sets how to connect, and fixed timeouts. New credentials of a provider that streams them are
-   * sent on the connection at once, between two requests: a server that ends connections with old
-   * credentials then ends none.
+   * Asks for what one connection needs, each time, because passwords and certificates are replaced:
+   * credentials, trust and keys. This may block: the user's suppliers may, and so may their files.
+   *
+   * @param uri receives the credentials, and the longest time from connect to login
+   * @param patience how long TLS handshake and login may take, each
+   * @return trust and keys, read from their files
    */
-  public static void connecting(ClientOptions.Builder builder, LettuceOptions options) {
-    connecting(builder, options, options.connectTimeout());
-  }
-
-  private static void connecting(
-      ClientOptions.Builder builder, LettuceOptions options, Duration patience) {
-    Duration timeout = options.connectTimeout();
-    builder
-        .socketOptions(SocketOptions.builder().connectTimeout(timeout).tcpNoDelay(true).build())
-        .sslOptions(new CurrentSslOptions(options, patience))
-        .reauthenticateBehavior(ClientOptions.ReauthenticateBehavior.ON_NEW_CREDENTIALS);
-    withoutMaintenanceEvents(builder);
-  }
-
-  /** Sets the credentials, and the longest time from connect to login. */
-  public static RedisURI configured(RedisURI uri, LettuceOptions options, Duration patience) {
+  static SslOptions prepare(
+      RedisURI uri, LettuceOptions options, Duration patience, BlockingCalls calls)
+      throws Exception {
     uri.setTimeout(patience);
-    if (options.credentials() != null) {
-      uri.setCredentialsProvider(options.credentials());
+    RedisCredentialsProvider provider = options.credentials();
+    if (provider != null) {
+      RedisCredentials credentials = CleanThreads.await(provider.resolveCredentials().toFuture());
+      if (credentials == null) {
+        throw new IOException("the provider of credentials gave none");
+      }
+      uri.setCredentialsProvider(
+          new Resolved(credentials, provider, provider.supportsStreaming(), calls));
     }
-    return uri;
+    return uri.isSsl() ? new ReadSslOptions(options.sslOptions(), patience) : SslOptions.create();
   }
 
   /**
@@ -97,32 +104,49 @@ public final class ClientSetup {
   }
 
   /**
-   * Trust and keys as they are when a connection is made, because certificates are replaced. An
-   * object of Lettuce keeps the managers that it was given, and a client that reconnects by itself
-   * keeps its options.
+   * Credentials that are known, because Lettuce asks for them on an event loop. A stream of further
+   * ones begins on a thread of its own.
    */
-  private static final class CurrentSslOptions extends SslOptions {
-    private final LettuceOptions options;
+  private record Resolved(
+      RedisCredentials resolveCredentialsNow,
+      RedisCredentialsProvider provider,
+      boolean supportsStreaming,
+      BlockingCalls calls)
+      implements RedisCredentialsProvider.ImmediateRedisCredentialsProvider {
+    @Override
+    public Flux<RedisCredentials> credentials() {
+      Executor threads = calls.executor("the stream of credentials");
+      return Flux.defer(provider::credentials).subscribeOn(Schedulers.fromExecutor(threads));
+    }
+  }
 
-    CurrentSslOptions(LettuceOptions options, Duration patience) {
+  /** Trust and keys that are read, because Lettuce asks for them on an event loop. */
+  private static final class ReadSslOptions extends SslOptions {
+    private final SslContextBuilder context;
+    private final SSLParameters parameters;
+
+    ReadSslOptions(@Nullable SslOptions given, Duration patience)
+        throws IOException, GeneralSecurityException {
       super(SslOptions.builder().handshakeTimeout(patience));
-      this.options = options;
+      SslOptions options = given == null ? SslOptions.create() : given;
+      context = options.createSslContextBuilder();
+      parameters = options.createSSLParameters();
+      if (given == null) {
+        TrustManagerFactory platform =
+            TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        platform.init((KeyStore) null); // Otherwise Netty reads its file.
+        context.trustManager(platform);
+      }
     }
 
     @Override
-    public SslContextBuilder createSslContextBuilder()
-        throws IOException, GeneralSecurityException {
-      return current().createSslContextBuilder();
+    public SslContextBuilder createSslContextBuilder() {
+      return context;
     }
 
     @Override
     public SSLParameters createSSLParameters() {
-      return current().createSSLParameters();
-    }
-
-    private SslOptions current() {
-      SslOptions given = options.sslOptions();
-      return given == null ? SslOptions.create() : given;
+      return parameters;
     }
   }
 }

@@ -7,18 +7,24 @@ import java.time.Duration;
  * that takes longer than the connect timeout, and each healthy server would look dead.
  */
 final class ColdStart {
-  /** With the default of 500 ms: 5 s. */
   private static final int FACTOR = 10;
+
+  /** With the default of 500 ms, and with 5 s or less; a longer timeout is not made longer. */
+  private static final Duration MOST = Duration.ofSeconds(5);
 
   /** For the whole JVM, because classes are loaded once. */
   static final ColdStart OF_JVM = new ColdStart();
 
-  /** Set once by the first probe that succeeds, read by the first connect of each node. */
+  /** Set once by the first probe that succeeds, read by each connect. */
   private volatile boolean over;
 
-  /** How long the first connect of a node may take, if the others may take this time. */
+  /** How long a step of a connect may take, which later may take this time. */
   Duration patience(Duration usual) {
-    return over ? usual : usual.multipliedBy(FACTOR);
+    if (over || usual.compareTo(MOST) > 0) {
+      return usual;
+    }
+    Duration more = usual.multipliedBy(FACTOR);
+    return more.compareTo(MOST) < 0 ? more : MOST;
   }
 
   /** A server was probed: the classes are loaded. */

@@ -38,7 +38,8 @@ final class ConnectionLoop {
   private static final long REPLACE_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   /** Why nothing can be sent before the first connection. */
-  static final NodeError CONNECTING = disconnected("still connecting for the first time");
+  static final NodeError CONNECTING =
+      disconnected("still connecting for the first time; awaitReady waits for it");
 
   private final NodeUri uri;
   private final LettuceOptions options;
@@ -91,9 +92,8 @@ final class ConnectionLoop {
     keyPrefix = context.keyPrefix();
     fenceLifeMillis = EncodedRequest.fenceLifeMillis(context.maxLeaseTime().toMillis());
     prober =
-        new Prober(
-            keyPrefix, context.maxLeaseTime().toMillis(), clustered, context.observes());
-    connector = new Connector(uri, options, resources.acquire(), time, label);
+        new Prober(keyPrefix, context.maxLeaseTime().toMillis(), clustered, context.observes());
+    connector = new Connector(uri, options, resources, time, label);
     listener = new GuardedListener(self, context.listener());
     operator = new OperatorLog(uri, clustered);
     status =

@@ -40,7 +40,7 @@ public final class ConnectionStates {
   private State state = State.CONNECTING;
   private long connection = 1;
   private long stateSince;
-  private String cause = "still connecting for the first time";
+  private String cause = "still connecting for the first time; awaitReady waits for it";
 
   /** What the server stores about the set of nodes, as this connection number knows it. */
   private NodeRecord record = NodeRecord.NONE;

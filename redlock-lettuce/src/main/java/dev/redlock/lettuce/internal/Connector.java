@@ -7,7 +7,6 @@ import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.resource.ClientResources;
 import io.netty.channel.Channel;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import java.io.IOException;
@@ -45,9 +44,6 @@ final class Connector {
    */
   private volatile @Nullable String clientName;
 
-  /** Whether a connect was tried before. Written and read by one connect after another. */
-  private volatile boolean tried;
-
   /** Written on the channel's thread when it is set up, read after the handshake. */
   private volatile @Nullable ChannelActivity newest;
 
@@ -55,11 +51,11 @@ final class Connector {
    * @param label names the connections, unless the URI does
    */
   Connector(
-      NodeUri nodeUri, LettuceOptions options, ClientResources shared, Time time, String label) {
+      NodeUri nodeUri, LettuceOptions options, SharedResources resources, Time time, String label) {
     this.nodeUri = nodeUri;
     this.options = options;
     this.time = time;
-    client = new ThreadSharingClient(shared, this::prepare);
+    client = new ThreadSharingClient(resources, options, ClientSetup.resp3(options), this::prepare);
     clientName =
         label.isEmpty() || nodeUri.toRedisUri().getClientName() != null
             ? null
@@ -83,14 +79,14 @@ final class Connector {
   CompletionStage<Made> connect() {
     CompletableFuture<Made> result = new CompletableFuture<>();
     Duration usual = options.connectTimeout();
-    Duration step = tried ? usual : ColdStart.OF_JVM.patience(usual);
-    tried = true;
+    Duration step = ColdStart.OF_JVM.patience(usual);
     Duration patience = usual.multipliedBy(CONNECT_STEPS - 1).plus(step);
     Time.Cancellable deadline =
         time.schedule(
             () ->
                 result.completeExceptionally(
-                    new IOException("no connection within " + Printable.of(patience))),
+                    new IOException(
+                        "no connection within " + Printable.of(patience) + client.pending())),
             patience.toNanos());
     String name = clientName;
     CompletionStage<Made> dialled = dial(step, name);
@@ -152,12 +148,13 @@ final class Connector {
     newest = null;
     CompletionStage<StatefulRedisConnection<byte[], byte[]>> connecting;
     try {
-      client.setOptions(ClientSetup.withoutReconnecting(options, patience));
-      RedisURI uri = ClientSetup.configured(nodeUri.toRedisUri(), options, patience);
+      RedisURI uri = nodeUri.toRedisUri();
       if (name != null) {
         uri.setClientName(name);
       }
-      connecting = client.connect(lettuce -> lettuce.connectAsync(ByteArrayCodec.INSTANCE, uri));
+      connecting =
+          client.connect(
+              uri, patience, (lettuce, to) -> lettuce.connectAsync(ByteArrayCodec.INSTANCE, to));
     } catch (RuntimeException e) {
       return CompletableFuture.failedStage(e);
     }

@@ -53,8 +53,7 @@ public final class ScriptReader implements LockReader {
     this.resources = resources;
     this.options = options;
     this.time = time;
-    connector =
-        CleanThreads.call(() -> new Connector(uri, options, resources.acquire(), time, label));
+    connector = CleanThreads.call(() -> new Connector(uri, options, resources, time, label));
   }
 
   @Override

@@ -4,6 +4,7 @@ import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,7 @@ public final class SharedResources {
   private static final long GLOBAL_EXECUTOR_MILLIS = 10;
 
   private final boolean own;
+  private final Executor blocking;
 
   // Guarded by this.
   private @Nullable ClientResources resources;
@@ -28,8 +30,19 @@ public final class SharedResources {
   private @Nullable Thread shutdown;
 
   public SharedResources(@Nullable ClientResources given) {
+    this(given, task -> CleanThreads.start("lettuce-blocking", task));
+  }
+
+  /** The same, with threads for what may block. */
+  SharedResources(@Nullable ClientResources given, Executor blocking) {
     this.own = given == null;
     this.resources = given;
+    this.blocking = blocking;
+  }
+
+  /** Runs each task, which may block, on a thread of its own. */
+  Executor blocking() {
+    return blocking;
   }
 
   public synchronized ClientResources acquire() {

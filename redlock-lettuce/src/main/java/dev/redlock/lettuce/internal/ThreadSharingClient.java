@@ -1,7 +1,11 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.lettuce.LettuceOptions;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.event.DefaultEventPublisherOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.EventLoopGroupProvider;
@@ -17,11 +21,11 @@ import io.netty.util.concurrent.EventExecutorGroup;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.netty.util.concurrent.Promise;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,10 +43,13 @@ import org.jspecify.annotations.Nullable;
  * and the socket would stay open. So the close waits for the attempts that have begun.
  */
 public final class ThreadSharingClient {
-  /** Name resolution may hang, and no close of a channel ends it. */
+  /** The user's resolver of addresses may hang, and no close of a channel ends it. */
   private static final long ATTEMPTS_MILLIS = 1_000;
 
   private final Timer timer;
+  private final LettuceOptions options;
+  private final ClientOptions base;
+  private final BlockingCalls calls;
   private final RedisClient client;
 
   /** All channels that are open. Closes each channel that is added after its own close. */
@@ -59,21 +66,30 @@ public final class ThreadSharingClient {
   private int attempts;
   private boolean closed;
 
-  /** A client on these threads. Its close does not end them. */
-  public ThreadSharingClient(ClientResources shared) {
-    this(shared, channel -> {});
+  /**
+   * A client on these threads. Its close does not end them.
+   *
+   * @param base what is the same for each connection
+   */
+  public ThreadSharingClient(
+      SharedResources resources, LettuceOptions options, ClientOptions base) {
+    this(resources, options, base, channel -> {});
   }
 
   /**
    * @param onChannel is called on the thread of each new channel, before it connects
    */
-  ThreadSharingClient(ClientResources shared, Consumer<Channel> onChannel) {
+  ThreadSharingClient(
+      SharedResources resources,
+      LettuceOptions options,
+      ClientOptions base,
+      Consumer<Channel> onChannel) {
+    this.options = options;
+    this.base = base;
+    calls = new BlockingCalls(resources.blocking());
+    ClientResources shared = resources.acquire();
     timer = shared.timer();
     client = new LeanClient(derive(shared, onChannel));
-  }
-
-  public void setOptions(ClientOptions options) {
-    client.setOptions(options);
   }
 
   /** The threads for short tasks beside the event loops. */
@@ -81,26 +97,52 @@ public final class ThreadSharingClient {
     return client.getResources().eventExecutorGroup();
   }
 
+  /** How to connect: with this client, to this URI. */
+  @FunctionalInterface
+  public interface Connect<C> {
+    CompletionStage<C> apply(RedisClient client, RedisURI uri);
+  }
+
   /**
-   * Begins to connect.
+   * Begins to connect. What may block runs on threads of its own, so this method returns at once.
    *
+   * @param uri without the credentials of the options
+   * @param patience how long connect, TLS handshake and login may take, each
    * @throws IllegalStateException if the client is closed
    */
-  public <C> CompletionStage<C> connect(Function<RedisClient, ? extends CompletionStage<C>> how) {
+  public <C> CompletionStage<C> connect(RedisURI uri, Duration patience, Connect<C> how) {
     synchronized (this) {
       if (closed) {
         throw new IllegalStateException("the client is closed");
       }
-      attempts++;
     }
-    CompletionStage<C> attempt;
-    try {
-      attempt = how.apply(client);
-    } catch (RuntimeException | Error e) {
-      onAttemptEnded();
-      throw e;
-    }
-    return attempt.whenComplete((made, failure) -> onAttemptEnded());
+    return calls.call(
+        "a supplier (credentials, trust and keys, address) for " + uri.getHost(),
+        () -> {
+          SslOptions ssl = ClientSetup.prepare(uri, options, patience, calls);
+          synchronized (this) {
+            if (closed) {
+              throw new IllegalStateException("the client is closed");
+            }
+            attempts++;
+          }
+          CompletionStage<C> attempt;
+          try {
+            SocketOptions socket =
+                base.getSocketOptions().mutate().connectTimeout(patience).build();
+            client.setOptions(base.mutate().sslOptions(ssl).socketOptions(socket).build());
+            attempt = how.apply(client, uri);
+          } catch (RuntimeException | Error e) {
+            onAttemptEnded();
+            throw e;
+          }
+          return attempt.whenComplete((made, failure) -> onAttemptEnded());
+        });
+  }
+
+  /** Which calls have not returned, as the end of a sentence; empty if there are none. */
+  String pending() {
+    return calls.pending();
   }
 
   private void onAttemptEnded() {
@@ -121,6 +163,7 @@ public final class ThreadSharingClient {
       closed = true;
       none = attempts == 0;
     }
+    calls.close(); // Attempts that wait for a lookup fail now.
     if (none) {
       quiet.complete(null);
     } else {
@@ -151,7 +194,7 @@ public final class ThreadSharingClient {
         .commandLatencyRecorder(shared.commandLatencyRecorder())
         .commandLatencyPublisherOptions(DefaultEventPublisherOptions.disabled())
         .tracing(shared.tracing())
-        .addressResolverGroup(shared.addressResolverGroup())
+        .addressResolverGroup(new OffLoopResolvers(shared.addressResolverGroup(), calls))
         .socketAddressResolver(shared.socketAddressResolver())
         .nettyCustomizer(seeingChannels(shared.nettyCustomizer(), onChannel))
         .build();

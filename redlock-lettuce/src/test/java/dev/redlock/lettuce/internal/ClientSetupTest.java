@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.lettuce.LettuceOptions;
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
-import io.lettuce.core.cluster.ClusterClientOptions;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,39 +18,53 @@ class ClientSetupTest {
       LettuceOptions.builder().connectTimeout(TIMEOUT).build();
 
   @Test
-  void everyClient_alsoThatOfACluster_boundsConnectingAndListensToNoMaintenance() {
-    ClusterClientOptions.Builder cluster = ClusterClientOptions.builder();
-    ClientSetup.connecting(cluster, OPTIONS);
-    assertBounded(cluster.build());
-    assertBounded(ClientSetup.withoutReconnecting(OPTIONS));
+  void everyClient_boundsConnecting_andListensToNoMaintenance() {
+    ClientOptions options = ClientSetup.resp3(OPTIONS);
+    assertThat(options.getSocketOptions().getConnectTimeout()).isEqualTo(TIMEOUT);
+    assertThat(listensToMaintenance(options)).isFalse();
+    assertThat(listensToMaintenance(options.mutate().build())).isFalse();
+    assertThat(options.getReauthenticateBehaviour())
+        .isEqualTo(ClientOptions.ReauthenticateBehavior.ON_NEW_CREDENTIALS);
   }
 
   @Test
-  void sslOptionsOfASupplier_areAskedForAtEachConnection() throws Exception {
+  void sslOptionsOfASupplier_areAskedForAtEachConnection_andThenAreAtHand() throws Exception {
     AtomicReference<SslOptions> current = new AtomicReference<>(protocol("TLSv1.2"));
     LettuceOptions options = LettuceOptions.builder().sslOptions(current::get).build();
-    SslOptions ofClient = ClientSetup.withoutReconnecting(options).getSslOptions();
-    assertThat(ofClient.createSSLParameters().getProtocols()).containsExactly("TLSv1.2");
+    SslOptions first = prepare("rediss://h", options);
+    assertThat(first.createSSLParameters().getProtocols()).containsExactly("TLSv1.2");
+    assertThat(first.getHandshakeTimeout()).isEqualTo(TIMEOUT);
 
     AtomicInteger contexts = new AtomicInteger();
     current.set(
         protocol("TLSv1.3").mutate().sslContext(context -> contexts.incrementAndGet()).build());
 
-    assertThat(ofClient.createSSLParameters().getProtocols()).containsExactly("TLSv1.3");
-    ofClient.createSslContextBuilder();
+    SslOptions second = prepare("rediss://h", options);
+    assertThat(contexts).as("made before an event loop asks").hasValue(1);
+    assertThat(second.createSSLParameters().getProtocols()).containsExactly("TLSv1.3");
+    assertThat(second.createSslContextBuilder()).isNotNull();
     assertThat(contexts).hasValue(1);
+  }
+
+  @Test
+  void connectionWithoutTls_asksForNoTrust() throws Exception {
+    LettuceOptions options =
+        LettuceOptions.builder()
+            .sslOptions(
+                () -> {
+                  throw new AssertionError("asked");
+                })
+            .build();
+    assertThat(prepare("redis://h", options)).isNotNull();
+  }
+
+  private static SslOptions prepare(String uri, LettuceOptions options) throws Exception {
+    return ClientSetup.prepare(
+        RedisURI.create(uri), options, TIMEOUT, new BlockingCalls(Runnable::run));
   }
 
   private static SslOptions protocol(String name) {
     return SslOptions.builder().protocols(name).build();
-  }
-
-  private static void assertBounded(ClientOptions options) {
-    assertThat(options.getSocketOptions().getConnectTimeout()).isEqualTo(TIMEOUT);
-    assertThat(options.getSslOptions().getHandshakeTimeout()).isEqualTo(TIMEOUT);
-    assertThat(listensToMaintenance(options)).isFalse();
-    assertThat(options.getReauthenticateBehaviour())
-        .isEqualTo(ClientOptions.ReauthenticateBehavior.ON_NEW_CREDENTIALS);
   }
 
   /** Lettuce 6 has no such option. */
@@ -70,7 +84,7 @@ class ClientSetupTest {
 
   @Test
   void withoutReconnecting_sendsNothingAgain_andRefusesWhatItCannotSend() {
-    ClientOptions options = ClientSetup.withoutReconnecting(OPTIONS);
+    ClientOptions options = ClientSetup.resp3(OPTIONS);
     assertThat(options.isAutoReconnect()).isFalse();
     assertThat(options.getDisconnectedBehavior())
         .isEqualTo(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS);

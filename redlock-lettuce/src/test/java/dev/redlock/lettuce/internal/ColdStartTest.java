@@ -16,4 +16,11 @@ class ColdStartTest {
     coldStart.end();
     assertThat(coldStart.patience(USUAL)).isEqualTo(USUAL);
   }
+
+  @Test
+  void longTimeout_isNotMadeLongerThanFiveSeconds() {
+    ColdStart start = new ColdStart();
+    assertThat(start.patience(Duration.ofSeconds(2))).isEqualTo(Duration.ofSeconds(5));
+    assertThat(start.patience(Duration.ofSeconds(7))).isEqualTo(Duration.ofSeconds(7));
+  }
 }

@@ -3,12 +3,16 @@ package dev.redlock.lettuce.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.redlock.lettuce.LettuceOptions;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import io.netty.util.Timer;
 import io.netty.util.TimerTask;
+import java.time.Duration;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -19,7 +23,11 @@ import org.junit.jupiter.api.Timeout;
 class ThreadSharingClientTest {
   private final Limits limits = new Limits();
   private final ClientResources shared = ClientResources.builder().timer(limits).build();
-  private final ThreadSharingClient client = new ThreadSharingClient(shared);
+  private final ThreadSharingClient client =
+      new ThreadSharingClient(
+          new SharedResources(shared, Runnable::run),
+          LettuceOptions.defaults(),
+          ClientSetup.resp3(LettuceOptions.defaults()));
 
   @AfterEach
   void end() throws Exception {
@@ -30,7 +38,7 @@ class ThreadSharingClientTest {
   @Test
   void close_whileAnAttemptIsUnderWay_waitsForIt() throws Exception {
     CompletableFuture<String> attempt = new CompletableFuture<>();
-    var unused = client.connect(lettuce -> attempt);
+    var unused = connect(attempt);
     CompletableFuture<Boolean> attemptWasOver =
         client.close().thenApply(closed -> attempt.isDone()).toCompletableFuture();
     attempt.complete("made");
@@ -39,7 +47,7 @@ class ThreadSharingClientTest {
 
   @Test
   void close_whileAnAttemptHangs_completes() throws Exception {
-    var unused = client.connect(lettuce -> new CompletableFuture<>());
+    var unused = connect(new CompletableFuture<>());
     CompletableFuture<Void> closed = client.close().toCompletableFuture();
     limits.pass();
     closed.get();
@@ -48,8 +56,13 @@ class ThreadSharingClientTest {
   @Test
   void connect_afterClose_isRefused() {
     var unused = client.close();
-    assertThatThrownBy(() -> client.connect(lettuce -> new CompletableFuture<>()))
+    assertThatThrownBy(() -> connect(new CompletableFuture<>()))
         .isInstanceOf(IllegalStateException.class);
+  }
+
+  private <C> CompletionStage<C> connect(CompletableFuture<C> attempt) {
+    return client.connect(
+        RedisURI.create("redis://h"), Duration.ofSeconds(1), (lettuce, uri) -> attempt);
   }
 
   /** A timer whose time passes only when a test says so. */

@@ -22,7 +22,15 @@ class EventsTest {
     Events events = new Events(List.of(), Runnable::run, new SystemTime(), failures);
     AcquireReport report =
         new AcquireReport(
-            List.of("a"), AcquireVerdict.HELD, 1, List.of(), Duration.ZERO, 1, Duration.ZERO, 0);
+            List.of("a"),
+            AcquireVerdict.HELD,
+            1,
+            List.of(),
+            Duration.ZERO,
+            1,
+            Duration.ZERO,
+            0,
+            null);
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     events.left(null, AcquireVerdict.HELD, report); // Links what is linked at the first call.
     long before = threads.getCurrentThreadAllocatedBytes();

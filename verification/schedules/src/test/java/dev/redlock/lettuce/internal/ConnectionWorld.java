@@ -138,7 +138,7 @@ public final class ConnectionWorld {
             node,
             NodeUri.parse("redis://10.0.0.1:6379"),
             options,
-            new SharedResources(options.clientResources()));
+            new SharedResources(options.clientResources(), Runnable::run));
   }
 
   /** Runs one seed. */
