@@ -310,7 +310,7 @@ final class SetKeeper {
           now.epoch() > 0
               && !now.contains(i)
               && !membership.isWanted(i)
-              && !reserved.contains(context.nodes.name(i));
+              && !reserved.contains(membership.nameOf(i));
       if (out && !outside.get(i)) {
         outsideNanos[i] = context.time.nanos();
       }

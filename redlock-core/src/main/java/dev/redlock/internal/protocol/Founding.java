@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  * is written first is a proposal. It admits no vote. All clients write theirs to the same node, by
  * the order of run ids, because they may spell the addresses differently, and copy what they find
  * there. When a majority of the members of a proposal stores it, and each configured node and
- * member that is reached stores one of the same list, its record is written. An empty node could still take that
- * of another list. A record stays; a proposal yields to a record. If the nodes
- * are split between proposals of one list, that with the smallest identity overwrites the others.
- * So the client that began may die at any step, and its first node may come back later, or empty.
+ * member that is reached stores one of the same list, its record is written. An empty node could
+ * still take that of another list. A record stays; a proposal yields to a record. If the nodes are
+ * split between proposals of one list, that with the smallest identity overwrites the others. So
+ * the client that began may die at any step, and its first node may come back later, or empty.
  */
 final class Founding {
   private final List<Seen> nodes;
@@ -69,8 +69,8 @@ final class Founding {
    * What to write.
    *
    * @param late whether a majority of the configured nodes suffices
-   * @param lost whether a node has not stored the proposal for long, for example because it is full:
-   *     then it is written to all, and those that store it decide
+   * @param lost whether a node has not stored the proposal for long, for example because it is
+   *     full: then it is written to all, and those that store it decide
    */
   List<Tell> tells(String newId, long maxLeaseMillis, boolean late, boolean lost) {
     List<Seen> list = nodes.subList(0, seeds);
@@ -105,7 +105,7 @@ final class Founding {
     int voters = proposal.members().size();
     for (int i = 0; i < nodes.size(); i++) {
       Seen node = nodes.get(i);
-      if (!proposal.members().contains(aliases.get(i)) || !node.status().usable()) {
+      if (!isMember(i) || !node.status().usable()) {
         continue;
       }
       if (!node.keepsRecord()) {
@@ -116,17 +116,25 @@ final class Founding {
         copies.add(MissingRecords.tell(i, isSplit ? proposal.by(1) : proposal, aliases));
       }
     }
-    // Another one of the same list yields to the record.
-    boolean everywhere = true;
+    return isEverywhere(lost) && records.size() >= Members.quorumOf(voters) ? records : copies;
+  }
+
+  /** Whether no node can take a proposal of another list. One of the same list yields. */
+  private boolean isEverywhere(boolean lost) {
     for (int i = 0; i < nodes.size(); i++) {
       Seen node = nodes.get(i);
-      boolean concerned = i < seeds || proposal.members().contains(aliases.get(i));
-      if (concerned && isUsed(node) && node.keepsRecord()) {
+      if ((i < seeds || isMember(i)) && isUsed(node) && node.keepsRecord()) {
         boolean stores = node.record().members().equals(proposal.members());
-        everywhere &= stores || (lost && node.record().equals(NodeRecord.NONE));
+        if (!stores && !(lost && node.record().equals(NodeRecord.NONE))) {
+          return false;
+        }
       }
     }
-    return everywhere && records.size() >= Members.quorumOf(voters) ? records : copies;
+    return true;
+  }
+
+  private boolean isMember(int node) {
+    return proposal.members().contains(aliases.get(node));
   }
 
   private boolean isOf(Seen node) {

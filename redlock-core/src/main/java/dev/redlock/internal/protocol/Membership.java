@@ -7,10 +7,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -187,6 +185,11 @@ public final class Membership {
     return List.copyOf(aliases);
   }
 
+  /** The name of the node in the set, or that with which it was added. */
+  public String nameOf(int node) {
+    return node < aliases.size() ? aliases.get(node) : "";
+  }
+
   /** Whether it is known which configured nodes are members. */
   public boolean isSettled() {
     return settled;
@@ -256,25 +259,30 @@ public final class Membership {
     if (!id.isEmpty() && (!confirmed || isFresh(nowNanos))) {
       return;
     }
-    int voters = 0;
-    Map<String, Integer> shown = new HashMap<>();
+    boolean first = id.isEmpty();
+    List<Seen> deciding = new ArrayList<>();
     for (int i = 0; i < all.size(); i++) {
-      Seen node = all.get(i);
-      boolean decides = id.isEmpty() ? i < seeds : members.contains(i);
-      if (decides && node.keepsRecord()) {
-        voters++;
-        if (node.says() && !node.isRefused()) {
-          shown.merge(node.record().id(), 1, Integer::sum);
-        }
+      if ((first ? i < seeds : members.contains(i)) && all.get(i).keepsRecord()) {
+        deciding.add(all.get(i));
       }
     }
-    for (Map.Entry<String, Integer> one : shown.entrySet()) {
-      if (one.getValue() >= Members.quorumOf(voters) && !one.getKey().equals(id)) {
-        id = one.getKey();
+    int needed = first ? Members.quorumOf(deciding.size()) : members.quorum();
+    for (Seen node : deciding) {
+      String shown = node.record().id();
+      if (!shown.equals(id) && showing(shown, deciding) >= needed) {
+        id = shown;
         current = NodeRecord.NONE;
         confirmed = false;
       }
     }
+  }
+
+  private static int showing(String id, List<Seen> nodes) {
+    int showing = 0;
+    for (Seen node : nodes) {
+      showing += node.says() && !node.isRefused() && node.record().id().equals(id) ? 1 : 0;
+    }
+    return showing;
   }
 
   /** Whether leases of the current set may be left: a majority had it within a guard time. */

@@ -53,8 +53,8 @@ final class MissingRecords {
 
   /**
    * The newest record of another member that names both of them; null if there is none. While a
-   * change is open, that of the set before it counts: a member that is added vouches for none, because
-   * the change may be given up, and another one made in its place.
+   * change is open, that of the set before it counts: a member that is added vouches for none,
+   * because the change may be given up, and another one made in its place.
    */
   private static @Nullable NodeRecord wordFor(String name, List<Seen> nodes) {
     NodeRecord best = null;

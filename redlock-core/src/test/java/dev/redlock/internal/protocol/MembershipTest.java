@@ -274,7 +274,9 @@ final class MembershipTest {
       two.down.clear();
       Decision settled = two.settle();
       assertThat(settled.objections()).as("steps " + steps).containsOnlyNulls();
-      assertThat(two.records.values()).extracting(NodeRecord::id).containsOnly(settled.members().id());
+      assertThat(two.records.values())
+          .extracting(NodeRecord::id)
+          .containsOnly(settled.members().id());
     }
   }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.internal.protocol.SetOperator.Step;
 import dev.redlock.spi.NodeRecord;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -93,9 +92,7 @@ final class SetOperatorTest {
   void change_ofTheLongestLeaseTime_isASetOfItsOwn() {
     set.settle();
     set.now += SetFixture.SECOND;
-    Step step =
-        set.run(
-            set.operator(new SetOperator.Goal(null, null, 9_000), set.ballot()), 60);
+    Step step = set.run(set.operator(new SetOperator.Goal(null, null, 9_000), set.ballot()), 60);
     assertThat(step.done()).isTrue();
     assertThat(set.record("a").maxLeaseMillis()).isEqualTo(9_000);
     assertThat(set.record("a").epoch()).isEqualTo(2);
@@ -108,8 +105,7 @@ final class SetOperatorTest {
       set.now += SetFixture.SECOND;
       long before = set.record("a").maxLeaseMillis();
       long begun = set.now;
-      SetOperator change =
-          set.operator(new SetOperator.Goal(null, null, longest), set.ballot());
+      SetOperator change = set.operator(new SetOperator.Goal(null, null, longest), set.ballot());
       while (!set.step(change).done()) {
         set.now += SetFixture.SECOND / 10;
         NodeRecord record = set.record("a");
@@ -130,14 +126,12 @@ final class SetOperatorTest {
       SetFixture world = new SetFixture("a", "b", "c");
       world.settle();
       world.now += SetFixture.SECOND;
-      SetOperator dead =
-          world.operator(new SetOperator.Goal("d", null, 0), world.ballot());
+      SetOperator dead = world.operator(new SetOperator.Goal("d", null, 0), world.ballot());
       while (world.record("a").epoch() < 2 || world.record("a").floor() < floor) {
         world.now += SetFixture.SECOND / 10;
         world.step(dead);
       }
-      SetOperator heir =
-          world.operator(new SetOperator.Goal("e", null, 0), world.ballot());
+      SetOperator heir = world.operator(new SetOperator.Goal("e", null, 0), world.ballot());
       assertThat(world.run(heir, 60).done()).isTrue();
       assertThat(world.membership.current().members()).containsExactly("a", "b", "c", "d", "e");
       assertThat(world.membership.current().epoch()).isEqualTo(3);
@@ -224,8 +218,7 @@ final class SetOperatorTest {
     set.settle();
     set.replicas.add("d");
     Step step = set.run(operator("d", null), 60);
-    assertThat(step.progress())
-        .isEqualTo("writes the next set to [d]: epoch 2: a, b, c, d");
+    assertThat(step.progress()).isEqualTo("writes the next set to [d]: epoch 2: a, b, c, d");
     assertThat(set.record("a").epoch()).isEqualTo(1);
     assertThat(set.run(operator("e", null), 60).done()).isTrue();
     assertThat(members()).containsExactly("a", "b", "c", "e");
@@ -237,8 +230,7 @@ final class SetOperatorTest {
     five.settle();
     five.down.addAll(List.of("d", "e"));
     five.now += SetFixture.SECOND;
-    SetOperator alone =
-        five.operator(new SetOperator.Goal(null, "d", 0), five.ballot());
+    SetOperator alone = five.operator(new SetOperator.Goal(null, "d", 0), five.ballot());
     assertThat(five.run(alone, 30).progress()).startsWith("waits for [e] to store epoch 2");
     five.gone.add("e");
     for (String dead : List.of("d", "e")) {
@@ -317,8 +309,7 @@ final class SetOperatorTest {
     one.settle();
     one.now += SetFixture.SECOND;
     assertThat(
-            one.run(one.operator(new SetOperator.Goal(null, "a", 0), one.ballot()), 20)
-                .refusal())
+            one.run(one.operator(new SetOperator.Goal(null, "a", 0), one.ballot()), 20).refusal())
         .isEqualTo("a is the only member");
     assertThat(one.record("a").epoch()).isEqualTo(1);
   }

@@ -27,8 +27,6 @@ import org.jspecify.annotations.Nullable;
 final class SetWorld {
   /** A rule that the world breaks, to show that it would find the defect. */
   enum Break {
-    /** Votes count whatever the record of the node says. */
-    UNCHECKED_VOTES,
     /** A change replaces one member by another. */
     TWO_MEMBERS,
     /** Operators take each opened set for a sealed one. */
@@ -114,13 +112,14 @@ final class SetWorld {
     long untoldEnds;
     long tells;
     long contradictions;
+    long corrected;
     long events;
 
     @Override
     public String toString() {
       return ("%d worlds, %d with a change; %d changes, %d removals, operators: %d died, %d refused,"
               + " %d continued; %d grants, %d extensions, %d repairs; %d restarts, %d in a change;"
-              + " %d tells, %d contradictions, %d events")
+              + " %d tells, %d contradictions, %d corrected lists, %d events")
           .formatted(
               worlds,
               worldsWithChange,
@@ -136,6 +135,7 @@ final class SetWorld {
               restartsInChange,
               tells,
               contradictions,
+              corrected,
               events);
     }
   }
@@ -574,6 +574,7 @@ final class SetWorld {
   private void operate() {
     operators.removeIf(operator -> operator.ended);
     if (calm()) {
+      correctLists();
       if (!finalDone && operators.isEmpty()) {
         new WorldOperator(this, clients.get(0), null, null, 0, true).start();
       }
@@ -592,6 +593,16 @@ final class SetWorld {
       }
     }
     after(between(500, 4_000), this::operate);
+  }
+
+  /** A list of which no majority shows the deployment any more: its client says so, and waits. */
+  private void correctLists() {
+    for (WorldClient client : clients) {
+      if (!client.membership.current().exists() && complete.exists()) {
+        coverage.corrected++;
+        client.restart(complete.members(), client.maxLease);
+      }
+    }
   }
 
   /** What the node stores after the change. */

@@ -37,6 +37,9 @@ final class WorldClient implements Nodes, Randomness {
   private @Nullable Lease lease;
   private boolean asking;
 
+  /** The nodes that operators add by this client. */
+  private final List<@Nullable String> reserved = new ArrayList<>();
+
   /** A lease as its holder sees it. */
   static final class Lease {
     final WorldClient client;
@@ -84,6 +87,7 @@ final class WorldClient implements Nodes, Randomness {
     inbox.clear();
     lease = null;
     asking = false;
+    reserved.clear();
     long limit = world.breaks(SetWorld.Break.UNLIMITED_LEASES) ? 0 : maxLease;
     membership =
         new Membership(seeds.size(), false, this, limit, SetWorld.guard(maxLease) * MICRO, nanos());
@@ -292,9 +296,26 @@ final class WorldClient implements Nodes, Randomness {
     }
   }
 
+  /** Connects to a node that may become a member, and stays connected. */
+  void reserve(@Nullable String name) {
+    reserved.add(name);
+    if (name != null && membership.numberOf(name) < 0 && links.size() < 63) {
+      add(name);
+      review();
+    }
+  }
+
+  void unreserve(@Nullable String name) {
+    reserved.remove(name);
+  }
+
   private void closeOthers() {
     for (int i = 0; i < links.size(); i++) {
-      boolean out = members.epoch() > 0 && !members.contains(i) && !membership.isWanted(i);
+      boolean out =
+          members.epoch() > 0
+              && !members.contains(i)
+              && !membership.isWanted(i)
+              && !reserved.contains(membership.nameOf(i));
       if (!out) {
         outside[i] = world.now;
       } else if (!links.get(i).closed && world.now - outside[i] > SetWorld.guard(maxLease)) {
@@ -439,9 +460,7 @@ final class WorldClient implements Nodes, Randomness {
     }
 
     private boolean isVote(int node, NodeReply reply) {
-      return world.breaks(SetWorld.Break.UNCHECKED_VOTES)
-          ? links.get(node).status().state() == NodeStatus.State.VOTING
-          : votes(node, reply, of);
+      return votes(node, reply, of);
     }
 
     void extended(Lease held, int node, Code code) {
@@ -474,9 +493,7 @@ final class WorldClient implements Nodes, Randomness {
     /** As {@link ExtendRound} counts. */
     private boolean counts(int node, NodeReply reply) {
       NodeStatus status = status(node);
-      boolean unchecked = world.breaks(SetWorld.Break.UNCHECKED_VOTES);
-      if (!unchecked
-          && (status.connection() != reply.connection() || !of.admittedBy(status.record()))) {
+      if (status.connection() != reply.connection() || !of.admittedBy(status.record())) {
         return false;
       }
       return switch (status.state()) {

@@ -111,6 +111,7 @@ final class WorldOperator {
 
   void start() {
     world.operators.add(this);
+    client.reserve(add);
     world.trace(() -> "starts " + this);
     if (!last && world.chance(0.25)) {
       world.after(world.between(100, 15_000), this::die);
@@ -133,6 +134,7 @@ final class WorldOperator {
 
   private void end(String how) {
     if (!ended) {
+      client.unreserve(add);
       ended = true;
       world.trace(() -> how + ": " + this);
     }

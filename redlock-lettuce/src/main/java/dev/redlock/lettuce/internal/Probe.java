@@ -28,7 +28,13 @@ public record Probe(
 
   public Probe(@Nullable NodeIdentity identity, @Nullable Marker marker) {
     this(
-        identity, identity == null, marker, null, marker == null ? 0 : marker.nowMicros(), false, 0);
+        identity,
+        identity == null,
+        marker,
+        null,
+        marker == null ? 0 : marker.nowMicros(),
+        false,
+        0);
   }
 
   /** The same, with the node's clock. */

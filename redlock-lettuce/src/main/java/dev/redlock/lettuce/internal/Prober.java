@@ -194,8 +194,7 @@ final class Prober {
               long now = marker.value() == null ? 0 : marker.value().nowMicros();
               Probe.Marker known = clustered ? null : marker.value();
               return new Result(
-                  new Probe(
-                      identity, infoRefused, known, refusalOf(marker), now, clustered, 0),
+                  new Probe(identity, infoRefused, known, refusalOf(marker), now, clustered, 0),
                   true,
                   refused);
             })

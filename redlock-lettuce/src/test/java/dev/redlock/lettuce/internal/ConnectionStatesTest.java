@@ -573,7 +573,8 @@ class ConnectionStatesTest {
   }
 
   private static final NodeRecord FIRST =
-      new NodeRecord("d1", "a:1", 3, List.of("a:1", "b:1"), List.of("a:1"), 2, 0, 0, 30_000, 30_000, 50);
+      new NodeRecord(
+          "d1", "a:1", 3, List.of("a:1", "b:1"), List.of("a:1"), 2, 0, 0, 30_000, 30_000, 50);
 
   private static Probe.Marker holding(NodeRecord record) {
     return new Probe.Marker(1_000_000, 100_000_000_000L, record);
@@ -581,7 +582,8 @@ class ConnectionStatesTest {
 
   private static NodeRecord promising(NodeRecord r, long promised, long ballot) {
     return new NodeRecord(
-        "d1", r.name(),
+        "d1",
+        r.name(),
         r.epoch(),
         r.members(),
         r.before(),
@@ -618,12 +620,16 @@ class ConnectionStatesTest {
     List<NodeRecord> others =
         List.of(
             FIRST.of("b:1"),
-            new NodeRecord("d1", "a:1", 4, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 30_000, 50),
+            new NodeRecord(
+                "d1", "a:1", 4, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 30_000, 50),
             new NodeRecord(
                 "d1", "a:1", 3, List.of("a:1", "c:1"), FIRST.before(), 2, 0, 0, 30_000, 30_000, 50),
-            new NodeRecord("d1", "a:1", 3, FIRST.members(), List.of("b:1"), 2, 0, 0, 30_000, 30_000, 50),
-            new NodeRecord("d1", "a:1", 3, FIRST.members(), FIRST.before(), 3, 0, 0, 30_000, 30_000, 50),
-            new NodeRecord("d1", "a:1", 3, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 30_000, 51),
+            new NodeRecord(
+                "d1", "a:1", 3, FIRST.members(), List.of("b:1"), 2, 0, 0, 30_000, 30_000, 50),
+            new NodeRecord(
+                "d1", "a:1", 3, FIRST.members(), FIRST.before(), 3, 0, 0, 30_000, 30_000, 50),
+            new NodeRecord(
+                "d1", "a:1", 3, FIRST.members(), FIRST.before(), 2, 0, 0, 30_000, 30_000, 51),
             NodeRecord.NONE);
     connect(oldServer(holding(FIRST)));
     for (NodeRecord other : others) {
@@ -710,7 +716,9 @@ class ConnectionStatesTest {
     assertVoting();
   }
 
-  /** A user without the permission would never learn of a change: it is no server without records. */
+  /**
+   * A user without the permission would never learn of a change: it is no server without records.
+   */
   @Test
   void markerThatTheServerRefusesToAProbe_isNoVote_andSaysWhy() {
     connect(oldServer(holding(FIRST)));
