@@ -141,7 +141,7 @@ final class FakeServer implements AutoCloseable {
 
   /** The end of the reply of the marker script: its wire version, and no record. */
   private static final String VERSION_AND_NO_RECORD =
-      ":1\r\n:0\r\n" + bulk("") + bulk("0") + bulk("") + bulk("") + bulk("0").repeat(6);
+      ":1\r\n:0\r\n" + bulk("") + bulk("0") + bulk("") + bulk("") + bulk("0").repeat(5) + bulk("") + bulk("0");
 
   /** Whether it is one of the scripts that read and change the node's marker. */
   static boolean isMarker(List<String> command) {
@@ -159,7 +159,7 @@ final class FakeServer implements AutoCloseable {
 
   /** Whether it is the script that reads the marker, or writes one. */
   static boolean readsMarker(List<String> command) {
-    return isMarker(command) && command.size() == 8;
+    return isMarker(command) && command.size() == 9;
   }
 
   private String onMarker(List<String> command, long now) {
@@ -167,13 +167,13 @@ final class FakeServer implements AutoCloseable {
       return marker(false, 1000, now, "id" + runId);
     }
     // It is a change of the record, or the doctor asks for other databases.
-    return command.size() == 14 ? store(command) : "*0\r\n";
+    return command.size() == 15 ? store(command) : "*0\r\n";
   }
 
   /** The reply of the marker script. */
   String marker(boolean anew, long since, long now, String id) {
     String written = anew ? "1" : "0";
-    return "*19\r\n:"
+    return "*20\r\n:"
         + written
         + "\r\n:3000\r\n:"
         + since
@@ -193,10 +193,10 @@ final class FakeServer implements AutoCloseable {
 
   private String store(List<String> command) {
     StringBuilder record = new StringBuilder();
-    command.subList(5, 14).forEach(word -> record.append(bulk(word)));
+    command.subList(5, 15).forEach(word -> record.append(bulk(word)));
     record.append(bulk("1")); // Since when.
     versionAndRecord = ":1\r\n:0\r\n" + record;
-    return "*10\r\n" + record;
+    return "*11\r\n" + record;
   }
 
   private String likeRedis(List<String> command) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
+import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeRecord;
@@ -222,13 +223,21 @@ class SetChangeIT {
   }
 
   @Test
-  void listThatSharesOneMaster_isReplacedByThatOfTheNodes() {
+  void listThatSharesOneMaster_getsNoLock_andSaysWhatEachNodeShows() {
     Redlock first = client(0, 1, 2);
     awaitMembers(first, 0, 1, 2);
     Redlock second = client(0, 3, 4);
-    awaitMembers(second, 0, 1, 2);
+    Eventually.holds(
+        () ->
+            second.operations().nodes().stream()
+                .allMatch(node -> node.cause().startsWith("no deployment is shown by a majority")),
+        nodes);
+    assertThat(second.operations().nodes().get(1).cause())
+        .contains(name(0) + " shows deployment ", name(3) + " shows no record");
+    assertThatThrownBy(() -> second.lock("x").tryAcquire())
+        .isInstanceOf(QuorumUnavailableException.class);
     try (Lease lease = first.lock("x").acquire(Duration.ofSeconds(5))) {
-      assertThat(second.lock("x").tryAcquire()).isEmpty();
+      assertThat(lease.isValid()).isTrue();
     }
   }
 
@@ -388,7 +397,7 @@ class SetChangeIT {
                 + String.join(", ", names(0, 1, 2, 3))
                 + "], and this client cannot reach "
                 + name(2)
-                + "; a member that is gone for good has to be removed or replaced first");
+                + "; if that is gone for good with its data, name it as gone in this call");
   }
 
   private static String refusal(CompletionStage<List<String>> change) {
@@ -511,7 +520,9 @@ class SetChangeIT {
     awaitMembers(operator, 0, 1);
     assertThat(
             refusal(
-                operator.operations().removeNode("redis://user:secret@127.0.0.1:1", step -> {})))
+                operator
+                    .operations()
+                    .replaceNode("redis://user:secret@127.0.0.1:1", nodes.get(4).uri(), step -> {})))
         .startsWith("127.0.0.1:1 is no member");
     assertThatThrownBy(
             () -> operator.operations().removeNode("user:secret@127.0.0.1:1", step -> {}))

@@ -233,7 +233,8 @@ public record NodeRecord(
       boolean first = stored.members.isEmpty();
       boolean smaller = stored.members.equals(given.members) && given.id.compareTo(stored.id) < 0;
       boolean open = !stored.exists() && (first || (given.ballot > 0 && smaller));
-      return open ? given.written(NONE, 0, 0, 0, now) : stored;
+      NodeRecord written = proposal(given.id, given.members, given.maxLeaseMillis);
+      return open ? written.of(given.name) : stored;
     }
     // An open set counts as written by its operator, which the node may have promised to refuse.
     boolean refused = !given.isSealed() && given.ballot < stored.promised;
@@ -275,7 +276,7 @@ public record NodeRecord(
         : stored;
   }
 
-  /** This set, over what is stored; the floor does not fall. A proposal leaves nothing. */
+  /** This set, over what is stored; the floor does not fall. */
   private NodeRecord written(
       NodeRecord over, long atLeast, long newBallot, long newPromise, long now) {
     String own = over.name.isEmpty() ? name : over.name;

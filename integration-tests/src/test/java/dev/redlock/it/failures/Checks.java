@@ -215,7 +215,11 @@ final class Checks {
           since = -1;
         }
         case "recovered" -> faulty = false;
-        case "ready" -> ready.add(event.who());
+        case "ready" -> {
+          if (!isBeside(event)) {
+            ready.add(event.who());
+          }
+        }
         case "gone" -> {
           ready.remove(event.who());
           quorate.remove(event.who());
@@ -249,6 +253,11 @@ final class Checks {
       }
     }
     return all;
+  }
+
+  /** Whether it is of a worker of the deployment beside, which has faults of its own. */
+  static boolean isBeside(Event event) {
+    return event.who().startsWith("q");
   }
 
   /** C6: lock keys that remained after all leases were released and all faults had ended. */

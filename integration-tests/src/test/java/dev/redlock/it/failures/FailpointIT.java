@@ -45,6 +45,9 @@ class FailpointIT {
     assertThatThrownBy(Failpoint::ignoreRecords)
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("redlock.failpoints");
+    assertThatThrownBy(Failpoint::ignoreIdentities)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("redlock.failpoints");
   }
 
   /** Arms all steps, then extends, hands off and releases a lock. */

@@ -21,7 +21,7 @@ class MixedRunIT {
   private static List<Event> run(boolean guard, int workers, int seconds, Path out)
       throws InterruptedException {
     long seed = new Random().nextInt(1_000_000);
-    Settings settings = new Settings(Duration.ofSeconds(3), guard, false);
+    Settings settings = new Settings(Duration.ofSeconds(guard ? 3 : 10), guard, false);
     return new Harness(
             new Harness.Plan(
                 settings,

@@ -50,4 +50,12 @@ class ReplaceRunIT {
     }
     assertThat(found).isPositive();
   }
+
+  /** Two of three workers start with a master of the other deployment in their lists. */
+  @Test
+  void identitiesIgnored_overlapsAreFound() throws Exception {
+    List<Event> history = run(Control.IDENTITIES_IGNORED, 15);
+    System.out.println(Verdict.of(history, LEASE, true).line());
+    assertThat(Checks.overlaps(Hold.of(history))).isNotEmpty();
+  }
 }

@@ -25,7 +25,8 @@ import java.util.stream.Stream;
  * The set of masters changes while workers lock and masters fail. Six servers run, and three to
  * five of them are members. Operators add, remove and replace members, also dead ones. An operator
  * is a process of its own, or a worker; some are killed or paused in the middle, and another one
- * goes on with another goal. Meanwhile masters, links and workers fail.
+ * goes on with another goal. Meanwhile masters, links and workers fail, people look at some of the
+ * masters, and workers start with slips in their lists. Another deployment runs beside.
  *
  * <p>One thread makes the changes, another one the faults. The history is that of {@link Harness},
  * so the same checkers verify it.
@@ -37,7 +38,14 @@ final class SetFailures {
     /** An operator replaces two of three members at once, without a wait. */
     TWO_AT_ONCE,
     /** Workers do not look at the records of masters: their votes count in each set. */
-    RECORDS_IGNORED
+    RECORDS_IGNORED,
+    /** Workers take the records of all deployments for those of theirs. */
+    IDENTITIES_IGNORED;
+
+    /** Whether workers start with slips in their lists. The other controls break something else. */
+    boolean hasSlips() {
+      return this == NONE || this == IDENTITIES_IGNORED;
+    }
   }
 
   /** The settings of a run. */
@@ -54,15 +62,19 @@ final class SetFailures {
   private static final int FEWEST = 3;
   private static final int MOST = 5;
   private static final int OPERATORS = 2;
+  private static final int WORKERS_BESIDE = 1;
+  private static final long STUCK_NANOS = 40_000_000_000L;
   private static final long CHANGE_SECONDS = 90;
 
   private final Plan plan;
   private final History history;
   private final SetMasters masters;
+  private final Beside beside;
   private final RedisNodes registers;
   private final Redlock observer;
   private final List<WorkerProcess> workers = new ArrayList<>();
   private final List<WorkerProcess> operators = new ArrayList<>();
+  private final List<WorkerProcess> others = new ArrayList<>(); // Of the deployment beside.
   private final long startedNanos = System.nanoTime();
   private int changes; // Confined to the thread that makes changes.
   private String dead = ""; // The name of a member that is killed until it is removed; likewise.
@@ -70,35 +82,73 @@ final class SetFailures {
   private volatile boolean ending;
   private volatile Throwable broken;
 
-  private SetFailures(Plan plan, History history) {
+  private SetFailures(Plan plan, History history) throws InterruptedException {
     this.plan = plan;
     this.history = history;
     Duration lease = plan.settings().leaseTime();
     masters = new SetMasters(POOL, FEWEST, lease, history);
+    beside = new Beside(plan.settings());
     registers = RedisNodes.builder().count(1).start();
     observer =
         plan.settings().client(masters.all().uris().subList(0, FEWEST), new RedlockListener() {});
-    boolean ignore = plan.control() == Control.RECORDS_IGNORED;
-    Map<String, String> worker = ignore ? Map.of(Worker.IGNORE_RECORDS, "true") : Map.of();
+    if (plan.control().hasSlips()) {
+      awaitFounded(); // The first lists may have slips too.
+    }
+    Map<String, String> worker =
+        switch (plan.control()) {
+          case RECORDS_IGNORED -> Map.of(Worker.IGNORE_RECORDS, "true");
+          case IDENTITIES_IGNORED -> Map.of(Worker.IGNORE_IDENTITIES, "true");
+          case NONE, TWO_AT_ONCE -> Map.of();
+        };
     for (int place = 1; place <= plan.workers(); place++) {
       workers.add(process(place, worker));
     }
     for (int i = 1; i <= OPERATORS; i++) {
       operators.add(process(plan.workers() + i, Map.of(Worker.OPERATOR, "true")));
     }
+    for (int place = 1; place <= WORKERS_BESIDE && plan.control().hasSlips(); place++) {
+      others.add(process(place, Map.of(Worker.BESIDE, "beside-")));
+    }
+  }
+
+  private void awaitFounded() throws InterruptedException {
+    long deadline = System.nanoTime() + STUCK_NANOS;
+    while (!masters.isFounded()) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new IllegalStateException("no first record: " + observer.operations().nodes());
+      }
+      Thread.sleep(50);
+    }
   }
 
   private WorkerProcess process(int place, Map<String, String> properties) {
     Random lists = new Random(plan.seed() * 7 + place);
+    boolean isBeside = properties.containsKey(Worker.BESIDE);
     return new WorkerProcess(
         place,
         plan.settings(),
         List.of(),
-        () -> masters.list(lists),
+        () -> isBeside ? beside.list(lists, masters.present()) : list(lists, place),
         properties,
         registers.get(0).uri(),
         history,
-        plan.seed() * 1000 + place * 50L);
+        plan.seed() * 1000 + place * 50L + (isBeside ? 25 : 0));
+  }
+
+  private List<String> list(Random random, int place) {
+    if (ending) {
+      return masters.present();
+    }
+    boolean control = plan.control() == Control.IDENTITIES_IGNORED;
+    // In the control, those with a slip work with the other deployment, and the others do not.
+    boolean slips = control ? place % 2 == 1 : plan.control().hasSlips() && random.nextBoolean();
+    if (!slips) {
+      return masters.list(random);
+    }
+    List<String> list =
+        masters.listWithASlip(control ? 1 : random.nextInt(4), random, beside.uris());
+    say("a list with a slip for w" + place + ": " + list);
+    return list;
   }
 
   /** Executes the whole run. The verdict depends only on the returned history. */
@@ -116,7 +166,7 @@ final class SetFailures {
 
   private void execute() throws InterruptedException {
     say("masters: " + masters.all().source());
-    for (WorkerProcess process : processes()) {
+    for (WorkerProcess process : operators) {
       process.awaitReady(120);
     }
     Thread looking = thread("onlooker", this::look);
@@ -128,6 +178,7 @@ final class SetFailures {
     long end = System.nanoTime() + plan.length().toNanos();
     while (System.nanoTime() - end < 0 && broken == null) {
       strike(random);
+      replaceStuck(STUCK_NANOS);
     }
     ending = true;
     changing.join();
@@ -140,7 +191,18 @@ final class SetFailures {
   }
 
   private List<WorkerProcess> processes() {
-    return Stream.concat(workers.stream(), operators.stream()).toList();
+    return Stream.of(workers, operators, others).flatMap(List::stream).toList();
+  }
+
+  /** The masters that would show the deployment of its list may be gone for good. */
+  private void replaceStuck(long nanos) {
+    for (WorkerProcess process : processes()) {
+      if (process.isStuck(nanos)) {
+        say(process.who() + " is not ready: another one starts");
+        history.add("harness", "not-ready", "where", process.who());
+        process.killAndReplace();
+      }
+    }
   }
 
   private interface Body {
@@ -302,7 +364,7 @@ final class SetFailures {
 
   // The faults.
 
-  private record Fault(Nemesis nemesis, String where, String text, Duration length, Runnable end) {}
+  private record Fault(String label, String where, String text, Duration length, Runnable end) {}
 
   private void strike(Random random) throws InterruptedException {
     Fault fault;
@@ -313,7 +375,7 @@ final class SetFailures {
       return;
     }
     say(
-        fault.nemesis().label()
+        fault.label()
             + ": "
             + fault.where()
             + " "
@@ -325,7 +387,7 @@ final class SetFailures {
         "harness",
         "fault",
         "code",
-        fault.nemesis().code(),
+        fault.label().split(" ")[0],
         "where",
         fault.where(),
         "text",
@@ -344,15 +406,15 @@ final class SetFailures {
     String lane = "n" + node.index() + (masters.isMember(node) ? "" : "+outside");
     WorkerProcess worker = any(workers, random);
     Duration shortly = Duration.ofMillis(200 + random.nextInt(2_500));
-    switch (random.nextInt(10)) {
+    switch (random.nextInt(plan.control().hasSlips() ? 14 : 10)) {
       case 0, 1 -> {
         node.pause();
-        return new Fault(Nemesis.STOP_NODE, lane, "paused", shortly, node::resume);
+        return new Fault(Nemesis.STOP_NODE.label(), lane, "paused", shortly, node::resume);
       }
       case 2 -> {
         node.kill();
         return new Fault(
-            Nemesis.KILL_KEEPING,
+            Nemesis.KILL_KEEPING.label(),
             lane,
             "killed, back with its file",
             Duration.ofMillis(random.nextInt(1_500)),
@@ -361,7 +423,7 @@ final class SetFailures {
       case 3 -> {
         node.kill();
         return new Fault(
-            Nemesis.KILL_EMPTY,
+            Nemesis.KILL_EMPTY.label(),
             lane,
             "killed, back empty if that is allowed",
             Duration.ofMillis(random.nextInt(1_500)),
@@ -371,21 +433,39 @@ final class SetFailures {
         String who = worker.who();
         worker.pause();
         Duration length = Duration.ofMillis(200L << random.nextInt(7));
-        return new Fault(Nemesis.STOP_CLIENT, who, "paused", length, worker::resume);
+        return new Fault(Nemesis.STOP_CLIENT.label(), who, "paused", length, worker::resume);
       }
-      case 6 -> {
+      case 6, 12 -> {
         String who = worker.who();
         worker.killAndReplace();
         return new Fault(
-            Nemesis.KILL_HOLDER, who, "killed, and another starts", Duration.ZERO, () -> {});
+            Nemesis.KILL_HOLDER.label(),
+            who,
+            "killed, and another starts",
+            Duration.ZERO,
+            () -> {});
       }
       case 7 -> {
         node.gate().delay(Duration.ofMillis(random.nextInt(60)), Duration.ofMillis(60));
-        return new Fault(Nemesis.LATENCY, lane, "is slow", shortly, node.gate()::endFaults);
+        return new Fault(Nemesis.LATENCY.label(), lane, "is slow", shortly, node.gate()::endFaults);
+      }
+      case 10, 11 -> {
+        return lookAt(random);
+      }
+      case 13 -> {
+        WorkerProcess other = any(others, random);
+        String who = other.who();
+        other.killAndReplace();
+        return new Fault(
+            Nemesis.KILL_HOLDER.label(),
+            who,
+            "killed, and another starts",
+            Duration.ZERO,
+            () -> {});
       }
       case 8 -> {
         masters.all().forEach(n -> n.gate().resetConnections());
-        return new Fault(Nemesis.RESET, "links", "all reset", Duration.ZERO, () -> {});
+        return new Fault(Nemesis.RESET.label(), "links", "all reset", Duration.ZERO, () -> {});
       }
       default -> {
         boolean deaf = random.nextBoolean();
@@ -395,9 +475,29 @@ final class SetFailures {
           node.gate().cut();
         }
         String text = deaf ? "is not heard by any client" : "is cut off from all clients";
-        return new Fault(Nemesis.PARTITION, lane, text, shortly, node.gate()::endFaults);
+        return new Fault(Nemesis.PARTITION.label(), lane, text, shortly, node.gate()::endFaults);
       }
     }
+  }
+
+  /** A person looks, with one master or a list that mixes deployments. */
+  private Fault lookAt(Random random) {
+    List<String> list = new ArrayList<>();
+    for (int i = 1 + random.nextInt(3); i > 0; i--) {
+      list.add(any(random.nextInt(4) == 0 ? beside.uris() : masters.all().uris(), random));
+    }
+    List<String> distinct = list.stream().distinct().toList();
+    Redlock look = plan.settings().look(distinct);
+    return new Fault(
+        "look",
+        "a person",
+        "looks at " + distinct,
+        Duration.ofMillis(100 + random.nextInt(1_000)),
+        () -> {
+          look.operations().doctor().toCompletableFuture().join();
+          look.operations().nodes();
+          look.close();
+        });
   }
 
   /** While a client starts, masters keep their keys: it must find the present set. */
@@ -440,6 +540,8 @@ final class SetFailures {
   /** Completes the last change, ends the work, and looks for what remains. */
   private void comeToRest() throws InterruptedException {
     say("completing the last change");
+    Thread.sleep(2_000);
+    replaceStuck(20_000_000_000L); // With the present list.
     for (WorkerProcess process : processes()) {
       process.awaitReady(120);
     }
@@ -472,6 +574,9 @@ final class SetFailures {
     }
     left.forEach(key -> history.add("harness", "orphan", "key", key));
     lookForImmortals();
+    if (!beside.isUnchanged()) {
+      history.add("harness", "broken", "why", "the records of the other deployment have changed");
+    }
     try (Register register = new Register(registers.get(0).uri())) {
       for (String name : List.of(Register.CHECKED, Register.UNCHECKED)) {
         history.add("harness", "final", "register", name, "value", register.finalValue(name));
@@ -530,6 +635,7 @@ final class SetFailures {
     processes().forEach(WorkerProcess::close);
     observer.close();
     registers.close();
+    beside.close();
     masters.close();
   }
 }

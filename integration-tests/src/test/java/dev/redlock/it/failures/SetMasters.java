@@ -52,6 +52,9 @@ final class SetMasters implements AutoCloseable {
   /** The members of each epoch, as lists that clients may be configured with. */
   private final Set<List<String>> lists = new LinkedHashSet<>();
 
+  /** The names of masters on which a client has written the record of another deployment. */
+  private final Set<String> foreign = new TreeSet<>();
+
   private NodeRecord newest = NodeRecord.NONE;
 
   SetMasters(int count, int firstMembers, Duration maxLeaseTime, History history) {
@@ -78,6 +81,12 @@ final class SetMasters implements AutoCloseable {
     return newest;
   }
 
+  /** Whether each of the first members has a record. */
+  synchronized boolean isFounded() {
+    look();
+    return newest.exists() && knowing(newest.members()).size() == newest.members().size();
+  }
+
   boolean isMember(RedisNode node) {
     return newest().members().contains(name(node));
   }
@@ -100,6 +109,10 @@ final class SetMasters implements AutoCloseable {
       try {
         if (node.state() == ServerState.RUNNING) {
           NodeRecord record = record(node);
+          if (!isOwn(record)) {
+            tellForeign(name(node), record);
+            continue;
+          }
           records.put(name(node), record);
           if (record.epoch() > newest.epoch()) {
             lists.add(record.members());
@@ -121,6 +134,17 @@ final class SetMasters implements AutoCloseable {
       } catch (RuntimeException e) {
         // It was paused or killed meanwhile, so what it said last still holds.
       }
+    }
+  }
+
+  /** Whether all members are masters of this deployment. */
+  private boolean isOwn(NodeRecord record) {
+    return pool.stream().map(SetMasters::name).toList().containsAll(record.members());
+  }
+
+  private void tellForeign(String name, NodeRecord record) {
+    if (foreign.add(name)) {
+      history.add("harness", "broken", "why", name + " has a record of others: " + record);
     }
   }
 
@@ -149,27 +173,65 @@ final class SetMasters implements AutoCloseable {
     return String.valueOf(text).isEmpty() ? List.of() : List.of(String.valueOf(text).split("\n"));
   }
 
+  /** The list of the present members. */
+  synchronized List<String> present() {
+    look();
+    return newest.exists()
+        ? newest.members().stream().map(name -> "redis://" + name).toList()
+        : pool.uris().subList(0, firstMembers);
+  }
+
   /**
    * The list with which a client starts: mostly the present one. An old list is used only if most
    * of its masters have a record, so that the client finds the present set.
    */
   synchronized List<String> list(Random random) {
-    look();
+    List<String> chosen = present();
     if (!newest.exists()) {
-      return pool.uris().subList(0, firstMembers);
+      return chosen;
     }
-    List<String> chosen = newest.members();
     List<List<String>> old = new ArrayList<>(lists);
     List<String> other = old.get(random.nextInt(old.size()));
-    long with =
-        other.stream()
-            .filter(name -> records.getOrDefault(name, NodeRecord.NONE).exists())
-            .filter(name -> node(name).state() == ServerState.RUNNING)
-            .count();
-    if (random.nextInt(3) == 0 && with > other.size() / 2) {
-      chosen = other;
+    if (random.nextInt(3) == 0 && knowing(other).size() > other.size() / 2) {
+      chosen = other.stream().map(name -> "redis://" + name).toList();
     }
-    return chosen.stream().map(name -> "redis://" + name).toList();
+    return chosen;
+  }
+
+  /** Those of these masters that run and have a record. */
+  private List<String> knowing(List<String> names) {
+    return names.stream()
+        .filter(name -> records.getOrDefault(name, NodeRecord.NONE).exists())
+        .filter(name -> node(name).state() == ServerState.RUNNING)
+        .toList();
+  }
+
+  /**
+   * A list with a slip: a wrong database, a master of another deployment, or too few. A client that
+   * counts the votes of one deployment finds the present set nevertheless, because most of the list
+   * show it. The present list if too few masters can show it now.
+   *
+   * @param kind 0 for a wrong database, 1 or 2 for a master of another deployment, 3 for too few
+   * @param foreign masters of another deployment
+   */
+  synchronized List<String> listWithASlip(int kind, Random random, List<String> foreign) {
+    List<String> list = new ArrayList<>(present());
+    List<String> knowing = knowing(newest.members());
+    int wrong = random.nextInt(list.size());
+    int show = knowing.size() - (knowing.contains(list.get(wrong).replace("redis://", "")) ? 1 : 0);
+    boolean enough = show > list.size() / 2;
+    switch (kind) {
+      case 0 -> list.set(wrong, list.get(wrong) + (enough ? "/1" : ""));
+      case 1, 2 -> list.set(wrong, enough ? foreign.get(wrong % foreign.size()) : list.get(wrong));
+      default -> {
+        // If the only one of a list was empty, a client would found a deployment there.
+        if (knowing.size() >= 2) {
+          list.clear();
+          knowing.subList(0, 2).forEach(name -> list.add("redis://" + name));
+        }
+      }
+    }
+    return list;
   }
 
   /** Restarts the master, empty if that is allowed now; returns whether it has forgotten. */

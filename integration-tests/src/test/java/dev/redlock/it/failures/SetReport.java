@@ -52,7 +52,9 @@ record SetReport(
     for (Event event : Checks.byTime(history)) {
       if (event.is("begin")) {
         last = event.atNanos();
-      } else if (last >= 0 && (event.is("acquired") || event.is("stopping"))) {
+      } else if (last >= 0
+          && !Checks.isBeside(event)
+          && (event.is("acquired") || event.is("stopping"))) {
         longest = Math.max(longest, event.atNanos() - last);
         last = event.atNanos();
         if (event.is("stopping")) {

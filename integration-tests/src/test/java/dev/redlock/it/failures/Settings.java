@@ -32,6 +32,15 @@ record Settings(Duration leaseTime, boolean guard, boolean majorityFirst) {
         .build();
   }
 
+  /** A client that looks, as {@code redlock doctor} does. */
+  Redlock look(List<String> masters) {
+    return Redlock.builder()
+        .nodes(masters.toArray(String[]::new))
+        .maxLeaseTime(leaseTime)
+        .observer(true)
+        .build();
+  }
+
   static int voting(Redlock redlock) {
     return (int)
         redlock.operations().nodes().stream()

@@ -27,6 +27,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * The main class of one worker process. Its tasks lock and unlock. It prints events to standard
@@ -42,8 +43,18 @@ public final class Worker implements RedlockListener {
   /** A system property of a control: the client ignores what the nodes say of their set. */
   static final String IGNORE_RECORDS = "redlock.it.ignore-records";
 
+  /** A system property of a control: the client takes all records for those of one deployment. */
+  static final String IGNORE_IDENTITIES = "redlock.it.ignore-identities";
+
+  /**
+   * A system property: the process belongs to another deployment. Its names have this prefix in the
+   * history, and it does not touch the registers.
+   */
+  static final String BESIDE = "redlock.it.beside";
+
   private final String who;
   private final Settings settings;
+  private final String prefix = System.getProperty(BESIDE, "");
   private final Redlock redlock;
   private final Register register;
   private final long seed;
@@ -76,6 +87,9 @@ public final class Worker implements RedlockListener {
   public static void main(String[] args) throws Exception {
     if (Boolean.getBoolean(IGNORE_RECORDS)) {
       Failpoint.ignoreRecords();
+    }
+    if (Boolean.getBoolean(IGNORE_IDENTITIES)) {
+      Failpoint.ignoreIdentities();
     }
     new Worker(Event.parse(args[0]).orElseThrow()).run();
   }
@@ -119,7 +133,7 @@ public final class Worker implements RedlockListener {
         pause(20);
       }
     } else {
-      start(threads, 2, this::hot);
+      start(threads, prefix.isEmpty() ? 2 : 0, this::hot);
       start(threads, 1, this::hold);
       start(threads, 1, this::hang);
       start(threads, 2, this::many);
@@ -258,7 +272,7 @@ public final class Worker implements RedlockListener {
           "lease",
           name,
           "names",
-          String.join(",", lease.names()),
+          lease.names().stream().map(prefix::concat).collect(Collectors.joining(",")),
           "token",
           lease.fencingToken().value(),
           "asked",

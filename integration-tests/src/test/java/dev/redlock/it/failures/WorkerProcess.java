@@ -77,7 +77,7 @@ final class WorkerProcess implements AutoCloseable {
 
   /** One process and its reports. */
   private final class Run {
-    private final String who = "w" + place + "." + ++incarnation;
+    private final String who = letter() + place + "." + ++incarnation;
     private final long startedNanos = System.nanoTime();
     private final CountDownLatch ready = new CountDownLatch(1);
     private final CountDownLatch done = new CountDownLatch(1);
@@ -129,6 +129,17 @@ final class WorkerProcess implements AutoCloseable {
 
   String who() {
     return run.who;
+  }
+
+  /** Those of the deployment beside are called otherwise; see {@link Checks#isBeside}. */
+  private String letter() {
+    return properties.containsKey(Worker.BESIDE) ? "q" : "w";
+  }
+
+  /** Whether the process runs for that long and is not ready yet. */
+  boolean isStuck(long nanos) {
+    Run now = run;
+    return now.ready.getCount() > 0 && System.nanoTime() - now.startedNanos > nanos;
   }
 
   boolean isReady() {

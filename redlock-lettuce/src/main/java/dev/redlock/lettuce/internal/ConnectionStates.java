@@ -156,7 +156,7 @@ public final class ConnectionStates {
    */
   public void onProbed(Probe probe, @Nullable String objection, long now) {
     quarantine.onProbed(probe, state == State.PROBING, READ_ONLY.equals(refusal), now);
-    onRead(probe.marker(), NodeRecord.UNREADABLE, now);
+    onRead(probe.marker(), probe.clustered() ? NodeRecord.NONE : NodeRecord.UNREADABLE, now);
     refusal = objection != null ? objection : refusalOf(probe);
     settle(now);
   }
@@ -220,7 +220,10 @@ public final class ConnectionStates {
     if (marker != null && wires.of(marker.wire()) == null) {
       return wireRefusal(marker);
     }
-    if (keepsRecords && marker == null) {
+    if (guard == RestartGuard.MARKER && marker == null && !keepsRecords) {
+      return "its marker can be neither read nor written, as RestartGuard.MARKER requires";
+    }
+    if (keepsRecords && marker == null && !probe.clustered()) {
       return "its marker, which says to which set of nodes it belongs, can be neither read nor"
           + " written: "
           + probe.markerError()

@@ -304,6 +304,7 @@ class ConnectionStatesTest {
     assertVoting();
     states.onLost("broke", now);
     connect(oldServer(null));
+    states.onProbed(oldServer(marker(1)), now); // It can be read again.
     assertQuarantined(now, now + GUARD);
   }
 
@@ -499,7 +500,7 @@ class ConnectionStatesTest {
 
   @Test
   void promotedMaster_ofACluster_votesAtOnce() {
-    connect(new Probe(promoted("a", 1, "new"), false, null, 1, true, 0));
+    connect(new Probe(promoted("a", 1, "new"), false, null, null, 1, true, 0));
     assertVoting();
   }
 
@@ -600,7 +601,7 @@ class ConnectionStatesTest {
     states.onLost("broke", now);
     assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
     connect(oldServer(null));
-    assertThat(states.status().record()).isNull();
+    assertThat(states.status().record()).isEqualTo(NodeRecord.UNREADABLE);
   }
 
   @Test
@@ -692,7 +693,7 @@ class ConnectionStatesTest {
     states.onMarkerInvalidated(now);
     states.onMarker(null, "OOM: full", now);
     assertQuarantined(now, now + GUARD);
-    assertThat(states.status().record()).isEqualTo(NodeRecord.NONE);
+    assertThat(states.status().record()).isEqualTo(NodeRecord.UNREADABLE);
   }
 
   @Test
@@ -709,17 +710,35 @@ class ConnectionStatesTest {
     assertVoting();
   }
 
+  /** A user without the permission would never learn of a change: it is no server without records. */
   @Test
-  void markerThatTheServerRefusesToAProbe_countsAsThatOfAServerWithoutRecords() {
+  void markerThatTheServerRefusesToAProbe_isNoVote_andSaysWhy() {
     connect(oldServer(holding(FIRST)));
     long number = states.status().connection();
-    states.onProbed(oldServer(null), now);
-    assertVoting();
-    assertThat(states.status().record()).isNull();
+    Probe refused =
+        new Probe(identity("a", OLD, "master"), false, null, "NOPERM no key", 1, false, 0);
+    states.onProbed(refused, now);
+    assertThat(states.status().state()).isEqualTo(State.QUARANTINED);
+    assertThat(states.status().cause())
+        .isEqualTo(
+            "its marker, which says to which set of nodes it belongs, can be neither read nor"
+                + " written: NOPERM no key; the user needs the key PREFIX:%node, and HMGET, HSET"
+                + " and DEL there");
+    assertThat(states.status().record()).isEqualTo(NodeRecord.UNREADABLE);
     assertThat(states.status().connection()).isEqualTo(number + 1);
     states.onProbed(oldServer(holding(FIRST)), now);
+    assertVoting();
     assertThat(states.status().record()).isEqualTo(FIRST);
     assertThat(states.status().connection()).isEqualTo(number + 2);
+  }
+
+  @Test
+  void recordWithoutAnIdentity_isNoVote() {
+    connect(oldServer(holding(NodeRecord.UNREADABLE)));
+    assertThat(states.status().state()).isEqualTo(State.QUARANTINED);
+    assertThat(states.status().cause())
+        .startsWith("its record of the set of nodes has no identity, or another form");
+    assertThat(states.refused()).isTrue();
   }
 
   @Test

@@ -53,7 +53,7 @@ elseif kind == 'TELL' and newEpoch == 0 then
   -- A proposal. With a ballot it ends a split between those of one list: the smallest identity stays.
   local smaller = newBallot > 0 and record[3] == given[3] and given[10] < record[10]
   if epoch == 0 and (record[3] == '' or smaller) then
-    record = {given[1], '0', given[3], '', '0', '0', '0', given[8], given[9], given[10], '0'}
+    record = {given[1], '0', given[3], '', '0', '0', '0', given[8], given[8], given[10], '0'}
     changed = true
   end
 elseif kind == 'TELL' then

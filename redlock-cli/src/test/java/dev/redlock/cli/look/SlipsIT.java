@@ -1,0 +1,138 @@
+package dev.redlock.cli.look;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.redlock.cli.ExitCode;
+import dev.redlock.cli.run.Wrapper;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Slips of people who change a set, or have not heard of a change (issue 52). */
+@Timeout(60)
+class SlipsIT {
+  private Masters masters;
+
+  @BeforeEach
+  void start() {
+    masters = new Masters(6);
+  }
+
+  @AfterEach
+  void close() {
+    masters.close();
+  }
+
+  /** The name means another server on the machine of each client. */
+  @ParameterizedTest
+  @ValueSource(strings = {"localhost", "127.0.0.1"})
+  void loopbackNameBesideOtherNames_isNotAdded(String loopback) {
+    masters.found(0, 1, 2);
+    // Elsewhere the members have these names; here they are found by their recorded names.
+    masters.rename(
+        name -> "redis-" + name.substring(name.indexOf(':') + 1) + ".invalid:6379", 0, 1, 2);
+    List<Map<String, String>> before = masters.records(0, 1, 2);
+
+    String added = loopback + ":" + masters.get(3).port();
+    Captured seen = masters.redlock(masters.uris(0, 1, 2), "nodes", "add", added);
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.NO);
+    assertThat(seen.err()).contains(added);
+    assertThat(masters.records(0, 1, 2)).isEqualTo(before);
+    assertThat(masters.record(3)).doesNotContainKey("members");
+  }
+
+  @Test
+  void remove_again_isNoError() {
+    masters.found(0, 1, 2, 3);
+    masters.remove(2, 0, 1, 2, 3);
+    for (List<String> list : List.of(masters.uris(0, 1, 3), masters.uris(0, 1, 2))) {
+      Captured seen = masters.redlock(list, "nodes", "remove", masters.name(2));
+      assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.OK);
+      assertThat(seen.out()).startsWith("epoch 3, floor 3: ").doesNotContain(masters.name(2));
+    }
+  }
+
+  @Test
+  void replace_again_doesNotWarnOfAMasterThatWasTold() {
+    masters.found(0, 1, 2, 3);
+    masters.remove(2, 0, 1, 2, 3);
+    Captured seen =
+        masters.redlock(
+            masters.uris(0, 1, 3), "nodes", "replace", masters.name(2), masters.name(3));
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.OK);
+    assertThat(seen.err()).doesNotContain("was not told");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"remove", "replace"})
+  void passwordInAnAddress_isNotPrinted(String change) {
+    masters.found(0, 1, 2);
+    List<String> words = new ArrayList<>(List.of("nodes", change, "redis://:secret@127.0.0.1:1"));
+    if (change.equals("replace")) {
+      words.add(masters.name(3));
+    }
+    Captured seen = masters.redlock(masters.uris(0, 1, 2), words.toArray(new String[0]));
+    assertThat(seen.code()).isNotEqualTo(ExitCode.OK);
+    assertThat(seen.out() + seen.err()).isNotEmpty().doesNotContain("secret");
+  }
+
+  @Test
+  @Tag("thorough")
+  void twoOfFiveGoneForGood_theRefusalNamesBothAndTheWayOut() {
+    masters.found(0, 1, 2, 3, 4);
+    masters.get(3).kill();
+    masters.get(4).kill();
+    Captured seen =
+        masters.redlock(
+            masters.uris(0, 1, 2, 3, 4), "nodes", "replace", masters.name(4), masters.name(5));
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.NO);
+    assertThat(seen.err()).contains(masters.name(3), masters.name(4), "--gone");
+  }
+
+  @Test
+  @Tag("thorough")
+  void masterThatEvictsKeys_isNotAddedSilently() {
+    masters.found(0, 1, 2);
+    masters.get(3).command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    Captured seen = masters.redlock(masters.uris(0, 1, 2), "nodes", "add", masters.name(3));
+    assertThat(seen.err()).contains(masters.name(3), "allkeys-lru");
+  }
+
+  @Test
+  void inspectAsJson_withoutTheQueue_hasNullForIt() {
+    masters.found(0, 1, 2);
+    assertThat(masters.redlock(masters.uris(0, 1, 2), "inspect", "x", "--json").out())
+        .contains("\"waiting\":null");
+  }
+
+  /** The file of nodes still has the list of before {@code nodes replace}. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void runWithoutAWait_withTheListOfBeforeAReplacement_runs(
+      boolean replacedMasterIsDead, @TempDir Path folder) throws Exception {
+    masters.found(0, 1, 2, 3);
+    masters.remove(2, 0, 1, 2, 3);
+    if (replacedMasterIsDead) {
+      masters.get(2).kill();
+    }
+    Map<String, String> nodes = Map.of("REDLOCK_NODES", String.join(",", masters.uris(0, 1, 2)));
+    List<String> words =
+        List.of("run", "--restart-guard", "OFF", "--max-lease-time", "2s", "--lease", "2s");
+    List<String> all = new ArrayList<>(words);
+    all.addAll(List.of("-n", "x", "--", "true"));
+    for (int i = 0; i < 3; i++) {
+      try (Wrapper run = Wrapper.start(folder, nodes, all)) {
+        assertThat(run.exitCode()).as(run.err()).isEqualTo(ExitCode.OK);
+      }
+    }
+  }
+}
