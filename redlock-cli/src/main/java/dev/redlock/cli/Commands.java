@@ -112,7 +112,8 @@ final class Commands implements Runnable {
       err.println("redlock: there is no command '" + Printable.of(args[0]) + "': " + hint);
       return ExitCode.USAGE;
     }
-    err.println("redlock: " + Printable.of(String.valueOf(e.getMessage())));
+    String message = String.valueOf(e.getMessage()).replaceAll("://\\S*@", "://***@");
+    err.println("redlock: " + Printable.of(message));
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
     return ExitCode.USAGE;
   }

@@ -13,9 +13,22 @@ import org.jspecify.annotations.Nullable;
  */
 public record PresentSet(@Nullable NodeRecord record, List<NodeState> nodes) {
 
+  /** How the cause of a node ends while no node is known to have a record. */
+  private static final String NO_RECORD = "none has a record of the set";
+
   /** Reads the records of these nodes. */
   public static PresentSet of(List<NodeState> nodes) {
     return new PresentSet(NodeState.newestRecord(nodes), nodes);
+  }
+
+  /** Whether the client has seen no deployment there yet. */
+  static boolean isWithoutRecord(NodeState node) {
+    return node.cause().endsWith(NO_RECORD);
+  }
+
+  /** Whether each node answers, and none stores a record: no program has used them yet. */
+  public boolean isNew() {
+    return record == null && nodes.stream().allMatch(PresentSet::isWithoutRecord);
   }
 
   /** How many members it has; without a record all configured nodes are members. */
@@ -51,9 +64,11 @@ public record PresentSet(@Nullable NodeRecord record, List<NodeState> nodes) {
         .orElse(called);
   }
 
-  /** For people: {@code epoch 3, floor 3: a:6379, b:6379, c:6379}. */
+  /** For people: {@code deployment 5c0ffee, epoch 3, floor 3: a:6379, b:6379, c:6379}. */
   public static String describe(NodeRecord record) {
-    return "epoch "
+    return "deployment "
+        + record.id()
+        + ", epoch "
         + record.epoch()
         + ", floor "
         + record.floor()

@@ -143,7 +143,7 @@ final class SetKeeper {
       answered |= send(tell);
     }
     for (LockNode node : found) {
-      start(node);
+      start(node, nodeContext);
     }
     return answered;
   }
@@ -207,7 +207,7 @@ final class SetKeeper {
       }
       index = context.nodes.add(found, name);
     }
-    start(found);
+    start(found, nodeContext.thatWrites()); // Without a marker the new node stores no record.
     review();
     return index;
   }
@@ -292,9 +292,9 @@ final class SetKeeper {
     }
   }
 
-  private void start(LockNode node) {
+  private void start(LockNode node, LockNode.Context with) {
     try {
-      node.start(nodeContext);
+      node.start(with);
     } catch (RuntimeException e) {
       context.failures.report("start of node " + node.name(), e);
     }

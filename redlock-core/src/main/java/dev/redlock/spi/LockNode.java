@@ -165,6 +165,11 @@ public interface LockNode extends AutoCloseable {
       this(maxLeaseTime, restartGuard, keyPrefix, label, false, time, listener);
     }
 
+    /** The same for a node that an operator adds: it gets its marker, whatever the client does. */
+    public Context thatWrites() {
+      return new Context(maxLeaseTime, restartGuard, keyPrefix, label, time, listener);
+    }
+
     public Context {
       requireNonNull(maxLeaseTime, "maxLeaseTime");
       requireNonNull(restartGuard, "restartGuard");

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
       "Add a master to the set while all clients run.",
       "Takes one guard time, 32 s with the defaults. Interrupted, run it again to continue.",
       "Exit code 0 if the master is a member, 1 if the change was refused, 69 if too few nodes"
-          + " vote, 75 if another operator changes the set."
+          + " vote, 75 if another operator changes the set, or the change was interrupted."
     },
     footer = {"", "Example: redlock nodes add redis-4:6379"})
 final class AddNode extends NodeChange {

@@ -101,11 +101,8 @@ public final class InspectCommand extends Look {
               .put("label", view.holderLabel())
               .putMillis("remaining", view.remaining())
               .put("highestToken", view.highestTokenSeen())
-              .put("error", view.error());
-      Integer queued = waiting.get(view.node());
-      if (queued != null) {
-        node.put("waiting", queued);
-      }
+              .put("error", view.error())
+              .put("waiting", waiting.get(view.node()));
       nodes.add(node.toString());
     }
     return new Json()

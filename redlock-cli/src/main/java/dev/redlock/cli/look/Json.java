@@ -17,6 +17,11 @@ public final class Json {
     return raw(field, Long.toString(value));
   }
 
+  /** Adds a number, or null. */
+  public Json put(String field, @Nullable Integer value) {
+    return raw(field, String.valueOf(value));
+  }
+
   /** Adds a truth value. */
   public Json put(String field, boolean value) {
     return raw(field, Boolean.toString(value));

@@ -22,7 +22,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** A command that connects, asks the nodes that it reaches, prints what they say, and ends. */
+/**
+ * A command that connects, asks the nodes that it reaches, prints what they say, and ends. Its
+ * client is an observer: a look with a wrong list must not become the first record of a deployment.
+ */
 public abstract class Look implements Callable<Integer> {
   /** People wait longer for a slow node than a lock does. Nodes that are down cost nothing. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
@@ -47,7 +50,7 @@ public abstract class Look implements Callable<Integer> {
 
   /** Connects, runs the task and closes the client; returns the exit code. */
   final int connected(Task task) throws InterruptedException {
-    try (Redlock client = nodes.client(builder -> builder.nodeTimeout(PATIENCE))) {
+    try (Redlock client = nodes.client(builder -> builder.nodeTimeout(PATIENCE).observer(true))) {
       Connections.settle(client.operations()); // To look at a node, its vote need not count yet.
       PrintWriter out = out();
       int code = task.run(client, out);

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
       "Raise it here first, and then in the clients; lower it in the clients first. Takes one guard"
           + " time of the longer value. Interrupted, run it again to continue.",
       "Exit code 0 if it is changed, 1 if the change was refused, 69 if too few nodes vote, 75 if"
-          + " another operator changes the set."
+          + " another operator changes the set, or the change was interrupted."
     },
     footer = {"", "Example: redlock nodes max-lease-time 60s"})
 final class MaxLeaseTime extends NodeChange {

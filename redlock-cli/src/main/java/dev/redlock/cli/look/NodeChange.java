@@ -4,10 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
+import dev.redlock.RedlockClosedException;
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
 import dev.redlock.cli.PresentSet;
 import dev.redlock.internal.text.Printable;
+import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.operations.Operations;
 import dev.redlock.spi.NodeRecord;
 import java.io.PrintWriter;
@@ -29,13 +31,17 @@ import picocli.CommandLine.ParentCommand;
  */
 abstract class NodeChange implements Callable<Integer> {
   private static final Duration CONNECTING = Duration.ofSeconds(3);
+
+  /** How the core begins to say so. */
+  private static final String INTERRUPTED = "the change was interrupted";
+
   private static final String CONTINUE = "run the same command again to continue";
 
   /** The steps of a wait differ only in the seconds that are left. */
   private static final Pattern COUNTDOWN = Pattern.compile("(.*: )(\\d+) s");
 
   private static final int SECONDS_BETWEEN_LINES = 10;
-  private static final Pattern ADDRESS = Pattern.compile("[^@/\\s]+:([1-9]\\d{0,4})");
+  private static final Pattern ADDRESS = Pattern.compile("[^@/\\s]+:([1-9]\\d{0,4})(/\\d{1,9})?");
   private static final int LARGEST_PORT = 65_535;
 
   @ParentCommand private @Nullable NodesCommand nodes;
@@ -56,6 +62,9 @@ abstract class NodeChange implements Callable<Integer> {
   private int change(Redlock client, PrintWriter out) {
     Operations operations = client.operations();
     PresentSet set = PresentSet.of(operations.nodes());
+    if (set.isNew()) {
+      throw NodesCommand.tooFew(set);
+    }
     Progress progress = new Progress(nodes().err());
     Interruption interruption = new Interruption(client);
     try {
@@ -84,9 +93,14 @@ abstract class NodeChange implements Callable<Integer> {
       throw new Failure(ExitCode.HELD, "another operator changes the set now: " + e.getMessage());
     } catch (CompletionException e) {
       if (e.getCause() instanceof IllegalStateException refusal) {
-        throw new Failure(ExitCode.NO, "refused: " + refusal.getMessage());
+        String why = String.valueOf(refusal.getMessage());
+        throw why.startsWith(INTERRUPTED)
+            ? new Failure(ExitCode.HELD, why)
+            : new Failure(ExitCode.NO, "refused: " + why);
       }
       throw e;
+    } catch (RedlockClosedException e) {
+      throw new Failure(ExitCode.HELD, INTERRUPTED + ": " + CONTINUE);
     }
   }
 
@@ -100,16 +114,16 @@ abstract class NodeChange implements Callable<Integer> {
     return hostAndPort;
   }
 
-  /** The name of a member, or of one that the last change removed: that may have to continue. */
-  static String member(String name, PresentSet set, String advice) {
-    String member = set.nameOf(name);
-    if (!isOrWas(member, set)) {
-      throw new Failure(
-          ExitCode.NO, "'" + member + "' is no member of the set: " + set.record() + advice);
+  /** The name in the set of the node that a person calls so; without the password of a URI. */
+  static String named(String name, PresentSet set) {
+    boolean uri = name.contains("://");
+    if (!uri && name.indexOf('@') >= 0) {
+      throw Failure.usage("a name contains no user or password: give it as redlock nodes shows it");
     }
-    return member;
+    return set.nameOf(uri ? NodeUri.parse(name).name() : name);
   }
 
+  /** Whether it is a member, or the last change removed it: that may have to continue. */
   static boolean isOrWas(String name, PresentSet set) {
     NodeRecord record = set.record();
     return record == null || record.members().contains(name) || record.before().contains(name);

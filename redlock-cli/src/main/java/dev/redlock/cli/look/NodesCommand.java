@@ -14,7 +14,13 @@ import picocli.CommandLine.Command;
 @Command(
     name = "nodes",
     mixinStandardHelpOptions = true,
-    subcommands = {AddNode.class, RemoveNode.class, ReplaceNode.class, MaxLeaseTime.class},
+    subcommands = {
+      AddNode.class,
+      RemoveNode.class,
+      ReplaceNode.class,
+      MaxLeaseTime.class,
+      ForgetNode.class
+    },
     synopsisSubcommandLabel = "[COMMAND]",
     description = {
       "Show the state of each node, and the set of nodes that they have recorded.",
@@ -38,8 +44,11 @@ public final class NodesCommand extends Look {
 
   static Failure tooFew(PresentSet set) {
     return tooFew(
-        "%d of %d nodes vote, %d are needed: no lock can be acquired now"
-            .formatted(voting(set.nodes()), set.size(), set.quorum()));
+        "this command sees %d of %d nodes vote, %d are needed: "
+                .formatted(voting(set.nodes()), set.size(), set.quorum())
+            + (set.isNew()
+                ? "none has a record of the set, and the first program that uses them writes it"
+                : "no lock can be acquired now"));
   }
 
   private static void print(PresentSet set, PrintWriter out) {
@@ -79,7 +88,8 @@ public final class NodesCommand extends Look {
 
   /** Adds the set of nodes that the record names. */
   static Json put(Json json, NodeRecord record) {
-    return json.put("epoch", record.epoch())
+    return json.put("deployment", record.id())
+        .put("epoch", record.epoch())
         .put("floor", record.floor())
         .putAll("members", record.members().stream().map(Json::quoted).toList())
         .put("maxLeaseTimeMillis", record.longestGranted());

@@ -8,6 +8,7 @@ import dev.redlock.Redlock;
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.run.Wrapper;
 import dev.redlock.operations.NodeState;
+import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNodes;
 import java.nio.file.Path;
@@ -63,8 +64,11 @@ class NodesIT {
   }
 
   private String set(int epoch, int... which) {
-    return "epoch %d, floor %d: %s"
+    NodeRecord record = NodeState.newestRecord(application.operations().nodes());
+    assertThat(record).isNotNull();
+    return "deployment %s, epoch %d, floor %d: %s"
         .formatted(
+            record.id(),
             epoch,
             epoch,
             IntStream.of(which).mapToObj(this::name).sorted().collect(Collectors.joining(", ")));
@@ -77,18 +81,85 @@ class NodesIT {
     assertThat(seen.out().lines()).hasSize(5).endsWith(set(1, 0, 1, 2));
     assertThat(redlock("nodes", "--json").out().lines())
         .hasSize(3)
-        .allMatch(line -> line.contains("\"epoch\":1,\"floor\":1,\"members\":[\""));
+        .allMatch(
+            line ->
+                line.contains("\"deployment\":\"")
+                    && line.contains("\"epoch\":1,\"floor\":1,\"members\":[\""));
   }
 
   @Test
-  void unknownName_isRefused() {
+  void unknownName_isNotRemoved_andNotReplaced() {
     Captured seen = redlock("nodes", "remove", name(3));
-    assertThat(seen.code()).isEqualTo(ExitCode.NO);
-    assertThat(seen.err()).contains("'" + name(3) + "' is no member of the set: epoch 1");
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.OK);
+    assertThat(seen.err()).contains("'" + name(3) + "' is no member of the set");
+    assertThat(seen.out()).isEqualTo(set(1, 0, 1, 2) + "\n");
     Captured half = redlock("nodes", "replace", name(3), "127.0.0.1:1");
     assertThat(half.code()).isEqualTo(ExitCode.NO);
     assertThat(half.err())
         .contains("; if it was removed before, run: redlock nodes add 127.0.0.1:1");
+  }
+
+  @Test
+  void passwordOfAUri_isInNoMessage() {
+    for (String[] words :
+        List.of(
+            new String[] {"nodes", "remove", "redis://:secret@127.0.0.1:1"},
+            new String[] {"nodes", "remove", ":secret@127.0.0.1:1"},
+            new String[] {"nodes", "remove", "redis://:secret@"},
+            new String[] {"nodes", "replace", "redis://:secret@127.0.0.1:1", "127.0.0.1:2"},
+            new String[] {"nodes", "remove", name(2), "--gone", "redis://:secret@127.0.0.1:1"},
+            new String[] {"nodes", "forget", "redis://:secret@127.0.0.1:1"},
+            new String[] {"nodes", "forget", name(2), "redis://:secret@127.0.0.1:1"})) {
+      assertThat(redlock(words).toString()).isNotEmpty().doesNotContain("secret");
+    }
+  }
+
+  @Test
+  void looks_foundNoDeployment(@TempDir Path folder) {
+    servers.get(3).command("FLUSHALL");
+    List<String> before = keys(3);
+    for (String look : List.of("nodes", "doctor", "list")) {
+      Captured.run(servers.uris().subList(3, 4), look, "--restart-guard", "OFF");
+    }
+    assertThat(keys(3)).isEqualTo(before);
+  }
+
+  private List<String> keys(int server) {
+    return List.of(servers.get(server).command("KEYS", "*").toString());
+  }
+
+  @Test
+  void change_ofNodesWithoutARecord_endsWithASentence() {
+    Captured seen =
+        Captured.run(
+            servers.uris().subList(3, 4), "nodes", "add", "127.0.0.1:1", "--restart-guard", "OFF");
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.TOO_FEW_NODES);
+    assertThat(seen.err())
+        .endsWith(
+            "0 of 1 nodes vote, 1 are needed: none has a record of the set, and the first program"
+                + " that uses them writes it\n");
+  }
+
+  @Test
+  void foreignRecord_isForgotten_soThatItsMasterCanBeAdded() {
+    Captured kept = redlock("nodes", "forget", name(3));
+    assertThat(kept.code()).as(kept.toString()).isEqualTo(ExitCode.NO);
+    assertThat(kept.err()).contains("this client does not reach " + name(3));
+    try (Redlock other =
+        Redlock.builder()
+            .nodes(servers.uris().get(3))
+            .maxLeaseTime(Duration.ofSeconds(2))
+            .restartGuard(RestartGuard.OFF)
+            .build()) {
+      assertThat(other.awaitReady(WAIT)).isTrue();
+    }
+    assertThat(redlock("nodes", "add", name(3)).err()).contains("belongs to another set");
+    Captured seen =
+        Captured.run(
+            servers.uris().subList(3, 4), "nodes", "forget", name(3), "--restart-guard", "OFF");
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.OK);
+    assertThat(seen.out()).isEqualTo(name(3) + " has forgotten its record\n");
+    assertThat(keys(3).toString()).doesNotContain("%node");
   }
 
   @Test

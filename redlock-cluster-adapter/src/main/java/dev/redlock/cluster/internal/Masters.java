@@ -66,6 +66,7 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
             context.restartGuard(),
             context.keyPrefix(),
             context.label(),
+            context.observes(),
             time,
             this);
     // Where a quorum of masters decides, one of them can be spared.

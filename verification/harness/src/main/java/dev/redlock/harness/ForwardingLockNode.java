@@ -45,6 +45,7 @@ public class ForwardingLockNode implements LockNode {
             context.restartGuard(),
             context.keyPrefix(),
             context.label(),
+            context.observes(),
             context.time(),
             listener(context.listener())));
   }
