@@ -295,9 +295,11 @@ public final class Membership {
     boolean late = nowNanos - startNanos >= FIRST_RECORD_NANOS;
     List<Tell> said = List.of();
     if (all.stream().anyMatch(node -> node.record().epoch() != 0)) {
-      // With a node that is not reached, it is not known that they show one deployment only.
+      // With a node that is not reached, it is not known that they show one deployment only. But
+      // one that has the proposal of a record belongs to it.
       boolean everySeed = all.stream().limit(seeds).allMatch(seed -> seed.status().usable());
-      said = everySeed ? MissingRecords.words(nodes, aliases) : List.of();
+      said = new ArrayList<>(MissingRecords.words(nodes, aliases));
+      said.removeIf(tell -> !everySeed && !isProposed(tell, nodes));
       wanted = Set.of();
     } else {
       Founding founding = new Founding(nodes, aliases, seeds);
@@ -314,6 +316,10 @@ public final class Membership {
         settled && tells ? missing() : List.of(),
         tells ? said : List.of(),
         Objections.toAll(all, why));
+  }
+
+  private static boolean isProposed(Tell tell, List<Seen> nodes) {
+    return nodes.get(tell.node()).record().id().equals(tell.change().record().id());
   }
 
   /** The names of wanted nodes to which this client has not connected. */

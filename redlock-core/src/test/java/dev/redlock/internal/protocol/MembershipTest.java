@@ -280,6 +280,18 @@ final class MembershipTest {
     }
   }
 
+  /** The founder died after its first record, and a member is down: NodesIT found this. */
+  @Test
+  void firstRecord_onOneNode_isCompletedWhereItsProposalIs() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    List<String> members = List.of("a", "b", "c");
+    set.records.put("a", NodeRecord.first("d9", members, 5_000).of("a"));
+    set.records.put("b", NodeRecord.proposal("d9", members, 5_000).of("b"));
+    set.down.add("c");
+    assertThat(set.settle().objections().subList(0, 2)).containsOnlyNulls();
+    assertThat(set.record("b").epoch()).isEqualTo(1);
+  }
+
   @Test
   void proposals_thatSplitTheNodes_giveWayToTheSmallestIdentity() {
     SetFixture set = new SetFixture("a", "b", "c", "d");
