@@ -154,7 +154,6 @@ final class ChangingSet {
     } else if (client.life > 0 && opened > 0) {
       double kind = rng.next();
       list = kind < 0.4 ? first : kind < 0.7 ? names() : oddList();
-      client.errs = list != first && !list.equals(names());
     }
     List<String> slip = mistakes.listOf(client, list);
     if (slip != list && maySeed(slip, null)) {

@@ -13,7 +13,8 @@ import java.util.Map;
  * deployment has nodes of its own beside the first. Clients start with a list that names a minority
  * of them, or that is short, or with a user who may not read the marker of a node. Others only look,
  * with any list. No mistake may change a record, or make a lease doubtful. A client with a mistake
- * need not work: it is corrected when the faults end.
+ * need not work: it is corrected when the faults end. So is one whose list has no majority of nodes
+ * with a record, as after several changes.
  *
  * <p>The numbers come from a stream of their own, so a world without mistakes does not change.
  */
@@ -172,10 +173,19 @@ final class Mistakes {
     return list;
   }
 
+  private boolean isOutdated(ShellClient client) {
+    long shown =
+        client.given.stream()
+            .map(i -> world.nodes[i])
+            .filter(node -> node.record().exists() && !isForeign(node))
+            .count();
+    return shown <= client.given.size() / 2;
+  }
+
   /** Clients with a mistake are started again without. */
   void areCorrected() {
     for (SimClient client : Arrays.asList(world.clients)) {
-      if (client.alive && ((ShellClient) client).errs) {
+      if (client.alive && (((ShellClient) client).errs || isOutdated((ShellClient) client))) {
         world.replace(client, "is corrected");
       }
     }

@@ -61,7 +61,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   private final boolean observes;
 
   /** The nodes that it is configured with. */
-  private final List<Integer> given;
+  final List<Integer> given;
 
   final Callbacks callbacks;
   final ShellListener listener;
