@@ -54,7 +54,8 @@ final class ChangingSet {
     boolean changes = before.exists() && !before.id().equals(after.id());
     boolean second = after.exists() && complete.exists() && !complete.id().equals(after.id());
     if (changes || second || mistakes.isForeign(node)) {
-      throw new Violation("identity", node.name + ": stores " + after.withId() + ", over " + before);
+      throw new Violation(
+          "identity", node.name + ": stores " + after.withId() + ", over " + before);
     }
     if (after.epoch() < before.epoch() || after.floor() < before.floor()) {
       throw new Violation("record", node.name + ": epoch or floor fell, from " + before);
@@ -150,7 +151,7 @@ final class ChangingSet {
   List<Integer> listOf(ShellClient client) {
     List<String> list = first;
     if (world.ending) {
-      list = names();
+      list = sealed();
     } else if (client.life > 0 && opened > 0) {
       double kind = rng.next();
       list = kind < 0.4 ? first : kind < 0.7 ? names() : oddList();
@@ -169,6 +170,20 @@ final class ChangingSet {
 
   SimNode node(String name) {
     return world.nodes[Integer.parseInt(name.substring(1)) - 1];
+  }
+
+  /**
+   * The newest set that is sealed. With the one before, a client could not choose: its removed
+   * member may have restarted empty, and gets no word any more.
+   */
+  private List<String> sealed() {
+    NodeRecord newest = NodeRecord.NONE;
+    for (SimNode node : world.nodes) {
+      NodeRecord record = node.record();
+      boolean counts = record.isSealed() && !mistakes.isForeign(node);
+      newest = counts && record.epoch() > newest.epoch() ? record : newest;
+    }
+    return newest.exists() ? newest.members() : names();
   }
 
   /** One member less than the present set, or one node more. */

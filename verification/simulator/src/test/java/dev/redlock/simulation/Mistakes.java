@@ -11,10 +11,10 @@ import java.util.Map;
 /**
  * Ordinary mistakes of people, in some worlds in which the set of nodes changes. A second
  * deployment has nodes of its own beside the first. Clients start with a list that names a minority
- * of them, or that is short, or with a user who may not read the marker of a node. Others only look,
- * with any list. No mistake may change a record, or make a lease doubtful. A client with a mistake
- * need not work: it is corrected when the faults end. So is one whose list has no majority of nodes
- * with a record, as after several changes.
+ * of them, or that is short, or with a user who may not read the marker of a node. Others only
+ * look, with any list. No mistake may change a record, or make a lease doubtful. A client with a
+ * mistake need not work: it is corrected when the faults end. So is one whose list has no majority
+ * of nodes with a record, as after several changes.
  *
  * <p>The numbers come from a stream of their own, so a world without mistakes does not change.
  */

@@ -19,8 +19,7 @@ final class SetMutants {
   static final int FORKS = 3;
 
   private static final String CONNECTION_STATES =
-      "redlock-lettuce/src/main/java/"
-          + "dev/redlock/lettuce/internal/ConnectionStates.java";
+      "redlock-lettuce/src/main/java/" + "dev/redlock/lettuce/internal/ConnectionStates.java";
 
   private static final List<Mutant> ALL = new ArrayList<>();
 
@@ -84,9 +83,7 @@ final class SetMutants {
     mutant(
         "a vote counts whatever the identity of the record",
         ProtocolMutants.protocol(
-            "Members",
-            "(record.id().equals(id)\n            && record.admits",
-            "(record.admits"));
+            "Members", "(record.id().equals(id)\n            && record.admits", "(record.admits"));
     mutant(
         "one node decides with which deployment a client works",
         ProtocolMutants.protocol(

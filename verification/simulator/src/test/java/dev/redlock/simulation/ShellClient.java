@@ -97,8 +97,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     this(LOOKS, number, world, null, looksAt);
   }
 
-  private ShellClient(
-      int index, int life, World world, ShellClient image, List<Integer> looksAt) {
+  private ShellClient(int index, int life, World world, ShellClient image, List<Integer> looksAt) {
     super(index, life, world);
     observes = looksAt != null;
     Scenario s = world.scenario;

@@ -19,6 +19,7 @@ public final class Rounds {
     return record.exists()
         && record.id().equals(round.members.id())
         && record.floor() <= epoch
-        && epoch <= record.epoch() && set.equals(members(round));
+        && epoch <= record.epoch()
+        && set.equals(members(round));
   }
 }
