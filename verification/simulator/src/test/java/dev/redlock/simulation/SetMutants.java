@@ -8,7 +8,8 @@ import java.util.List;
  * Faults in the rules of a set of nodes that changes (source {@code R}), which seeds of {@link
  * Scenario.Setting#SHELL_SETS} must catch. The client has several rules for one danger, so these
  * seeds do not catch the loss of each: {@code SetWorldControlsTest} has controls for promises, for
- * the word of another member and for a removed master.
+ * the word of another member and for a removed master, and {@code NodeRecordTest} for the record of
+ * another deployment.
  */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class SetMutants {
@@ -88,9 +89,6 @@ final class SetMutants {
         "one node decides with which deployment a client works",
         ProtocolMutants.protocol(
             "Membership", "one.getValue() >= Members.quorumOf(voters)", "id.isEmpty()"));
-    mutant(
-        "a node accepts the record of another deployment",
-        record(" || (stored.exists() && !stored.id.equals(given.id))", ""));
     mutant(
         "an observer founds",
         ProtocolMutants.protocol("Membership", "    founds = !observes;", "    founds = true;"),
