@@ -151,6 +151,17 @@ final class NodeRecordTest {
   }
 
   @Test
+  void change_ofAnotherDeployment_changesNothing() {
+    for (Kind kind : List.of(Kind.TELL, Kind.PROMISE, Kind.OPEN, Kind.SEAL, Kind.FORGET)) {
+      for (NodeRecord given : List.of(OPEN, OTHER.by(9_000), SEALED.by(9_000), FIRST)) {
+        NodeRecord stored = on("a", FIRST);
+        NodeRecord foreign = given.withIdentity("d2").of("a");
+        assertThat(after(stored, kind, foreign)).as("%s %s", kind, given).isEqualTo(stored);
+      }
+    }
+  }
+
+  @Test
   void votes_ofAnOpenSet_countForItsEpochAndTheOneBefore() {
     assertThat(OPEN.admits(1, List.of("a", "b", "c"))).isTrue();
     assertThat(OPEN.admits(2, List.of("a", "b"))).isTrue();

@@ -17,6 +17,7 @@ final class ChangingSet {
   private final World world;
   private final Rng rng;
   private final SetFaults faults;
+  final Mistakes mistakes;
   private final List<String> first = new ArrayList<>();
 
   /** Each set that a node has ever stored. */
@@ -36,18 +37,26 @@ final class ChangingSet {
     this.world = world;
     rng = world.rng;
     faults = new SetFaults(world, this);
+    mistakes = new Mistakes(world, this);
     for (int i = 0; i < world.scenario.firstMembers; i++) {
       first.add(world.nodes[i].name);
     }
   }
 
   void begin() {
+    mistakes.begin();
     faults.begin();
   }
 
   // What the nodes store.
 
   void stored(SimNode node, NodeRecord before, NodeRecord after) {
+    boolean changes = before.exists() && !before.id().equals(after.id());
+    boolean second = after.exists() && complete.exists() && !complete.id().equals(after.id());
+    if (changes || second || mistakes.isForeign(node)) {
+      throw new Violation(
+          "identity", node.name + ": stores " + after.withId() + ", over " + before);
+    }
     if (after.epoch() < before.epoch() || after.floor() < before.floor()) {
       throw new Violation("record", node.name + ": epoch or floor fell, from " + before);
     }
@@ -69,6 +78,8 @@ final class ChangingSet {
     for (SimNode other : world.nodes) {
       NodeRecord record = other.record();
       if (record.epoch() == after.epoch()
+          && record.exists()
+          && record.id().equals(after.id())
           && record.isSealed()
           && after.isSealed()
           && !record.members().equals(after.members())
@@ -137,13 +148,18 @@ final class ChangingSet {
   // With which list a client starts.
 
   /** The first clients have the same list, in any order; later ones an old or another list. */
-  List<Integer> listOf(int life) {
+  List<Integer> listOf(ShellClient client) {
     List<String> list = first;
     if (world.ending) {
-      list = names();
-    } else if (life > 0 && opened > 0) {
+      list = sealed();
+    } else if (client.life > 0 && opened > 0) {
       double kind = rng.next();
       list = kind < 0.4 ? first : kind < 0.7 ? names() : oddList();
+    }
+    List<String> slip = mistakes.listOf(client, list);
+    if (slip != list && maySeed(slip, null)) {
+      oddLists.add(List.copyOf(slip));
+      list = slip;
     }
     List<Integer> indexes = new ArrayList<>();
     for (String name : list) {
@@ -156,13 +172,27 @@ final class ChangingSet {
     return world.nodes[Integer.parseInt(name.substring(1)) - 1];
   }
 
+  /**
+   * The newest set that is sealed. With the one before, a client could not choose: its removed
+   * member may have restarted empty, and gets no word any more.
+   */
+  private List<String> sealed() {
+    NodeRecord newest = NodeRecord.NONE;
+    for (SimNode node : world.nodes) {
+      NodeRecord record = node.record();
+      boolean counts = record.isSealed() && !mistakes.isForeign(node);
+      newest = counts && record.epoch() > newest.epoch() ? record : newest;
+    }
+    return newest.exists() ? newest.members() : names();
+  }
+
   /** One member less than the present set, or one node more. */
   private List<String> oddList() {
     List<String> odd = new ArrayList<>(names());
     if (rng.chance(0.5) && odd.size() > 1) {
       odd.remove(rng.below(odd.size()));
     } else {
-      String more = rng.pick(world.nodes).name;
+      String more = world.nodes[rng.below(mistakes.own())].name;
       if (!odd.contains(more)) {
         odd.add(more);
       }
@@ -206,7 +236,9 @@ final class ChangingSet {
 
   /** The assumption under which two holders are impossible. */
   private boolean mayForget(SimNode node) {
-    if (!complete.exists() || (isChanging() && restarts >= RESTARTS_IN_A_CHANGE)) {
+    if (mistakes.isForeign(node)
+        || !complete.exists()
+        || (isChanging() && restarts >= RESTARTS_IN_A_CHANGE)) {
       return false;
     }
     for (SimNode other : world.nodes) {
@@ -216,7 +248,8 @@ final class ChangingSet {
     }
     boolean newestIsKept = false;
     for (SimNode other : world.nodes) {
-      newestIsKept |= other != node && other.record().epoch() == opened;
+      newestIsKept |=
+          other != node && !mistakes.isForeign(other) && other.record().epoch() == opened;
     }
     boolean removed = isKnown(node) && !isMember(node) && !isChanging();
     return newestIsKept
@@ -238,6 +271,7 @@ final class ChangingSet {
 
   /** All links work again. */
   void networkWorks() {
+    mistakes.areCorrected();
     for (SimClient client : world.clients) {
       for (SimLink link : client.links) {
         link.stallEnds();

@@ -406,7 +406,9 @@ final class Checker {
 
   private void noteAdmitted(SimNode node, SimClient client, LockRequest.Acquire a) {
     Asked asked = client.ids.get(a.leaseId()).acquire(a.token());
-    if (scenario.changesSets() && Rounds.isAdmitted(asked.exchange, node.record())) {
+    if (scenario.changesSets()
+        && !client.links[node.index].unreadable
+        && Rounds.isAdmitted(asked.exchange, node.record())) {
       asked.admitted |= 1L << node.index;
     }
   }

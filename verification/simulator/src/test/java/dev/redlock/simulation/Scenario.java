@@ -71,6 +71,12 @@ final class Scenario {
   /** How many nodes the first list has; the others are spare. */
   final int firstMembers;
 
+  /** How many nodes, the last, belong to a second deployment. */
+  int foreign;
+
+  /** The numbers of {@link Mistakes}; null in a world without. */
+  Rng mistakes;
+
   /** How many nodes the clients are given; 0: all. They reach the others as siblings only. */
   int given;
 
@@ -166,7 +172,11 @@ final class Scenario {
     records = sets;
     int fixed = (int) rng.oneOf(3, 3, 3, 3, 3, 3, 3, 3, 5, 5, 5, 5, 1, 2, 4, 7);
     firstMembers = sets ? (int) rng.oneOf(1, 2, 2, 3, 3, 3, 3, 4) : fixed;
-    nodes = sets ? firstMembers + 1 + rng.below(3) : fixed;
+    if (sets && rng.branch().chance(0.3)) {
+      mistakes = rng.branch();
+      foreign = 1 + mistakes.below(2);
+    }
+    nodes = (sets ? firstMembers + 1 + rng.below(3) : fixed) + foreign;
     // Many callers with little work: hand-offs without a round, up to the last token of a grant.
     boolean rush = wide && rng.chance(0.3);
     clients = rush ? 1 + rng.below(2) : (int) rng.between(wide ? 1 : 2, 4);

@@ -30,6 +30,7 @@ import java.util.stream.IntStream;
  */
 final class ShellClient extends SimClient implements SimulatedClient.Surroundings, Time {
   private static final int MAX_DEPTH = 3;
+  private static final int LOOKS = 'Z' - 'A';
   private static final long TAKEN_NANOS = 5 * Scenario.SECOND;
 
   /** What user code and nodes throw on purpose. */
@@ -54,8 +55,13 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   final ShellNode[] nodes;
   final Redlock redlock;
 
+  /** Its list, or its user, is not right; see {@link Mistakes}. */
+  boolean errs;
+
+  private final boolean observes;
+
   /** The nodes that it is configured with. */
-  private final List<Integer> given;
+  final List<Integer> given;
 
   final Callbacks callbacks;
   final ShellListener listener;
@@ -78,16 +84,22 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   private Reading lastReading = new Reading(0, 0, 0);
 
   ShellClient(int index, int life, World world) {
-    this(index, life, world, null);
+    this(index, life, world, null, null);
   }
 
   /** A process that starts from a memory image of another one. */
   ShellClient(int index, World world, ShellClient image) {
-    this(index, 0, world, image);
+    this(index, 0, world, image, null);
   }
 
-  private ShellClient(int index, int life, World world, ShellClient image) {
+  /** A process that only looks at these nodes. */
+  ShellClient(int number, World world, List<Integer> looksAt) {
+    this(LOOKS, number, world, null, looksAt);
+  }
+
+  private ShellClient(int index, int life, World world, ShellClient image, List<Integer> looksAt) {
     super(index, life, world);
+    observes = looksAt != null;
     Scenario s = world.scenario;
     Rng rng = world.rng;
     callbacks = rng.chance(0.6) ? Callbacks.POOL : rng.pick(Callbacks.values());
@@ -97,22 +109,25 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
             .defaults(s.options)
             .maxLeaseTime(Duration.ofNanos(s.maxLeaseNanos))
             .restartGuard(s.guard)
+            .observer(observes)
             .time(this);
     for (int i = 0; i < nodes.length; i++) {
       nodes[i] = new ShellNode(this, links[i]);
     }
-    given = image != null ? image.given : world.sets == null ? allGiven() : world.sets.listOf(life);
+    given = observes ? looksAt : image != null ? image.given : configured();
     drawn =
         image != null
             ? image.drawn.copy(this)
             : world.forks == null ? null : world.forks.newIds(this);
     for (SimLink link : links) {
+      link.unreadable |= image != null && image.links[link.node.index].unreadable;
       if (!given.contains(link.node.index)) {
         link.withhold();
       }
     }
     given.forEach(i -> builder.nodes(nodes[i]));
-    listener = rng.chance(0.5) ? new ShellListener(this) : null;
+    errs |= image != null && image.errs;
+    listener = !observes && rng.chance(0.5) ? new ShellListener(this) : null;
     if (listener != null) {
       builder.listener(listener);
     }
@@ -124,7 +139,11 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
       builder.callbackExecutor(this::call);
     }
     redlock = SimulatedClient.start(SimulatedBuilder.parts(builder), this);
-    election = rng.chance(s.elections) ? new ShellElection(this) : null;
+    election = !observes && rng.chance(s.elections) ? new ShellElection(this) : null;
+  }
+
+  private List<Integer> configured() {
+    return world.sets == null ? allGiven() : world.sets.listOf(this);
   }
 
   private List<Integer> allGiven() {
@@ -135,6 +154,20 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   /** The index of the node to which the client has given this number. */
   int index(int number) {
     return ((ShellNode) SimulatedClient.node(redlock, number)).link.node.index;
+  }
+
+  /** Starts without callers. */
+  void look() {
+    for (SimLink link : links) {
+      link.connect();
+    }
+  }
+
+  /** It changes what a node stores. */
+  void requireChanges(String node) {
+    if (observes) {
+      world.failed(new Violation("look", name() + " writes to " + node));
+    }
   }
 
   @Override

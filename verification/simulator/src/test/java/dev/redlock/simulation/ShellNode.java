@@ -101,6 +101,7 @@ final class ShellNode implements LockNode {
       if (client.world.tracing) {
         client.world.row(client.name(), "→ " + name() + " " + change);
       }
+      client.requireChanges(name());
       link.change(change, result);
     }
     return result;

@@ -31,6 +31,8 @@ import java.util.concurrent.CompletableFuture;
  * connections.
  */
 final class SimLink {
+  private static final String NO_PERMISSION = "NOPERM";
+
   /**
    * One constant text for each change of state, because changes are frequent and strings are slow
    * to build.
@@ -61,6 +63,9 @@ final class SimLink {
 
   /** How often the client learnt of another status. */
   int changes;
+
+  /** The user of this client has no permission for the marker of the node. */
+  boolean unreadable;
 
   /** How many requests the client has sent. */
   long sent;
@@ -544,7 +549,7 @@ final class SimLink {
   /** Changes the node's record; completes in the client's turn. */
   void change(NodeRecord.Change change, CompletableFuture<NodeRecord> result) {
     Connection c = connection;
-    if (c == null || !status.usable()) {
+    if (c == null || !status.usable() || unreadable) {
       client.soon(() -> result.completeExceptionally(new IOException(node.name + " is not there")));
       return;
     }
@@ -628,7 +633,7 @@ final class SimLink {
       world.at(world.now + 500 * Scenario.MS, () -> client.act(this::connectFailed));
       return;
     }
-    Probe probe = node.probe();
+    Probe probe = unreadable ? unread(node.probe()) : node.probe();
     long micros = node.clock();
     Connection c = new Connection(this, world.nextSession(), node.run);
     world.register(c);
@@ -659,6 +664,17 @@ final class SimLink {
                     c.refusedByNode();
                   }
                 }));
+  }
+
+  private static Probe unread(Probe probe) {
+    return new Probe(
+        probe.identity(),
+        probe.infoRefused(),
+        null,
+        NO_PERMISSION,
+        probe.nowMicros(),
+        false,
+        probe.masterForMicros());
   }
 
   /** The reply to the probe is on its way, and the invalidation follows it. */
@@ -735,11 +751,11 @@ final class SimLink {
         world.now + delay(),
         () -> {
           if (node.up && c.run == node.run) {
-            Probe.Marker marker = node.marker();
+            Probe.Marker marker = unreadable ? null : node.marker();
             c.back(
                 0,
                 () -> {
-                  states.onMarker(marker, null, client.mono());
+                  states.onMarker(marker, unreadable ? NO_PERMISSION : null, client.mono());
                   c.number = states.status().connection();
                   tickLater();
                   update();

@@ -183,6 +183,12 @@ final class SimNode {
     return record;
   }
 
+  /** It has this record from the beginning. */
+  void store(NodeRecord given) {
+    record = given;
+    takeCheckpoint();
+  }
+
   /**
    * Changes the record. All other connections that have read the marker get an invalidation.
    *

@@ -81,7 +81,7 @@ final class Stragglers {
    */
   void growAround() {
     List<String> names = set.names();
-    if (names.size() != 3 || world.nodes.length < 5 || world.isFaultless()) {
+    if (names.size() != 3 || set.mistakes.own() < 5 || world.isFaultless()) {
       return;
     }
     world.coverage.count("set", "grows around a client");
@@ -121,7 +121,7 @@ final class Stragglers {
       cut(client(2), node, node == b ? 1 : 45 * Scenario.SECOND);
     }
     cutOthers(b, rng.between(14, 30) * Scenario.SECOND);
-    String in = "n" + world.nodes.length;
+    String in = "n" + set.mistakes.own();
     faults.replaces(client(0), names.get(rng.chance(0.5) ? 0 : 1), in);
     whenSealed(a, set.opened() + 1, client(2));
     if (rng.chance(0.5)) {

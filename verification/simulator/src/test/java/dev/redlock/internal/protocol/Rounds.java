@@ -16,6 +16,10 @@ public final class Rounds {
   public static boolean isAdmitted(Exchange round, NodeRecord record) {
     long epoch = round.members.epoch();
     List<String> set = epoch == record.epoch() ? record.members() : record.before();
-    return record.floor() <= epoch && epoch <= record.epoch() && set.equals(members(round));
+    return record.exists()
+        && record.id().equals(round.members.id())
+        && record.floor() <= epoch
+        && epoch <= record.epoch()
+        && set.equals(members(round));
   }
 }
