@@ -53,6 +53,13 @@ final class ChangingSet {
   void stored(SimNode node, NodeRecord before, NodeRecord after) {
     boolean changes = before.exists() && !before.id().equals(after.id());
     boolean second = after.exists() && complete.exists() && !complete.id().equals(after.id());
+    if (second && isLost(complete)) {
+      // A majority has lost it, and a program that reached no other node founded it anew. The nodes
+      // that kept the former record stay out until an operator acts.
+      second = false;
+      contradicted = true;
+      world.coverage.count("set", "founded anew");
+    }
     if (changes || second || mistakes.isForeign(node)) {
       throw new Violation(
           "identity", node.name + ": stores " + after.withId() + ", over " + before);
@@ -88,6 +95,16 @@ final class ChangingSet {
         world.coverage.count("set", "contradicted");
       }
     }
+  }
+
+  /** Whether less than a majority of the members of this set keeps a record of its deployment. */
+  private boolean isLost(NodeRecord set) {
+    long keeping =
+        set.members().stream()
+            .map(name -> node(name).record())
+            .filter(record -> record.exists() && record.id().equals(set.id()))
+            .count();
+    return 2 * keeping <= set.members().size();
   }
 
   /** How many members have noted that this set is complete. */

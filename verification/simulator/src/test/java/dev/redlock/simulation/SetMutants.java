@@ -88,7 +88,7 @@ final class SetMutants {
     mutant(
         "one node decides with which deployment a client works",
         ProtocolMutants.protocol(
-            "Membership", "one.getValue() >= Members.quorumOf(voters)", "id.isEmpty()"));
+            "Membership", "showing(shown, deciding) >= needed", "id.isEmpty()"));
     mutant(
         "an observer founds",
         ProtocolMutants.protocol("Membership", "    founds = !observes;", "    founds = true;"),
@@ -101,8 +101,8 @@ final class SetMutants {
             "return keepsRecords && !record.isUnreadable() ? record : null;"),
         new Mutant.Edit(
             CONNECTION_STATES,
-            "    if (keepsRecords && marker == null) {",
-            "    if (keepsRecords && marker == null && probe.markerError() == null) {"));
+            "    if (keepsRecords && marker == null && !probe.clustered()) {",
+            "    if (keepsRecords && marker == null && probe.markerError() == null && !probe.clustered()) {"));
     mutant(
         "a proposal counts as a record",
         record("    return epoch > 0;", "    return epoch > 0 || isProposal();"));
