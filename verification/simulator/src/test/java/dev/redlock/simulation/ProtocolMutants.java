@@ -119,6 +119,20 @@ final class ProtocolMutants {
             "if (s.owner != null || s.ended >= r.token()) {",
             "if (s.owner != null) {"));
     mutant(
+        "I",
+        "a node grants although another lease holds the key",
+        node(
+            "AcquireScript",
+            "boolean anothers = owner != null && !owner.equals(r.leaseId()) && !ofPredecessor;",
+            "boolean anothers = owner != null && owner.isEmpty();"));
+    mutant(
+        "I",
+        "an extension takes the key of another lease",
+        node(
+            "ExtendScript",
+            "if (s.owner != null || s.ended >= r.token()) {",
+            "if (s.ended >= r.token()) {"));
+    mutant(
         "X",
         "a hand-off that finds its own key on the node does not end the predecessor",
         node(
