@@ -45,7 +45,8 @@ VARIABLES
   extends,  \* "no", "asking", "over"
   prolongs, \* nodes that may still execute its extend
   renewed,  \* nodes that extended or repaired, and have not restarted since
-  past      \* nodes that did, and have restarted since; the client has not detected it
+  past      \* those that did, and have restarted since; the client has not detected it. Each with
+            \* the time at which it had started when it replied
 
 node == <<owner, dies, fence, ended, fades, born>>
 clients == <<stage, token, doomed, begun, until, asked, votes, extends, prolongs, renewed, past>>
@@ -62,6 +63,14 @@ Max(a, b) == IF a > b THEN a ELSE b
 
 IsLease(a) == stage[a] \in {"held", "ended"}
 Votes(n) == now >= born[n] + Quarantine
+
+(* A reply to extend counts if the node had been up for long enough, as the    *)
+(* client sees it: see ExtendRound.counts. This holds as well for a node that  *)
+(* has restarted since. AnyPast is the wrong rule that a configuration has     *)
+(* in place of PastCounts.                                                     *)
+Counts(start) == now >= start + Quarantine \/ now >= start + Young
+PastCounts(start) == Counts(start)
+AnyPast(start) == TRUE
 Fades == IF FenceLife = 0 THEN 0 ELSE now + FenceLife
 
 Init ==
@@ -91,6 +100,8 @@ Init ==
 (* nothing else are equal. A round that is too old to count and a lease that *)
 (* has ended are reset as well: their clean-up may come now, later or never. *)
 
+Start(at) == IF at + Max(Quarantine, Young) <= now + 1 THEN LongAgo ELSE at
+
 Tick ==
   /\ now < MaxTime
   /\ restarts > 0 \/ \E a \in Acquisitions : stage[a] # "idle" \* otherwise nothing has begun
@@ -102,8 +113,7 @@ Tick ==
         /\ fence' = [n \in Nodes |-> IF n \in faded THEN None ELSE fence[n]]
         /\ ended' = [n \in Nodes |-> IF n \in faded THEN None ELSE ended[n]]
         /\ fades' = [n \in Nodes |-> IF n \in faded THEN 0 ELSE fades[n]]
-  /\ born' = [n \in Nodes |->
-       IF born[n] + Max(Quarantine, Young) <= now + 1 THEN LongAgo ELSE born[n]]
+  /\ born' = [n \in Nodes |-> Start(born[n])]
   /\ LET late == {a \in Acquisitions : stage[a] = "asking" /\ now + 1 > begun[a] + VoteAge}
          over == {a \in Acquisitions : stage[a] = "held" /\ now + 1 >= until[a]}
          gone == late \cup over
@@ -117,7 +127,8 @@ Tick ==
               /\ extends' = [a \in Acquisitions |->
                    IF a \in unknown \/ (a \in over /\ extends[a] = "asking") THEN "over" ELSE extends[a]]
               /\ renewed' = [a \in Acquisitions |-> IF a \in done THEN {} ELSE renewed[a]]
-              /\ past' = [a \in Acquisitions |-> IF a \in done THEN {} ELSE past[a]]
+              /\ past' = [a \in Acquisitions |->
+                   IF a \in done THEN {} ELSE {<<p[1], Start(p[2])>> : p \in past[a]}]
   /\ UNCHANGED <<restarts, token, doomed, asked, prolongs>>
 
 -----------------------------------------------------------------------------
@@ -178,7 +189,9 @@ Extend(a) ==
 Renew(a) ==
   /\ stage[a] = "held"
   /\ extends[a] = "asking"
-  /\ Cardinality({n \in renewed[a] : Votes(n) \/ now >= born[n] + Young} \cup past[a]) >= Quorum
+  /\ LET present == {n \in renewed[a] : Counts(born[n])}
+         earlier == {p[1] : p \in {p \in past[a] : PastCounts(p[2])}}
+     IN Cardinality(present \cup earlier) >= Quorum
   /\ now <= begun[a] + VoteAge
   /\ now < until[a]
   /\ until' = [until EXCEPT ![a] = begun[a] + Validity]
@@ -243,7 +256,7 @@ Restart(n) ==
   /\ born' = [born EXCEPT ![n] = IF Max(Quarantine, Young) = 0 THEN LongAgo ELSE now]
   /\ asked' = [a \in Acquisitions |-> asked[a] \ {n}]
   /\ prolongs' = [a \in Acquisitions |-> prolongs[a] \ {n}]
-  /\ past' = [a \in Acquisitions |-> IF n \in renewed[a] THEN past[a] \cup {n} ELSE past[a]]
+  /\ past' = [a \in Acquisitions |-> IF n \in renewed[a] THEN past[a] \cup {<<n, born[n]>>} ELSE past[a]]
   /\ renewed' = [a \in Acquisitions |-> renewed[a] \ {n}]
   /\ UNCHANGED <<now, stage, token, doomed, begun, until, votes, extends>>
 

@@ -141,7 +141,14 @@ final class FakeServer implements AutoCloseable {
 
   /** The end of the reply of the marker script: its wire version, and no record. */
   private static final String VERSION_AND_NO_RECORD =
-      ":1\r\n:0\r\n" + bulk("") + bulk("0") + bulk("") + bulk("") + bulk("0").repeat(5) + bulk("") + bulk("0");
+      ":1\r\n:0\r\n"
+          + bulk("")
+          + bulk("0")
+          + bulk("")
+          + bulk("")
+          + bulk("0").repeat(5)
+          + bulk("")
+          + bulk("0");
 
   /** Whether it is one of the scripts that read and change the node's marker. */
   static boolean isMarker(List<String> command) {

@@ -210,9 +210,7 @@ final class Masters implements AutoCloseable {
     try {
       Redlock client = client(uris(list));
       Eventually.holds(
-          () -> isHeard(client.operations().nodes().get(heard)),
-          PATIENCE,
-          () -> describe(client));
+          () -> isHeard(client.operations().nodes().get(heard)), PATIENCE, () -> describe(client));
       return client;
     } finally {
       others.forEach(RedisNode::resume);

@@ -522,7 +522,8 @@ class SetChangeIT {
             refusal(
                 operator
                     .operations()
-                    .replaceNode("redis://user:secret@127.0.0.1:1", nodes.get(4).uri(), step -> {})))
+                    .replaceNode(
+                        "redis://user:secret@127.0.0.1:1", nodes.get(4).uri(), step -> {})))
         .startsWith("127.0.0.1:1 is no member");
     assertThatThrownBy(
             () -> operator.operations().removeNode("user:secret@127.0.0.1:1", step -> {}))

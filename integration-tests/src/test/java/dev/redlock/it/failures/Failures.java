@@ -47,7 +47,8 @@ final class Failures implements Callable<Integer> {
       names = "--guard",
       paramLabel = "on|off",
       description =
-          "off: the control; masters forget without a restart guard, and checkers must find overlaps")
+          "off: the control; masters forget without a restart guard, and checkers must find"
+              + " overlaps")
   void guard(String word) {
     if (!word.equals("on") && !word.equals("off")) {
       throw new IllegalArgumentException("--guard is on or off, not " + word);
@@ -108,7 +109,8 @@ final class Failures implements Callable<Integer> {
       paramLabel = "NAMES",
       split = ",",
       description =
-          "with --shards: the fault of a master, one or more of ${COMPLETION-CANDIDATES} (default: KILL)")
+          "with --shards: the fault of a master, one or more of ${COMPLETION-CANDIDATES} (default:"
+              + " KILL)")
   private List<ShardFailures.Fault> shardFaults = List.of(ShardFailures.Fault.KILL);
 
   @Option(names = "--check", paramLabel = "FILE", description = "only check this history file")
@@ -121,6 +123,12 @@ final class Failures implements Callable<Integer> {
         "also write the history as traces of the model Register.tla; bin/traces checks them by TLC"
       })
   private Path trace;
+
+  @Option(
+      names = "--edn",
+      paramLabel = "FILE",
+      description = "also write the history as operations of Jepsen; bin/histories checks them")
+  private Path edn;
 
   /** Runs the program and exits with its code. */
   public static void main(String[] args) {
@@ -179,6 +187,9 @@ final class Failures implements Callable<Integer> {
             .anyMatch(Set.of(Nemesis.STOP_CLIENT.code(), Nemesis.STOP_AT_STEP.code())::contains);
     if (trace != null) {
       Files.write(trace, RegisterTrace.lines(history));
+    }
+    if (edn != null) {
+      Files.write(edn, EdnHistory.lines(history));
     }
     Verdict verdict = Verdict.of(history, settings.leaseTime(), paused);
     if (check == null) {

@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Test;
 
 /** The record of the node set that an in-memory node keeps. */
 class MemoryRecordTest {
-  private static final NodeRecord FIRST = NodeRecord.first("d1", List.of("a", "b", "c"), 30_000).of("a");
+  private static final NodeRecord FIRST =
+      NodeRecord.first("d1", List.of("a", "b", "c"), 30_000).of("a");
   private static final NodeRecord.Change TELL =
       new NodeRecord.Change(NodeRecord.Change.Kind.TELL, FIRST);
 

@@ -69,7 +69,8 @@ final class ProtocolMutants {
         protocol(
             "AcquireRound",
             "return tally.mayBeWon() ?",
-            "return tally.granted + tally.open >= Math.max(1, Long.bitCount(recipients.mask())) / 2 + 1 ?"));
+            "return tally.granted + tally.open >= Math.max(1, Long.bitCount(recipients.mask())) / 2"
+                + " + 1 ?"));
     mutant(
         "M4",
         "the validity starts at the answers",
@@ -119,6 +120,20 @@ final class ProtocolMutants {
             "if (s.owner != null || s.ended >= r.token()) {",
             "if (s.owner != null) {"));
     mutant(
+        "I",
+        "a node grants although another lease holds the key",
+        node(
+            "AcquireScript",
+            "boolean anothers = owner != null && !owner.equals(r.leaseId()) && !ofPredecessor;",
+            "boolean anothers = owner != null && owner.isEmpty();"));
+    mutant(
+        "I",
+        "an extension takes the key of another lease",
+        node(
+            "ExtendScript",
+            "if (s.owner != null || s.ended >= r.token()) {",
+            "if (s.ended >= r.token()) {"));
+    mutant(
         "X",
         "a hand-off that finds its own key on the node does not end the predecessor",
         node(
@@ -165,9 +180,10 @@ final class ProtocolMutants {
             "Wait",
             "    lastVotes = round;\n",
             "    lastVotes = round;\n"
-                + "    for (int i = 0; before instanceof AcquireRound && i < round.replies().length; i++) {\n"
-                + "      if (before.request.leaseId().equals(round.request.leaseId())"
-                + " && before.is(i, dev.redlock.spi.NodeReply.Code.GRANTED)) {\n"
+                + "    for (int i = 0; before instanceof AcquireRound && i <"
+                + " round.replies().length; i++) {\n"
+                + "      if (before.request.leaseId().equals(round.request.leaseId()) &&"
+                + " before.is(i, dev.redlock.spi.NodeReply.Code.GRANTED)) {\n"
                 + "        round.replies()[i] = before.reply(i);\n"
                 + "      }\n"
                 + "    }"));
@@ -176,10 +192,11 @@ final class ProtocolMutants {
         "the turn counts as a vote of the home node",
         protocol(
             "Acquirer",
-            "    effects.add(new Effect.Send(r, r.request, r.recipients.mask()));\n    return Outcome.WAITS;",
-            "    effects.add(new Effect.Send(r, r.request, r.recipients.mask()));\n    return r.atTurn &&"
-                + " nodes.status(home.node()).votes() ? onReply(r, home.node(),"
-                + " NodeReply.of(dev.redlock.spi.NodeReply.Code.GRANTED,"
+            "    effects.add(new Effect.Send(r, r.request, r.recipients.mask()));\n"
+                + "    return Outcome.WAITS;",
+            "    effects.add(new Effect.Send(r, r.request, r.recipients.mask()));\n"
+                + "    return r.atTurn && nodes.status(home.node()).votes() ? onReply(r,"
+                + " home.node(), NodeReply.of(dev.redlock.spi.NodeReply.Code.GRANTED,"
                 + " nodes.status(home.node()).connection(), 0, 0), now, wall) : Outcome.WAITS;"));
     mutant(
         "M15",
@@ -245,13 +262,15 @@ final class ProtocolMutants {
         "an invalidation counts as a grant",
         protocol(
             "LockMachine",
-            "  public void onInvalidation(int node, String key, long now, long wall) {\n    HeldLease l ="
-                + " leases.lease();",
-            "  public void onInvalidation(int node, String key, long now, long wall) {\n    HeldLease l ="
-                + " leases.lease();\n"
-                + "    AcquireRound k = acquirer.round();\n    if (k != null && node >= 0) {\n"
+            "  public void onInvalidation(int node, String key, long now, long wall) {\n"
+                + "    HeldLease l = leases.lease();",
+            "  public void onInvalidation(int node, String key, long now, long wall) {\n"
+                + "    HeldLease l = leases.lease();\n"
+                + "    AcquireRound k = acquirer.round();\n"
+                + "    if (k != null && node >= 0) {\n"
                 + "      waiters.conclude(acquirer.onReply(k, node, NodeReply.of(Code.GRANTED,"
-                + " nodes.status(node).connection(), 0, 0), now, wall), now, wall);\n    }"));
+                + " nodes.status(node).connection(), 0, 0), now, wall), now, wall);\n"
+                + "    }"));
     mutant(
         "M23",
         "forgotten scripts are not loaded again (model of the adapter)",
@@ -399,7 +418,10 @@ final class ProtocolMutants {
         "the second of the queue never passes the first over",
         protocol(
             "Wait",
-            "    askHomeBy(now + home.turnPatience(place.node()));\n  }\n\n  /**\n   * A node reports a",
+            "    askHomeBy(now + home.turnPatience(place.node()));\n"
+                + "  }\n\n"
+                + "  /**\n"
+                + "   * A node reports a",
             "  }\n\n  /**\n   * A node reports a"));
     mutant(
         "X",
@@ -501,7 +523,8 @@ final class ProtocolMutants {
         protocol(
             "PendingReleases",
             "request = l.grant.release(keepMillis);",
-            "request = new LockRequest.Release(l.keys(), l.id(), l.token(), true, keepMillis, null);"));
+            "request = new LockRequest.Release(l.keys(), l.id(), l.token(), true, keepMillis,"
+                + " null);"));
     mutant(
         "X",
         "an abandoned round counts as in flight for ever",
@@ -535,8 +558,8 @@ final class ProtocolMutants {
         protocol(
             "ExtendRound",
             "request = lease.grant.extend(ttlMillis);",
-            "request = repair ? lease.grant.extend(ttlMillis)"
-                + " : new LockRequest.Extend(lease.keys(), lease.id(), lease.token(), ttlMillis);"));
+            "request = repair ? lease.grant.extend(ttlMillis) : new"
+                + " LockRequest.Extend(lease.keys(), lease.id(), lease.token(), ttlMillis);"));
     mutant(
         "X",
         "local hand-off in fair mode",
@@ -738,8 +761,9 @@ final class ProtocolMutants {
         protocol(
             "LeaseExtender",
             "      repairs.answered(node);\n    }",
-            "      repairs.answered(node);\n      if (needsRepair(reply)) repair(1L << node, nowNanos,"
-                + " nowWallMillis);\n    }"));
+            "      repairs.answered(node);\n"
+                + "      if (needsRepair(reply)) repair(1L << node, nowNanos, nowWallMillis);\n"
+                + "    }"));
     mutant(
         "I",
         "a round whose token is refused takes a new one as often as it likes",
@@ -767,8 +791,8 @@ final class ProtocolMutants {
         protocol(
             "Acquirer",
             "      QueueRequest listen = new QueueRequest(nodes, node, now, now, null);\n",
-            "      for (int i = 0; i < 2; i++) effects.add(new Effect.Send(new QueueRequest(nodes, node,"
-                + " now, now, null), new LockRequest.Inspect(keys), 1L << node));\n"
+            "      for (int i = 0; i < 2; i++) effects.add(new Effect.Send(new QueueRequest(nodes,"
+                + " node, now, now, null), new LockRequest.Inspect(keys), 1L << node));\n"
                 + "      QueueRequest listen = new QueueRequest(nodes, node, now, now, null);\n"));
     mutant(
         "I",

@@ -25,7 +25,8 @@ class RecordLinkTest {
 
   private static NodeRecord.Change tell(long epoch) {
     NodeRecord record =
-        new NodeRecord("d1", "", epoch, List.of("n1", "n2"), List.of(), epoch, 0, 0, 1_000, 1_000, 0);
+        new NodeRecord(
+            "d1", "", epoch, List.of("n1", "n2"), List.of(), epoch, 0, 0, 1_000, 1_000, 0);
     return new NodeRecord.Change(NodeRecord.Change.Kind.TELL, record);
   }
 

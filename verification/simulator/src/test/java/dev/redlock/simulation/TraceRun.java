@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -26,6 +27,9 @@ final class TraceRun {
   int events;
   long states;
   double seconds;
+
+  /** How many events of each kind: which actions of the proof the traces exercise. */
+  private final Map<String, Integer> kinds = new TreeMap<>();
 
   /** What is wrong, with the event at which it is. */
   final List<String> refused = new ArrayList<>();
@@ -103,6 +107,7 @@ final class TraceRun {
         refused.add(describe(trace, next, "is not possible"));
       }
       events += trace.events().size();
+      trace.events().forEach(event -> kinds.merge(event.kind(), 1, Integer::sum));
     }
     traces += some.size();
     states += Long.parseLong(result.states().replace(",", ""));
@@ -131,12 +136,13 @@ final class TraceRun {
   String summary(String what) {
     return String.format(
         Locale.ROOT,
-        "traces: %s: traces=%d events=%d states=%d refused=%d, %.0f s",
+        "traces: %s: traces=%d events=%d states=%d refused=%d, %.0f s; %s",
         what,
         traces,
         events,
         states,
         refused.size(),
-        seconds);
+        seconds,
+        kinds);
   }
 }
