@@ -397,7 +397,7 @@ class SetChangeIT {
                 + String.join(", ", names(0, 1, 2, 3))
                 + "], and this client cannot reach "
                 + name(2)
-                + "; if that is gone for good with its data, name it as gone in this call");
+                + "; if that is gone for good with its data, name it as gone in this call (--gone)");
   }
 
   private static String refusal(CompletionStage<List<String>> change) {

@@ -312,7 +312,7 @@ final class SetChange {
                 + String.join(", ", target)
                 + "], and this client cannot reach "
                 + String.join(", ", unreachable(current, target))
-                + "; if that is gone for good with its data, name it as gone in this call");
+                + "; if that is gone for good with its data, name it as gone in this call (--gone)");
   }
 
   private boolean isRemovedNext(String name) {

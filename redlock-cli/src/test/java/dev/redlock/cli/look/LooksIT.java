@@ -47,7 +47,6 @@ class LooksIT {
         "list",
         "inspect x",
         "inspect x --queue",
-        "watch x --until FREE",
         "top --times 1"
       })
   void look_atEmptyMasters_writesNothing(String command) {
