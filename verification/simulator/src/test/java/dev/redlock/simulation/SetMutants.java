@@ -8,8 +8,9 @@ import java.util.List;
  * Faults in the rules of a set of nodes that changes (source {@code R}), which seeds of {@link
  * Scenario.Setting#SHELL_SETS} must catch. The client has several rules for one danger, so these
  * seeds do not catch the loss of each: {@code SetWorldControlsTest} has controls for promises, for
- * the word of another member and for a removed master, and {@code NodeRecordTest} for the record of
- * another deployment.
+ * the word of another member and for a removed master, {@code NodeRecordTest} for the record of
+ * another deployment and for votes of an earlier epoch, {@code MembershipTest} for the vote of
+ * another deployment, {@code ConnectionStatesTest} for a marker that cannot be read.
  */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class SetMutants {
@@ -18,9 +19,6 @@ final class SetMutants {
 
   /** The last mutants: worlds in which a process is forked catch them. */
   static final int FORKS = 3;
-
-  private static final String CONNECTION_STATES =
-      "redlock-lettuce/src/main/java/" + "dev/redlock/lettuce/internal/ConnectionStates.java";
 
   private static final List<Mutant> ALL = new ArrayList<>();
 
@@ -77,15 +75,6 @@ final class SetMutants {
             "return reached.size() < (fresh ? Members.quorumOf(size) : size)",
             "return reached.isEmpty()"));
     mutant(
-        "votes of the set before count although the floor is raised",
-        record(
-            "return floor <= round && round < epoch && (before.isEmpty()",
-            "return round < epoch && (before.isEmpty()"));
-    mutant(
-        "a vote counts whatever the identity of the record",
-        ProtocolMutants.protocol(
-            "Members", "(record.id().equals(id)\n            && record.admits", "(record.admits"));
-    mutant(
         "one node decides with which deployment a client works",
         ProtocolMutants.protocol(
             "Membership", "showing(shown, deciding) >= needed", "id.isEmpty()"));
@@ -93,16 +82,6 @@ final class SetMutants {
         "an observer founds",
         ProtocolMutants.protocol("Membership", "    founds = !observes;", "    founds = true;"),
         ProtocolMutants.protocol("Membership", "    tells = !observes;", "    tells = true;"));
-    mutant(
-        "a marker that cannot be read counts as none that is kept",
-        new Mutant.Edit(
-            CONNECTION_STATES,
-            "return keepsRecords ? record : null;",
-            "return keepsRecords && !record.isUnreadable() ? record : null;"),
-        new Mutant.Edit(
-            CONNECTION_STATES,
-            "    if (keepsRecords && marker == null && !probe.clustered()) {",
-            "    if (keepsRecords && marker == null && probe.markerError() == null && !probe.clustered()) {"));
     mutant(
         "a proposal counts as a record",
         record("    return epoch > 0;", "    return epoch > 0 || isProposal();"));

@@ -96,7 +96,7 @@ class SetsTest {
   void mutantsOfForkedProcesses_areCaught() throws Exception {
     List<Mutant> all = SetMutants.all();
     List<Mutant> forks = all.subList(all.size() - SetMutants.FORKS, all.size());
-    assertThat(hunt(300, forks))
+    assertThat(hunt(700, forks))
         .extracting(o -> o.by().replaceAll(".* ", ""))
         .containsExactly("exclusion", "image", "image");
   }
