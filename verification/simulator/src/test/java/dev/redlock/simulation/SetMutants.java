@@ -8,8 +8,8 @@ import java.util.List;
  * Faults in the rules of a set of nodes that changes (source {@code R}), which seeds of {@link
  * Scenario.Setting#SHELL_SETS} must catch. The client has several rules for one danger, so these
  * seeds do not catch the loss of each: {@code SetWorldControlsTest} has controls for promises, for
- * the word of another member and for a removed master, and {@code NodeRecordTest} for the record of
- * another deployment.
+ * the word of another member and for a removed master, {@code NodeRecordTest} and
+ * {@code MembershipTest} for the record of another deployment, and a vote with it.
  */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class SetMutants {
@@ -81,10 +81,6 @@ final class SetMutants {
         record(
             "return floor <= round && round < epoch && (before.isEmpty()",
             "return round < epoch && (before.isEmpty()"));
-    mutant(
-        "a vote counts whatever the identity of the record",
-        ProtocolMutants.protocol(
-            "Members", "(record.id().equals(id)\n            && record.admits", "(record.admits"));
     mutant(
         "one node decides with which deployment a client works",
         ProtocolMutants.protocol(
