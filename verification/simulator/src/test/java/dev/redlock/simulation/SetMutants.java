@@ -8,8 +8,8 @@ import java.util.List;
  * Faults in the rules of a set of nodes that changes (source {@code R}), which seeds of {@link
  * Scenario.Setting#SHELL_SETS} must catch. The client has several rules for one danger, so these
  * seeds do not catch the loss of each: {@code SetWorldControlsTest} has controls for promises, for
- * the word of another member and for a removed master, {@code NodeRecordTest} and
- * {@code MembershipTest} for the record of another deployment, and a vote with it.
+ * the word of another member and for a removed master, {@code NodeRecordTest} and {@code
+ * MembershipTest} for the record of another deployment, and a vote with it.
  */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class SetMutants {
