@@ -210,6 +210,14 @@ final class MembershipTest {
   }
 
   @Test
+  void voteOfANodeWithTheSameSetOfAnotherDeployment_doesNotCount() {
+    Members asked = new Members("d1", 1, List.of("a", "b"), 3, 5_000);
+    NodeRecord own = NodeRecord.first("d1", List.of("a", "b"), 5_000);
+    assertThat(asked.admittedBy(own)).isTrue();
+    assertThat(asked.admittedBy(own.withIdentity("d2"))).isFalse();
+  }
+
+  @Test
   void observer_writesNothing_whateverItsList() {
     SetFixture empty = SetFixture.observer("a", "b", "c");
     empty.now += 10 * SetFixture.SECOND;
