@@ -298,11 +298,17 @@ WordOf(m) ==
   IN IF Word = "before" /\ r.floor < r.epoch
        THEN WithFloor(Of(r.id, r.epoch - 1, r.before), r.epoch - 1) ELSE [r EXCEPT !.ballot = 0]
 
-Vouches(m, n) == record[m].epoch > 0 /\ {Name(m), Name(n)} \subseteq WordOf(m).set
+(* A member of both sets vouches, while a set is open.                       *)
+Vouches(m, n) ==
+  /\ record[m].epoch > 0
+  /\ Name(m) \in record[m].set
+  /\ {Name(m), Name(n)} \subseteq WordOf(m).set
 
-(* Whether a client may copy the record of m: its id.                        *)
+(* Whether a client may copy the record of m to n: by its id. If n has the   *)
+(* proposal of this id, it completes what the client that founded has begun. *)
 Tells(m, n) ==
   \/ Heard = "any"
+  \/ record[n].id = record[m].id
   \/ record[m].id \in chosen
   \/ /\ Heard = "only"
      /\ \E list \in Lists : \E all \in Leads(list) : \E nodes \in Reached(all) :
