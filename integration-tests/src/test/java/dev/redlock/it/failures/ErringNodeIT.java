@@ -189,7 +189,9 @@ class ErringNodeIT {
   @Test
   void nameThatIsNotPermitted_leavesTheOthersAlone() {
     nodes.forEach(
-        node -> node.command("ACL", "SETUSER", "default", "resetkeys", "~redlock:{mine*"));
+        node ->
+            node.command(
+                "ACL", "SETUSER", "default", "resetkeys", "~redlock:{mine*", "~redlock:%node"));
     try (Redlock redlock = Clients.patient(nodes)) {
       for (int i = 0; i < 200; i++) {
         assertThatThrownBy(() -> redlock.lock("theirs").tryAcquire())
