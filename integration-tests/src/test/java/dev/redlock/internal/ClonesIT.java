@@ -8,9 +8,7 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.it.Clients;
-import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
-import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import java.security.SecureRandom;
@@ -48,27 +46,6 @@ class ClonesIT {
         Redlock copy = clone(true)) {
       assertNeverTogether(original, copy);
     }
-  }
-
-  /** Then the nodes' clocks come from TIME. */
-  @Test
-  void copies_whoseUserMayNotReadTheMarker_neverHoldOneNameTogether() throws Exception {
-    for (RedisNode node : nodes) {
-      node.command("ACL", "SETUSER", "unmarked", "on", ">secret", "~redlock:{*", "+@all");
-    }
-    String[] uris =
-        nodes.uris().stream()
-            .map(uri -> uri.replace("redis://", "redis://unmarked:secret@"))
-            .toArray(String[]::new);
-    try (Redlock original = clone(unguarded().nodes(uris), true);
-        Redlock copy = clone(unguarded().nodes(uris), true)) {
-      assertThat(original.operations().nodes()).allMatch(node -> node.record() == null);
-      assertNeverTogether(original, copy);
-    }
-  }
-
-  private static RedlockBuilder unguarded() {
-    return Redlock.builder().restartGuard(RestartGuard.OFF);
   }
 
   private static void assertNeverTogether(Redlock original, Redlock copy) throws Exception {
