@@ -132,7 +132,7 @@ class ServerRefusalsIT {
   void user_mayNotSetKeys_hasNoPermission_andTheLogSaysWhatElseIsMissing() {
     String[] weak =
         "ACL SETUSER weak reset on >secret ~redlock:* -@all +evalsha +eval +get +del +time"
-            .concat(" +pttl +pexpire +mget +exists +hmget +zadd +zrange +zrem +zrank +zcard")
+            .concat(" +pttl +pexpire +mget +exists +hmget +hset +zadd +zrange +zrem +zrank +zcard")
             .split(" ", -1);
     onTwo(node -> node.command(weak));
     String[] uris =
