@@ -227,7 +227,7 @@ public final class ConnectionStates {
       return "its marker, which says to which set of nodes it belongs, can be neither read nor"
           + " written: "
           + probe.markerError()
-          + "; the user needs the key PREFIX:%node, and HMGET, HSET and DEL there";
+          + "; the user needs this key, and HMGET, HSET and DEL there";
     }
     if (keepsRecords && record.isUnreadable()) {
       return UNREADABLE;

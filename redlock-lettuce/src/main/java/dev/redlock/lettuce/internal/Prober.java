@@ -201,9 +201,9 @@ final class Prober {
         .thenCompose(result -> withProofOfAge(session, result, knownSince));
   }
 
-  private static @Nullable String refusalOf(Reply<Probe.Marker> marker) {
+  private @Nullable String refusalOf(Reply<Probe.Marker> marker) {
     Throwable failure = marker.failure();
-    return failure == null ? null : Failures.message(failure);
+    return failure == null ? null : new String(markerKey, UTF_8) + ": " + Failures.message(failure);
   }
 
   /**

@@ -724,13 +724,14 @@ class ConnectionStatesTest {
     connect(oldServer(holding(FIRST)));
     long number = states.status().connection();
     Probe refused =
-        new Probe(identity("a", OLD, "master"), false, null, "NOPERM no key", 1, false, 0);
+        new Probe(
+            identity("a", OLD, "master"), false, null, "redlock:%node: NOPERM no key", 1, false, 0);
     states.onProbed(refused, now);
     assertThat(states.status().state()).isEqualTo(State.QUARANTINED);
     assertThat(states.status().cause())
         .isEqualTo(
             "its marker, which says to which set of nodes it belongs, can be neither read nor"
-                + " written: NOPERM no key; the user needs the key PREFIX:%node, and HMGET, HSET"
+                + " written: redlock:%node: NOPERM no key; the user needs this key, and HMGET, HSET"
                 + " and DEL there");
     assertThat(states.status().record()).isEqualTo(NodeRecord.UNREADABLE);
     assertThat(states.status().connection()).isEqualTo(number + 1);
