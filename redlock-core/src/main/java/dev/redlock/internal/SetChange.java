@@ -199,7 +199,7 @@ final class SetChange {
           goal.add()
               + " did not store the next set ("
               + set.lastFailure(requireNonNull(goal.add()))
-              + "); nothing was written to the members");
+              + "); the members keep their set");
       return true;
     }
     String removed = goal.remove();

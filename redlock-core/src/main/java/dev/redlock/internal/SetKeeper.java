@@ -115,7 +115,7 @@ final class SetKeeper {
       Members now = decision.members();
       if (!now.equals(before)) {
         context.nodes.members(now, membership.aliases());
-        boolean other = now.epoch() != before.epoch() || !now.id().equals(before.id());
+        boolean other = !now.isOfSameSet(before);
         line = compared && other ? "now works with " + current() : null;
         for (long bits = now.mask() ^ before.mask(); bits != 0; bits &= bits - 1) {
           changed.set(Long.numberOfTrailingZeros(bits));

@@ -127,7 +127,7 @@ public record NodeRecord(
 
   /** As an operator writes it that has found the change complete. */
   public NodeRecord complete() {
-    return copy(name, List.of(), floor, ballot, promised, maxLeaseMillis, sinceMicros);
+    return copy(id, name, List.of(), floor, ballot, promised, maxLeaseMillis, sinceMicros);
   }
 
   /** That of the set before, complete. */
@@ -175,30 +175,19 @@ public record NodeRecord(
 
   /** The same record on the node of this name. */
   public NodeRecord of(String node) {
-    return copy(node, before, floor, ballot, promised, maxLeaseBefore, sinceMicros);
+    return copy(id, node, before, floor, ballot, promised, maxLeaseBefore, sinceMicros);
   }
 
   /** The same record of another deployment. */
   public NodeRecord withIdentity(String other) {
     return id.isEmpty()
         ? this
-        : new NodeRecord(
-            other,
-            name,
-            epoch,
-            members,
-            before,
-            floor,
-            ballot,
-            promised,
-            maxLeaseMillis,
-            maxLeaseBefore,
-            sinceMicros);
+        : copy(other, name, before, floor, ballot, promised, maxLeaseBefore, sinceMicros);
   }
 
   /** As an operator writes it: with this ballot. */
   public NodeRecord by(long operator) {
-    return copy(name, before, floor, operator, operator, maxLeaseBefore, sinceMicros);
+    return copy(id, name, before, floor, operator, operator, maxLeaseBefore, sinceMicros);
   }
 
   /**
@@ -282,7 +271,7 @@ public record NodeRecord(
     String own = over.name.isEmpty() ? name : over.name;
     long newFloor = Math.max(over.floor, atLeast);
     long since = newFloor > over.floor ? now : over.sinceMicros;
-    return copy(own, before, newFloor, newBallot, newPromise, maxLeaseBefore, since);
+    return copy(id, own, before, newFloor, newBallot, newPromise, maxLeaseBefore, since);
   }
 
   private NodeRecord raised(long to, long now) {
@@ -290,11 +279,12 @@ public record NodeRecord(
   }
 
   private NodeRecord with(long newFloor, long newPromise, long since) {
-    return copy(name, before, newFloor, ballot, newPromise, maxLeaseBefore, since);
+    return copy(id, name, before, newFloor, ballot, newPromise, maxLeaseBefore, since);
   }
 
   /** The same epoch, set and longest lease time. */
   private NodeRecord copy(
+      String newId,
       String newName,
       List<String> newBefore,
       long newFloor,
@@ -303,7 +293,7 @@ public record NodeRecord(
       long newMaxLeaseBefore,
       long since) {
     return new NodeRecord(
-        id,
+        newId,
         newName,
         epoch,
         members,

@@ -76,7 +76,7 @@ public record Members(String id, long epoch, List<String> names, long mask, long
   }
 
   /** Whether the others are those of the same epoch of the same deployment. */
-  boolean isOfSameSet(Members other) {
+  public boolean isOfSameSet(Members other) {
     return epoch == other.epoch && id.equals(other.id);
   }
 
