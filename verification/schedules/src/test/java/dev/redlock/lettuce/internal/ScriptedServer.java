@@ -335,7 +335,7 @@ final class ScriptedServer {
     hasKeys |= set == 0;
     long known = Long.parseLong(arguments.get(1));
     renewed |= known != 0 && known != markerSince;
-    return ("*19\r\n:"
+    return ("*20\r\n:"
             + set
             + "\r\n:"
             + arguments.get(0)
@@ -354,7 +354,9 @@ final class ScriptedServer {
             + bulk("0")
             + bulk("")
             + bulk("")
-            + bulk("0").repeat(6))
+            + bulk("0").repeat(5)
+            + bulk("")
+            + bulk("0"))
         .getBytes(UTF_8);
   }
 }
