@@ -244,13 +244,14 @@ TellOf(m, n) ==
 -----------------------------------------------------------------------------
 (* Nodes that forget.                                                        *)
 
-(* m is a member by its own record, but the present set does not have it.    *)
+(* m was a member, has not stored the sealed set without it, and vouches for *)
+(* the set before.                                                           *)
 IsUntold(m) ==
   /\ record[m].epoch > 0
   /\ record[m].id = done.id
-  /\ record[m].epoch < done.epoch
-  /\ m \in record[m].set
   /\ m \notin done.set
+  /\ \/ m \in record[m].set /\ record[m].epoch < done.epoch
+     \/ m \in record[m].before /\ record[m].floor < record[m].epoch
 
 IsChanging == \E n \in Nodes : record[n].id = done.id /\ record[n].epoch > done.epoch
 
