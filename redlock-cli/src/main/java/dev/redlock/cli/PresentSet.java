@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record PresentSet(@Nullable NodeRecord record, List<NodeState> nodes) {
 
-  /** How the cause of a node ends while no node is known to have a record. */
-  private static final String NO_RECORD = "none has a record of the set";
+  /** How the cause of a node ends until the client has chosen a deployment. */
+  private static final String NO_RECORD = "no majority has a record of the set";
 
   /** Reads the records of these nodes. */
   public static PresentSet of(List<NodeState> nodes) {

@@ -15,9 +15,15 @@ import org.jspecify.annotations.Nullable;
  * @param current the set that the client works with
  * @param maxLeaseMillis the longest lease time of this client
  */
-record Objections(NodeRecord current, Members members, long maxLeaseMillis) {
+public record Objections(NodeRecord current, Members members, long maxLeaseMillis) {
+  private static final String SILENT = " does not answer";
   private static final String REMEDY =
       ". Correct the list, or give up what a node says: redlock nodes forget NODE";
+
+  /** Whether it may end without an operator: a node that does not answer yet decides. */
+  public static boolean isPassing(String objection) {
+    return objection.equals(Membership.WAITS) || objection.contains(SILENT);
+  }
 
   /** The same objection to each node that keeps records. */
   static List<@Nullable String> toAll(List<Seen> nodes, String why) {
@@ -39,7 +45,7 @@ record Objections(NodeRecord current, Members members, long maxLeaseMillis) {
 
   private static String shown(Seen node) {
     return node.name()
-        + (node.status().usable() ? " shows " + node.record().withId() : " does not answer");
+        + (node.status().usable() ? " shows " + node.record().withId() : SILENT);
   }
 
   /**

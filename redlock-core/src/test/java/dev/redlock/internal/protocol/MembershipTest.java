@@ -106,7 +106,7 @@ final class MembershipTest {
     set.down.addAll(List.of("b", "c"));
     set.now += 60 * SetFixture.SECOND;
     assertThat(set.settle().objections().get(0))
-        .isEqualTo("waits for the other nodes: none has a record of the set");
+        .isEqualTo("waits for the other nodes: no majority has a record of the set");
     assertThat(set.records).isEmpty();
   }
 
@@ -125,8 +125,11 @@ final class MembershipTest {
             "no deployment is shown by a majority of the configured nodes: a shows deployment d1:"
                 + " epoch 1: a, b, c; d shows no record; e does not answer. Correct the list, or"
                 + " give up what a node says: redlock nodes forget NODE");
+    assertThat(settled.objections()).allMatch(Objections::isPassing);
     assertThat(settled.tells()).isEmpty();
     assertThat(other.records.keySet()).containsExactlyInAnyOrder("a", "b", "c");
+    other.down.remove("e");
+    assertThat(other.settle().objections()).noneMatch(Objections::isPassing);
   }
 
   @Test
