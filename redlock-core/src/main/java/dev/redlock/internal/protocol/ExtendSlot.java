@@ -1,6 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.LockKeys;
+import java.util.List;
 
 /**
  * The place of one grant among the extensions of its client; see {@link ExtendQueue}, which owns
@@ -16,12 +17,21 @@ public final class ExtendSlot {
     TAKEN
   }
 
+  /** What it waits for, in the order of {@link ExtendQueue}. */
+  private enum Order {
+    EXTENSION,
+    /** An extension that may come too late. */
+    LATE_EXTENSION,
+    RELEASE
+  }
+
   /** The names of the lock: whom to tell that the round may begin. */
   final LockKeys keys;
 
   final long timeoutNanos;
 
   State state = State.FREE;
+  private Order order = Order.EXTENSION;
   private long sequence;
   private long urgentNanos;
   private long deadlineNanos;
@@ -34,8 +44,15 @@ public final class ExtendSlot {
 
   void await(long urgent, long deadline, long number) {
     state = State.WAITING;
+    order = Order.EXTENSION;
     urgentNanos = urgent;
     deadlineNanos = deadline;
+    sequence = number;
+  }
+
+  void awaitRelease(long number) {
+    state = State.WAITING;
+    order = Order.RELEASE;
     sequence = number;
   }
 
@@ -44,18 +61,21 @@ public final class ExtendSlot {
     takenNanos = nowNanos;
   }
 
-  long urgentNanos() {
-    return urgentNanos;
+  boolean isTaken() {
+    return state == State.TAKEN;
   }
 
-  /** Whether it wants a round earlier than its lease needs one. */
-  boolean isEarly() {
-    return urgentNanos - deadlineNanos < 0;
+  boolean isLessUrgentThan(long nanos) {
+    return order == Order.EXTENSION && urgentNanos - nanos > 0;
   }
 
-  /** Whether the lease ends before a round of this length does. */
-  boolean isTooLateFor(long roundNanos, long nowNanos) {
-    return deadlineNanos - nowNanos <= roundNanos;
+  /** Whether it is among those in time, and its lease may end before a round does. */
+  boolean isTooLate(long nowNanos) {
+    return order == Order.EXTENSION && deadlineNanos - nowNanos <= timeoutNanos;
+  }
+
+  void comeLater() {
+    order = Order.LATE_EXTENSION;
   }
 
   /** Whether it was taken so long ago that its round must have ended. */
@@ -63,9 +83,25 @@ public final class ExtendSlot {
     return nowNanos - takenNanos > 2 * timeoutNanos;
   }
 
-  /** The most urgent first; among equals the one that came first. */
+  /** The other slots that are admitted now are told. */
+  void tellOthers(List<ExtendSlot> admitted, List<Effect> effects) {
+    for (ExtendSlot other : admitted) {
+      if (other != this) {
+        effects.add(new Effect.Admit(other.keys));
+      }
+    }
+  }
+
+  /** Among equals the one that came first. Differences of instants, for these may overflow. */
   static int inOrder(ExtendSlot a, ExtendSlot b) {
-    long first = a.urgentNanos - b.urgentNanos; // overflow-safe, unlike a comparison of instants
+    long first =
+        a.order != b.order
+            ? a.order.compareTo(b.order)
+            : switch (a.order) {
+              case EXTENSION -> a.urgentNanos - b.urgentNanos;
+              case LATE_EXTENSION -> b.deadlineNanos - a.deadlineNanos;
+              case RELEASE -> 0;
+            };
     return first != 0 ? Long.signum(first) : Long.compare(a.sequence, b.sequence);
   }
 }

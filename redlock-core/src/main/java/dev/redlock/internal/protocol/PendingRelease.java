@@ -27,6 +27,9 @@ final class PendingRelease extends Exchange {
 
   long handingOffUntilNanos;
 
+  /** Its place behind the extensions; null if its lease has not expired. */
+  @Nullable ExtendSlot slot;
+
   PendingRelease(LockRequest.Release request, Nodes nodes) {
     super(nodes);
     this.request = request;

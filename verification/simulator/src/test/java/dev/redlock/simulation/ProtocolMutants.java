@@ -662,8 +662,23 @@ final class ProtocolMutants {
         "the lease that expires last is extended first",
         protocol(
             "ExtendSlot",
-            "first = a.urgentNanos - b.urgentNanos;",
-            "first = b.urgentNanos - a.urgentNanos;"));
+            "EXTENSION -> a.urgentNanos - b.urgentNanos;",
+            "EXTENSION -> b.urgentNanos - a.urgentNanos;"));
+    mutant(
+        "I",
+        "a lease that can no longer be extended in time keeps its place",
+        protocol("ExtendSlot", "deadlineNanos - nowNanos <= timeoutNanos;", "false;"));
+    mutant(
+        "I",
+        "the releases of expired leases come before extensions",
+        protocol(
+            "ExtendSlot",
+            "? a.order.compareTo(b.order)",
+            "? (b.order == Order.RELEASE ? 1 : 0) - (a.order == Order.RELEASE ? 1 : 0)"));
+    mutant(
+        "I",
+        "the release of an expired lease does not wait for extensions",
+        protocol("PendingReleases", "return slot.isTaken();", "return true;"));
     mutant(
         "I",
         "extensions are sent to nodes that hang as if they replied",
@@ -671,11 +686,14 @@ final class ProtocolMutants {
     mutant(
         "I",
         "a lease that ends keeps its place among the extensions",
-        protocol("LeaseExtender", "      admit(nodes.extensions().giveUp(slot, nowNanos));\n", ""));
+        protocol(
+            "LeaseExtender",
+            "      slot.tellOthers(nodes.extensions().giveUp(slot, nowNanos), effects);\n",
+            ""));
     mutant(
         "I",
         "a lease that waits for its extension is not told that it may begin",
-        protocol("LeaseExtender", "        effects.add(new Effect.Admit(other.keys));\n", ""));
+        protocol("ExtendSlot", "        effects.add(new Effect.Admit(other.keys));\n", ""));
     mutant(
         "I",
         "a waiting process polls four times less often",
