@@ -1,6 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.AcquireVerdict;
+import dev.redlock.internal.protocol.ExtendSlot.Order;
 import dev.redlock.internal.protocol.ExtendSlot.State;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -73,12 +74,9 @@ public class ExtendQueue {
    */
   public List<ExtendSlot> ask(
       ExtendSlot slot, long urgentNanos, long deadlineNanos, long nowNanos) {
-    if (slot.state == State.TAKEN) {
-      return List.of(slot);
-    }
-    if (slot.state == State.FREE || slot.isLessUrgentThan(urgentNanos)) {
+    if (slot.wantsPlace(urgentNanos)) {
       waiting.remove(slot);
-      slot.await(urgentNanos, deadlineNanos, sequence++);
+      slot.await(Order.EXTENSION, urgentNanos, deadlineNanos, sequence++);
       waiting.add(slot);
     }
     return admit(nowNanos);
@@ -87,7 +85,7 @@ public class ExtendQueue {
   /** The lease of this slot has expired, and is to be released. As {@link #ask}. */
   public List<ExtendSlot> askForRelease(ExtendSlot slot, long nowNanos) {
     if (slot.state == State.FREE) {
-      slot.awaitRelease(sequence++);
+      slot.await(Order.RELEASE, 0, 0, sequence++);
       waiting.add(slot);
     }
     return admit(nowNanos);

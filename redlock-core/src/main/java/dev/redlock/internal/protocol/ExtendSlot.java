@@ -18,7 +18,7 @@ public final class ExtendSlot {
   }
 
   /** What it waits for, in the order of {@link ExtendQueue}. */
-  private enum Order {
+  enum Order {
     EXTENSION,
     /** An extension that may come too late. */
     LATE_EXTENSION,
@@ -42,17 +42,11 @@ public final class ExtendSlot {
     timeoutNanos = nodeTimeoutNanos;
   }
 
-  void await(long urgent, long deadline, long number) {
+  void await(Order what, long urgent, long deadline, long number) {
     state = State.WAITING;
-    order = Order.EXTENSION;
+    order = what;
     urgentNanos = urgent;
     deadlineNanos = deadline;
-    sequence = number;
-  }
-
-  void awaitRelease(long number) {
-    state = State.WAITING;
-    order = Order.RELEASE;
     sequence = number;
   }
 
@@ -65,8 +59,10 @@ public final class ExtendSlot {
     return state == State.TAKEN;
   }
 
-  boolean isLessUrgentThan(long nanos) {
-    return order == Order.EXTENSION && urgentNanos - nanos > 0;
+  /** Whether it has no place in the queue, or a later one. */
+  boolean wantsPlace(long urgent) {
+    return state == State.FREE
+        || (state == State.WAITING && order == Order.EXTENSION && urgentNanos - urgent > 0);
   }
 
   /** Whether it is among those in time, and its lease may end before a round does. */
@@ -74,8 +70,10 @@ public final class ExtendSlot {
     return order == Order.EXTENSION && deadlineNanos - nowNanos <= timeoutNanos;
   }
 
+  /** It comes after those in time, and among the late ones the latest deadline comes first. */
   void comeLater() {
     order = Order.LATE_EXTENSION;
+    urgentNanos = -deadlineNanos;
   }
 
   /** Whether it was taken so long ago that its round must have ended. */
@@ -92,16 +90,12 @@ public final class ExtendSlot {
     }
   }
 
-  /** Among equals the one that came first. Differences of instants, for these may overflow. */
+  /** The most urgent first; among equals the one that came first. */
   static int inOrder(ExtendSlot a, ExtendSlot b) {
-    long first =
-        a.order != b.order
-            ? a.order.compareTo(b.order)
-            : switch (a.order) {
-              case EXTENSION -> a.urgentNanos - b.urgentNanos;
-              case LATE_EXTENSION -> b.deadlineNanos - a.deadlineNanos;
-              case RELEASE -> 0;
-            };
+    if (a.order != b.order) {
+      return a.order.compareTo(b.order);
+    }
+    long first = a.urgentNanos - b.urgentNanos; // overflow-safe, unlike a comparison of instants
     return first != 0 ? Long.signum(first) : Long.compare(a.sequence, b.sequence);
   }
 }

@@ -179,12 +179,10 @@ final class PendingReleases {
 
   /** Whether it may be sent now. The release of an expired lease waits behind all extensions. */
   private boolean mayBegin(PendingRelease e, long nowNanos) {
-    ExtendSlot slot = e.slot;
-    if (slot == null) {
-      return true;
+    if (e.slot != null) {
+      e.slot.tellOthers(nodes.extensions().askForRelease(e.slot, nowNanos), effects);
     }
-    slot.tellOthers(nodes.extensions().askForRelease(slot, nowNanos), effects);
-    return slot.isTaken();
+    return e.slot == null || e.slot.isTaken();
   }
 
   /** A release that waited may begin. */

@@ -69,7 +69,10 @@ class OverloadTest {
    * Leases of 3 s on nodes of 500 requests per second. Of more than these can extend in a lease
    * time, four fifths of that number are kept. Meanwhile a lock that is free is acquired at once.
    */
-  private void keepsLeases(int percent) {
+  @Tag("thorough")
+  @ParameterizedTest
+  @ValueSource(ints = {50, 75, 90, 100, 110, 125, 150, 200, 300, 400})
+  void leases_ofAnyNumber_areKeptAsFarAsTheNodesCanExtendThem(int percent) {
     Duration work = Duration.ofMillis(2);
     int most = (int) (LEASE_TIME.toNanos() / work.toNanos());
     int count = most * percent / 100;
@@ -98,18 +101,6 @@ class OverloadTest {
           .isGreaterThanOrEqualTo(Math.min(count, most * 4 / 5));
       leases.forEach(Lease::releaseAsync);
     }
-  }
-
-  @Test
-  void leases_twiceAsManyAsTheNodesCanExtend_areKeptAsFarAsTheyCan() {
-    keepsLeases(200);
-  }
-
-  @Tag("thorough")
-  @ParameterizedTest
-  @ValueSource(ints = {50, 75, 90, 100, 110, 125, 150, 200, 300, 400})
-  void leases_ofAnyNumber_areKeptAsFarAsTheNodesCanExtendThem(int percent) {
-    keepsLeases(percent);
   }
 
   private void again(Redlock redlock, String name) {

@@ -662,8 +662,8 @@ final class ProtocolMutants {
         "the lease that expires last is extended first",
         protocol(
             "ExtendSlot",
-            "EXTENSION -> a.urgentNanos - b.urgentNanos;",
-            "EXTENSION -> b.urgentNanos - a.urgentNanos;"));
+            "first = a.urgentNanos - b.urgentNanos;",
+            "first = b.urgentNanos - a.urgentNanos;"));
     mutant(
         "I",
         "a lease that can no longer be extended in time keeps its place",
@@ -673,12 +673,13 @@ final class ProtocolMutants {
         "the releases of expired leases come before extensions",
         protocol(
             "ExtendSlot",
-            "? a.order.compareTo(b.order)",
-            "? (b.order == Order.RELEASE ? 1 : 0) - (a.order == Order.RELEASE ? 1 : 0)"));
+            "return a.order.compareTo(b.order);",
+            "return b.order == Order.RELEASE ? 1 : a.order == Order.RELEASE ? -1 :"
+                + " a.order.compareTo(b.order);"));
     mutant(
         "I",
         "the release of an expired lease does not wait for extensions",
-        protocol("PendingReleases", "return slot.isTaken();", "return true;"));
+        protocol("PendingReleases", "e.slot == null || e.slot.isTaken();", "true;"));
     mutant(
         "I",
         "extensions are sent to nodes that hang as if they replied",
