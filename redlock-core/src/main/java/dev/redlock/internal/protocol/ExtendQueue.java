@@ -74,6 +74,7 @@ public class ExtendQueue {
    */
   public List<ExtendSlot> ask(
       ExtendSlot slot, long urgentNanos, long deadlineNanos, long nowNanos) {
+    forgetOverdue(nowNanos); // This slot may be one of them.
     if (slot.wantsPlace(urgentNanos)) {
       waiting.remove(slot);
       slot.await(Order.EXTENSION, urgentNanos, deadlineNanos, sequence++);
@@ -84,6 +85,7 @@ public class ExtendQueue {
 
   /** The lease of this slot has expired, and is to be released. As {@link #ask}. */
   public List<ExtendSlot> askForRelease(ExtendSlot slot, long nowNanos) {
+    forgetOverdue(nowNanos); // This slot may be one of them.
     if (slot.state == State.FREE) {
       slot.await(Order.RELEASE, 0, 0, sequence++);
       waiting.add(slot);

@@ -132,6 +132,17 @@ class ExtendQueueTest {
     assertThat(queue.underWay()).as("counted once").isEqualTo(1);
   }
 
+  /** Else the release of an expired lease never begins: it waits to be told of its turn. */
+  @Test
+  void slot_thatMustHaveEndedAndAsksAgain_isAdmitted_orWaits() {
+    ExtendSlot slot = slot();
+    assertThat(queue.askForRelease(slot, now)).containsExactly(slot);
+    now += 2 * TIMEOUT + 1;
+    assertThat(queue.askForRelease(slot, now)).containsExactly(slot);
+    now += 2 * TIMEOUT + 1;
+    assertThat(ask(slot, 9_000)).containsExactly(slot);
+  }
+
   @Test
   void rounds_whileNoQuorumReplies_areOneAtATime() {
     ExtendSlot first = fill();
