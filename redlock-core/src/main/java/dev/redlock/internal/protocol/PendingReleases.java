@@ -171,7 +171,10 @@ final class PendingReleases {
         now |= 1L << i;
       }
     }
-    if (now != 0 && mayBegin(e, nowNanos)) {
+    if (now != 0 && !mayBegin(e, nowNanos)) {
+      e.waiting |= now;
+    } else if (now != 0) {
+      e.waiting &= ~now;
       e.asked(now, nowNanos);
       effects.add(new Effect.Send(e, e.request, now));
     }
@@ -188,8 +191,8 @@ final class PendingReleases {
   /** A release that waited may begin. */
   void onAdmitted(long nowNanos) {
     for (PendingRelease e : entries.values()) {
-      if (e.slot != null) {
-        send(e, e.todo, nowNanos);
+      if (e.waiting != 0) {
+        send(e, e.waiting & e.todo, nowNanos);
         endTurn(e, nowNanos);
       }
     }
