@@ -28,6 +28,11 @@ final class SharedExtendQueue extends ExtendQueue {
   }
 
   @Override
+  public synchronized List<ExtendSlot> askForRelease(ExtendSlot slot, long nowNanos) {
+    return super.askForRelease(slot, nowNanos);
+  }
+
+  @Override
   public synchronized List<ExtendSlot> ended(
       ExtendSlot slot, ExtendVerdict verdict, long sentNanos, Nodes nodes, long nowNanos) {
     return super.ended(slot, verdict, sentNanos, nodes, nowNanos);

@@ -1,6 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.LockKeys;
+import java.util.List;
 
 /**
  * The place of one grant among the extensions of its client; see {@link ExtendQueue}, which owns
@@ -16,12 +17,21 @@ public final class ExtendSlot {
     TAKEN
   }
 
+  /** What it waits for, in the order of {@link ExtendQueue}. */
+  enum Order {
+    EXTENSION,
+    /** An extension that may come too late. */
+    LATE_EXTENSION,
+    RELEASE
+  }
+
   /** The names of the lock: whom to tell that the round may begin. */
   final LockKeys keys;
 
   final long timeoutNanos;
 
   State state = State.FREE;
+  private Order order = Order.EXTENSION;
   private long sequence;
   private long urgentNanos;
   private long deadlineNanos;
@@ -32,8 +42,9 @@ public final class ExtendSlot {
     timeoutNanos = nodeTimeoutNanos;
   }
 
-  void await(long urgent, long deadline, long number) {
+  void await(Order what, long urgent, long deadline, long number) {
     state = State.WAITING;
+    order = what;
     urgentNanos = urgent;
     deadlineNanos = deadline;
     sequence = number;
@@ -44,18 +55,25 @@ public final class ExtendSlot {
     takenNanos = nowNanos;
   }
 
-  long urgentNanos() {
-    return urgentNanos;
+  boolean isTaken() {
+    return state == State.TAKEN;
   }
 
-  /** Whether it wants a round earlier than its lease needs one. */
-  boolean isEarly() {
-    return urgentNanos - deadlineNanos < 0;
+  /** Whether it has no place in the queue, or a later one. */
+  boolean wantsPlace(long urgent) {
+    return state == State.FREE
+        || (state == State.WAITING && order == Order.EXTENSION && urgentNanos - urgent > 0);
   }
 
-  /** Whether the lease ends before a round of this length does. */
-  boolean isTooLateFor(long roundNanos, long nowNanos) {
-    return deadlineNanos - nowNanos <= roundNanos;
+  /** Whether it is among those in time, and its lease may end before a round does. */
+  boolean isTooLate(long nowNanos) {
+    return order == Order.EXTENSION && deadlineNanos - nowNanos <= timeoutNanos;
+  }
+
+  /** It comes after those in time, and among the late ones the latest deadline comes first. */
+  void comeLater() {
+    order = Order.LATE_EXTENSION;
+    urgentNanos = -deadlineNanos;
   }
 
   /** Whether it was taken so long ago that its round must have ended. */
@@ -63,8 +81,20 @@ public final class ExtendSlot {
     return nowNanos - takenNanos > 2 * timeoutNanos;
   }
 
+  /** The other slots that are admitted now are told. */
+  void tellOthers(List<ExtendSlot> admitted, List<Effect> effects) {
+    for (ExtendSlot other : admitted) {
+      if (other != this) {
+        effects.add(new Effect.Admit(other.keys));
+      }
+    }
+  }
+
   /** The most urgent first; among equals the one that came first. */
   static int inOrder(ExtendSlot a, ExtendSlot b) {
+    if (a.order != b.order) {
+      return a.order.compareTo(b.order);
+    }
     long first = a.urgentNanos - b.urgentNanos; // overflow-safe, unlike a comparison of instants
     return first != 0 ? Long.signum(first) : Long.compare(a.sequence, b.sequence);
   }

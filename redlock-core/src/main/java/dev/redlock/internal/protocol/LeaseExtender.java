@@ -36,7 +36,7 @@ final class LeaseExtender {
   private final Nodes nodes;
   private final Randomness random;
   private final RepairList repairs;
-  private final ExtendSlot slot;
+  final ExtendSlot slot;
   private final List<Effect> effects;
   private final List<Effect.Ack> acks = new ArrayList<>(0);
 
@@ -189,13 +189,16 @@ final class LeaseExtender {
       cease(nowNanos);
       return;
     }
-    // A caller, or a doubt, waits no longer than a lease that expires within a node timeout.
-    long urgent = nowNanos + (asked ? Math.min(left, config.nodeTimeoutNanos()) : left);
-    queued = true;
-    admit(nodes.extensions().ask(slot, urgent, deadlineNanos(), nowNanos));
+    // A caller, or a doubt, waits no longer than a lease that expires within a node timeout. But
+    // callers that ask again and again leave time to others.
+    long soon = config.nodeTimeoutNanos();
+    soon = Math.max(soon, lastSentNanos + config.ttlNanos() / 10 - nowNanos);
+    long urgent = nowNanos + (asked ? Math.min(left, soon) : left);
+    slot.tellOthers(nodes.extensions().ask(slot, urgent, deadlineNanos(), nowNanos), effects);
+    queued = !slot.isTaken();
     if (queued) {
       // It is told of its turn. To ask again helps if the thread that has to tell it is paused.
-      nextExtendNanos = nowNanos + Math.max(MIN_RETRY_NANOS, left / 2);
+      nextExtendNanos = nowNanos + Math.max(config.ttlNanos() / 10, left / 2);
     } else {
       startRound(nowNanos, nowWallMillis);
     }
@@ -212,17 +215,7 @@ final class LeaseExtender {
   void cease(long nowNanos) {
     if (queued || round != null) {
       queued = false;
-      admit(nodes.extensions().giveUp(slot, nowNanos));
-    }
-  }
-
-  private void admit(List<ExtendSlot> admitted) {
-    for (ExtendSlot other : admitted) {
-      if (other == slot) {
-        queued = false;
-      } else {
-        effects.add(new Effect.Admit(other.keys));
-      }
+      slot.tellOthers(nodes.extensions().giveUp(slot, nowNanos), effects);
     }
   }
 
@@ -281,7 +274,8 @@ final class LeaseExtender {
       return null;
     }
     round = null;
-    admit(nodes.extensions().ended(slot, verdict, r.sentNanos(), nodes, nowNanos));
+    slot.tellOthers(
+        nodes.extensions().ended(slot, verdict, r.sentNanos(), nodes, nowNanos), effects);
     switch (verdict) {
       case RENEWED -> {
         grant.renew(r.validity);

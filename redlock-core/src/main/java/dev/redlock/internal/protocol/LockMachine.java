@@ -264,7 +264,7 @@ public final class LockMachine {
     }
     if (notExecuted && r.verdict() != AcquireVerdict.ACQUIRED && r.recipients.isOnlyRoundAt(node)) {
       // Nothing to roll back on the node, but its roll-back was sent before this reply came.
-      pendingReleases.onNotExecuted(r.request.leaseId(), node);
+      pendingReleases.onNotExecuted(r.request.leaseId(), node, now);
     }
     onLateVote(r, node, reply, now, wall);
   }
@@ -353,6 +353,7 @@ public final class LockMachine {
     if (l != null) {
       l.extender.onAdmitted(now, wall);
     }
+    pendingReleases.onAdmitted(now);
     waiters.proceed(now, wall);
   }
 

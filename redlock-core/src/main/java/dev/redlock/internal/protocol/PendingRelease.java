@@ -27,6 +27,12 @@ final class PendingRelease extends Exchange {
 
   long handingOffUntilNanos;
 
+  /** Its place behind the extensions; null if its lease has not expired. */
+  @Nullable ExtendSlot slot;
+
+  /** Nodes to which it is sent when it gets this place. */
+  long waiting;
+
   PendingRelease(LockRequest.Release request, Nodes nodes) {
     super(nodes);
     this.request = request;

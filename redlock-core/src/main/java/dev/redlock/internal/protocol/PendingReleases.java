@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
@@ -68,8 +69,11 @@ final class PendingReleases {
   /** Releases a lease that has ended; the ack is settled when a quorum has confirmed. */
   void release(HeldLease l, long keepMillis, Effect.@Nullable Ack ack, long nowNanos) {
     LockRequest.Release request = l.grant.release(keepMillis);
-    PendingRelease e = entry(request, l.grant.written(), nowNanos + l.grant.lifeNanos());
+    PendingRelease e = entry(request, l.grant.written(), nowNanos + l.grant.lifeNanos(), nowNanos);
     e.untouched = l.grant.untouched();
+    if (l.end() == LeaseEnd.EXPIRED && ack == null) {
+      e.slot = l.extender.slot;
+    }
     send(e, l.grant.written(), nowNanos);
     if (ack != null) {
       e.ack = ack;
@@ -88,7 +92,7 @@ final class PendingReleases {
       return;
     }
     LockRequest.Release request = before.grant.release(0);
-    PendingRelease e = entry(request, notGranted, nowNanos + before.grant.lifeNanos());
+    PendingRelease e = entry(request, notGranted, nowNanos + before.grant.lifeNanos(), nowNanos);
     send(e, notGranted & ~won.open(), nowNanos);
     e.handingOff = won.open();
     if (e.handingOff != 0) {
@@ -104,7 +108,7 @@ final class PendingReleases {
    */
   void add(LockRequest.Release request, long mask, long lifeNanos, long nowNanos) {
     if (mask != 0) {
-      send(entry(request, mask, nowNanos + lifeNanos), mask, nowNanos);
+      send(entry(request, mask, nowNanos + lifeNanos, nowNanos), mask, nowNanos);
     }
   }
 
@@ -120,10 +124,11 @@ final class PendingReleases {
   }
 
   /** The release of this lease id: a new one, or one more reason for the old one. */
-  private PendingRelease entry(LockRequest.Release request, long mask, long untilNanos) {
+  private PendingRelease entry(
+      LockRequest.Release request, long mask, long untilNanos, long nowNanos) {
     PendingRelease e = entries.get(request.leaseId());
     if (e == null) {
-      giveUpIfTooMany();
+      giveUpIfTooMany(nowNanos);
       e = new PendingRelease(request, nodes);
       entries.put(request.leaseId(), e);
     }
@@ -153,7 +158,7 @@ final class PendingReleases {
       send(e, bit, nowNanos);
     } else if (!e.isOpen(node)) {
       todo(e, e.todo & ~bit);
-      removeIfDone(e);
+      removeIfDone(e, nowNanos);
     }
   }
 
@@ -166,25 +171,56 @@ final class PendingReleases {
         now |= 1L << i;
       }
     }
-    if (now != 0) {
+    if (now != 0 && !mayBegin(e, nowNanos)) {
+      e.waiting |= now;
+    } else if (now != 0) {
+      e.waiting &= ~now;
       e.asked(now, nowNanos);
       effects.add(new Effect.Send(e, e.request, now));
     }
   }
 
+  /** Whether it may be sent now. The release of an expired lease waits behind all extensions. */
+  private boolean mayBegin(PendingRelease e, long nowNanos) {
+    if (e.slot != null) {
+      e.slot.tellOthers(nodes.extensions().askForRelease(e.slot, nowNanos), effects);
+    }
+    return e.slot == null || e.slot.isTaken();
+  }
+
+  /** A release that waited may begin. */
+  void onAdmitted(long nowNanos) {
+    for (PendingRelease e : entries.values()) {
+      if (e.waiting != 0) {
+        send(e, e.waiting & e.todo, nowNanos);
+        endTurn(e, nowNanos);
+      }
+    }
+  }
+
+  /** Lets others begin once a quorum has confirmed it, or no reply is waited for. */
+  private void endTurn(PendingRelease e, long nowNanos) {
+    ExtendSlot slot = e.slot;
+    boolean ended = e.open() == 0 || e.confirmed() >= e.members.quorum();
+    if (slot != null && slot.isTaken() && ended) {
+      slot.tellOthers(nodes.extensions().giveUp(slot, nowNanos), effects);
+    }
+  }
+
   void onReply(PendingRelease e, int node, NodeReply reply, long nowNanos) {
     e.record(node, reply);
+    endTurn(e, nowNanos);
     if (reply.code().definite()) {
       todo(e, e.todo & ~(1L << node));
       settleIfConfirmed(e);
-      removeIfDone(e);
+      removeIfDone(e, nowNanos);
       failed.onConfirmed(node, nowNanos);
     } else if (alive.contains(e)) {
       onFailure(e, node, reply, nowNanos);
     } else {
-      removeIfDone(e);
+      removeIfDone(e, nowNanos);
     }
-    giveUpIfTooMany();
+    giveUpIfTooMany(nowNanos);
   }
 
   private void onFailure(PendingRelease e, int node, NodeReply reply, long nowNanos) {
@@ -204,13 +240,16 @@ final class PendingReleases {
    * While a release is on its way its entry stays, even past the end of the keys: a grant that
    * comes late is recognised by it.
    */
-  private void removeIfDone(PendingRelease e) {
+  private void removeIfDone(PendingRelease e, long nowNanos) {
     if (e.ack == null && (e.todo == 0 || (!alive.contains(e) && e.open() == 0))) {
-      forget(e);
+      forget(e, nowNanos);
     }
   }
 
-  private void forget(PendingRelease e) {
+  private void forget(PendingRelease e, long nowNanos) {
+    if (e.slot != null) {
+      e.slot.tellOthers(nodes.extensions().giveUp(e.slot, nowNanos), effects);
+    }
     todo(e, 0);
     failed.forget(e);
     alive.remove(e);
@@ -250,11 +289,11 @@ final class PendingReleases {
   }
 
   /** The node has executed nothing of this lease id: there is nothing to release on it. */
-  void onNotExecuted(String leaseId, int node) {
+  void onNotExecuted(String leaseId, int node, long nowNanos) {
     PendingRelease e = entries.get(leaseId);
     if (e != null) {
       todo(e, e.todo & ~(1L << node));
-      removeIfDone(e);
+      removeIfDone(e, nowNanos);
     }
   }
 
@@ -278,7 +317,7 @@ final class PendingReleases {
     while (oldest != null && oldest.untilNanos - nowNanos <= 0) {
       alive.remove(oldest);
       failed.forget(oldest);
-      removeIfDone(oldest);
+      removeIfDone(oldest, nowNanos);
       oldest = oldestAlive();
     }
   }
@@ -294,8 +333,8 @@ final class PendingReleases {
       e.handingOff = 0;
       send(e, e.todo, nowNanos);
     }
-    removeIfDone(e);
-    giveUpIfTooMany();
+    removeIfDone(e, nowNanos);
+    giveUpIfTooMany(nowNanos);
   }
 
   /** The first that was added; one that expires before it is kept until this one has expired. */
@@ -307,13 +346,13 @@ final class PendingReleases {
    * The client has too many over all its locks: this lock gives up its oldest one for which no
    * caller waits, and its keys expire. A lock that has no event keeps what it has until then.
    */
-  private void giveUpIfTooMany() {
+  private void giveUpIfTooMany(long nowNanos) {
     if (!nodes.tooManyReleasesPending()) {
       return;
     }
     for (PendingRelease e : entries.values()) {
       if (e.ack == null) {
-        forget(e);
+        forget(e, nowNanos);
         return;
       }
     }

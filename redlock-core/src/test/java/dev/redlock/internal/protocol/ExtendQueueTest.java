@@ -65,43 +65,46 @@ class ExtendQueueTest {
   }
 
   @Test
-  void callersThatAskWithoutEnd_leaveEverySecondRoundToOtherLeases() {
+  void leases_thatMayEndBeforeTheirRound_waitForThoseInTime_theMostLeftFirst() {
     ExtendSlot done = fill();
-    int others = 50;
-    for (int i = 0; i < others; i++) {
-      ask(slot(), 5_000);
-    }
-    ExtendSlot[] callers = {slot(), slot(), slot()};
-    for (ExtendSlot caller : callers) {
-      queue.ask(caller, now + TIMEOUT, now + 20_000 * MILLI, now);
-    }
-    int rounds = 0;
-    for (ExtendSlot next = done; queue.waiting() > callers.length; rounds++) {
-      assertThat(rounds).as("rounds for %s others", others).isLessThanOrEqualTo(2 * others);
-      List<ExtendSlot> admitted = queue.giveUp(next, now);
-      assertThat(admitted).hasSize(1);
-      for (ExtendSlot caller : callers) { // It asks again at once.
-        if (caller.state == ExtendSlot.State.FREE) {
-          queue.ask(caller, now + TIMEOUT, now + 20_000 * MILLI, now);
-        }
-      }
-      next = admitted.get(0);
-    }
+    ExtendSlot least = slot();
+    ExtendSlot most = slot();
+    ExtendSlot inTime = slot();
+    ask(least, 20);
+    ask(most, 90);
+    ask(inTime, 5_000);
+    assertThat(queue.giveUp(done, now)).containsExactly(inTime);
+    assertThat(queue.giveUp(inTime, now)).containsExactly(most);
+    assertThat(queue.giveUp(most, now)).containsExactly(least);
   }
 
   @Test
-  void lease_thatEndsBeforeARoundDoes_waitsForThoseThatCanBeKept_butIsExtended() {
+  void lease_thatWaitsTooLong_comesAfterThoseInTime() {
     ExtendSlot done = fill();
-    for (int i = 0; i < 20; i++) { // A round usually takes 30 ms.
-      ended(done, ExtendVerdict.RENEWED, 30);
-      done = fill();
+    ExtendSlot first = slot();
+    ExtendSlot second = slot();
+    ask(first, 150);
+    ask(second, 5_000);
+    now += 50 * MILLI;
+    ask(first, 100);
+    assertThat(queue.giveUp(done, now)).containsExactly(second);
+    assertThat(queue.giveUp(second, now)).containsExactly(first);
+  }
+
+  @Test
+  void releasesOfExpiredLeases_comeAfterAllExtensions_inTheOrderOfTheirEnd() {
+    ExtendSlot done = fill();
+    ExtendSlot[] expired = {slot(), slot()};
+    for (ExtendSlot slot : expired) {
+      assertThat(queue.askForRelease(slot, now)).isEmpty();
     }
-    ExtendSlot tooLate = slot();
-    ExtendSlot other = slot();
-    ask(tooLate, 20);
-    ask(other, 5_000);
-    assertThat(queue.giveUp(done, now)).containsExactly(other);
-    assertThat(queue.giveUp(other, now)).containsExactly(tooLate);
+    ExtendSlot late = slot();
+    ask(late, 20);
+    assertThat(queue.askForRelease(expired[0], now)).as("it keeps its place").isEmpty();
+    assertThat(queue.giveUp(done, now)).containsExactly(late);
+    assertThat(queue.giveUp(late, now)).containsExactly(expired[0]);
+    assertThat(queue.giveUp(expired[0], now)).containsExactly(expired[1]);
+    assertThat(queue.waiting()).isZero();
   }
 
   @Test
@@ -127,6 +130,17 @@ class ExtendQueueTest {
     assertThat(queue.underWay()).isEqualTo(1);
     assertThat(ended(paused, ExtendVerdict.TOO_OLD, 201)).isEmpty();
     assertThat(queue.underWay()).as("counted once").isEqualTo(1);
+  }
+
+  /** Else the release of an expired lease never begins: it waits to be told of its turn. */
+  @Test
+  void slot_thatMustHaveEndedAndAsksAgain_isAdmitted_orWaits() {
+    ExtendSlot slot = slot();
+    assertThat(queue.askForRelease(slot, now)).containsExactly(slot);
+    now += 2 * TIMEOUT + 1;
+    assertThat(queue.askForRelease(slot, now)).containsExactly(slot);
+    now += 2 * TIMEOUT + 1;
+    assertThat(ask(slot, 9_000)).containsExactly(slot);
   }
 
   @Test

@@ -232,11 +232,11 @@ class PendingReleasesTest {
   @Test
   void node_thatHasNotExecutedTheAcquire_isNotAskedToRelease() {
     releases.add(release("a"), 0b110, LIFE, now);
-    releases.onNotExecuted("a", 2);
+    releases.onNotExecuted("a", 2, now);
     assertThat(releases.pending()).isEqualTo(1);
-    releases.onNotExecuted("another", 1);
+    releases.onNotExecuted("another", 1, now);
     assertThat(releases.pending()).isEqualTo(1);
-    releases.onNotExecuted("a", 1);
+    releases.onNotExecuted("a", 1, now);
     assertThat(releases.isEmpty()).isTrue();
   }
 

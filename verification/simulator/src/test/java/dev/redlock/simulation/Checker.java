@@ -853,6 +853,9 @@ final class Checker {
         return pending == 0;
       }
     }
+    if (id.end == LeaseEnd.EXPIRED && lock.client.extensions().underWay() > 0) {
+      return pending == 0; // Its release follows the extensions.
+    }
     if (isKept(id, mono)) {
       return pending == 0; // Its client extends it for its minimum hold, and then releases it.
     }

@@ -10,10 +10,17 @@ import org.junit.jupiter.api.Test;
 class LoadHistoriesTest {
   private static final long SECOND = Scenario.SECOND;
 
+  /** See the worksheet: a lease of 12 s, extended each third of it, with its clock drift. */
+  private static final long SURVIVES = 7_878 * Scenario.MS;
+
   /** 150 leases of 12 s. A node works for so long on each request. */
   private static LeaseLoad load(long workMillis) {
+    return load(150, workMillis);
+  }
+
+  private static LeaseLoad load(int leases, long workMillis) {
     LockOptions options = LockOptions.builder().leaseTime(Duration.ofSeconds(12)).build();
-    return new LeaseLoad(1, 3, options, 150, workMillis * Scenario.MS);
+    return new LeaseLoad(1, 3, options, leases, workMillis * Scenario.MS);
   }
 
   @Test
@@ -44,6 +51,31 @@ class LoadHistoriesTest {
     LeaseLoad load = load(20).start(0).runs(3 * SECOND).pauses(7 * SECOND);
     require(load.lost() < 90, load.lost() + " lost");
     load.ends();
+  }
+
+  /** A lease of 12 s may be extended 300 times by nodes that work for 40 ms on each request. */
+  @Test
+  void leases_moreThanTheNodesCanExtend_areKeptAsFarAsTheyCan() {
+    LeaseLoad load = load(600, 40).start(4 * SECOND).runs(48 * SECOND);
+    int kept = 600 - load.lost();
+    require(kept >= 240, kept + " kept of 300");
+    load.ends();
+  }
+
+  /** To extend all takes 3 s. After the shortest stop the first have 0.8 s left, the last 4.8 s. */
+  @Test
+  void leases_afterAPauseAsLongAsTheySurvive_areLostOnlyIfTheyCannotBeSaved() {
+    for (int percent : new int[] {90, 110, 150}) {
+      load(20).start(4 * SECOND).runs(11 * SECOND).pauses(SURVIVES / 100 * percent).ends();
+    }
+  }
+
+  /** The nodes first execute what was sent to them while they hung: some 70 requests. */
+  @Test
+  void leases_afterAHangAsLongAsTheySurvive_areLostOnlyIfTheyCannotBeSaved() {
+    for (int percent : new int[] {90, 110, 150}) {
+      load(4).start(4 * SECOND).runs(11 * SECOND).hangs(SURVIVES / 100 * percent).ends();
+    }
   }
 
   @Test

@@ -666,16 +666,35 @@ final class ProtocolMutants {
             "first = b.urgentNanos - a.urgentNanos;"));
     mutant(
         "I",
+        "a lease that can no longer be extended in time keeps its place",
+        protocol("ExtendSlot", "deadlineNanos - nowNanos <= timeoutNanos;", "false;"));
+    mutant(
+        "I",
+        "the releases of expired leases come before extensions",
+        protocol(
+            "ExtendSlot",
+            "return a.order.compareTo(b.order);",
+            "return b.order == Order.RELEASE ? 1 : a.order == Order.RELEASE ? -1 :"
+                + " a.order.compareTo(b.order);"));
+    mutant(
+        "I",
+        "the release of an expired lease does not wait for extensions",
+        protocol("PendingReleases", "e.slot == null || e.slot.isTaken();", "true;"));
+    mutant(
+        "I",
         "extensions are sent to nodes that hang as if they replied",
         protocol("ExtendQueue", "        limiter.atMost(MIN_LIMIT);\n", ""));
     mutant(
         "I",
         "a lease that ends keeps its place among the extensions",
-        protocol("LeaseExtender", "      admit(nodes.extensions().giveUp(slot, nowNanos));\n", ""));
+        protocol(
+            "LeaseExtender",
+            "      slot.tellOthers(nodes.extensions().giveUp(slot, nowNanos), effects);\n",
+            ""));
     mutant(
         "I",
         "a lease that waits for its extension is not told that it may begin",
-        protocol("LeaseExtender", "        effects.add(new Effect.Admit(other.keys));\n", ""));
+        protocol("ExtendSlot", "        effects.add(new Effect.Admit(other.keys));\n", ""));
     mutant(
         "I",
         "a waiting process polls four times less often",
