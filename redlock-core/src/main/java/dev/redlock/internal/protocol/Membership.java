@@ -348,8 +348,13 @@ public final class Membership {
     }
     wanted = new HashSet<>(current.members());
     wanted.addAll(newest.members());
-    if (!current.isComplete()) {
-      wanted.addAll(current.before()); // An operator asks them for promises, and tells them.
+    // While the change is not complete, an operator asks those of the set before, and tells them.
+    // What they say of it does not count, or they would be closed, and then connected again.
+    wanted.addAll(current.before());
+    for (Seen node : nodes) {
+      if (current.members().contains(node.alias()) && node.record().isOfSameSet(current)) {
+        wanted.addAll(node.record().before());
+      }
     }
     boolean connects = settled || !isQuorumReached(nodes);
     var objections = new Objections(current, members, maxLeaseMillis);

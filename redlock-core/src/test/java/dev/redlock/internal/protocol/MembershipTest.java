@@ -596,6 +596,9 @@ final class MembershipTest {
     set.records.put("b", sealed);
     set.settle();
     assertThat(set.membership.isWanted(0)).as("an operator may have to tell it").isTrue();
+    set.records.put("a", sealed.of("a").complete());
+    set.settle();
+    assertThat(set.membership.isWanted(0)).as("no member knows that it is complete").isTrue();
     set.records.put("b", sealed.complete());
     set.settle();
     assertThat(set.membership.isWanted(0)).isFalse();
