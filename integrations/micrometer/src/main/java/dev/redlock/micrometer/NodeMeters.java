@@ -33,6 +33,7 @@ final class NodeMeters {
   private final Map<Kind, Sum> requests = new HashMap<>();
   private final Map<String, AtomicLong> pendingReleases = new HashMap<>();
   private final Map<String, Map<NodeState.State, AtomicLong>> states = new HashMap<>();
+  private final Map<String, Map<String, AtomicLong>> deployments = new HashMap<>();
 
   NodeMeters(Tags tags) {
     this.tags = tags;
@@ -42,6 +43,9 @@ final class NodeMeters {
     requests.forEach((kind, sum) -> register(registry, kind, sum));
     pendingReleases.forEach((node, pending) -> registerPending(registry, node, pending));
     states.forEach((node, ofNode) -> registerStates(registry, node, ofNode));
+    deployments.forEach(
+        (node, ofNode) ->
+            ofNode.forEach((id, shown) -> registerDeployment(registry, node, id, shown)));
     registries.add(registry);
   }
 
@@ -106,14 +110,24 @@ final class NodeMeters {
       states.put(told.node(), ofNode);
     }
     ofNode.forEach((state, value) -> value.set(state == told.state() ? 1 : 0));
-    if (isNew) {
-      Map<NodeState.State, AtomicLong> shown = ofNode;
-      try {
+    Map<NodeState.State, AtomicLong> shown = ofNode;
+    try {
+      if (isNew) {
         Each.of(registries, registry -> registerStates(registry, told.node(), shown));
-      } finally {
-        if (!pendingReleases.containsKey(told.node())) {
-          pendingReleases(told.node(), 0);
-        }
+      }
+    } finally {
+      showRest(told);
+    }
+  }
+
+  private void showRest(NodeState told) {
+    try {
+      if (!pendingReleases.containsKey(told.node())) {
+        pendingReleases(told.node(), 0);
+      }
+    } finally {
+      if (told.record() != null) {
+        deployment(told.node(), told.record().id());
       }
     }
   }
@@ -128,6 +142,27 @@ final class NodeMeters {
                 .tags("node", node, "state", lower(state.name()))
                 .strongReference(true)
                 .register(registry));
+  }
+
+  /** A node shows another identity only after its deployment was given up, so there are few. */
+  private void deployment(String node, String id) {
+    Map<String, AtomicLong> ofNode = deployments.computeIfAbsent(node, any -> new HashMap<>());
+    AtomicLong first = new AtomicLong();
+    boolean isNew = ofNode.putIfAbsent(id, first) == null;
+    ofNode.forEach((other, shown) -> shown.set(other.equals(id) ? 1 : 0));
+    if (isNew) {
+      Each.of(registries, registry -> registerDeployment(registry, node, id, first));
+    }
+  }
+
+  private void registerDeployment(
+      MeterRegistry registry, String node, String id, AtomicLong shown) {
+    Gauge.builder("redlock.node.deployment", shown, Number::doubleValue)
+        .description("1 for the deployment whose record the node shows, 0 for earlier ones")
+        .tags(tags)
+        .tags("node", node, "deployment", id)
+        .strongReference(true)
+        .register(registry);
   }
 
   private static String lower(String constant) {

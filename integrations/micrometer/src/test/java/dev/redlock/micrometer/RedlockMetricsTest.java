@@ -7,7 +7,9 @@ import dev.redlock.AcquireVerdict;
 import dev.redlock.RedlockListener.Caller;
 import dev.redlock.RedlockListener.HandOff;
 import dev.redlock.operations.NodeState;
+import dev.redlock.spi.NodeRecord;
 import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.config.MeterFilterReply;
@@ -131,6 +133,24 @@ class RedlockMetricsTest {
     assertThat(Meters.gauge(registry, "redlock.releases.pending", "node", "n")).isEqualTo(3);
     assertThat(Meters.gauge(registry, "redlock.node.state", "node", "n", "state", "voting"))
         .isEqualTo(1);
+  }
+
+  @Test
+  void node_whoseDeploymentWasFoundedAnew_showsTheNewIdentityOnly() {
+    RedlockMetrics metrics = RedlockMetrics.create();
+    metrics.bindTo(registry);
+    for (String id : List.of("d1", "d2")) {
+      NodeRecord record = NodeRecord.first(id, List.of("n"), 5_000).of("n");
+      metrics.onNode(new NodeState("n", NodeState.State.VOTING, Duration.ZERO, "", 0, record));
+    }
+    MeterRegistry later = new SimpleMeterRegistry();
+    metrics.bindTo(later);
+    for (MeterRegistry each : List.of(registry, later)) {
+      assertThat(Meters.gauge(each, "redlock.node.deployment", "node", "n", "deployment", "d1"))
+          .isZero();
+      assertThat(Meters.gauge(each, "redlock.node.deployment", "node", "n", "deployment", "d2"))
+          .isEqualTo(1);
+    }
   }
 
   @Test
