@@ -162,10 +162,13 @@ final class PendingReleases {
     }
   }
 
-  /** Sends it to those of these nodes that have a probed connection, unless it is on its way. */
+  /**
+   * Sends it to those of these nodes that have a probed connection, unless it is on its way; and to
+   * those for which it waited.
+   */
   void send(PendingRelease e, long mask, long nowNanos) {
     long now = 0;
-    for (long bits = mask; bits != 0; bits &= bits - 1) {
+    for (long bits = mask | (e.waiting & e.todo); bits != 0; bits &= bits - 1) {
       int i = Long.numberOfTrailingZeros(bits);
       if (!e.isOpen(i) && nodes.status(i).usable()) {
         now |= 1L << i;
@@ -192,7 +195,7 @@ final class PendingReleases {
   void onAdmitted(long nowNanos) {
     for (PendingRelease e : entries.values()) {
       if (e.waiting != 0) {
-        send(e, e.waiting & e.todo, nowNanos);
+        send(e, 0, nowNanos);
         endTurn(e, nowNanos);
       }
     }
