@@ -1,6 +1,9 @@
 package dev.redlock.internal.protocol;
 
 import java.util.Collection;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Names of nodes that lead to another server on each machine. */
 public final class Loopback {
@@ -9,16 +12,24 @@ public final class Loopback {
       "; a loopback name leads to another server on each client's machine: use one name that is the"
           + " same for all clients";
 
+  /** The host of {@code h:1}, {@code h:1/2} and {@code cluster h:1}. Other names are no address. */
+  private static final Pattern HOST = Pattern.compile("(?:.* )?(.+):\\d+(?:/\\d+)?");
+
   private Loopback() {}
 
-  /** Whether some of these names are loopback names, and some are not. */
+  /** Whether some of these names are loopback names, and some are other addresses. */
   public static boolean isMixed(Collection<String> names) {
-    long local = names.stream().filter(Loopback::is).count();
-    return local > 0 && local < names.size();
+    List<String> hosts =
+        names.stream()
+            .map(HOST::matcher)
+            .filter(Matcher::matches)
+            .map(address -> address.group(1))
+            .toList();
+    long local = hosts.stream().filter(Loopback::is).count();
+    return local > 0 && local < hosts.size();
   }
 
-  private static boolean is(String name) {
-    String host = name.replaceFirst("(:\\d+)?(/\\d+)?$", "");
+  private static boolean is(String host) {
     return host.equals("localhost")
         || host.endsWith(".localhost")
         || host.startsWith("localhost.")

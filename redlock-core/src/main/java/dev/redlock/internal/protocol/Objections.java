@@ -44,8 +44,7 @@ public record Objections(NodeRecord current, Members members, long maxLeaseMilli
   }
 
   private static String shown(Seen node) {
-    return node.name()
-        + (node.status().usable() ? " shows " + node.record().withId() : SILENT);
+    return node.name() + (node.status().usable() ? " shows " + node.record().withId() : SILENT);
   }
 
   /**

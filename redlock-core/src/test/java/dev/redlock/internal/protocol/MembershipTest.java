@@ -266,6 +266,8 @@ final class MembershipTest {
     assertThat(set.records).isEmpty();
     SetFixture local = new SetFixture("localhost:1", "127.0.0.1:2", "[::1]:3/2");
     assertThat(local.settle().objections()).containsOnlyNulls();
+    SetFixture named = new SetFixture("localhost:1", "cluster 127.0.0.1:2", "a name");
+    assertThat(named.settle().objections()).as("not all are addresses").containsOnlyNulls();
   }
 
   // Founding.
