@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -135,6 +136,24 @@ class PendingReleasesTest {
     now += LIFE;
     releases.onTimer(now);
     assertThat(releases.isEmpty()).isTrue();
+  }
+
+  /** SHELL_SETS seed 17671: it went only to the node whose connection gave it the place. */
+  @Test
+  void release_ofAnExpiredLease_thatGetsItsPlaceByANewConnection_isSentToAllNodes() {
+    ExtendSlot extension = new ExtendSlot(TestNodes.KEYS, 100 * MILLI);
+    while (!nodes.extensions().ask(extension, now, now + LIFE, now).isEmpty()) {
+      extension = new ExtendSlot(TestNodes.KEYS, 100 * MILLI);
+    }
+    nodes.extensions().giveUp(extension, now);
+    HeldLease expired = nodes.lease(LockConfig.of(TestNodes.options().build()), now);
+    expired.finish(LeaseEnd.EXPIRED);
+    releases.release(expired, 0, null, now);
+    assertThat(effects).as("it waits for the extensions").isEmpty();
+    now += 201 * MILLI; // They must have ended.
+    nodes.state(1, NodeStatus.State.VOTING, 2);
+    releases.onWorks(1, now);
+    assertThat(sent().mask()).isEqualTo(ALL);
   }
 
   @Test
