@@ -1,5 +1,6 @@
 package dev.redlock.internal;
 
+import dev.redlock.internal.protocol.Objections;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeStatus;
@@ -94,8 +95,8 @@ final class HealthLog {
 
   private void reviewNode(int node, long now) {
     NodeStatus status = context.nodes.status(node);
-    if (status.state() == NodeStatus.State.PROBING) {
-      return; // Between two attempts to connect.
+    if (status.state() == NodeStatus.State.PROBING || Objections.isPassing(status.cause())) {
+      return; // Between two attempts to connect, or others are.
     }
     long patience =
         switch (status.state()) {

@@ -9,9 +9,9 @@ import dev.redlock.AcquireVerdict;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.Members;
+import dev.redlock.internal.protocol.Membership;
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
-import dev.redlock.internal.protocol.Objections;
 import dev.redlock.internal.protocol.RoundLimiter;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
@@ -223,7 +223,7 @@ final class NodeSet implements Nodes {
     return objection == null || status.state() != NodeStatus.State.VOTING
         ? status
         : new NodeStatus(
-            Objections.isPassing(objection)
+            objection.equals(Membership.WAITS)
                 ? NodeStatus.State.PROBING
                 : NodeStatus.State.QUARANTINED,
             status.connection(),

@@ -94,7 +94,7 @@ public final class Membership {
       Members members, List<String> missing, List<Tell> tells, List<@Nullable String> objections) {}
 
   /** Why no node votes at first. The command waits while it reads this. */
-  static final String WAITS = "waits for the other nodes: no majority has a record of the set";
+  public static final String WAITS = "waits for the other nodes: no majority has a record of the set";
 
   /**
    * How long a client waits for all of its seeds before it writes the first record without some,

@@ -22,7 +22,7 @@ public record Objections(NodeRecord current, Members members, long maxLeaseMilli
 
   /** Whether it may end without an operator: a node that does not answer yet decides. */
   public static boolean isPassing(String objection) {
-    return objection.equals(Membership.WAITS) || objection.contains(SILENT);
+    return objection.contains(SILENT);
   }
 
   /** The same objection to each node that keeps records. */

@@ -10,7 +10,8 @@ import java.util.List;
  * seeds do not catch the loss of each: {@code SetWorldControlsTest} has controls for promises, for
  * the word of another member and for a removed master, {@code NodeRecordTest} for the record of
  * another deployment and for votes of an earlier epoch, {@code MembershipTest} for the vote of
- * another deployment, {@code ConnectionStatesTest} for a marker that cannot be read.
+ * another deployment and for a client that alone knows the set and reaches one empty node, {@code
+ * ConnectionStatesTest} for a marker that cannot be read.
  */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class SetMutants {
@@ -68,12 +69,6 @@ final class SetMutants {
             "    if (!marked.isEmpty()) {\n      return count(marked, set.members()) <",
             "    if (!marked.isEmpty() || !set.members().isEmpty()) {\n"
                 + "      return count(marked, set.members()) < 0 *"));
-    mutant(
-        "a client writes its list into one empty node that it reaches",
-        ProtocolMutants.protocol(
-            "Membership",
-            "return reached.size() < (fresh ? Members.quorumOf(size) : size)",
-            "return reached.isEmpty()"));
     mutant(
         "one node decides with which deployment a client works",
         ProtocolMutants.protocol(
