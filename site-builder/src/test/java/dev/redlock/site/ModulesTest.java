@@ -28,6 +28,16 @@ class ModulesTest {
         .containsExactlyInAnyOrderElementsOf(published());
   }
 
+  @Test
+  void buildOfThePublishedModules_hasAllOfThem() throws Exception {
+    String pom = Files.readString(Repository.ROOT.resolve("pom.xml"));
+    String always = pom.substring(0, pom.indexOf("</modules>"));
+    assertThat(
+            lib("modules \"$root\"").filter(row -> row.split(" ", -1)[2].matches("published|bom")))
+        .isNotEmpty()
+        .allMatch(row -> always.contains("<module>" + row.split(" ", -1)[1] + "</module>"));
+  }
+
   /** With another group, as for a release under a name that GitHub gives, it would not resolve. */
   @Test
   void poms_nameTheGroupByItsProperty() throws IOException {
