@@ -37,11 +37,52 @@ maven() {
   [ $status -eq 0 ] || fail "the build failed, see above"
 }
 
-# home_of ROOT MODULE   the folder of a module in a checkout: below integrations, or at the top
-home_of() {
-  local integration=$1/integrations/${2#redlock-}
-  if [ -d "$integration" ]; then printf '%s\n' "$integration"; else printf '%s\n' "$1/$2"; fi
+# property NAME   its value in the root pom
+property() { sed -n "s|.*<$1>\(.*\)</$1>.*|\1|p" "$root/pom.xml" | head -n 1; }
+
+# modules ROOT   the modules of a checkout, as its poms have them: artifact id, folder, "published", "bom" or "-", and
+# the artifact ids of the modules that it needs; those of its tests only if its programs are test classes
+modules() {
+  (cd "$1" && sed -n 's|.*<module>\(.*\)</module>.*|\1/pom.xml|p' pom.xml | xargs awk -F'[<>]' '
+    function row() { if (id != "") print id, folder, (published ? kind : "-") needs }
+    FNR == 1 {
+      row()
+      folder = FILENAME; sub(/\/pom\.xml$/, "", folder)
+      id = needs = need = ""; kind = "published"; published = tests = 0
+    }
+    /<parent>/, /<\/parent>/ { next }
+    /<packaging>pom</ { kind = "bom" }
+    /<unpublished>false</ { published = 1 }
+    /<skipTestClasses>false</ { tests = 1 }
+    /<groupId>/ { ours = $3 == "${redlock.group}" }
+    /<artifactId>/ { if (id == "") id = $3; else if (ours) need = " " $3; ours = 0 }
+    /<scope>test</ { if (!tests) need = "" }
+    /<\/dependency>/ { needs = needs need; need = "" }
+    END { row() }')
 }
+
+# published ROOT   the artifact ids of the published modules, without the BOM
+published() { modules "$1" | awk '$3 == "published" { print $1 }'; }
+
+# home_of ROOT MODULE   the folder of a module in a checkout; prints nothing if the checkout has no such module
+home_of() { modules "$1" | awk -v root="$1" -v module="$2" '$1 == module { print root "/" $2 }'; }
+
+# needed MODULE   the folders of the modules that a module needs, and its own as the last
+needed() {
+  modules "$root" | awk -v module="$1" '
+    function add(module, parts, n, i) {
+      if (module in seen) return
+      seen[module] = 1
+      n = split(row[module], parts, " ")
+      for (i = 4; i <= n; i++) add(parts[i])
+      print parts[2]
+    }
+    { row[$1] = $0 }
+    END { add(module) }'
+}
+
+# classes_of MODULE   the classes of the modules that a module needs, as the start of a class path
+classes_of() { needed "$1" | sed "\$d;s|.*|$root/&/target/classes:|" | tr -d '\n'; }
 
 # selected MODULE…   the modules as the value of Maven's -pl
 selected() { local IFS=,; printf '%s\n' "${*/#/:}"; }
@@ -49,17 +90,17 @@ selected() { local IFS=,; printf '%s\n' "${*/#/:}"; }
 # Describes the inputs of a build: the arguments and the jars. Another profile may have added jars.
 made_with() { printf '%s\n' "${MVN_ARGS:-}" "$(ls "$1")"; }
 
-# build STAMP LIB SOURCE… -- ARGUMENT…   runs Maven with the arguments, which fill LIB with jars,
-# unless an earlier build did that and neither LIB nor its sources have changed since. All commands build with
-# -Dmaven.test.skip=true package: with another phase, Maven would compile all modules that they share again.
+# build MODULE STAMP LIB ARGUMENT…   builds a module, which fills LIB with jars, unless an earlier build did that and
+# neither LIB nor the sources have changed since. All commands build with -Dmaven.test.skip=true package: with another
+# phase, Maven would compile all modules that they share again.
 build() {
-  local stamp=$1 lib=$2 sources=("$root/pom.xml" "$root/.mvn" "$root/bin/lib.sh") first=
-  shift 2
-  while [ "$1" != -- ]; do
-    sources+=("$root/$1")
-    shift
-  done
-  shift
+  local module=$1 stamp=$2 lib=$3 sources=("$root/pom.xml" "$root/.mvn" "$root/bin/lib.sh" "$0") folder= first=
+  shift 3
+  while read -r folder; do
+    sources+=("$root/$folder/pom.xml")
+    [ ! -d "$root/$folder/src/main" ] || sources+=("$root/$folder/src/main")
+  done < <(needed "$module")
+  sources+=("$(home_of "$root" "$module")/src") # its programs may be test classes
   if [ -e "$stamp" ] && [ -d "$lib" ] && [ "$(cat "$stamp")" = "$(made_with "$lib")" ] &&
     [ -z "$(find "${sources[@]}" -newer "$stamp" -print)" ]; then
     return
@@ -67,7 +108,7 @@ build() {
   [ -d "$root/redlock-core/target" ] || first=", some minutes if Maven must fetch its plugins"
   say "building (once, and after changes$first)" >&2
   rm -rf "$lib" "$stamp"
-  maven "$@"
+  maven "$@" -pl ":$module" -am -Dmaven.test.skip=true package
   made_with "$lib" >"$stamp"
 }
 

@@ -14,23 +14,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The map of the code names types that exist, and its walk stays short. */
+/** The map of the code names types that exist. */
 class ArchitecturePageTest {
-  /** The most types that the walk through one acquire may name. */
-  private static final int WALK = 28;
-
   private static final Pattern TYPE = Pattern.compile("`([A-Z]\\w+)`");
   private static final Pattern LABEL = Pattern.compile("<text class=\"m\"[^>]*>([A-Z]\\w+)[<:]");
-
-  @Test
-  void walkThroughOneAcquire_namesFewTypes() throws IOException {
-    String page = page("architecture.md");
-    int start = page.indexOf("\n## One acquire\n");
-    assertThat(start).isNotNegative();
-
-    assertThat(matches(TYPE, page.substring(start, page.indexOf("\n## ", start + 1))))
-        .hasSizeBetween(WALK / 2, WALK);
-  }
 
   @Test
   void typesOfPageAndPicture_exist() throws IOException {

@@ -3,6 +3,7 @@ package dev.redlock.site;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -13,6 +14,17 @@ final class Repository {
   static final Path ROOT = root();
 
   private Repository() {}
+
+  /** What a command wrote, and how it ended. */
+  record Run(int status, String output) {}
+
+  static Run run(Path folder, String... command) throws Exception {
+    Process process =
+        new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new Run(process.waitFor(), output);
+  }
 
   /** All pages: those of the root folder, and those of docs and its folders. */
   static List<Path> pages() throws IOException {
