@@ -132,9 +132,9 @@ final class CheckedVertx implements AutoCloseable {
     Awaitility.await()
         .atMost(20, TimeUnit.SECONDS)
         .pollInterval(5, TimeUnit.MILLISECONDS)
-        .until(
+        .untilAsserted(
             () ->
-                client.redlock().operations().nodes().stream()
+                assertThat(client.redlock().operations().nodes())
                     .allMatch(n -> n.state() == NodeState.State.VOTING));
     return client;
   }

@@ -94,7 +94,8 @@ public final class Membership {
       Members members, List<String> missing, List<Tell> tells, List<@Nullable String> objections) {}
 
   /** Why no node votes at first. The command waits while it reads this. */
-  public static final String WAITS = "waits for the other nodes: no majority has a record of the set";
+  public static final String WAITS =
+      "waits for the other nodes: no majority has a record of the set";
 
   /**
    * How long a client waits for all of its seeds before it writes the first record without some,
@@ -205,7 +206,7 @@ public final class Membership {
    * numbered since the last review.
    */
   public boolean isWanted(int node) {
-    return node >= aliases.size() || wanted.contains(aliases.get(node));
+    return node >= aliases.size() || (wanted.contains(aliases.get(node)) && !isDouble(node));
   }
 
   /** Whether it is the server of another node, which is connected under the name of the record. */
@@ -385,7 +386,8 @@ public final class Membership {
   /**
    * A configured node has the name that its record has, and keeps it when it restarts empty. One
    * whose name is that of a member keeps that: if both are one server, only the name that came
-   * first is recorded. A node that was made for the name of a member always keeps that.
+   * first is recorded. A node that was made for the name of a member always keeps that. It is not
+   * needed if it is refused while a configured node, which was reached later, votes.
    */
   private void rename(List<Seen> nodes) {
     for (int i = 0; i < seeds; i++) {
@@ -396,6 +398,9 @@ public final class Membership {
         doubles.set(i, taken);
         aliases.set(i, taken ? aliases.get(i) : record.name());
       }
+    }
+    for (int i = seeds; i < aliases.size(); i++) {
+      doubles.set(i, nodes.get(i).isRefused() && isTaken(aliases.get(i), i, nodes));
     }
   }
 

@@ -86,6 +86,24 @@ final class MembershipTest {
     assertThat(late.membership.seeds()).containsExactly("b", "c");
   }
 
+  /** FleetIT found that it stayed, as a node that does not vote until an operator acts. */
+  @Test
+  void nodeForAMember_thatIsRefusedBesideAConfiguredNodeThatVotes_isADouble() {
+    SetFixture first = new SetFixture("a", "b", "c");
+    first.settle();
+    SetFixture late = first.another("x", "b", "c");
+    late.hosts.put("x", "a");
+    late.cut.add("x");
+    late.now += Membership.FIRST_RECORD_NANOS;
+    assertThat(late.settle().members().mask()).isEqualTo(0b1110);
+    late.cut.remove("x");
+    late.refused.add("a");
+    assertThat(late.settle().members().mask()).isEqualTo(0b0111);
+    assertThat(late.membership.isWanted(3)).isFalse();
+    assertThat(late.membership.isDouble(3)).isTrue();
+    assertThat(late.names).containsExactly("x", "b", "c", "a");
+  }
+
   @Test
   void firstClient_withOneNodeDown_writesTheRecordAfterThreeSeconds() {
     SetFixture set = new SetFixture("a", "b", "c");

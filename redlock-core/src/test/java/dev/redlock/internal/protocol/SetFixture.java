@@ -25,6 +25,7 @@ final class SetFixture {
   final Map<String, NodeRecord> records = new TreeMap<>();
   final List<String> down = new ArrayList<>();
   final List<String> cut = new ArrayList<>(); // Under this name only.
+  final List<String> refused = new ArrayList<>(); // Under this name, as one server with another.
   final List<String> replicas = new ArrayList<>(); // They store nothing.
   final List<String> silent = new ArrayList<>(); // Without permission to show their records.
   final List<String> names = new ArrayList<>(); // As the client calls them, by number.
@@ -93,8 +94,8 @@ final class SetFixture {
     for (String name : names) {
       boolean away = down.contains(host(name)) || cut.contains(name);
       State state = away ? State.CONNECTING : State.VOTING;
-      boolean replica = replicas.contains(host(name)) && !away;
-      state = replica ? State.QUARANTINED : state;
+      boolean kept = replicas.contains(host(name)) || refused.contains(name);
+      state = kept && !away ? State.QUARANTINED : state;
       NodeRecord shown = silent.contains(host(name)) ? null : record(name);
       seen.add(new Seen(name, new NodeStatus(state, 1, 0, 0, "", false, shown), host(name)));
     }
