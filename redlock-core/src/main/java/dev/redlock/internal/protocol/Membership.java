@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -406,13 +407,9 @@ public final class Membership {
 
   /** Whether another node votes under this name: the two are one server, under two addresses. */
   private boolean isTaken(String name, int node, List<Seen> nodes) {
-    for (int i = 0; i < aliases.size(); i++) {
-      boolean votes = nodes.get(i).status().state() == NodeStatus.State.VOTING;
-      if (i != node && aliases.get(i).equals(name) && votes) {
-        return true;
-      }
-    }
-    return false;
+    return IntStream.range(0, aliases.size())
+        .filter(i -> i != node && aliases.get(i).equals(name))
+        .anyMatch(i -> nodes.get(i).status().state() == NodeStatus.State.VOTING);
   }
 
   /** The newest record that a node has now. */
