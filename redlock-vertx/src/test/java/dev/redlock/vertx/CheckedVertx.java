@@ -29,6 +29,9 @@ import org.awaitility.Awaitility;
 final class CheckedVertx implements AutoCloseable {
   private static final long BLOCKED_NANOS = 50_000_000;
 
+  /** In a process that has just started, the first event of each kind loads its classes. */
+  private static final long COLD_NANOS = 150_000_000;
+
   private final Vertx vertx;
   private final List<String> blocked = new CopyOnWriteArrayList<>();
   private final Watch watch;
@@ -36,12 +39,15 @@ final class CheckedVertx implements AutoCloseable {
 
   private CheckedVertx(Vertx vertx) {
     this.vertx = vertx;
-    watch = new Watch(vertx, "dev.redlock.", blocked::add);
+    watch = new Watch(vertx, "dev.redlock.", BLOCKED_NANOS, blocked::add);
   }
 
-  /** Calls the taker with the stack of each event loop that the library blocked. */
+  /**
+   * Calls the taker with the stack of each event loop that the library blocked. For processes that
+   * start while others do.
+   */
   static Watch watch(Vertx vertx, Consumer<String> taker) {
-    return new Watch(vertx, "dev.redlock.vertx.internal.", taker);
+    return new Watch(vertx, "dev.redlock.vertx.internal.", COLD_NANOS, taker);
   }
 
   /** Samples the event loops until it is closed. */
@@ -49,7 +55,7 @@ final class CheckedVertx implements AutoCloseable {
     private final RunShare share = new RunShare();
     private volatile boolean closed;
 
-    private Watch(Vertx vertx, String code, Consumer<String> taker) {
+    private Watch(Vertx vertx, String code, long limitNanos, Consumer<String> taker) {
       Thread sampler = new Thread(this::sample, "sleeper");
       sampler.setDaemon(true);
       sampler.start();
@@ -60,7 +66,7 @@ final class CheckedVertx implements AutoCloseable {
             StackTraceElement[] stack = thread.getStackTrace();
             // Vert.x and the cluster managers block event loops too when they start and end.
             boolean ours = Arrays.stream(stack).anyMatch(e -> e.getClassName().startsWith(code));
-            if (own >= BLOCKED_NANOS && ours && thread.getName().startsWith("vert.x-eventloop")) {
+            if (own >= limitNanos && ours && thread.getName().startsWith("vert.x-eventloop")) {
               taker.accept(
                   Arrays.stream(stack)
                       .map(e -> "\n  " + e)
