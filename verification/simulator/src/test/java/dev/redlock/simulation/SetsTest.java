@@ -104,7 +104,9 @@ class SetsTest {
   @Tag("thorough")
   @Test
   void mutantsOfASetThatChanges_areCaught() throws Exception {
-    assertThat(hunt(2_000, SetMutants.all()))
+    List<Mutant> all = SetMutants.all();
+    assertThat(hunt(2_000, all.subList(SetMutants.CONTROLS, all.size() - SetMutants.FORKS)))
+        .isNotEmpty()
         .allSatisfy(o -> assertThat(o.isCaught()).as(o.toString()).isTrue());
   }
 
