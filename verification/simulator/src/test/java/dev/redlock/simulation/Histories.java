@@ -2,9 +2,11 @@ package dev.redlock.simulation;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -12,6 +14,7 @@ import org.junit.jupiter.api.Test;
  * simulated world and a test of its own. The hunt for mutants runs them as well.
  */
 final class Histories {
+  /** Those that take seconds come last. */
   private static final List<Class<?>> THEMES =
       List.of(
           AcquireHistoriesTest.class,
@@ -23,21 +26,20 @@ final class Histories {
           QueueHistoriesTest.class,
           LocalHandOffHistoriesTest.class,
           ErringHistoriesTest.class,
+          MajorityHistoriesTest.class,
           BoundsHistoriesTest.class,
-          LoadHistoriesTest.class,
-          MajorityHistoriesTest.class);
+          LoadHistoriesTest.class);
 
   private Histories() {}
 
-  /** All of them, by name. */
+  /** All of them by name, in the order of the themes. */
   static Map<String, Runnable> all() {
-    Map<String, Runnable> all = new TreeMap<>();
+    Map<String, Runnable> all = new LinkedHashMap<>();
     for (Class<?> theme : THEMES) {
-      for (Method history : theme.getDeclaredMethods()) {
-        if (history.isAnnotationPresent(Test.class)) {
-          all.put(history.getName(), () -> run(theme, history));
-        }
-      }
+      Arrays.stream(theme.getDeclaredMethods())
+          .filter(method -> method.isAnnotationPresent(Test.class))
+          .sorted(Comparator.comparing(Method::getName))
+          .forEach(history -> all.put(history.getName(), () -> run(theme, history)));
     }
     return all;
   }

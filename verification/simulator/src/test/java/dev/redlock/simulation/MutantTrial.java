@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * beside the changed classes: a call of the copy passes types of the JDK only.
  *
  * @param seeds how many seeds to run in each setting
- * @param thorough whether to run seeds although a directed history has caught the mutant
+ * @param thorough whether to run all although a directed history has caught the mutant
  */
 public record MutantTrial(long seeds, boolean thorough) implements Trial {
   /** What must catch a mutant of the protocol. Those of the shell name a setting. */
@@ -89,7 +89,7 @@ public record MutantTrial(long seeds, boolean thorough) implements Trial {
     if (!caughtBy.equals(PROTOCOL)) {
       return randomly(List.of(Scenario.Setting.valueOf(caughtBy)), seeds);
     }
-    String directed = directedly();
+    String directed = directedly(thorough);
     if (!directed.isEmpty() && !thorough) {
       return directed;
     }
@@ -97,13 +97,16 @@ public record MutantTrial(long seeds, boolean thorough) implements Trial {
     return directed.isEmpty() || random.isEmpty() ? random + directed : random + "; " + directed;
   }
 
-  private static String directedly() {
+  private static String directedly(boolean thorough) {
     List<String> failed = new ArrayList<>();
     for (Map.Entry<String, Runnable> history : Histories.all().entrySet()) {
       try {
         history.getValue().run();
       } catch (RuntimeException | AssertionError e) {
         failed.add(history.getKey());
+        if (!thorough) {
+          break;
+        }
       }
     }
     return switch (failed.size()) {
