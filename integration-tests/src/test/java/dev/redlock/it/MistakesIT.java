@@ -422,10 +422,7 @@ class MistakesIT {
             client ->
                 client.lock(name).acquireAsync(Masters.PATIENCE).thenCompose(Lease::releaseAsync));
         Eventually.holds(
-            () -> queued(name).stream().mapToLong(Long::longValue).sum() >= waiting.size(),
-            Masters.PATIENCE,
-            () -> name + ": " + queued(name));
-        assertThat(queued(name)).as(name).containsOnlyOnce(2L);
+            () -> queued(name).contains(2L), Masters.PATIENCE, () -> name + ": " + queued(name));
         assertThat(held.isValid()).isTrue();
       }
     }
