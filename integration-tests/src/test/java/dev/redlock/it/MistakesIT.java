@@ -65,6 +65,20 @@ class MistakesIT {
     assertThat(masters.records(1, 0, 1, 2, 3)).isEqualTo(others);
   }
 
+  /** It had the name of the member, got its record, and voted beside it (ReplaceRunIT). */
+  @Test
+  void wrongDatabaseThatIsEmpty_getsNoRecord_andTheProgramWorksWithTheMajority() throws Exception {
+    masters.found(masters.uris(0, 1, 2));
+    for (int wrong = 0; wrong < 3; wrong++) {
+      String[] list = masters.uris(0, 1, 2);
+      list[wrong] = masters.uri(wrong, 1);
+      Redlock slip = masters.client(list);
+      assertThat(slip.awaitReady(Masters.PATIENCE)).as(() -> masters.describe(slip)).isTrue();
+      Masters.hold(slip, "free").close();
+      assertThat(masters.record(wrong, 1)).isEmpty();
+    }
+  }
+
   /**
    * Short names: in two networks they lead to two deployments. The other one has replaced the
    * master of the first name by that of a fourth.

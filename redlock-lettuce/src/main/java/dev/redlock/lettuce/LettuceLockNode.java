@@ -97,11 +97,11 @@ public final class LettuceLockNode implements LockNode {
   }
 
   /**
-   * Makes a node for another server, with the user, the password, TLS, the database, the options
-   * and the threads of this one.
+   * Makes a node for another server, with the user, the password, TLS, the options and the threads
+   * of this one.
    *
-   * @param name host and port as {@link #name()} returns them, {@code host:port/db} for another
-   *     database, or a URI of which only address and database count
+   * @param name as {@link #name()} returns it: {@code host:port}, or {@code host:port/db} for a
+   *     database other than 0; or a URI of which only address and database count
    * @throws IllegalArgumentException if the name is no address
    */
   @Override

@@ -24,10 +24,6 @@ public final class NodeUri {
   /** An address without credentials. Other text without an @ may be a part of a password. */
   private static final Pattern PLAIN = Pattern.compile("[\\p{L}\\p{N}._-]+(:\\d{1,5})?(/\\d*)?");
 
-  /** A database that is named, and is not the one without a name. */
-  private static final Pattern DATABASE_ZERO =
-      Pattern.compile("[^/]/0+(?:\\?|$)|[?&](?:database|db)=0+(?:&|$)");
-
   private static final String PLAIN_SCHEME = "redis://";
   private static final String SOCKET = "redis-socket://";
 
@@ -152,10 +148,10 @@ public final class NodeUri {
   }
 
   /**
-   * The address of another server, with the credentials, TLS, database and parameters of this one.
+   * The address of another server, with the credentials, TLS and parameters of this one, not its
+   * database: a name leads to the same records from each list.
    *
-   * @param other host and port or the path of a socket, as {@link #name()} returns them; {@code
-   *     host:port/db} for another database; or a URI of which only address and database count
+   * @param other as {@link #name()} returns it, or a URI of which only address and database count
    * @throws IllegalArgumentException if it is no address; the message contains no password
    */
   public NodeUri sibling(String other) {
@@ -179,8 +175,6 @@ public final class NodeUri {
       made.setSocket(null);
       made.setHost(read.getHost());
       made.setPort(read.getPort());
-    }
-    if (read.getDatabase() != 0 || DATABASE_ZERO.matcher(other).find()) {
       made.setDatabase(read.getDatabase());
     }
     return new NodeUri(made, local ? socket : name(made));
@@ -194,7 +188,11 @@ public final class NodeUri {
   private static String name(RedisURI uri) {
     String host = uri.getHost();
     boolean bare = host.indexOf(':') >= 0 && !host.startsWith("[");
-    return (bare ? "[" + host + "]" : host.toLowerCase(Locale.ROOT)) + ":" + uri.getPort();
+    String database = uri.getDatabase() == 0 ? "" : "/" + uri.getDatabase();
+    return (bare ? "[" + host + "]" : host.toLowerCase(Locale.ROOT))
+        + ":"
+        + uri.getPort()
+        + database;
   }
 
   private static boolean isAddress(String host) {
@@ -218,9 +216,14 @@ public final class NodeUri {
     return scheme + (plain ? rest[0] : "***") + (plain && rest.length > 1 ? "?***" : "");
   }
 
-  /** Host and port, or the path of the socket. */
+  /** Host, port and a database other than 0, or the path of the socket. */
   public String name() {
     return name;
+  }
+
+  /** The name, without a database. */
+  public String server() {
+    return name.startsWith("/") ? name : name.replaceFirst("/\\d+$", "");
   }
 
   /** Whether the connection is encrypted. */

@@ -18,16 +18,16 @@ class NodeUriTest {
   @CsvSource({
     "redis://10.0.0.1, 10.0.0.1:6379",
     "redis://Host.Example:7000, host.example:7000",
-    "redis://:secret@10.0.0.1:7000/3, 10.0.0.1:7000",
+    "redis://:secret@10.0.0.1:7000/3, 10.0.0.1:7000/3",
     "redis://app:secret@10.0.0.1:7000, 10.0.0.1:7000",
     "rediss://app:secret@host, host:6379",
     "redis://app:sec%40ret@[::1]:7000, [::1]:7000",
     "redis://::1, [::1]:6379",
-    "redis://my_host:7000/1, my_host:7000",
-    "redis://host?clientName=app&verifyPeer=NONE&db=3, host:6379",
+    "redis://my_host:7000/1, my_host:7000/1",
+    "redis://host?clientName=app&verifyPeer=NONE&db=3, host:6379/3",
     "redis-socket:///run/redis.sock?database=1, /run/redis.sock"
   })
-  void name_isHostAndPort_withoutCredentials(String uri, String name) {
+  void name_isHostPortAndDatabase_withoutCredentials(String uri, String name) {
     assertThat(NodeUri.parse(uri).name()).isEqualTo(name);
     assertThat(NodeUri.parse(uri).toString()).isEqualTo(name);
   }

@@ -15,13 +15,13 @@ class SiblingUriTest {
 
   @ParameterizedTest
   @CsvSource({
-    "two:7002, two, 7002, 3",
-    "Two, two, 6379, 3",
-    "10.0.0.2:7002, 10.0.0.2, 7002, 3",
-    "[::1]:7002, [::1], 7002, 3",
+    "two:7002, two, 7002, 0",
+    "Two, two, 6379, 0",
+    "10.0.0.2:7002, 10.0.0.2, 7002, 0",
+    "[::1]:7002, [::1], 7002, 0",
     "two:7002/5, two, 7002, 5",
     "two:7002/0, two, 7002, 0",
-    "redis://two:7002, two, 7002, 3",
+    "redis://two:7002, two, 7002, 0",
     "redis://other:pass@two:7002/0, two, 7002, 0",
     "rediss://two:7002?database=0&clientName=x, two, 7002, 0",
     "redis://two:7002?database=4, two, 7002, 4"
@@ -30,7 +30,7 @@ class SiblingUriTest {
       String name, String host, int port, int database) {
     NodeUri made = OWN.sibling(name);
     RedisURI uri = made.toRedisUri();
-    assertThat(made.name()).isEqualTo(host + ":" + port);
+    assertThat(made.name()).isEqualTo(host + ":" + port + (database == 0 ? "" : "/" + database));
     assertThat(uri.getHost()).isEqualToIgnoringCase(host);
     assertThat(uri.getPort()).isEqualTo(port);
     assertThat(uri.getDatabase()).isEqualTo(database);
@@ -49,6 +49,7 @@ class SiblingUriTest {
         "redis://one:7001",
         "redis://[::1]:7001",
         "redis://one",
+        "redis://one/2",
         "redis://10.0.0.1",
         "redis-socket:///tmp/one.sock"
       })
