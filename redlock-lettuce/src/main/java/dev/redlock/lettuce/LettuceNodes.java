@@ -33,7 +33,7 @@ public final class LettuceNodes {
     List<NodeUri> parsed = uris.stream().map(NodeUri::parse).toList();
     Set<String> names = new HashSet<>();
     for (NodeUri uri : parsed) {
-      if (!names.add(uri.server())) {
+      if (!names.add(uri.name().replaceFirst("(:\\d+)/\\d+$", "$1"))) {
         throw new IllegalArgumentException(
             "node " + uri.name() + " is configured twice: each node must be a different server");
       }

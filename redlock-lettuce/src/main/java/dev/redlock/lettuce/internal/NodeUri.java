@@ -221,11 +221,6 @@ public final class NodeUri {
     return name;
   }
 
-  /** The name, without a database. */
-  public String server() {
-    return name.startsWith("/") ? name : name.replaceFirst("/\\d+$", "");
-  }
-
   /** Whether the connection is encrypted. */
   public boolean encrypted() {
     return uri.isSsl();
