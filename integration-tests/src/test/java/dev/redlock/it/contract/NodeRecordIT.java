@@ -213,7 +213,7 @@ class NodeRecordIT {
     }
     TestClient one = client(server.uri().replace("redis://", "redis://app:secret@") + "/1");
     assertThat(tell(one, 3).epoch()).isEqualTo(3);
-    LockNode second = one.node.sibling("127.0.0.1:" + servers.get(1).port()).orElseThrow();
+    LockNode second = one.node.sibling("127.0.0.1:" + servers.get(1).port() + "/1").orElseThrow();
     assertThat(second.status().record()).isEqualTo(NodeRecord.NONE);
     TestClient two = client(second, RestartGuard.OFF);
     assertThat(tell(two, 5).epoch()).isEqualTo(5);
