@@ -1,0 +1,111 @@
+package dev.redlock.cli.run;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The child and the processes that it has started, as far as the machine shows them.
+ *
+ * <p>The naive way asks for the descendants when the lock is lost, and ends these. A process that
+ * traps TERM may start another one and end: its parent is another process then, and it is no
+ * descendant any more. So each look adds to what was seen before: the children of each process that
+ * was seen, and each process whose environment has the mark of this run.
+ */
+final class Tree {
+  private final ProcessHandle child;
+  private final byte[] mark;
+  private final Set<ProcessHandle> seen = new LinkedHashSet<>();
+
+  private Tree(ProcessHandle child, String mark) {
+    this.child = child;
+    this.mark = mark.getBytes(ISO_8859_1);
+    seen.add(child);
+  }
+
+  /**
+   * The tree of a process that has started before this one; empty if it has ended.
+   *
+   * @param mark the text in the environment of the processes of this run
+   */
+  static Optional<Tree> of(long pid, String mark) {
+    ProcessHandle self = ProcessHandle.current();
+    return ProcessHandle.of(pid)
+        .filter(process -> runs(process) && !startedAfter(process, self))
+        .map(process -> new Tree(process, mark));
+  }
+
+  /** The number of the child may already be that of another process. */
+  private static boolean startedAfter(ProcessHandle one, ProcessHandle other) {
+    return one.info()
+        .startInstant()
+        .flatMap(start -> other.info().startInstant().map(start::isAfter))
+        .orElse(false);
+  }
+
+  boolean childRuns() {
+    return runs(child);
+  }
+
+  /** A process that has ended and that its parent has not waited for yet does not run. */
+  private static boolean runs(ProcessHandle process) {
+    return process.isAlive() && !hasEnded(process.pid());
+  }
+
+  private static boolean hasEnded(long pid) {
+    try {
+      String stat = Files.readString(Path.of("/proc/" + pid + "/stat"), ISO_8859_1);
+      // State and number of threads, proc(5). While other threads run, the process does.
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", 20);
+      return (fields[0].equals("Z") && fields[17].equals("1")) || fields[0].equals("X");
+    } catch (IOException | RuntimeException e) {
+      return false; // Another system, or it has just ended and is not alive.
+    }
+  }
+
+  /** Looks again; returns what runs. */
+  List<ProcessHandle> look() {
+    List<ProcessHandle> others =
+        ProcessHandle.allProcesses().filter(p -> !seen.contains(p)).toList();
+    boolean found = true;
+    while (found) {
+      found = seen.addAll(others.stream().filter(this::belongs).toList());
+    }
+    return seen.stream().filter(Tree::runs).toList();
+  }
+
+  private boolean belongs(ProcessHandle process) {
+    return process.parent().filter(seen::contains).isPresent() || hasMark(process.pid());
+  }
+
+  private boolean hasMark(long pid) {
+    try {
+      byte[] environ = Files.readAllBytes(Path.of("/proc/" + pid + "/environ"));
+      return new String(environ, ISO_8859_1).contains(new String(mark, ISO_8859_1));
+    } catch (IOException e) {
+      return false; // Of another user, or gone.
+    }
+  }
+
+  /** For people: which processes, such as {@code 4711 (sudo)}. */
+  static String described(List<ProcessHandle> processes) {
+    return processes.stream()
+        .map(process -> process.pid() + name(process.pid()))
+        .collect(Collectors.joining(", "));
+  }
+
+  private static String name(long pid) {
+    try {
+      return " (" + Files.readString(Path.of("/proc/" + pid + "/comm"), ISO_8859_1).strip() + ")";
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}
