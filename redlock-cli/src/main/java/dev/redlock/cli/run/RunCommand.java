@@ -36,14 +36,15 @@ import picocli.CommandLine.Parameters;
       "Run a command under a lock, without a shell. Its exit code is that of the command.",
       "The command is gone before another client can hold the lock: it gets TERM when the"
           + " lease cannot be extended any more, and KILL before the lease ends.",
-      "The command is the process that the caller started: signals, files and exit codes are its own."
+      "The command is the process that the caller started: signals, open files and the"
+          + " exit code are its own."
     },
     footer = {
       "",
-      "Exit codes: 75 another client holds the lock, 69 too few nodes, 64 wrong usage, else that of",
-      "the command. If the lock is lost, the command is ended: 143 or 137, as by kill.",
-      "The command gets REDLOCK_TOKEN, REDLOCK_NAME and REDLOCK_RUN in its environment, beside all"
-          + " variables that redlock got, also REDLOCK_PASSWORD.",
+      "Exit codes: 75 another client holds the lock, 69 too few nodes, 64 wrong usage,",
+      "else that of the command. If the lock is lost, the command is ended: 143 or 137.",
+      "The command gets REDLOCK_TOKEN, REDLOCK_NAME and REDLOCK_RUN, beside all",
+      "variables that redlock got, also REDLOCK_PASSWORD.",
       "A time without a unit is in seconds.",
       "",
       "Example: redlock run -n backup -- pg_dump --file=/backup/shop.sql shop"
