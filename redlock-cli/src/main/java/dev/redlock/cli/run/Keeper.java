@@ -26,6 +26,9 @@ final class Keeper {
 
   private static final Duration REPEAT = Duration.ofMillis(10);
 
+  /** So long before KILL the keeper no longer looks. */
+  private static final Duration SOON = Duration.ofMillis(200);
+
   /** What KILL has not ended by then is said. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
@@ -86,7 +89,10 @@ final class Keeper {
         pause = LOOK.multipliedBy(10);
       }
       Thread.sleep(pause.toMillis());
-      left = tree.look(); // Again: a process may have started another one.
+      // Again: a process may have started another one. On a busy machine a look takes a while, and
+      // KILL must not wait.
+      boolean soon = killAtNanos - now > 0 && killAtNanos - now < SOON.toNanos();
+      left = soon ? tree.running() : tree.look();
       quiet = left.isEmpty() ? quiet + 1 : 0;
     }
   }

@@ -145,7 +145,8 @@ public final class RunCommand implements Callable<Integer> {
         return ExitCode.DEFECT; // As above.
       }
       try (lease) {
-        keep(new Keeper(lease, tree, least, margin(lock.options().leaseTime())), lease, run, least);
+        keepOrHalt(
+            new Keeper(lease, tree, least, margin(lock.options().leaseTime())), lease, run, least);
       }
     }
     StartScript.tellWatchdog("released");
@@ -245,6 +246,23 @@ public final class RunCommand implements Callable<Integer> {
   static Duration margin(Duration leaseTime) {
     long millis = leaseTime.toMillis() / 20;
     return Duration.ofMillis(Math.max(50, Math.min(500, millis)));
+  }
+
+  /**
+   * A defect or a lack of memory must not release the lock while the child runs. So the keeper ends
+   * at once: the watchdog ends the child, and the lease ends later.
+   */
+  private void keepOrHalt(Keeper keeper, Lease lease, String run, Duration least)
+      throws InterruptedException {
+    boolean ended = false;
+    try {
+      keep(keeper, lease, run, least);
+      ended = true;
+    } finally {
+      if (!ended) {
+        Runtime.getRuntime().halt(ExitCode.DEFECT);
+      }
+    }
   }
 
   private void keep(Keeper keeper, Lease lease, String run, Duration least)

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -21,12 +22,15 @@ import java.util.stream.Collectors;
  */
 final class Tree {
   private final ProcessHandle child;
-  private final byte[] mark;
+  private final String mark;
   private final Set<ProcessHandle> seen = new LinkedHashSet<>();
+
+  /** Processes that were not started by the child. A look need not read them again. */
+  private final Set<ProcessHandle> strangers = new HashSet<>();
 
   private Tree(ProcessHandle child, String mark) {
     this.child = child;
-    this.mark = mark.getBytes(ISO_8859_1);
+    this.mark = mark;
     seen.add(child);
   }
 
@@ -73,22 +77,35 @@ final class Tree {
   /** Looks again; returns what runs. */
   List<ProcessHandle> look() {
     List<ProcessHandle> others =
-        ProcessHandle.allProcesses().filter(p -> !seen.contains(p)).toList();
+        ProcessHandle.allProcesses()
+            .filter(process -> !seen.contains(process) && !strangers.contains(process))
+            .toList();
     boolean found = true;
     while (found) {
       found = seen.addAll(others.stream().filter(this::belongs).toList());
     }
+    return running();
+  }
+
+  /** What has been seen and runs. Unlike a look it takes no time. */
+  List<ProcessHandle> running() {
     return seen.stream().filter(Tree::runs).toList();
   }
 
   private boolean belongs(ProcessHandle process) {
-    return process.parent().filter(seen::contains).isPresent() || hasMark(process.pid());
+    return process.parent().filter(seen::contains).isPresent() || hasMark(process);
   }
 
-  private boolean hasMark(long pid) {
+  private boolean hasMark(ProcessHandle process) {
     try {
-      byte[] environ = Files.readAllBytes(Path.of("/proc/" + pid + "/environ"));
-      return new String(environ, ISO_8859_1).contains(new String(mark, ISO_8859_1));
+      byte[] environ = Files.readAllBytes(Path.of("/proc/" + process.pid() + "/environ"));
+      if (new String(environ, ISO_8859_1).contains(mark)) {
+        return true;
+      }
+      if (environ.length > 0) { // It is empty while a program is being loaded.
+        strangers.add(process);
+      }
+      return false;
     } catch (IOException e) {
       return false; // Of another user, or gone.
     }
