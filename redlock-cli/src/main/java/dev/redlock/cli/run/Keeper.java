@@ -73,7 +73,8 @@ final class Keeper {
 
   private void end(Consumer<List<ProcessHandle>> onSurvivors) throws InterruptedException {
     long killAtNanos = System.nanoTime() + lease.remainingValidity().minus(margin).toNanos();
-    long sayAtNanos = killAtNanos + PATIENCE.toNanos();
+    long firstKillNanos = 0;
+    boolean killed = false;
     Set<ProcessHandle> told = new HashSet<>();
     Duration pause = REPEAT;
     List<ProcessHandle> left = tree.look();
@@ -83,8 +84,11 @@ final class Keeper {
       long now = System.nanoTime();
       if (now - killAtNanos >= 0 || !lease.isValid()) {
         left.forEach(ProcessHandle::destroyForcibly);
+        firstKillNanos = killed ? firstKillNanos : now;
+        killed = true;
       }
-      if (now - sayAtNanos >= 0 && !left.isEmpty() && told.addAll(left)) {
+      boolean late = killed && now - firstKillNanos >= PATIENCE.toNanos();
+      if (late && !left.isEmpty() && told.addAll(left)) {
         onSurvivors.accept(left);
         pause = LOOK.multipliedBy(10);
       }
@@ -93,7 +97,7 @@ final class Keeper {
       // KILL must not wait.
       boolean soon = killAtNanos - now > 0 && killAtNanos - now < SOON.toNanos();
       left = soon ? tree.running() : tree.look();
-      quiet = left.isEmpty() ? quiet + 1 : 0;
+      quiet = left.isEmpty() && !soon ? quiet + 1 : 0;
     }
   }
 }
