@@ -59,6 +59,8 @@ final class Keeper {
    */
   boolean await(Runnable onLoss, Consumer<List<ProcessHandle>> onSurvivors)
       throws InterruptedException {
+    // The first look loads classes and reads all processes. When the lock is lost it must be fast.
+    List<ProcessHandle> unused = tree.look();
     while (tree.childRuns()) {
       Duration left = lease.remainingValidity().minus(grace).minus(margin);
       if (left.isNegative() || left.isZero()) {
