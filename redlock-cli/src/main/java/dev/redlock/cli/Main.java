@@ -12,8 +12,8 @@ public final class Main {
   public static void main(String[] args) {
     int code = run(args);
     if (StartScript.isThere()) {
-      StartScript.end(code);
       System.err.close(); // The JVM may write its archive of classes now, and say so.
+      StartScript.end(code);
     }
     System.exit(code);
   }

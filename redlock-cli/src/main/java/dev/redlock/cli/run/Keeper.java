@@ -5,6 +5,11 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
@@ -17,6 +22,10 @@ import java.util.function.Consumer;
  * latched: if an extension succeeds after TERM, the child ends all the same, and not later than it
  * was told.
  *
+ * <p>A look at all processes takes seconds on a busy machine, and a pipe may be full. So KILL waits
+ * for neither: looks and notices have threads of their own. What a look finds after KILL gets it at
+ * once, until looks find nothing any more.
+ *
  * <p>If the lease ends earlier, because an operator broke the lock or nodes forgot it, another
  * client may hold the lock already: the keeper sends KILL at once.
  */
@@ -26,8 +35,8 @@ final class Keeper {
 
   private static final Duration REPEAT = Duration.ofMillis(10);
 
-  /** So long before KILL the keeper no longer looks. */
-  private static final Duration SOON = Duration.ofMillis(200);
+  /** For the notice of a loss. What it writes to may be a pipe that is full, or a file that hangs. */
+  private static final Duration NOTICE = Duration.ofMillis(50);
 
   /** What KILL has not ended by then is said. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
@@ -42,6 +51,9 @@ final class Keeper {
   private final Tree tree;
   private final Duration grace;
   private final Duration margin;
+
+  /** Written by the thread that sends KILL, read by the one that looks. */
+  private volatile boolean killing;
 
   Keeper(Lease lease, Tree tree, Duration grace, Duration margin) {
     this.lease = lease;
@@ -60,12 +72,11 @@ final class Keeper {
   boolean await(Runnable onLoss, Consumer<List<ProcessHandle>> onSurvivors)
       throws InterruptedException {
     // The first look loads classes and reads all processes. When the lock is lost it must be fast.
-    List<ProcessHandle> unused = tree.look();
+    FutureTask<?> unused = aside(tree::look);
     while (tree.childRuns()) {
       Duration left = lease.remainingValidity().minus(grace).minus(margin);
       if (left.isNegative() || left.isZero()) {
-        onLoss.run();
-        end(onSurvivors);
+        end(onLoss, onSurvivors);
         return false;
       }
       Thread.sleep(Math.min(left.toMillis() + 1, LOOK.toMillis()));
@@ -73,33 +84,61 @@ final class Keeper {
     return true;
   }
 
-  private void end(Consumer<List<ProcessHandle>> onSurvivors) throws InterruptedException {
+  private void end(Runnable onLoss, Consumer<List<ProcessHandle>> onSurvivors)
+      throws InterruptedException {
     long killAtNanos = System.nanoTime() + lease.remainingValidity().minus(margin).toNanos();
-    long firstKillNanos = 0;
-    boolean killed = false;
+    isDone(aside(onLoss), NOTICE);
+    tree.running().forEach(ProcessHandle::destroy);
+    FutureTask<?> looks = aside(this::lookUntilQuiet);
+    while (System.nanoTime() - killAtNanos < 0 && lease.isValid()) {
+      if (isDone(looks, REPEAT)) {
+        return;
+      }
+    }
+    killing = true;
+    long sinceNanos = System.nanoTime();
     Set<ProcessHandle> told = new HashSet<>();
     Duration pause = REPEAT;
-    List<ProcessHandle> left = tree.look();
-    left.forEach(ProcessHandle::destroy);
-    int quiet = 0;
-    while (quiet < QUIET_LOOKS) {
-      long now = System.nanoTime();
-      if (now - killAtNanos >= 0 || !lease.isValid()) {
-        left.forEach(ProcessHandle::destroyForcibly);
-        firstKillNanos = killed ? firstKillNanos : now;
-        killed = true;
-      }
-      boolean late = killed && now - firstKillNanos >= PATIENCE.toNanos();
+    do {
+      List<ProcessHandle> left = tree.running();
+      left.forEach(ProcessHandle::destroyForcibly);
+      boolean late = System.nanoTime() - sinceNanos >= PATIENCE.toNanos();
       if (late && !left.isEmpty() && told.addAll(left)) {
         onSurvivors.accept(left);
         pause = LOOK.multipliedBy(10);
       }
-      Thread.sleep(pause.toMillis());
-      // Again: a process may have started another one. On a busy machine a look takes a while, and
-      // KILL must not wait.
-      boolean soon = killAtNanos - now > 0 && killAtNanos - now < SOON.toNanos();
-      left = soon ? tree.running() : tree.look();
-      quiet = left.isEmpty() && !soon ? quiet + 1 : 0;
+    } while (!isDone(looks, pause));
+  }
+
+  /** A process may have started another one, at TERM or while KILL was on its way. */
+  private void lookUntilQuiet() {
+    int quiet = 0;
+    while (quiet < QUIET_LOOKS) {
+      for (ProcessHandle process : tree.look()) {
+        boolean unused = killing ? process.destroyForcibly() : process.destroy();
+      }
+      quiet = tree.running().isEmpty() ? quiet + 1 : 0;
+      LockSupport.parkNanos(REPEAT.toNanos());
+    }
+  }
+
+  private static FutureTask<?> aside(Runnable task) {
+    FutureTask<?> all = new FutureTask<>(task, null);
+    Thread thread = new Thread(all, "redlock-aside");
+    thread.setDaemon(true);
+    thread.start();
+    return all;
+  }
+
+  /** Waits so long at most. A task that failed is a defect, and not done. */
+  private static boolean isDone(FutureTask<?> task, Duration limit) throws InterruptedException {
+    try {
+      task.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+      return true;
+    } catch (TimeoutException e) {
+      return false;
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause());
     }
   }
 }

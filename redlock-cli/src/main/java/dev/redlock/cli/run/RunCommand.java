@@ -92,7 +92,7 @@ public final class RunCommand implements Callable<Integer> {
       converter = TimeConverter.class,
       description =
           "The time from TERM to KILL when the lock is lost."
-              + " Default: a quarter of the lease, 10s at most.")
+              + " Default: a fifth of the lease, 10s at most.")
   private @Nullable Duration grace;
 
   @Option(
@@ -131,8 +131,9 @@ public final class RunCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     requireUsage();
     StartScript.greet();
-    String run = Long.toHexString(new SecureRandom().nextLong());
-    Tree tree = Tree.of(StartScript.childPid(), "REDLOCK_RUN=" + run).orElse(null);
+    Aside.install();
+    String run = String.format("%016x", new SecureRandom().nextLong());
+    Tree tree = Tree.of(StartScript.childPid(), run).orElse(null);
     if (tree == null) {
       return ExitCode.DEFECT; // The script has ended, so no process reads this.
     }
@@ -172,8 +173,10 @@ public final class RunCommand implements Callable<Integer> {
       throw Failure.usage("-n and -w exclude each other");
     } else if (heldCode < 0 || heldCode > 255) {
       throw Failure.usage("-E " + heldCode + " must lie between 0 and 255");
-    } else if (status != null && status.toString().indexOf('\n') >= 0) {
-      throw Failure.usage("the name of the file of --status has a line feed");
+    } else if (status != null
+        && (status.toString().indexOf('\n') >= 0
+            || (Files.exists(status) && !Files.isRegularFile(status)))) {
+      throw Failure.usage("--status needs a regular file, whose name has no line feed");
     }
   }
 
@@ -231,7 +234,7 @@ public final class RunCommand implements Callable<Integer> {
   /** After two extensions that failed, a third of the lease time is left. */
   private Duration grace(LockOptions options) {
     Duration lease = options.leaseTime();
-    Duration chosen = grace == null ? min(lease.dividedBy(4), Duration.ofSeconds(10)) : grace;
+    Duration chosen = grace == null ? min(lease.dividedBy(5), Duration.ofSeconds(10)) : grace;
     if (chosen.compareTo(lease.dividedBy(2)) > 0) {
       throw Failure.usage(
           "--grace "
@@ -242,10 +245,12 @@ public final class RunCommand implements Callable<Integer> {
     return chosen;
   }
 
-  /** For the KILL to arrive and for pauses of this machine: a twentieth, 50 to 500 ms. */
-  static Duration margin(Duration leaseTime) {
-    long millis = leaseTime.toMillis() / 20;
-    return Duration.ofMillis(Math.max(50, Math.min(500, millis)));
+  /**
+   * For the KILL to arrive, for what the command starts meanwhile, and for pauses of this machine:
+   * a tenth, 1.5 s at most.
+   */
+  private static Duration margin(Duration leaseTime) {
+    return min(leaseTime.dividedBy(10), Duration.ofMillis(1_500));
   }
 
   /**
@@ -273,7 +278,11 @@ public final class RunCommand implements Callable<Integer> {
     String file = status == null ? "" : status.toAbsolutePath().toString();
     StartScript.tellWatchdog("hold " + run + " " + least.toMillis() / 10 + " " + file);
     StartScript.grant(
-        Map.of("REDLOCK_NAME", name, "REDLOCK_TOKEN", String.valueOf(token), "REDLOCK_RUN", run));
+        Map.of(
+            "REDLOCK_NAME", name,
+            "REDLOCK_TOKEN", String.valueOf(token),
+            // A run within a run: the processes of the inner one belong to both.
+            "REDLOCK_RUN", System.getProperty("redlock.runs", "") + run));
     if (nodes.verbose()) {
       say("holds " + name + ", token " + token);
     }

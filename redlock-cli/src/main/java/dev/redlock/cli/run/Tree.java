@@ -6,10 +6,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /**
@@ -23,7 +23,9 @@ import java.util.stream.Collectors;
 final class Tree {
   private final ProcessHandle child;
   private final String mark;
-  private final Set<ProcessHandle> seen = new LinkedHashSet<>();
+
+  /** Looks write it. The thread that sends KILL reads it, and waits for no look. */
+  private final Set<ProcessHandle> seen = ConcurrentHashMap.newKeySet();
 
   /** Processes that were not started by the child. A look need not read them again. */
   private final Set<ProcessHandle> strangers = new HashSet<>();
@@ -37,7 +39,7 @@ final class Tree {
   /**
    * The tree of a process that has started before this one; empty if it has ended.
    *
-   * @param mark the text in the environment of the processes of this run
+   * @param mark the text in a variable of the processes of this run
    */
   static Optional<Tree> of(long pid, String mark) {
     ProcessHandle self = ProcessHandle.current();
@@ -74,17 +76,18 @@ final class Tree {
     }
   }
 
-  /** Looks again; returns what runs. */
-  List<ProcessHandle> look() {
+  /** Looks at all processes, which takes seconds on a busy machine; returns what is new. */
+  synchronized Set<ProcessHandle> look() {
+    Set<ProcessHandle> before = Set.copyOf(seen);
     List<ProcessHandle> others =
         ProcessHandle.allProcesses()
-            .filter(process -> !seen.contains(process) && !strangers.contains(process))
+            .filter(process -> !before.contains(process) && !strangers.contains(process))
             .toList();
-    boolean found = true;
-    while (found) {
-      found = seen.addAll(others.stream().filter(this::belongs).toList());
+    Set<ProcessHandle> found = new HashSet<>();
+    while (found.addAll(others.stream().filter(this::belongs).toList())) {
+      seen.addAll(found);
     }
-    return running();
+    return found;
   }
 
   /** What has been seen and runs. Unlike a look it takes no time. */
