@@ -27,18 +27,31 @@ public final class Wrapper implements AutoCloseable {
 
   /** Starts it on these nodes, without a restart guard: they have just started. */
   static Wrapper run(Path folder, RedisNodes nodes, String... args) throws IOException {
+    return run(List.of(), folder, nodes, args);
+  }
+
+  /** As before, behind another program, which may have become the command by exec. */
+  static Wrapper run(List<String> behind, Path folder, RedisNodes nodes, String... args)
+      throws IOException {
     List<String> all = new ArrayList<>(List.of("run", "--restart-guard", "OFF"));
     if (!Arrays.asList(args).contains("--connect")) {
       all.addAll(List.of("--connect", "60s")); // A busy machine connects late.
     }
     all.addAll(Arrays.asList(args));
-    return start(folder, Map.of("REDLOCK_NODES", String.join(",", nodes.uris())), all);
+    return start(behind, folder, Map.of("REDLOCK_NODES", String.join(",", nodes.uris())), all);
   }
 
   /** Starts it with these variables. */
   public static Wrapper start(Path folder, Map<String, String> environment, List<String> args)
       throws IOException {
-    List<String> command = new ArrayList<>(List.of(Installed.FOLDER.resolve("redlock").toString()));
+    return start(List.of(), folder, environment, args);
+  }
+
+  private static Wrapper start(
+      List<String> behind, Path folder, Map<String, String> environment, List<String> args)
+      throws IOException {
+    List<String> command = new ArrayList<>(behind);
+    command.add(Installed.FOLDER.resolve("redlock").toString());
     command.addAll(args);
     Path out = Files.createTempFile(folder, "out", "");
     Path err = Files.createTempFile(folder, "err", "");
@@ -75,7 +88,11 @@ public final class Wrapper implements AutoCloseable {
 
   /** Sends it a signal. */
   public void signal(String name) throws IOException, InterruptedException {
-    new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + process.pid())
+    signal(name, process.pid());
+  }
+
+  static void signal(String name, long pid) throws IOException, InterruptedException {
+    new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + pid)
         .inheritIO()
         .start()
         .waitFor();
