@@ -35,7 +35,9 @@ final class Keeper {
 
   private static final Duration REPEAT = Duration.ofMillis(10);
 
-  /** For the notice of a loss. What it writes to may be a pipe that is full, or a file that hangs. */
+  /**
+   * For the notice of a loss. What it writes to may be a pipe that is full, or a file that hangs.
+   */
   private static final Duration NOTICE = Duration.ofMillis(50);
 
   /** What KILL has not ended by then is said. */

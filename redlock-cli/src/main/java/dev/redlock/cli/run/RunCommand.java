@@ -279,10 +279,13 @@ public final class RunCommand implements Callable<Integer> {
     StartScript.tellWatchdog("hold " + run + " " + least.toMillis() / 10 + " " + file);
     StartScript.grant(
         Map.of(
-            "REDLOCK_NAME", name,
-            "REDLOCK_TOKEN", String.valueOf(token),
+            "REDLOCK_NAME",
+            name,
+            "REDLOCK_TOKEN",
+            String.valueOf(token),
             // A run within a run: the processes of the inner one belong to both.
-            "REDLOCK_RUN", System.getProperty("redlock.runs", "") + run));
+            "REDLOCK_RUN",
+            System.getProperty("redlock.runs", "") + run));
     if (nodes.verbose()) {
       say("holds " + name + ", token " + token);
     }

@@ -242,7 +242,8 @@ class RunIT {
   @Test
   void process1_handsSignalsOnAndTheLockIsFreeWhenItEnds(RedisNodes nodes) throws Exception {
     String script = "trap 'exit 3' INT; echo up; while :; do sleep 0.05; done";
-    try (Wrapper wrapper = Wrapper.run(asProcess1(), folder, nodes, "a", "--", "sh", "-c", script)) {
+    try (Wrapper wrapper =
+        Wrapper.run(asProcess1(), folder, nodes, "a", "--", "sh", "-c", script)) {
       await().atMost(DEADLINE).until(() -> wrapper.out().contains("up"));
       ProcessHandle.of(wrapper.pid()).orElseThrow().children().forEach(first -> interrupt(first));
       assertThat(wrapper.exitCode()).as(wrapper.err()).isEqualTo(3);
@@ -289,8 +290,7 @@ class RunIT {
     Path beats = folder.resolve("beats");
     String[] run = {"-v", "--lease", LOST_LEASE, "a", "--"};
     try (Wrapper wrapper =
-        Wrapper.run(
-            List.of("bash", "-c", full), folder, nodes, with(run, forksOnTerm(beats)))) {
+        Wrapper.run(List.of("bash", "-c", full), folder, nodes, with(run, forksOnTerm(beats)))) {
       await().atMost(DEADLINE).until(() -> Files.exists(beats));
       nodes.forEach(node -> node.gate().dropRequests());
       long expiresMillis = lastExpiryMillis(nodes, "a");
@@ -380,7 +380,8 @@ class RunIT {
       String ignores = "trap '' TERM; while :; do date +%s%N >> " + beats + "; sleep 0.01; done";
       String[] scripts = {ignores, "(" + ignores + ") & " + ignores, forksOnTerm(beats)[2]};
       try (Wrapper wrapper =
-          Wrapper.run(folder, nodes, "--lease", LOST_LEASE, name, "--", "sh", "-c", scripts[i % 3])) {
+          Wrapper.run(
+              folder, nodes, "--lease", LOST_LEASE, name, "--", "sh", "-c", scripts[i % 3])) {
         await().atMost(DEADLINE).until(() -> Files.exists(beats));
         // The masters still run: what they store tells when another client could hold the lock.
         nodes.forEach(node -> node.gate().dropRequests());
