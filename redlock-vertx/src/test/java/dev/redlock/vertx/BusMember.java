@@ -22,10 +22,10 @@ final class BusMember implements AutoCloseable {
   /** Messages of the library that this member sent or published. */
   final AtomicInteger sent = new AtomicInteger();
 
-  BusMember(Clusters cluster, int member, int port) {
+  BusMember(int member, int port) {
     int busPort = Clusters.freePort();
     gate = TcpGate.inFrontOf("127.0.0.1", busPort);
-    checked = CheckedVertx.clustered(cluster.clustered(member, port, gate, busPort));
+    checked = CheckedVertx.clustered(Clusters.clustered(member, port, gate, busPort));
     checked
         .vertx()
         .eventBus()
@@ -71,14 +71,14 @@ final class BusMember implements AutoCloseable {
   }
 
   /**
-   * Arguments: cluster, port, URIs, hints, poll interval. Commands: {@code wait} acquires and
-   * releases; {@code hold} acquires; {@code release}; {@code cut} and {@code mend} the bus; {@code
-   * sent}; {@code end}.
+   * Arguments: port, URIs, hints, poll interval. Commands: {@code wait} acquires and releases;
+   * {@code hold} acquires; {@code release}; {@code cut} and {@code mend} the bus; {@code sent};
+   * {@code end}.
    */
   public static void main(String[] args) throws Exception {
-    try (BusMember here = new BusMember(Clusters.valueOf(args[0]), 1, Integer.parseInt(args[1]))) {
+    try (BusMember here = new BusMember(1, Integer.parseInt(args[0]))) {
       VertxRedlock redlock =
-          here.client(List.of(args[2].split(",")), args[3], Long.parseLong(args[4]));
+          here.client(List.of(args[1].split(",")), args[2], Long.parseLong(args[3]));
       System.out.println("ready");
       BufferedReader in =
           new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

@@ -7,6 +7,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxBuilder;
 import io.vertx.core.VertxOptions;
+import io.vertx.core.internal.VertxInternal;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -59,21 +60,24 @@ final class CheckedVertx implements AutoCloseable {
       Thread sampler = new Thread(this::sample, "sleeper");
       sampler.setDaemon(true);
       sampler.start();
-      BlockedThreads.on(
-          vertx,
-          (thread, duration) -> {
-            long own = share.own(thread, duration);
-            StackTraceElement[] stack = thread.getStackTrace();
-            // Vert.x and the cluster managers block event loops too when they start and end.
-            boolean ours = Arrays.stream(stack).anyMatch(e -> e.getClassName().startsWith(code));
-            if (own >= limitNanos && ours && thread.getName().startsWith("vert.x-eventloop")) {
-              taker.accept(
-                  Arrays.stream(stack)
-                      .map(e -> "\n  " + e)
-                      .collect(
-                          Collectors.joining("", thread + " for " + own / 1_000_000 + " ms", "")));
-            }
-          });
+      ((VertxInternal) vertx)
+          .blockedThreadChecker()
+          .setThreadBlockedHandler(
+              event -> check(event.thread(), event.duration(), code, limitNanos, taker));
+    }
+
+    private void check(
+        Thread thread, long nanos, String code, long limitNanos, Consumer<String> taker) {
+      long own = share.own(thread, nanos);
+      StackTraceElement[] stack = thread.getStackTrace();
+      // Vert.x and the cluster managers block event loops too when they start and end.
+      boolean ours = Arrays.stream(stack).anyMatch(e -> e.getClassName().startsWith(code));
+      if (own >= limitNanos && ours && thread.getName().startsWith("vert.x-eventloop")) {
+        taker.accept(
+            Arrays.stream(stack)
+                .map(e -> "\n  " + e)
+                .collect(Collectors.joining("", thread + " for " + own / 1_000_000 + " ms", "")));
+      }
     }
 
     private void sample() {

@@ -17,8 +17,6 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Two JVMs on one clustered event bus. {@code -Dredlock.vertx.handOvers=1000} measures for longer,
@@ -36,15 +34,15 @@ class ClusteredBusIT {
 
   private int port;
 
-  private ForkedJvm other(Clusters cluster, RedisNodes nodes, String hints, long pollMillis) {
-    return other(cluster, nodes.uris(), hints, pollMillis);
+  private ForkedJvm other(RedisNodes nodes, String hints, long pollMillis) {
+    return other(nodes.uris(), hints, pollMillis);
   }
 
-  private ForkedJvm other(Clusters cluster, List<String> uris, String hints, long pollMillis) {
+  private ForkedJvm other(List<String> uris, String hints, long pollMillis) {
     port = 20_000 + 2 * (int) (System.nanoTime() / 1_000 % 5_000);
     return ForkedJvm.of(BusMember.class)
         .name("other")
-        .args(cluster.name(), "" + port, String.join(",", uris), hints, "" + pollMillis)
+        .args("" + port, String.join(",", uris), hints, "" + pollMillis)
         .start();
   }
 
@@ -94,22 +92,20 @@ class ClusteredBusIT {
     assertThat(there.awaitExit(PATIENCE)).isZero();
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void handOver_busAloneAndThenPartitioned_takesMillisecondsOrThePoll(
-      Clusters cluster, RedisNodes nodes) {
-    try (ForkedJvm there = other(cluster, nodes, "deaf", 2_000);
-        BusMember here = new BusMember(cluster, 0, port)) {
+  @Test
+  void handOver_busAloneAndThenPartitioned_takesMillisecondsOrThePoll(RedisNodes nodes) {
+    try (ForkedJvm there = other(nodes, "deaf", 2_000);
+        BusMember here = new BusMember(0, port)) {
       VertxRedlock redlock = here.client(nodes.uris(), "deaf", 2_000);
       there.awaitLine("ready"::equals, PATIENCE);
       handOvers(redlock, there, WARM_UPS);
       long[] micros = handOvers(redlock, there, MEASURED);
-      show("hand-over with the bus alone, " + cluster, micros);
+      show("hand-over with the bus alone", micros);
       assertThat(micros[MEASURED / 2]).as("median").isLessThan(100_000);
       here.gate.blackHole();
       there.send("cut");
       there.awaitLine("cut"::equals, PATIENCE);
-      show("hand-over with the bus partitioned, " + cluster, handOvers(redlock, there, 3));
+      show("hand-over with the bus partitioned", handOvers(redlock, there, 3));
       there.send("hold");
       there.awaitLine("held"::equals, PATIENCE);
       Future<VertxLease> next = redlock.acquire("a", PATIENCE);
@@ -155,9 +151,8 @@ class ClusteredBusIT {
 
   @Test
   void uncontendedPairs_onTheBus_sendNothingAndAreNotSlower(RedisNodes nodes) {
-    Clusters cluster = Clusters.HAZELCAST;
-    try (ForkedJvm there = other(cluster, nodes, "always", 1_000);
-        BusMember here = new BusMember(cluster, 0, port)) {
+    try (ForkedJvm there = other(nodes, "always", 1_000);
+        BusMember here = new BusMember(0, port)) {
       VertxRedlock with = here.client(nodes.uris(), "always", 1_000);
       VertxRedlock without = here.client(nodes.uris(), "never", 1_000);
       there.awaitLine("ready"::equals, PATIENCE);
@@ -212,9 +207,8 @@ class ClusteredBusIT {
   }
 
   private void measure(String hints, List<String> uris, String roundTrip) {
-    Clusters cluster = Clusters.HAZELCAST;
-    try (ForkedJvm there = other(cluster, uris, hints, 10_000);
-        BusMember here = new BusMember(cluster, 0, port)) {
+    try (ForkedJvm there = other(uris, hints, 10_000);
+        BusMember here = new BusMember(0, port)) {
       VertxRedlock redlock = here.client(uris, hints, 10_000);
       there.awaitLine("ready"::equals, PATIENCE);
       handOvers(redlock, there, WARM_UPS / 2);

@@ -12,50 +12,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /** Vert.x clusters of two members on this machine only: loopback, without multicast. */
-enum Clusters {
-  HAZELCAST {
-    @Override
-    ClusterManager manager(int member, int port) {
-      Config config = new Config();
-      config.setClusterName("it-" + port);
-      config.setProperty("hazelcast.phone.home.enabled", "false");
-      config.setProperty("hazelcast.logging.type", "slf4j");
-      config.setProperty("hazelcast.shutdownhook.enabled", "false");
-      config.setProperty("hazelcast.socket.bind.any", "false");
-      config.setProperty("hazelcast.wait.seconds.before.join", "0");
-      config.getNetworkConfig().setPort(port + member).setPortAutoIncrement(false);
-      config.getNetworkConfig().getInterfaces().setEnabled(true).addInterface("127.0.0.1");
-      config.getNetworkConfig().getJoin().getAutoDetectionConfig().setEnabled(false);
-      config.getNetworkConfig().getJoin().getMulticastConfig().setEnabled(false);
-      config
-          .getNetworkConfig()
-          .getJoin()
-          .getTcpIpConfig()
-          .setEnabled(true)
-          .addMember("127.0.0.1:" + port)
-          .addMember("127.0.0.1:" + (port + 1));
-      return new HazelcastClusterManager(config);
-    }
-  },
-  INFINISPAN {
-    @Override
-    ClusterManager manager(int member, int port) {
-      System.setProperty("redlock.port", "" + (port + member));
-      System.setProperty("redlock.hosts", "127.0.0.1[" + port + "],127.0.0.1[" + (port + 1) + "]");
-      System.setProperty("redlock.cluster", "it-" + port);
-      System.setProperty("java.net.preferIPv4Stack", "true");
-      System.setProperty("vertx.infinispan.config", "infinispan-loopback.xml");
-      try {
-        // By its name: javac warns about annotations in the classes that it refers to.
-        return Class.forName("io.vertx.ext.cluster.infinispan.InfinispanClusterManager")
-            .asSubclass(ClusterManager.class)
-            .getConstructor()
-            .newInstance();
-      } catch (ReflectiveOperationException e) {
-        throw new LinkageError("the cluster manager of Infinispan cannot be made", e);
-      }
-    }
-  };
+final class Clusters {
+  private Clusters() {}
 
   /**
    * The manager of one of the two members.
@@ -63,10 +21,30 @@ enum Clusters {
    * @param member 0 or 1
    * @param port the first of two ports that are free
    */
-  abstract ClusterManager manager(int member, int port);
+  private static ClusterManager manager(int member, int port) {
+    Config config = new Config();
+    config.setClusterName("it-" + port);
+    config.setProperty("hazelcast.phone.home.enabled", "false");
+    config.setProperty("hazelcast.logging.type", "slf4j");
+    config.setProperty("hazelcast.shutdownhook.enabled", "false");
+    config.setProperty("hazelcast.socket.bind.any", "false");
+    config.setProperty("hazelcast.wait.seconds.before.join", "0");
+    config.getNetworkConfig().setPort(port + member).setPortAutoIncrement(false);
+    config.getNetworkConfig().getInterfaces().setEnabled(true).addInterface("127.0.0.1");
+    config.getNetworkConfig().getJoin().getAutoDetectionConfig().setEnabled(false);
+    config.getNetworkConfig().getJoin().getMulticastConfig().setEnabled(false);
+    config
+        .getNetworkConfig()
+        .getJoin()
+        .getTcpIpConfig()
+        .setEnabled(true)
+        .addMember("127.0.0.1:" + port)
+        .addMember("127.0.0.1:" + (port + 1));
+    return new HazelcastClusterManager(config);
+  }
 
   /** A member whose bus other members reach through the gate. */
-  VertxBuilder clustered(int member, int port, TcpGate gate, int busPort) {
+  static VertxBuilder clustered(int member, int port, TcpGate gate, int busPort) {
     VertxOptions options =
         CheckedVertx.options()
             .setEventBusOptions(

@@ -7,6 +7,7 @@ import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.List;
@@ -45,7 +46,7 @@ class ColdStartIT {
       RedlockOptions options =
           new RedlockOptions().setNodes(List.of(args[0].split(","))).setRestartGuard("off");
       VertxRedlock.connect(vertx, options)
-          .compose(redlock -> vertx.deployVerticle(new TestVerticle() {}))
+          .compose(redlock -> vertx.deployVerticle(new VerticleBase() {}))
           .onSuccess(id -> System.out.println("deployed"));
     }
   }
@@ -113,7 +114,7 @@ class ColdStartIT {
                       "deploy",
                       () ->
                           vertx.deployVerticle(
-                              LockedVerticle.builder(redlock, "job", () -> new TestVerticle() {})
+                              LockedVerticle.builder(redlock, "job", () -> new VerticleBase() {})
                                   .build())))
           .compose(deployed -> vertx.timer(200).map(deployed))
           .compose(id -> timed("undeploy", () -> vertx.undeploy(id)))

@@ -34,16 +34,6 @@ class ModulePathIT {
           "awaitility",
           "hamcrest",
           "hazelcast",
-          "infinispan",
-          "jgroups",
-          "caffeine",
-          "jakarta",
-          "jboss",
-          "wildfly",
-          "javassist",
-          "proto",
-          "rx",
-          "mvel",
           "vertx-codegen");
 
   private static final String OF_THE_CORE =

@@ -19,6 +19,7 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.ThreadingModel;
+import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import io.vertx.core.shareddata.Lock;
@@ -80,7 +81,7 @@ class VertxRedlockIT {
   }
 
   /** A verticle that runs one function. */
-  private static final class Doing extends TestVerticle {
+  private static final class Doing extends VerticleBase {
     private final java.util.function.Function<Context, Future<?>> body;
 
     Doing(java.util.function.Function<Context, Future<?>> body) {
@@ -88,7 +89,7 @@ class VertxRedlockIT {
     }
 
     @Override
-    Future<?> begin() {
+    public Future<?> start() {
       return body.apply(context);
     }
   }
@@ -678,16 +679,16 @@ class VertxRedlockIT {
     Promise<Boolean> validAtStop = Promise.promise();
     CheckedVertx.get(
         vertx.deployVerticle(
-            new TestVerticle() {
+            new VerticleBase() {
               private VertxLease lease;
 
               @Override
-              Future<?> begin() {
+              public Future<?> start() {
                 return redlock.acquire("a", LONG).onSuccess(l -> lease = l);
               }
 
               @Override
-              Future<?> end() {
+              public Future<?> stop() {
                 validAtStop.complete(lease.isValid());
                 return Future.succeededFuture();
               }

@@ -7,6 +7,7 @@ import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -61,7 +62,7 @@ class WaitersIT {
   }
 
   /** Acquires thousands of times from its event loop, and releases each lease at once. */
-  private static final class Asking extends TestVerticle {
+  private static final class Asking extends VerticleBase {
     private final VertxRedlock redlock;
     private final AtomicInteger served = new AtomicInteger();
     private final AtomicInteger refused = new AtomicInteger();
@@ -73,7 +74,7 @@ class WaitersIT {
     }
 
     @Override
-    Future<?> begin() {
+    public Future<?> start() {
       return ask(WAITERS);
     }
 
@@ -125,7 +126,7 @@ class WaitersIT {
   @Test
   void waiters_fiveThousandOnOneLoop_areServedWithoutAThreadOrAStall(RedisNodes nodes) {
     CheckedVertx.get(redlock.acquire("warm", LONG).compose(VertxLease::release));
-    CheckedVertx.get(vertx.deployVerticle(new TestVerticle() {})); // Both loops have run.
+    CheckedVertx.get(vertx.deployVerticle(new VerticleBase() {})); // Both loops have run.
     Set<Thread> before = threads();
     Set<Thread> added = new HashSet<>();
     AtomicInteger notices = new AtomicInteger();

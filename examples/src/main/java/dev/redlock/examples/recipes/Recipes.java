@@ -53,8 +53,7 @@ public final class Recipes {
               "per-user", Recipes::perUser,
               "fleet", Recipes::fleet,
               "goods", Recipes::goods,
-              "permits", Recipes::permits,
-              "footprint", Recipes::footprint));
+              "permits", Recipes::permits));
 
   private Recipes() {}
 
@@ -287,11 +286,6 @@ public final class Recipes {
       say("24 callers of two processes, 3 permits: at most " + most + " at the same time");
       return served.stream().allMatch(got -> got) && most.get() == 3;
     }
-  }
-
-  private static boolean footprint() {
-    Footprint.Bytes bytes = Footprint.measure(Recipes::say);
-    return bytes.held() > bytes.idle() && bytes.idle() > 0;
   }
 
   /** A service without transactions: a call takes a moment, and the last write wins. */

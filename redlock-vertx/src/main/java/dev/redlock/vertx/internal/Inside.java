@@ -15,10 +15,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The internal API of Vert.x that this module uses. Vert.x 4.5 has a different one: {@code
- * -Pvertx4} compiles the class of this name in {@code src/vertx4} instead.
- */
+/** The internal API of Vert.x that this module uses. */
 final class Inside {
   private Inside() {}
 
