@@ -86,7 +86,7 @@ public final class Clients {
   }
 
   public static String queueKey(String name) {
-    return Wire.FIRST.named(lockKey(name) + ":queue");
+    return Wire.named(lockKey(name) + ":queue");
   }
 
   public static String lockKey(String name) {

@@ -141,7 +141,7 @@ final class FakeServer implements AutoCloseable {
 
   /** The end of the reply of the marker script: its wire version, and no record. */
   private static final String VERSION_AND_NO_RECORD =
-      ":1\r\n:0\r\n"
+      ":1\r\n"
           + bulk("")
           + bulk("0")
           + bulk("")
@@ -180,7 +180,7 @@ final class FakeServer implements AutoCloseable {
   /** The reply of the marker script. */
   String marker(boolean anew, long since, long now, String id) {
     String written = anew ? "1" : "0";
-    return "*20\r\n:"
+    return "*19\r\n:"
         + written
         + "\r\n:3000\r\n:"
         + since
@@ -202,7 +202,7 @@ final class FakeServer implements AutoCloseable {
     StringBuilder record = new StringBuilder();
     command.subList(5, 15).forEach(word -> record.append(bulk(word)));
     record.append(bulk("1")); // Since when.
-    versionAndRecord = ":1\r\n:0\r\n" + record;
+    versionAndRecord = ":1\r\n" + record;
     return "*11\r\n" + record;
   }
 

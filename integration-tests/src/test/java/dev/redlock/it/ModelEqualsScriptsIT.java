@@ -730,7 +730,7 @@ class ModelEqualsScriptsIT {
         keys.forEach(
             key ->
                 invalidated.add(
-                    dev.redlock.lettuce.internal.scripts.Wire.FIRST.original(String.valueOf(key))));
+                    dev.redlock.lettuce.internal.scripts.Wire.original(String.valueOf(key))));
       }
     }
 

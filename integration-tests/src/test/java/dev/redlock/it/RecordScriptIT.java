@@ -196,7 +196,7 @@ class RecordScriptIT {
   }
 
   private NodeRecord marker() {
-    return record(markerReply(), 9);
+    return record(markerReply(), 8);
   }
 
   private long wire() {

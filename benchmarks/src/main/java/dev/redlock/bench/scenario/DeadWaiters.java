@@ -228,7 +228,7 @@ final class DeadWaiters {
     Held held = holder.acquire(name);
     places.request(name, MANY, fair);
     CompletableFuture<Held> waiting = living.acquireAsync(name).toCompletableFuture();
-    String queue = Wire.FIRST.named(LockKeys.of("redlock", List.of(name)).queueKey());
+    String queue = Wire.named(LockKeys.of("redlock", List.of(name)).queueKey());
     Waiting.until(
         "the client is queued", LONG, () -> nodes.stream().anyMatch(n -> isLonger(n, queue)));
     RedisNode home = nodes.stream().filter(n -> isLonger(n, queue)).findFirst().orElseThrow();

@@ -169,13 +169,13 @@ class ClusterLockIT {
         ClusterClients.eventually(
             cluster,
             Duration.ofSeconds(5),
-            () -> queued.equals(master.command("ZCARD", Wire.FIRST.named(key + ":queue"))));
+            () -> queued.equals(master.command("ZCARD", Wire.named(key + ":queue"))));
       }
       held.close();
       CompletableFuture.allOf(served.toArray(CompletableFuture[]::new)).get(5, TimeUnit.SECONDS);
-      assertThat((List<?>) master.command("KEYS", Wire.FIRST.named("redlock:{turns}:wake:*")))
+      assertThat((List<?>) master.command("KEYS", Wire.named("redlock:{turns}:wake:*")))
           .isNotEmpty();
-      assertThat(master.command("ZCARD", Wire.FIRST.named(key + ":queue"))).isEqualTo(0L);
+      assertThat(master.command("ZCARD", Wire.named(key + ":queue"))).isEqualTo(0L);
     } finally {
       clients.forEach(Redlock::close);
     }

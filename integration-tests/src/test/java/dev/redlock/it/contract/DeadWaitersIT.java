@@ -211,7 +211,7 @@ class DeadWaitersIT {
   }
 
   private static long queueLength(RedisNode node, String name) {
-    String queue = Wire.FIRST.named(TestClient.keys(name).queueKey());
+    String queue = Wire.named(TestClient.keys(name).queueKey());
     return Long.parseLong(String.valueOf(node.command("ZCARD", queue)));
   }
 }

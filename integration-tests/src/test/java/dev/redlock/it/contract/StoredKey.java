@@ -11,6 +11,6 @@ final class StoredKey {
 
   static String of(String key) {
     String rest = key.substring(key.lastIndexOf('}') + 1);
-    return OF_QUEUE.matcher(rest).matches() ? Wire.FIRST.named(key) : key;
+    return OF_QUEUE.matcher(rest).matches() ? Wire.named(key) : key;
   }
 }

@@ -60,7 +60,7 @@ final class WakeUps {
         send(
             CommandType.ZREM,
             new IntegerOutput<>(ByteArrayCodec.INSTANCE),
-            args().addKey(key(Wire.FIRST.named(queueKey))).add(process));
+            args().addKey(key(Wire.named(queueKey))).add(process));
   }
 
   /** Renews the watch key of the first of the queue, whose invalidation makes it ask again. */
@@ -69,7 +69,7 @@ final class WakeUps {
         send(
             CommandType.ZRANGE,
             new ValueListOutput<>(ByteArrayCodec.INSTANCE),
-            args().addKey(key(Wire.FIRST.named(lockKey + ":queue"))).add(0).add(0));
+            args().addKey(key(Wire.named(lockKey + ":queue"))).add(0).add(0));
     if (first == null) {
       return;
     }
@@ -81,8 +81,7 @@ final class WakeUps {
                     CommandType.PEXPIRE,
                     new IntegerOutput<>(ByteArrayCodec.INSTANCE),
                     args()
-                        .addKey(
-                            key(Wire.FIRST.named(lockKey + ":watch:" + new String(process, UTF_8))))
+                        .addKey(key(Wire.named(lockKey + ":watch:" + new String(process, UTF_8))))
                         .add(lifeMillis));
           }
         });

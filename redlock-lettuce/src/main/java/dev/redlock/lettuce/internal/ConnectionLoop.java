@@ -3,8 +3,6 @@ package dev.redlock.lettuce.internal;
 import dev.redlock.internal.text.Printable;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
-import dev.redlock.lettuce.internal.scripts.Wire;
-import dev.redlock.lettuce.internal.scripts.Wires;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
@@ -81,7 +79,6 @@ final class ConnectionLoop {
       LettuceOptions options,
       SharedResources resources,
       boolean clustered,
-      Wires wires,
       LockNode.Context context) {
     this.uri = uri;
     this.options = options;
@@ -99,7 +96,7 @@ final class ConnectionLoop {
     status =
         new PublishedStatus(
             new ConnectionStates(
-                context.restartGuard(), context.maxLeaseTime(), !clustered, wires, time.nanos()),
+                context.restartGuard(), context.maxLeaseTime(), !clustered, time.nanos()),
             time,
             listener,
             operator);
@@ -143,12 +140,7 @@ final class ConnectionLoop {
 
   /** A reader of the locks on the server, with a connection of its own. */
   ScriptReader reader() {
-    return new ScriptReader(uri, options, resources, time, label, wireOr(Wire.FIRST));
-  }
-
-  private Wire wireOr(Wire other) {
-    Wire known = status.wire();
-    return known == null ? other : known;
+    return new ScriptReader(uri, options, resources, time, label);
   }
 
   long now() {
@@ -192,9 +184,7 @@ final class ConnectionLoop {
       if (!closed) {
         status.apply(states -> states.onConnected(connectedNanos));
       }
-      session =
-          new NodeSession(
-              uri.name(), made, options.maxUnanswered(), status.connection(), wireOr(Wire.FIRST));
+      session = new NodeSession(uri.name(), made, options.maxUnanswered(), status.connection());
       current = session;
     }
     ServerEvents events = new ServerEvents(this, session, prober, listener, operator);
@@ -261,7 +251,7 @@ final class ConnectionLoop {
       liveness.onProbed(now, connectedNanos);
       status.apply(states -> states.onProbed(result.probe(), objection, now));
       session.renumber(status.connection());
-      session.speak(status.wire());
+      session.foreign(status.isForeign());
       if (options.maxConnectionAge() != null) {
         double part = 0.5 + 0.5 * ThreadLocalRandom.current().nextDouble();
         long age = (long) (options.maxConnectionAge().toNanos() * part);
@@ -343,7 +333,7 @@ final class ConnectionLoop {
         return false;
       }
       session.renumber(status.connection());
-      session.speak(status.wire());
+      session.foreign(status.isForeign());
     }
     status.publish();
     return true;
@@ -377,26 +367,6 @@ final class ConnectionLoop {
                     new IOException("the connection ended when the server had replied"));
               }
               return stored;
-            });
-  }
-
-  /**
-   * Switches the server to another version of keys and scripts; see {@code wire.lua}. The server
-   * does not tell this client of its own write, so the client probes it again.
-   *
-   * @return whether it had another version; exceptionally if the server did not reply to that
-   */
-  CompletionStage<Boolean> switchWire(Wire to) {
-    NodeSession session = open;
-    if (session == null) {
-      return CompletableFuture.failedStage(new IOException(whyNot.toString()));
-    }
-    return prober
-        .switchWire(session, to)
-        .thenApply(
-            switched -> {
-              probeAgain(session);
-              return switched;
             });
   }
 

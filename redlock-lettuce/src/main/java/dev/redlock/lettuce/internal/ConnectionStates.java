@@ -1,7 +1,6 @@
 package dev.redlock.lettuce.internal;
 
 import dev.redlock.lettuce.internal.scripts.Wire;
-import dev.redlock.lettuce.internal.scripts.Wires;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
@@ -34,7 +33,6 @@ public final class ConnectionStates {
 
   private final RestartGuard guard;
   private final boolean keepsRecords;
-  private final Wires wires;
   private final Quarantine quarantine;
 
   private State state = State.CONNECTING;
@@ -61,19 +59,8 @@ public final class ConnectionStates {
    */
   public ConnectionStates(
       RestartGuard guard, Duration maxLeaseTime, boolean keepsRecords, long nowNanos) {
-    this(guard, maxLeaseTime, keepsRecords, Wires.SHIPPED, nowNanos);
-  }
-
-  /**
-   * The same of a client that speaks these versions.
-   *
-   * @param keepsRecords whether the server keeps a record of the set of nodes
-   */
-  ConnectionStates(
-      RestartGuard guard, Duration maxLeaseTime, boolean keepsRecords, Wires wires, long nowNanos) {
     this.guard = guard;
     this.keepsRecords = keepsRecords;
-    this.wires = wires;
     this.stateSince = nowNanos;
     quarantine = new Quarantine(guard, maxLeaseTime, nowNanos);
   }
@@ -156,7 +143,7 @@ public final class ConnectionStates {
    */
   public void onProbed(Probe probe, @Nullable String objection, long now) {
     quarantine.onProbed(probe, state == State.PROBING, READ_ONLY.equals(refusal), now);
-    onRead(probe.marker(), probe.clustered() ? NodeRecord.NONE : NodeRecord.UNREADABLE, now);
+    onRead(probe.marker(), probe.clustered() ? NodeRecord.NONE : NodeRecord.UNREADABLE);
     refusal = objection != null ? objection : refusalOf(probe);
     settle(now);
   }
@@ -166,18 +153,17 @@ public final class ConnectionStates {
    *
    * @param otherwise the record if it could not
    */
-  private void onRead(Probe.@Nullable Marker marker, NodeRecord otherwise, long now) {
+  private void onRead(Probe.@Nullable Marker marker, NodeRecord otherwise) {
     markerUnread = marker == null;
     keep(marker == null ? otherwise : marker.record());
-    if (marker != null && quarantine.onMarkerSeen(marker, now) && isUsable()) {
-      connection++;
+    if (marker != null) {
+      quarantine.onMarkerSeen(marker);
     }
   }
 
-  /** The version that the server has; the first one before it was seen, null if unknown. */
-  @Nullable Wire wire() {
-    long wire = quarantine.wire();
-    return wire == 0 ? wires.all().get(0) : wires.of(wire);
+  /** Whether the last seen marker says a version that the client does not speak. */
+  boolean isForeign() {
+    return quarantine.isForeign();
   }
 
   /**
@@ -217,7 +203,7 @@ public final class ConnectionStates {
     if (identity != null && identity.replica()) {
       return "is a replica (role:" + identity.role() + "): only masters may vote";
     }
-    if (marker != null && wires.of(marker.wire()) == null) {
+    if (marker != null && marker.isForeign()) {
       return wireRefusal(marker);
     }
     if (guard == RestartGuard.MARKER && marker == null && !keepsRecords) {
@@ -238,8 +224,8 @@ public final class ConnectionStates {
   private String wireRefusal(Probe.Marker marker) {
     return "its marker says wire version "
         + marker.wire()
-        + ", and this client speaks "
-        + wires
+        + ", and this client speaks version "
+        + Wire.VERSION
         + ": update this client";
   }
 
@@ -296,8 +282,8 @@ public final class ConnectionStates {
       return;
     }
     quarantine.onMarkerRead(marker);
-    onRead(marker, error == null ? NodeRecord.NONE : NodeRecord.UNREADABLE, now);
-    if (marker != null && wires.of(marker.wire()) == null) {
+    onRead(marker, error == null ? NodeRecord.NONE : NodeRecord.UNREADABLE);
+    if (marker != null && marker.isForeign()) {
       refusal = wireRefusal(marker);
     } else if (error != null && keepsRecords && !quarantine.lastsWithoutFlush(now)) {
       refusal = "its marker cannot be read: " + error; // Until the next probe.

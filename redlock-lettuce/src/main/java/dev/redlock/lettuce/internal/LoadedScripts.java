@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.lettuce.internal.scripts.Script;
-import dev.redlock.lettuce.internal.scripts.Wire;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.BooleanListOutput;
 import io.lettuce.core.output.StatusOutput;
@@ -27,9 +26,6 @@ final class LoadedScripts {
 
   private final NodeSession session;
 
-  /** The version of the scripts; written under the lock of the {@link ConnectionLoop}. */
-  private volatile Wire wire;
-
   /** One bit per script that the server has not loaded. */
   private final AtomicInteger missing = new AtomicInteger();
 
@@ -38,23 +34,13 @@ final class LoadedScripts {
   /** Whether this user may load scripts; written when a load ends. */
   private volatile boolean mayLoad = true;
 
-  LoadedScripts(NodeSession session, Wire wire) {
+  LoadedScripts(NodeSession session) {
     this.session = session;
-    this.wire = wire;
-  }
-
-  /** The node has another version: loads its scripts. */
-  void use(Wire next) {
-    wire = next;
-    missing.set(ALL);
-    var unused = load();
   }
 
   boolean isMissing(EncodedRequest request) {
     Script script = request.script();
-    return (missing.get() & script.bit()) != 0
-        || !Script.LOADED.contains(script)
-        || request.wire() != wire;
+    return (missing.get() & script.bit()) != 0 || !Script.LOADED.contains(script);
   }
 
   /** Whether this user may load scripts, as far as the last load showed. */
@@ -64,9 +50,7 @@ final class LoadedScripts {
 
   /** The text of the script was sent. Redis keeps it, and later requests arrive after it. */
   void onTextSent(EncodedRequest request) {
-    if (request.wire() == wire) {
-      missing.getAndUpdate(bits -> bits & ~request.script().bit());
-    }
+    missing.getAndUpdate(bits -> bits & ~request.script().bit());
   }
 
   /**
@@ -90,9 +74,8 @@ final class LoadedScripts {
    * counts as one who may not load. The stage never fails.
    */
   CompletionStage<Boolean> mustLoad() {
-    Wire asked = wire;
     CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE).add(EXISTS);
-    Script.LOADED.forEach(script -> args.add(asked.sha(script)));
+    Script.LOADED.forEach(script -> args.add(script.sha()));
     return session
         .dispatch(
             new Command<>(
@@ -102,9 +85,7 @@ final class LoadedScripts {
               boolean answered = failure == null && !known.isEmpty();
               boolean all = answered && !known.contains(false);
               mayLoad = answered;
-              if (asked == wire) {
-                missing.set(all ? 0 : ALL);
-              }
+              missing.set(all ? 0 : ALL);
               return answered && !all;
             });
   }
@@ -114,11 +95,10 @@ final class LoadedScripts {
    * text, which loads it too. The stage never fails.
    */
   CompletionStage<Boolean> load() {
-    Wire loaded = wire;
     CompletionStage<Boolean> all = CompletableFuture.completedStage(true);
     for (Script script : Script.LOADED) {
       CommandArgs<byte[], byte[]> args =
-          new CommandArgs<>(ByteArrayCodec.INSTANCE).add(LOAD).add(loaded.text(script));
+          new CommandArgs<>(ByteArrayCodec.INSTANCE).add(LOAD).add(script.text());
       CompletionStage<Boolean> one =
           session
               .dispatch(
@@ -130,9 +110,7 @@ final class LoadedScripts {
     return all.thenApply(
         done -> {
           mayLoad = done;
-          if (loaded == wire) {
-            missing.set(done ? 0 : ALL);
-          }
+          missing.set(done ? 0 : ALL);
           return done;
         });
   }

@@ -3,8 +3,6 @@ package dev.redlock.lettuce.internal;
 import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
-import dev.redlock.lettuce.internal.scripts.Wire;
-import dev.redlock.lettuce.internal.scripts.Wires;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;
@@ -36,7 +34,6 @@ public final class NodeConnection {
   private final LettuceOptions options;
   private final SharedResources resources;
   private final boolean clustered;
-  private final Wires wires;
 
   /** Set once by start, read by any thread; null before. */
   private volatile @Nullable ConnectionLoop loop;
@@ -62,23 +59,11 @@ public final class NodeConnection {
       LettuceOptions options,
       SharedResources resources,
       boolean clustered) {
-    this(self, uri, options, resources, clustered, Wires.SHIPPED);
-  }
-
-  /** The same of a client that speaks these versions of keys and scripts. */
-  public NodeConnection(
-      LockNode self,
-      NodeUri uri,
-      LettuceOptions options,
-      SharedResources resources,
-      boolean clustered,
-      Wires wires) {
     this.self = self;
     this.uri = uri;
     this.options = options;
     this.resources = resources;
     this.clustered = clustered;
-    this.wires = wires;
   }
 
   public String name() {
@@ -114,7 +99,7 @@ public final class NodeConnection {
       }
       started =
           CleanThreads.call(
-              () -> new ConnectionLoop(self, uri, options, resources, clustered, wires, context));
+              () -> new ConnectionLoop(self, uri, options, resources, clustered, context));
       loop = started;
     }
     CleanThreads.run(started::start);
@@ -128,8 +113,7 @@ public final class NodeConnection {
       reply(notSent(), handler);
       return;
     }
-    Wire wire = session.wire();
-    if (wire == null) {
+    if (session.isForeign()) {
       NodeError why = new NodeError(NodeError.Kind.UNEXPECTED, status().cause(), true);
       reply(NodeReply.failed(status().connection(), why), handler);
       return;
@@ -141,7 +125,7 @@ public final class NodeConnection {
     }
     EncodedRequest encoded;
     try {
-      encoded = EncodedRequest.of(request, started.fenceLifeMillis(), "", wire);
+      encoded = EncodedRequest.of(request, started.fenceLifeMillis());
     } catch (RuntimeException e) {
       reply(
           NodeReply.failed(
@@ -188,19 +172,6 @@ public final class NodeConnection {
     return started == null
         ? CompletableFuture.failedStage(new IOException(NOT_STARTED))
         : started.change(change);
-  }
-
-  /**
-   * Switches the server to another version of keys and scripts: it stays out for a guard time, as
-   * after a loss of its keys, for each client that speaks the version. The others refuse it.
-   *
-   * @return whether it had another version; exceptionally if the server did not reply to that
-   */
-  public CompletionStage<Boolean> switchWire(Wire to) {
-    ConnectionLoop started = loop;
-    return started == null
-        ? CompletableFuture.failedStage(new IOException(NOT_STARTED))
-        : started.switchWire(to);
   }
 
   /**

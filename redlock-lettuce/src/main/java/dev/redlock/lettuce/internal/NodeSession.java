@@ -2,7 +2,6 @@ package dev.redlock.lettuce.internal;
 
 import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
-import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -23,7 +22,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -65,11 +63,8 @@ final class NodeSession {
   /** Written under the lock of the {@link ConnectionLoop}, read where a reply arrives. */
   private volatile long number;
 
-  /**
-   * The version that the server's marker says; null if the client does not speak it. Written under
-   * the lock of the {@link ConnectionLoop}, read by each thread that sends.
-   */
-  private volatile @Nullable Wire wire;
+  /** Written under the lock of the {@link ConnectionLoop}, read by each thread that sends. */
+  private volatile boolean foreign;
 
   /** Written once before the first request, read where a reply arrives. */
   private volatile BiConsumer<NodeError, LockKeys> errors = (error, keys) -> {};
@@ -86,17 +81,13 @@ final class NodeSession {
    */
   private final int[] releases = new int[RELEASE_COUNTERS];
 
-  /**
-   * @param wire the version that the server is likely to have, until a probe says it
-   */
-  NodeSession(String node, Connector.Made made, int maxUnanswered, long number, Wire wire) {
+  NodeSession(String node, Connector.Made made, int maxUnanswered, long number) {
     this.node = node;
     this.connection = made.connection();
     this.channel = made.channel();
     this.maxUnanswered = maxUnanswered;
     this.number = number;
-    this.wire = wire;
-    scripts = new LoadedScripts(this, wire);
+    scripts = new LoadedScripts(this);
   }
 
   String node() {
@@ -112,19 +103,13 @@ final class NodeSession {
     number = next;
   }
 
-  /** The version of the server; null if the client does not speak it: then it sends no request. */
-  @Nullable Wire wire() {
-    return wire;
+  /** Whether the server's marker says another version: then the client sends no request. */
+  boolean isForeign() {
+    return foreign;
   }
 
-  /** The marker says this version from now on. */
-  void speak(@Nullable Wire next) {
-    if (next != wire) {
-      wire = next;
-      if (next != null) {
-        scripts.use(next);
-      }
-    }
+  void foreign(boolean isForeign) {
+    foreign = isForeign;
   }
 
   ChannelActivity channel() {

@@ -72,18 +72,11 @@ public record Probe(
    * @param renewed whether a client that knew an earlier marker of this server found it missing.
    *     The server then lost its keys shortly before this marker was written
    * @param id random, chosen when it was written; empty if unknown
-   * @param wire the version of keys and scripts that the server's clients use
-   * @param wireSinceMicros node time when it got this version by a switch; 0 if it had none before
+   * @param wire the {@linkplain Wire version} of keys and scripts that the server's clients use
    * @param record what the server stores about the set of nodes; {@link NodeRecord#NONE} if nothing
    */
   public record Marker(
-      long sinceMicros,
-      long nowMicros,
-      boolean renewed,
-      String id,
-      long wire,
-      long wireSinceMicros,
-      NodeRecord record) {
+      long sinceMicros, long nowMicros, boolean renewed, String id, long wire, NodeRecord record) {
     /** The first marker of its server. */
     public Marker(long sinceMicros, long nowMicros) {
       this(sinceMicros, nowMicros, NodeRecord.NONE);
@@ -91,7 +84,12 @@ public record Probe(
 
     /** The first marker of its server, with a record. */
     public Marker(long sinceMicros, long nowMicros, NodeRecord record) {
-      this(sinceMicros, nowMicros, false, "", Wire.FIRST.version(), 0, record);
+      this(sinceMicros, nowMicros, false, "", Wire.VERSION, record);
+    }
+
+    /** Whether its clients use another version than this one. */
+    boolean isForeign() {
+      return wire != Wire.VERSION;
     }
   }
 }

@@ -6,7 +6,6 @@ import static java.util.stream.Collectors.joining;
 
 import dev.redlock.lettuce.internal.scripts.RecordFields;
 import dev.redlock.lettuce.internal.scripts.Script;
-import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
@@ -14,7 +13,6 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ArrayOutput;
 import io.lettuce.core.output.CommandOutput;
-import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.output.ValueListOutput;
 import io.lettuce.core.output.ValueOutput;
@@ -348,8 +346,7 @@ final class Prober {
         (Long) values.get(4) == 1,
         new String((byte[]) values.get(6), UTF_8),
         (Long) values.get(7),
-        (Long) values.get(8),
-        RecordFields.record(values, 9));
+        RecordFields.record(values, 8));
   }
 
   /**
@@ -376,26 +373,6 @@ final class Prober {
                         Failures.kind(failure) + ": " + Failures.message(failure), failure));
               }
               return Objects.requireNonNull(stored.value());
-            });
-  }
-
-  /** Switches the server to another version of keys and scripts; see {@code wire.lua}. */
-  CompletionStage<Boolean> switchWire(NodeSession session, Wire to) {
-    CommandArgs<byte[], byte[]> args =
-        new CommandArgs<>(ByteArrayCodec.INSTANCE)
-            .add(Script.WIRE.text())
-            .add(1)
-            .addKey(markerKey)
-            .add(to.version());
-    return send(session, CommandType.EVAL, new IntegerOutput<>(ByteArrayCodec.INSTANCE), args)
-        .thenApply(
-            reply -> {
-              Long switched = reply.value();
-              if (switched == null) {
-                throw new CompletionException(
-                    new IOException("the marker was not written", reply.failure()));
-              }
-              return switched == 1;
             });
   }
 

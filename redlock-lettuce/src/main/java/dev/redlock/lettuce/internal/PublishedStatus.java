@@ -1,6 +1,5 @@
 package dev.redlock.lettuce.internal;
 
-import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.Time;
@@ -57,8 +56,8 @@ final class PublishedStatus {
     return states.markerSince();
   }
 
-  synchronized @Nullable Wire wire() {
-    return states.wire();
+  synchronized boolean isForeign() {
+    return states.isForeign();
   }
 
   /** Reports the status if it is a new one. Called without locks. */

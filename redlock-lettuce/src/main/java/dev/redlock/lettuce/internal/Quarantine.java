@@ -1,6 +1,5 @@
 package dev.redlock.lettuce.internal;
 
-import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.RestartGuard;
@@ -34,11 +33,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The knowledge survives reconnects: the quarantine of one run of the server does not begin
  * again with a new connection.
- *
- * <p>The marker also says the {@linkplain Wire version} of keys and scripts. If that is switched,
- * the keys stay, but scripts of the new version may not understand them. So a switch is like a loss
- * of keys: the node stays out until each lease that scripts of the former version may have granted
- * has expired. Nothing is converted.
  */
 final class Quarantine {
   /** Longer than each guard time. */
@@ -68,9 +62,6 @@ final class Quarantine {
   /** What {@link #hold} returns to if a flush turns out to be that of another data base. */
   private Hold holdBeforeFlush;
 
-  /** The quarantine after the last switch of the version; null if it is over. */
-  private @Nullable Hold switched;
-
   /** Flushes after which the marker has not been read yet. */
   private int uncheckedFlushes;
 
@@ -92,21 +83,15 @@ final class Quarantine {
   }
 
   long sinceNanos() {
-    return last().sinceNanos;
+    return hold.sinceNanos;
   }
 
   long untilNanos() {
-    return until(last());
+    return until(hold);
   }
 
   String why() {
-    return last().why;
-  }
-
-  /** The quarantine that ends last. */
-  private Hold last() {
-    Hold other = switched;
-    return other != null && until(other) - until(hold) > 0 ? other : hold;
+    return hold.why;
   }
 
   private long until(Hold quarantine) {
@@ -119,11 +104,7 @@ final class Quarantine {
 
   /** Time passed. Returns whether the node must stay out. */
   boolean onTick(long now) {
-    Hold other = switched;
-    if (other != null && !lasts(other, now)) {
-      switched = null;
-    }
-    return uncheckedFlushes > 0 || lasts(last(), now);
+    return uncheckedFlushes > 0 || lasts(hold, now);
   }
 
   /** The node stays out from now on, for another reason if the quarantine is over. */
@@ -273,28 +254,9 @@ final class Quarantine {
     hold(now, now - LONG_AGO_NANOS, "");
   }
 
-  /**
-   * This is the marker of the server from now on.
-   *
-   * @return whether it was switched to another version: then no earlier vote counts
-   */
-  boolean onMarkerSeen(Probe.Marker seen, long now) {
-    long before = wire();
-    long beforeSince = marker == null ? 0 : marker.wireSinceMicros();
-    long since = seen.wireSinceMicros();
+  /** This is the marker of the server from now on. */
+  void onMarkerSeen(Probe.Marker seen) {
     marker = seen;
-    if ((seen.wire() == before && since == beforeSince) || (before == 0 && since == 0)) {
-      return false;
-    }
-    long age = before == 0 ? seen.nowMicros() - since : 0;
-    switched =
-        new Hold(
-            now,
-            now - ageNanos(age, 1_000),
-            "was switched to wire version "
-                + seen.wire()
-                + ": leases that scripts of another version granted may be valid");
-    return true;
   }
 
   /** When the last seen marker was written, in microseconds of node time; 0 if none was seen. */
@@ -302,9 +264,9 @@ final class Quarantine {
     return marker == null ? 0 : marker.sinceMicros();
   }
 
-  /** The version that the last seen marker says; 0 if none was seen. */
-  long wire() {
-    return marker == null ? 0 : marker.wire();
+  /** Whether the last seen marker says a version that the client does not speak. */
+  boolean isForeign() {
+    return marker != null && marker.isForeign();
   }
 
   /** The node may have been flushed. It stays out until its marker is read. */

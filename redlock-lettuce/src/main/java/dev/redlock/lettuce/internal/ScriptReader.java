@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.scripts.Script;
-import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.Time;
@@ -35,7 +34,6 @@ public final class ScriptReader implements LockReader {
   private final SharedResources resources;
   private final LettuceOptions options;
   private final Time time;
-  private final Wire wire;
 
   // Guarded by this.
   private @Nullable CompletableFuture<Connector.Made> connecting;
@@ -43,13 +41,7 @@ public final class ScriptReader implements LockReader {
 
   /** Connects at the first call. */
   public ScriptReader(
-      NodeUri uri,
-      LettuceOptions options,
-      SharedResources resources,
-      Time time,
-      String label,
-      Wire wire) {
-    this.wire = wire;
+      NodeUri uri, LettuceOptions options, SharedResources resources, Time time, String label) {
     this.resources = resources;
     this.options = options;
     this.time = time;
@@ -76,7 +68,7 @@ public final class ScriptReader implements LockReader {
 
   private CompletionStage<Page> ask(List<String> words) {
     CommandArgs<byte[], byte[]> args =
-        new CommandArgs<>(ByteArrayCodec.INSTANCE).add(wire.text(Script.LIST)).add(0);
+        new CommandArgs<>(ByteArrayCodec.INSTANCE).add(Script.LIST.text()).add(0);
     words.forEach(word -> args.add(word.getBytes(UTF_8)));
     AsyncCommand<byte[], byte[], List<Object>> eval =
         new AsyncCommand<>(

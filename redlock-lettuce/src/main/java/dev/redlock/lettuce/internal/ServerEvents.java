@@ -70,8 +70,7 @@ final class ServerEvents {
 
   private void onInvalidated(String key) {
     if (loop.session() == session) {
-      Wire wire = session.wire();
-      listener.onInvalidated(wire == null ? key : wire.original(key));
+      listener.onInvalidated(Wire.original(key));
     }
   }
 

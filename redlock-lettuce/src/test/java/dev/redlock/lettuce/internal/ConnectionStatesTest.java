@@ -3,8 +3,6 @@ package dev.redlock.lettuce.internal;
 import static dev.redlock.spi.NodeRecord.Change.Kind.SEAL;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.lettuce.internal.scripts.Wire;
-import dev.redlock.lettuce.internal.scripts.Wires;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
@@ -516,7 +514,7 @@ class ConnectionStatesTest {
   }
 
   private static Probe.Marker renewed(long age) {
-    return new Probe.Marker(100_000_000, (100 + age) * 1_000_000, true, "m", 1, 0, NodeRecord.NONE);
+    return new Probe.Marker(100_000_000, (100 + age) * 1_000_000, true, "m", 1, NodeRecord.NONE);
   }
 
   @Test
@@ -761,89 +759,28 @@ class ConnectionStatesTest {
     assertThat(states.refused()).isFalse();
   }
 
-  /** The node time is 100,000 s. */
-  private static Probe.Marker wire(long version, long switchedSeconds) {
-    return new Probe.Marker(
-        1_000_000, 100_000_000_000L, false, "", version, switchedSeconds * 1_000_000, FIRST);
-  }
-
-  private ConnectionStates ofTwoVersions(RestartGuard guard) {
-    Wires both = new Wires(List.of(Wire.FIRST, new Wire(2, text -> text + "\n")));
-    return new ConnectionStates(guard, MAX_LEASE, true, both, now);
+  private static Probe.Marker wire(long version) {
+    return new Probe.Marker(1_000_000, 100_000_000_000L, false, "", version, FIRST);
   }
 
   @Test
-  void markerOfAnotherWireVersion_isRefused_untilItIsSwitchedBack() {
-    connect(oldServer(wire(2, 10)));
+  void markerOfAnotherWireVersion_isRefused_untilItHasThatOfTheClient() {
+    connect(oldServer(wire(2)));
     assertQuarantined(now, 0);
     assertThat(states.status().cause())
         .isEqualTo(
             "its marker says wire version 2, and this client speaks version 1: update this client");
     assertThat(states.refused()).isTrue();
-    assertThat(states.wire()).as("no request is sent").isNull();
-    states.onProbed(oldServer(wire(1, 99_999)), now);
-    assertQuarantined(now, now + GUARD);
-    assertThat(states.wire()).isEqualTo(Wire.FIRST);
-    pass(GUARD);
+    assertThat(states.isForeign()).as("no request is sent").isTrue();
+    states.onProbed(oldServer(wire(1)), now);
+    assertThat(states.isForeign()).isFalse();
     assertVoting();
 
+    long number = states.status().connection();
     states.onMarkerInvalidated(now);
-    states.onMarker(wire(2, 10), null, now);
+    states.onMarker(wire(2), null, now);
     assertQuarantined(now, 0);
-  }
-
-  @Test
-  void unknownWireVersion_isRefused_withAllThatTheClientSpeaks() {
-    states = ofTwoVersions(RestartGuard.UPTIME);
-    connect(oldServer(wire(3, 0)));
-    assertThat(states.status().cause())
-        .contains("version 3, and")
-        .contains("speaks versions 1 and 2");
-  }
-
-  @Test
-  void switchOfTheWireVersion_isAQuarantine_andEarlierRepliesNoLongerCount() {
-    for (RestartGuard guard : RestartGuard.values()) {
-      states = ofTwoVersions(guard);
-      connect(oldServer(wire(1, 0)));
-      assertVoting();
-      assertThat(states.wire()).isEqualTo(Wire.FIRST);
-      long number = states.status().connection();
-      states.onMarkerInvalidated(now);
-      states.onMarker(wire(2, 100_000), null, now);
-      assertThat(states.status().connection()).isEqualTo(number + 2);
-      assertThat(states.wire()).hasToString("wire version 2");
-      assertQuarantined(now, now + GUARD);
-      assertThat(states.status().cause()).startsWith("was switched to wire version 2");
-      states.onProbed(oldServer(wire(2, 100_000)), now);
-      assertQuarantined(now, now + GUARD);
-      pass(GUARD - 1);
-      assertThat(states.status().state()).as(guard.toString()).isEqualTo(State.QUARANTINED);
-      pass(1);
-      assertVoting();
-    }
-  }
-
-  @Test
-  void switchOfTheWireVersion_beforeTheClientConnected_isAsOldAsTheMarkerSays() {
-    states = ofTwoVersions(RestartGuard.UPTIME);
-    connect(oldServer(wire(2, 99_990)));
-    assertQuarantined(now, now + GUARD - seconds(10));
-
-    states = ofTwoVersions(RestartGuard.UPTIME);
-    connect(oldServer(wire(2, 99_000)));
-    assertVoting();
-  }
-
-  @Test
-  void switchOfTheWireVersion_whileTheConnectionWasLost_isAQuarantine() {
-    states = ofTwoVersions(RestartGuard.OFF);
-    connect(oldServer(wire(1, 0)));
-    states.onLost("gone", now);
-    connect(oldServer(wire(2, 100_000)));
-    assertQuarantined(now, now + GUARD);
-    states.onLost("gone", now);
-    connect(oldServer(wire(1, 100_000)));
-    assertQuarantined(now, now + GUARD);
+    assertThat(states.isForeign()).isTrue();
+    assertThat(states.status().connection()).as("no earlier vote counts").isGreaterThan(number);
   }
 }

@@ -93,8 +93,7 @@ class ReplyDecoderTest {
               new Connector.Made(
                   connection, new ChannelActivity(channel, TIME), Duration.ofSeconds(1)),
               10,
-              7,
-              dev.redlock.lettuce.internal.scripts.Wire.FIRST);
+              7);
     }
 
     /** Sends the request and decodes the reply as Lettuce's command handler does. */

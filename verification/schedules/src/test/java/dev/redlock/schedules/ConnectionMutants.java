@@ -50,7 +50,7 @@ final class ConnectionMutants {
         "a server that lost its keys votes at once",
         layer(
             "Quarantine",
-            "return uncheckedFlushes > 0 || lasts(last(), now);",
+            "return uncheckedFlushes > 0 || lasts(hold, now);",
             "return uncheckedFlushes > 0;"));
     mutant(
         "neither another run of the server nor another marker is noticed",

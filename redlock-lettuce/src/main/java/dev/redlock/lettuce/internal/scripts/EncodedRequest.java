@@ -31,7 +31,6 @@ public final class EncodedRequest {
   private static final AtomicReferenceArray<@Nullable EncodedRequest> recent =
       new AtomicReferenceArray<>(RECENT);
 
-  private final Wire wire;
   private final Script script;
   private final LockRequest request;
   private final long fenceLifeMillis;
@@ -45,18 +44,16 @@ public final class EncodedRequest {
 
   private record Step(int name, List<String> arguments) {}
 
-  private EncodedRequest(LockRequest request, long fenceLifeMillis, String hintCommand, Wire wire) {
-    this.wire = wire;
+  private EncodedRequest(LockRequest request, long fenceLifeMillis, String hintCommand) {
     this.script = scriptOf(request);
     this.request = request;
     this.fenceLifeMillis = fenceLifeMillis;
     this.hintCommand = hintCommand;
     this.step = null;
-    this.evalSha = encode(EVALSHA, wire.sha(script));
+    this.evalSha = encode(EVALSHA, script.sha());
   }
 
   private EncodedRequest(Script script, LockRequest request, Step step) {
-    this.wire = Wire.FIRST; // Only a cluster takes such steps, and its masters have no markers.
     this.script = script;
     this.request = request;
     this.fenceLifeMillis = 0;
@@ -88,14 +85,9 @@ public final class EncodedRequest {
     return 2 * maxLeaseMillis + 60_000;
   }
 
-  /** Encodes the request for a node of the first version; a release publishes no hint. */
+  /** Encodes the request; a release publishes no hint. */
   public static EncodedRequest of(LockRequest request, long fenceLifeMillis) {
     return of(request, fenceLifeMillis, "");
-  }
-
-  /** Encodes the request for a node of the first version, as a master of a cluster is. */
-  public static EncodedRequest of(LockRequest request, long fenceLifeMillis, String hintCommand) {
-    return of(request, fenceLifeMillis, hintCommand, Wire.FIRST);
   }
 
   /**
@@ -103,20 +95,17 @@ public final class EncodedRequest {
    *
    * @param hintCommand how a release publishes a hint under the lock key and {@link #FREED}: {@code
    *     SPUBLISH} or {@code PUBLISH} to that channel, {@code XADD} to that stream; empty for none
-   * @param wire the version of the node
    */
-  public static EncodedRequest of(
-      LockRequest request, long fenceLifeMillis, String hintCommand, Wire wire) {
-    int slot = System.identityHashCode(request) + wire.version() & RECENT - 1;
+  public static EncodedRequest of(LockRequest request, long fenceLifeMillis, String hintCommand) {
+    int slot = System.identityHashCode(request) & RECENT - 1;
     EncodedRequest known = recent.getAcquire(slot);
     if (known != null
         && known.request == request
-        && known.wire == wire
         && known.fenceLifeMillis == fenceLifeMillis
         && known.hintCommand.equals(hintCommand)) {
       return known;
     }
-    EncodedRequest encoded = new EncodedRequest(request, fenceLifeMillis, hintCommand, wire);
+    EncodedRequest encoded = new EncodedRequest(request, fenceLifeMillis, hintCommand);
     recent.setRelease(slot, encoded);
     return encoded;
   }
@@ -205,8 +194,8 @@ public final class EncodedRequest {
     LockKeys keys = request.keys();
     boolean several = keys.size() > 1;
     out.word(several ? 2L + keys.size() : 2L);
-    out.word(wire.named(keys.wakeKey(enqueue.entry().process())));
-    out.word(wire.named(keys.watchKey(enqueue.entry().process())));
+    out.word(Wire.named(keys.wakeKey(enqueue.entry().process())));
+    out.word(Wire.named(keys.watchKey(enqueue.entry().process())));
     for (int i = 0; several && i < keys.size(); i++) {
       out.word(keys.lockKeyBytes(i));
     }
@@ -237,12 +226,7 @@ public final class EncodedRequest {
   }
 
   private String queueKey() {
-    return wire.named(request.keys().queueKey());
-  }
-
-  /** The version of keys and scripts for which it is encoded. */
-  public Wire wire() {
-    return wire;
+    return Wire.named(request.keys().queueKey());
   }
 
   /** The script that the command runs. */
@@ -273,7 +257,7 @@ public final class EncodedRequest {
 
   /** The whole command with the script's text, for a node that has not loaded the script. */
   public byte[] eval() {
-    return encode(EVAL, wire.text(script));
+    return encode(EVAL, script.text());
   }
 
   /** The greatest index with which a script can report a key. */

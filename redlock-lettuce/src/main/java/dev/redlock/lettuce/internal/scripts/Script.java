@@ -6,9 +6,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -38,9 +35,7 @@ public enum Script {
   /** Changes the record in the node's marker; always sent as text. */
   RECORD(1024),
   /** Looks for locks in other databases; always sent as text. */
-  DATABASES(2048),
-  /** Switches the node to another version of keys and scripts; always sent as text. */
-  WIRE(4096);
+  DATABASES(2048);
 
   /** The scripts that a probe loads, where they are missing. */
   public static final List<Script> LOADED =
@@ -116,14 +111,6 @@ public enum Script {
       } else if (!code.isEmpty() && !code.startsWith(COMMENT)) {
         out.append('\n').append(code);
       }
-    }
-  }
-
-  static String sha1(byte[] bytes) {
-    try {
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(bytes));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform has SHA-1", e);
     }
   }
 }

@@ -154,7 +154,7 @@ public final class ScriptReplies {
       case ENQUEUE -> OF_ENQUEUE;
       case LOCK_KEY -> OF_LOCK_KEY;
       case FENCE_KEY -> OF_FENCE_KEY;
-      case INSPECT, MARKER, LIST, RECORD, DATABASES, WIRE -> OF_INSPECT;
+      case INSPECT, MARKER, LIST, RECORD, DATABASES -> OF_INSPECT;
     };
   }
 }

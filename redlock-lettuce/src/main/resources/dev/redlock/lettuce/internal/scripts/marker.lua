@@ -12,7 +12,7 @@
 --
 -- Replies: 1 if the script has written the marker now, longest lease time in ms, since, now (both microseconds of node
 -- time), 1 if it is not the first marker, for how many microseconds the server has provably been a master (0 without
--- proof), id, wire version, the node time at which it was switched (or 0), then the record of the node set; see
+-- proof), id, wire version, then the record of the node set; see
 -- record_fields.
 --
 -- The server sends an invalidation when another client writes the marker later. A write of this script makes the server
@@ -20,7 +20,7 @@
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local stored = redis.call(
-  'HMGET', KEYS[1], 'maxLeaseTime', 'since', 'id', 'renewed', 'master', 'masterSince', 'wire', 'wireSince'
+  'HMGET', KEYS[1], 'maxLeaseTime', 'since', 'id', 'renewed', 'master', 'masterSince', 'wire'
 )
 local longest, since, id = tonumber(stored[1]), tonumber(stored[2]), stored[3]
 local set, renewed, masterFor = 0, stored[4] and 1 or 0, 0
@@ -46,5 +46,4 @@ if ARGV[4] ~= '' then
 end
 -- include record_fields.lua
 local wire = set == 1 and 1 or tonumber(string.match(stored[7] or '1', '^%d+$') or '0')
-local wireSince = set == 0 and tonumber(stored[8]) or 0
-return {set, longest, since, now, renewed, masterFor, id, wire, wireSince, unpack(record)}
+return {set, longest, since, now, renewed, masterFor, id, wire, unpack(record)}

@@ -335,7 +335,7 @@ final class ScriptedServer {
     hasKeys |= set == 0;
     long known = Long.parseLong(arguments.get(1));
     renewed |= known != 0 && known != markerSince;
-    return ("*20\r\n:"
+    return ("*19\r\n:"
             + set
             + "\r\n:"
             + arguments.get(0)
@@ -349,7 +349,7 @@ final class ScriptedServer {
             + (arguments.get(3).isEmpty() || set == 1 ? 0 : 3_600_000_000L)
             + "\r\n"
             + bulk(markerId)
-            + ":1\r\n:0\r\n"
+            + ":1\r\n"
             + bulk("")
             + bulk("0")
             + bulk("")
