@@ -72,14 +72,11 @@ public final class LockOptions {
             + Printable.of(holdCap)
             + " must not be shorter than leaseTime "
             + Printable.of(leaseTime));
-    Duration longestHold = given.autoExtend ? holdCap : leaseTime;
+    String hold = "minimumHold " + Printable.of(given.minimumHold);
+    require(!given.minimumHold.isNegative(), hold + " must not be negative");
     require(
-        between(given.minimumHold, Duration.ZERO, longestHold),
-        "minimumHold "
-            + Printable.of(given.minimumHold)
-            + " must lie between 0 and "
-            + (given.autoExtend ? "holdCap " : "leaseTime (without autoExtend) ")
-            + Printable.of(longestHold));
+        given.minimumHold.compareTo(leaseTime) <= 0,
+        hold + " is longer than leaseTime " + Printable.of(leaseTime) + ": raise the lease time");
     require(given.queueBound >= 1, "queueBound " + given.queueBound + " must be at least 1");
     require(given.maxHandOffs >= 0, "maxHandOffs " + given.maxHandOffs + " must not be negative");
     require(
@@ -287,11 +284,9 @@ public final class LockOptions {
 
     /**
      * The shortest time for which the lock stays taken, even if the holder releases it earlier: 0
-     * to the hold cap, or to the lease time without automatic extension. Default 0. Use it if a
-     * scheduled job may finish before the clock of another host starts it, and would then run
-     * twice. A release returns at once. If more than the lease time is left, the client extends the
-     * lease until the nodes can keep the lock for the rest. If the client is closed or its process
-     * dies before, the lock stays taken for the lease time at most.
+     * to the lease time. Default 0. Use it if a scheduled job may finish before the clock of
+     * another host starts it, and would then run twice. A release returns at once, and the nodes
+     * keep the lock for the rest, also if the client is closed or its process dies.
      */
     public Builder minimumHold(Duration minimumHold) {
       this.minimumHold = requireNonNull(minimumHold, "minimumHold");

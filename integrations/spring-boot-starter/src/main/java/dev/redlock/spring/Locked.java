@@ -69,9 +69,9 @@ public @interface Locked {
 
   /**
    * The shortest time for which the lock stays taken from the grant on, such as {@code 30s}, also
-   * if the method ends earlier. With {@link NotAcquired#SKIP} a job that each process of a fleet
-   * starts at the same time then runs once. Default: that of the name. See {@link
-   * LockOptions.Builder#minimumHold}.
+   * if the method ends earlier; at most the lease time. With {@link NotAcquired#SKIP} a job that
+   * each process of a fleet starts at the same time then runs once. Default: that of the name. See
+   * {@link LockOptions.Builder#minimumHold}.
    */
   String minimumHold() default "";
 

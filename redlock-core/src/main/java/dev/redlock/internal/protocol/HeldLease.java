@@ -50,9 +50,6 @@ public final class HeldLease {
   private volatile @Nullable LeaseEnd end;
   private volatile boolean releaseAsked;
 
-  /** When the holder has released it, and the rest of the minimum hold is longer than a lease. */
-  private boolean kept;
-
   HeldLease(Grant grant, Nodes nodes, Randomness random, List<Effect> effects) {
     this.grant = grant;
     token = grant.token;
@@ -86,24 +83,6 @@ public final class HeldLease {
     return mayHandOffOnceMore()
         && nowNanos - grantedNanos >= grant.config.minimumHoldNanos()
         && validity().remaining(nowNanos, nowWallMillis) > next.config.nodeTimeoutNanos();
-  }
-
-  /** Whether the keys, as written last, may expire before a minimum hold above the lease time. */
-  boolean isToBeKept() {
-    LockConfig config = grant.config;
-    long keysExpireNanos = validity().deadlineNanos() + config.driftNanos();
-    return config.minimumHoldNanos() > config.ttlNanos()
-        && grantedNanos + config.minimumHoldNanos() - keysExpireNanos > 0;
-  }
-
-  /** For the holder it has ended; this client extends it until the nodes can keep the lock. */
-  void keep() {
-    kept = true;
-    extender.settleAcks(Effect.Result.over(LeaseEnd.RELEASED));
-  }
-
-  boolean isKept() {
-    return kept;
   }
 
   /**

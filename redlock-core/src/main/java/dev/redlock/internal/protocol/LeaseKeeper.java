@@ -110,10 +110,6 @@ final class LeaseKeeper {
       return; // That lease has ended. Its successor sends extensions of its own.
     }
     endIf(r.lease, r.lease.extender.onReply(r, node, reply, now, wall), now);
-    HeldLease l = lease;
-    if (l != null && l.isKept() && !l.isToBeKept()) {
-      end(l, LeaseEnd.RELEASED, null, now); // The nodes keep the lock for the rest.
-    }
   }
 
   void onTimer(long now, long wall) {
@@ -147,21 +143,9 @@ final class LeaseKeeper {
     }
   }
 
-  /**
-   * Ends the lease, in this way if it was still valid.
-   *
-   * <p>If the rest of the minimum hold is longer than the nodes keep a key, the lease ends for its
-   * holder only, and is extended. Without an ack the client is closed, and the nodes keep the lock
-   * for as long as they can.
-   */
+  /** Ends the lease, in this way if it was still valid. */
   void release(HeldLease l, LeaseEnd how, Effect.@Nullable Ack ack, long now, long wall) {
     boolean valid = l.validity().remaining(now, wall) > 0;
-    if (valid && ack != null && l.isToBeKept()) {
-      l.keep();
-      effects.add(new Effect.End(l, LeaseEnd.RELEASED));
-      effects.add(new Effect.Settle(ack, Effect.Result.DONE));
-      return;
-    }
     end(l, valid ? how : LeaseEnd.EXPIRED, ack, now);
   }
 
@@ -179,15 +163,12 @@ final class LeaseKeeper {
     }
     l.finish(how);
     l.extender.cease(now);
-    if (!l.isKept()) {
-      effects.add(new Effect.End(l, how));
-    }
-    LockConfig config = l.grant.config;
+    effects.add(new Effect.End(l, how));
     long keepMillis = 0;
     boolean released = how.byHolder() || how == LeaseEnd.CLOSED;
     if (released) {
-      long keepNanos = l.grantedNanos + config.minimumHoldNanos() - now;
-      keepMillis = keepNanos > 0 ? Math.min(keepNanos / 1_000_000L + 1, config.ttlMillis() + 1) : 0;
+      long keepNanos = l.grantedNanos + l.grant.config.minimumHoldNanos() - now;
+      keepMillis = keepNanos > 0 ? keepNanos / 1_000_000L + 1 : 0;
     }
     takenUntil(now + keepMillis * 1_000_000L);
     pendingReleases.release(l, keepMillis, ack, now);

@@ -161,7 +161,7 @@ public final class LockMachine {
   public void extend(HeldLease l, Effect.Ack ack, long now, long wall) {
     leases.endIfOverdue(now, wall);
     LeaseEnd over = l.end();
-    if (l == leases.lease() && !l.isKept()) {
+    if (l == leases.lease()) {
       l.extender.extendNow(ack, now, wall);
     } else {
       effects.add(

@@ -29,69 +29,13 @@ class LeaseKeeperTest extends MachineFixture {
     assertThat(sent(LockRequest.Acquire.class).mask()).isEqualTo(ALL);
   }
 
-  /** Extends the lease at each third of the lease time; returns when no extension is due before. */
-  private void extendUntil(long atMillis) {
-    while (now + machine.delayNanos(now) < atMillis * MILLI) {
-      wake();
-      reply(sent(LockRequest.Extend.class), Code.EXTENDED, 0, 1, 2);
-    }
-    machine.effects().clear();
-    now = atMillis * MILLI;
-  }
-
   @Test
-  void release_longBeforeTheMinimumHold_endsForTheHolderAndIsExtendedUntilTheNodesCanKeepTheLock() {
-    options(TestNodes.options().minimumHold(Duration.ofSeconds(5)));
-    long start = now / MILLI;
-    HeldLease l = acquire();
-    now += 10 * MILLI;
-    release(l);
-    assertThat(take(Effect.class))
-        .extracting(effect -> effect.getClass().getSimpleName())
-        .as("nothing is sent to the nodes")
-        .containsExactly("End", "Settle");
-    assertThat(l.remainingNanos(now, now / MILLI)).isZero();
-    submit(true);
-    assertThat(take(Effect.Refuse.class)).hasSize(1);
-    submit(60_000, false);
-    machine.effects().clear();
-    extendUntil(start + 5000 - config.ttlMillis());
-    assertThat(machine.lease()).as("its keys would expire before the minimum hold").isSameAs(l);
-    wake();
-    reply(sent(LockRequest.Extend.class), Code.EXTENDED, 0, 1, 2);
-    assertThat(take(Effect.End.class)).as("a second end").isEmpty();
-    assertThat(machine.lease()).isNull();
-    submit(true);
-    assertThat(take(Effect.Refuse.class)).as("until the nodes drop the keys").hasSize(1);
-    now = (start + 5001) * MILLI;
-    timer();
-    assertThat(sent(LockRequest.Acquire.class).mask()).isEqualTo(ALL);
-  }
-
-  @Test
-  void release_withTheRestOfTheMinimumHold_keepsTheKeysForTheLeaseTimeAtMost() {
-    options(TestNodes.options().minimumHold(Duration.ofSeconds(5)));
+  void close_beforeTheMinimumHold_keepsTheKeys() {
+    options(TestNodes.options().minimumHold(Duration.ofMillis(50)));
     acquire();
     now += 10 * MILLI;
     machine.close(now, now / MILLI);
-    assertThat(request(sent()).keepMillis()).isEqualTo(config.ttlMillis() + 1);
-  }
-
-  @Test
-  void lossOfALeaseThatIsKept_letsTheNextCallerAsk() {
-    options(TestNodes.options().minimumHold(Duration.ofSeconds(5)));
-    HeldLease l = acquire();
-    release(l);
-    submit(60_000, false);
-    machine.effects().clear();
-    now = l.validity().deadlineNanos();
-    timer();
-    assertThat(machine.effects()).noneMatch(Effect.End.class::isInstance);
-    assertThat(machine.effects())
-        .anyMatch(
-            effect ->
-                effect instanceof Effect.Send send
-                    && send.request() instanceof LockRequest.Acquire);
+    assertThat(request(sent()).keepMillis()).isEqualTo(41);
   }
 
   @Test

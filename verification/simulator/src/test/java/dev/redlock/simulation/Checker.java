@@ -218,10 +218,7 @@ final class Checker {
     long mono = lock.client.mono();
     Id id = lock.client.ids.get(r.leaseId());
     require(id != null && id.held != null, "extend", "not a lease: " + r.leaseId());
-    require(
-        id.end == null || isKept(id, id.lock.client.mono()),
-        "extend",
-        "sent after the end of " + r.leaseId());
+    require(id.end == null, "extend", "sent after the end of " + r.leaseId());
     require(r.token() == id.maxToken, "extend", "with another token");
     Asked a = null;
     for (Asked e : id.extends_) {
@@ -856,9 +853,6 @@ final class Checker {
     if (id.end == LeaseEnd.EXPIRED && lock.client.extensions().underWay() > 0) {
       return pending == 0; // Its release follows the extensions.
     }
-    if (isKept(id, mono)) {
-      return pending == 0; // Its client extends it for its minimum hold, and then releases it.
-    }
     for (long mask = pending; mask != 0; mask &= mask - 1) {
       int node = Long.numberOfTrailingZeros(mask);
       if (lock.client.status(node).usable() && isTold(lock.client, node)) {
@@ -877,19 +871,6 @@ final class Checker {
   private boolean isTold(SimClient client, int node) {
     return !scenario.changesSets()
         || (client.links[node].statusSince() < world.now && !client.status(node).erring());
-  }
-
-  /**
-   * Whether more than half a lease time of the minimum hold is left. The client extends the lease
-   * until its keys live to the end of the minimum hold; it extends at each third of a lease time.
-   */
-  private boolean isKept(Id id, long mono) {
-    if (id.end != LeaseEnd.RELEASED) {
-      return false;
-    }
-    LockConfig config = id.held.config();
-    long kept = config.minimumHoldNanos() - config.ttlMillis() * 500_000L;
-    return mono - id.held.grantedNanos() - kept < 0;
   }
 
   /**

@@ -210,24 +210,6 @@ class ReleaseHistoriesTest {
   }
 
   @Test
-  void minimumHold_aboveTheLeaseTime_isExtendedAndKeepsOthersOut() {
-    Play p = new Play(3, 2, options().autoExtend(true).minimumHold(Duration.ofSeconds(3))).start();
-    Play.Person a = p.asks(0, 100);
-    a.releases();
-    a.mustNotHold("the lease ends at once");
-    p.run(2800);
-    Play.Person b = p.person(1);
-    b.tries();
-    p.run(5);
-    b.mustNotHold("but A's client keeps the lock");
-    p.run(300);
-    Play.Person c = p.person(1);
-    c.tries();
-    p.run(5);
-    c.mustHold("the minimum hold is over");
-  }
-
-  @Test
   void close_leavesNothing() {
     Play p = new Play(3, 2, options().autoExtend(true)).start();
     Play.Person a = p.asks(0, 100);
