@@ -11,10 +11,7 @@ public enum LeaseEnd {
   HANDED_OFF,
   /** Its validity ended: it was not extended in time, or the process or machine was paused. */
   EXPIRED,
-  /**
-   * A quorum of nodes no longer stores it: an operator broke it, or nodes forgot it. Or a memory
-   * image of the process is taken, and a copy of the process must not have it as well.
-   */
+  /** A quorum of nodes no longer stores it: an operator broke it, or nodes forgot it. */
   LOST,
   /** It reached {@link LockOptions#holdCap()}. */
   CAP_REACHED,

@@ -59,10 +59,6 @@ final class Client implements Redlock, ElectionClient {
   // Confined to the heartbeat.
   private long clockGapMillis;
 
-  /** Kept for the JVM, which refers to it weakly. Written once, never read. */
-  @SuppressWarnings("unused")
-  private volatile @Nullable Object imageHooks;
-
   /** Written by the heartbeat, read by {@link #close}. */
   private volatile Time.Cancellable heartbeat = () -> {};
 
@@ -96,33 +92,10 @@ final class Client implements Redlock, ElectionClient {
     context.hints.start(events);
     clockGapMillis = clockGapMillis();
     beat();
-    context.platform.watchImages(this);
   }
 
   ClientContext context() {
     return context;
-  }
-
-  // Memory images.
-
-  void registerImageHooks() {
-    attempt(
-        "registering for memory images",
-        () -> imageHooks = ImageHooks.register(this::beforeImage, context.locks::thaw));
-  }
-
-  /** Ends all leases, and waits for a node timeout at most until the nodes have confirmed it. */
-  private void beforeImage() {
-    if (context.locks.isClosed()) {
-      return;
-    }
-    context.log.info("a memory image of this process is taken: all leases of this client end");
-    context.locks.freeze();
-    long begin = context.time.nanos();
-    while (context.nodes.anyReleasePending()
-        && context.time.nanos() - begin < context.nodeTimeoutNanos) {
-      context.blocking.awaitUninterruptibly(new CompletableFuture<>(), Drain.CHECK_NANOS);
-    }
   }
 
   // Twice a second: leaked leases, reentrant locks of dead threads, a machine that was suspended.

@@ -40,12 +40,9 @@ final class LeaseCore {
     return lease;
   }
 
-  /**
-   * Zero after a close, and while a memory image may be taken. A paused thread may hold up the
-   * actor, so the lease may not have ended yet.
-   */
+  /** Zero after a close: a paused thread may hold up the actor, so the lease may not have ended. */
   long remainingNanos() {
-    return context.locks.trustsNoLease()
+    return context.locks.isEnded()
         ? 0
         : lease.remainingNanos(context.time.nanos(), context.time.wallMillis());
   }

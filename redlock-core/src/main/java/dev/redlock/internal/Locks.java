@@ -17,7 +17,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The actors of all names that are in use; an idle name needs no memory. It also owns the state of
@@ -34,8 +33,6 @@ final class Locks {
 
   private enum State {
     OPEN,
-    /** A memory image may be taken: no lease is valid, and what is granted now is lost later. */
-    FROZEN,
     /** Waiters are refused; leases go on until their holders release them. */
     CLOSING,
     /** Waiters are refused, leases are released; pending releases are still sent. */
@@ -55,10 +52,7 @@ final class Locks {
 
   private final ThreadPoolExecutor queueThreads;
 
-  /**
-   * Written by threads that close the client, and only forwards, but for the end of FROZEN; read
-   * with each event.
-   */
+  /** Written by threads that close the client, and only forwards; read with each event. */
   private volatile State state = State.OPEN;
 
   private final CompletableFuture<Boolean> emptied = new CompletableFuture<>();
@@ -200,44 +194,9 @@ final class Locks {
     return state.compareTo(State.CLOSED) >= 0;
   }
 
+  /** Whether the close is over: no lease may be shown as valid, whatever its actor knows. */
   boolean isEnded() {
     return state == State.ENDED;
-  }
-
-  /** Whether no lease may be shown as valid, whatever its actor knows. */
-  boolean trustsNoLease() {
-    State now = state;
-    return now == State.FROZEN || now == State.ENDED;
-  }
-
-  /**
-   * Before a memory image of this process is taken: all leases are lost, and none is valid until
-   * {@link #thaw}, in this process or in a copy of it. So a copy may release all that it finds.
-   */
-  void freeze() {
-    if (advance(State.FROZEN)) {
-      all().forEach(actor -> actor.post(LockMachine::lose));
-    }
-  }
-
-  /** After that: what was granted or asked for meanwhile is lost before leases are valid again. */
-  void thaw() {
-    List<LockActor> all = all();
-    AtomicInteger open = new AtomicInteger(all.size() + 1);
-    for (LockActor actor : all) {
-      actor.post(
-          (machine, now, wall) -> {
-            machine.lose(now, wall);
-            thawIfLast(open);
-          });
-    }
-    thawIfLast(open);
-  }
-
-  private synchronized void thawIfLast(AtomicInteger open) {
-    if (open.decrementAndGet() == 0 && state == State.FROZEN) {
-      state = State.OPEN;
-    }
   }
 
   /** Whether the state is new: no step back if two threads close the client in two ways. */

@@ -43,8 +43,7 @@ final class LossLog {
   private String cause(HeldLease lease, LeaseEnd how) {
     return switch (how) {
       case LOST ->
-          "a quorum of nodes no longer stores it: an operator broke the lock, or nodes lost it; or a"
-              + " memory image of this process is taken";
+          "a quorum of nodes no longer stores it: an operator broke the lock, or nodes lost it";
       case CAP_REACHED ->
           "it reached its hold cap of " + Printable.of(Duration.ofNanos(lease.config().capNanos()));
       case EXPIRED -> expiry(lease);

@@ -350,10 +350,6 @@ final class NodeSet implements Nodes {
     allPending.addAndGet(change);
   }
 
-  boolean anyReleasePending() {
-    return allPending.get() > 0;
-  }
-
   @Override
   public boolean tooManyReleasesPending() {
     boolean tooMany = allPending.get() > PENDING_LIMIT;

@@ -63,11 +63,6 @@ class Platform {
     LockSupport.parkNanos(until, nanos);
   }
 
-  /** Looks for the hooks of {@link ImageHooks}, on another thread. */
-  void watchImages(Client client) {
-    client.context().callbackThreads.execute(client::registerImageHooks);
-  }
-
   /** Runs a short task after this time, also if all clients are closed. */
   Time.Cancellable runLater(Runnable task, long nanos) {
     ScheduledFuture<?> late = LATE.schedule(task, nanos, TimeUnit.NANOSECONDS);

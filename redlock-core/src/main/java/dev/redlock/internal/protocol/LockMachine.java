@@ -201,19 +201,6 @@ public final class LockMachine {
     waiters.close(now);
   }
 
-  /**
-   * A memory image of this process is about to be taken, or it runs from one: the lease is lost,
-   * and the head asks again under another lease id.
-   */
-  public void lose(long now, long wall) {
-    HeldLease l = leases.lease();
-    if (l != null) {
-      leases.end(l, LeaseEnd.LOST, null, now);
-    }
-    waiters.stopAsking(now);
-    waiters.proceed(now, wall);
-  }
-
   /** No new work; waiters are refused, the lease is released. */
   public void close(long now, long wall) {
     refuseWaiters(now);

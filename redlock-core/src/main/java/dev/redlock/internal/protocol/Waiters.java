@@ -300,7 +300,7 @@ final class Waiters {
   }
 
   /** Gives up what is under way, and undoes it. */
-  void stopAsking(long now) {
+  private void stopAsking(long now) {
     AcquireRound r = acquirer.round();
     if (r != null) {
       acquirer.leaveLimit(r, now);

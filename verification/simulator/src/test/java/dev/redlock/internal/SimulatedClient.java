@@ -111,16 +111,6 @@ public final class SimulatedClient {
     return ((Client) client).context().nodes.node(number);
   }
 
-  /** A memory image of its process is about to be taken. */
-  public static void beforeImage(Redlock client) {
-    ((Client) client).context().locks.freeze();
-  }
-
-  /** The process continues, or runs from the image. */
-  public static void afterImage(Redlock client) {
-    ((Client) client).context().locks.thaw();
-  }
-
   /** The number of queues that are in use. */
   public static int queues(Redlock client) {
     return ((Client) client).context().locks.size();
@@ -187,9 +177,6 @@ public final class SimulatedClient {
     void park(CompletableFuture<?> until, long nanos) {
       world.park(until::isDone, nanos);
     }
-
-    @Override
-    void watchImages(Client client) {} // The world says when.
 
     @Override
     Time.Cancellable runLater(Runnable task, long nanos) {

@@ -549,10 +549,6 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     taken.add(SimulatedClient.held(lease));
   }
 
-  List<Lease> leases() {
-    return List.copyOf(kept);
-  }
-
   private final Set<HeldLease> taken = Collections.newSetFromMap(new IdentityHashMap<>());
 
   /** A lease whose caller has given up must end. A lease reaches a user soon, or never. */
