@@ -11,7 +11,7 @@ import java.util.Map;
 /**
  * Ordinary mistakes of people, in some worlds in which the set of nodes changes. A second
  * deployment has nodes of its own beside the first. Clients start with a list that names a minority
- * of them, or that is short, or with a user who may not read the marker of a node. Others only
+ * of them, or an empty node that belongs to nobody, or that is short, or with a user who may not read the marker of a node. Others only
  * look, with any list. No mistake may change a record, or make a lease doubtful. A client with a
  * mistake need not work: it is corrected when the faults end. So is one whose list has no majority
  * of nodes with a record, as after several changes.
@@ -24,6 +24,7 @@ final class Mistakes {
   /** What is wrong with the next process of a client. */
   private enum Mistake {
     FOREIGN_NODE,
+    EMPTY_NODE,
     SHORT_LIST,
     UNREADABLE_MARKER
   }
@@ -153,13 +154,15 @@ final class Mistakes {
     world.coverage.count("mistake", mistake);
     List<String> list = new ArrayList<>(set.names());
     switch (mistake) {
-      case FOREIGN_NODE -> {
-        if (list.size() >= 3 && rng.chance(0.7)) {
-          list.remove(rng.below(list.size()));
-        } else if (list.size() < 2) {
+      case FOREIGN_NODE, EMPTY_NODE -> {
+        SimNode wrong = wrongNode(mistake);
+        if (list.size() < 2 || list.contains(wrong.name)) {
           return right;
         }
-        list.add(world.nodes[own + rng.below(world.nodes.length - own)].name);
+        if (list.size() >= 3 && rng.chance(0.7)) {
+          list.remove(rng.below(list.size()));
+        }
+        list.add(wrong.name);
       }
       case SHORT_LIST -> {
         int left = rng.chance(0.5) ? 1 : list.size() / 2 + 1;
@@ -171,6 +174,13 @@ final class Mistakes {
           client.links[set.node(list.get(rng.below(list.size()))).index].unreadable = true;
     }
     return list;
+  }
+
+  /** A node outside of the list is empty, as a database that nobody uses, unless it was a member. */
+  private SimNode wrongNode(Mistake mistake) {
+    int from = mistake == Mistake.FOREIGN_NODE ? own : 0;
+    int to = mistake == Mistake.FOREIGN_NODE ? world.nodes.length : own;
+    return world.nodes[from + rng.below(to - from)];
   }
 
   private boolean isOutdated(ShellClient client) {
