@@ -344,6 +344,20 @@ class CheckersTest {
     assertThat(Checks.lateSignals(history(late), 2 * SECOND)).isEmpty();
     String stall = 1000 + SECOND + " a stall from=900";
     assertThat(Checks.lateSignals(history(late[0], stall, late[1]), SECOND / 2)).isEmpty();
+    String other = 1000 + SECOND + " b stall from=900";
+    assertThat(Checks.lateSignals(history(late[0], other, late[1]), SECOND / 2)).hasSize(1);
+  }
+
+  @Test
+  void signal_whileProcessesWaitForAProcessor_isLateByTheTimeInWhichNoneWaited() {
+    List<Event> history =
+        history(
+            acquired(100, "a", "a1", 1, 90),
+            "2090 b stall from=1090",
+            "2500 c stall from=1500",
+            "4000 b stall from=3500",
+            "5100 a ended lease=a1 how=EXPIRED");
+    assertThat(Checks.signals(history).get(0).lateNanos()).isEqualTo(4000 - 1410 - 500);
   }
 
   @Test

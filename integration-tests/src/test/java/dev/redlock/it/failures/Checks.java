@@ -269,7 +269,7 @@ final class Checks {
    * The time at which a holder was notified of the end of a lease that it had not released.
    *
    * @param lateNanos the time after its deadline, without the time in which its process did not
-   *     run; negative if before the deadline
+   *     run, or for a moment another one; negative if before the deadline
    */
   record Signal(String lease, String how, long lateNanos) {}
 
@@ -279,16 +279,20 @@ final class Checks {
    */
   private static final long NOTICE_NANOS = 10_000_000;
 
+  private static final long SHORT_STALL_NANOS = 100_000_000;
+
   private static final Set<String> NOT_RELEASED = Set.of("EXPIRED", "LOST", "CAP_REACHED");
 
   /** All notifications of leases that ended without a release. */
   static List<Signal> signals(List<Event> history) {
     Map<String, Hold> holds = new HashMap<>();
     Hold.of(history).forEach(hold -> holds.put(hold.lease(), hold));
-    Map<String, List<Event>> stalls = new HashMap<>();
-    history.stream()
-        .filter(e -> e.is("stall"))
-        .forEach(e -> stalls.computeIfAbsent(e.who(), w -> new ArrayList<>()).add(e));
+    // In the order of their beginning: that of a stall is told at its end.
+    List<Event> stalls =
+        history.stream()
+            .filter(e -> e.is("stall"))
+            .sorted(Comparator.comparingLong(e -> e.number("from")))
+            .toList();
     List<Signal> signals = new ArrayList<>();
     for (Event event : history) {
       Hold hold = event.is("ended") ? holds.get(event.text("lease")) : null;
@@ -296,13 +300,26 @@ final class Checks {
         continue;
       }
       long late = event.atNanos() - hold.untilNanos();
-      for (Event stall : stalls.getOrDefault(event.who(), List.of())) {
-        long from = Math.max(stall.number("from"), hold.untilNanos() - NOTICE_NANOS);
-        late -= Math.max(0, Math.min(stall.atNanos(), event.atNanos()) - from);
+      long from = hold.untilNanos() - NOTICE_NANOS;
+      for (Event stall : stalls) {
+        if (stall.who().equals(event.who()) || isOfTheMachine(stall)) {
+          from = Math.max(from, stall.number("from"));
+          long to = Math.min(stall.atNanos(), event.atNanos());
+          late -= Math.max(0, to - from);
+          from = Math.max(from, to);
+        }
       }
       signals.add(new Signal(hold.lease(), event.text("how"), late));
     }
     return signals;
+  }
+
+  /**
+   * Another process did not run for a moment: there were too few processors for all threads. A
+   * process that is stopped by a nemesis does not run for longer.
+   */
+  private static boolean isOfTheMachine(Event stall) {
+    return stall.atNanos() - stall.number("from") < SHORT_STALL_NANOS;
   }
 
   /**
