@@ -11,10 +11,10 @@ import java.util.Map;
 /**
  * Ordinary mistakes of people, in some worlds in which the set of nodes changes. A second
  * deployment has nodes of its own beside the first. Clients start with a list that names a minority
- * of them, or an empty node that belongs to nobody, or that is short, or with a user who may not read the marker of a node. Others only
- * look, with any list. No mistake may change a record, or make a lease doubtful. A client with a
- * mistake need not work: it is corrected when the faults end. So is one whose list has no majority
- * of nodes with a record, as after several changes.
+ * of them, or an empty node that belongs to nobody, or that is short, or with a user who may not
+ * read the marker of a node. Others only look, with any list. No mistake may change a record, or
+ * make a lease doubtful. A client with a mistake need not work: it is corrected when the faults
+ * end. So is one whose list has no majority of nodes with a record, as after several changes.
  *
  * <p>The numbers come from a stream of their own, so a world without mistakes does not change.
  */
@@ -176,7 +176,9 @@ final class Mistakes {
     return list;
   }
 
-  /** A node outside of the list is empty, as a database that nobody uses, unless it was a member. */
+  /**
+   * A node outside of the list is empty, as a database that nobody uses, unless it was a member.
+   */
   private SimNode wrongNode(Mistake mistake) {
     int from = mistake == Mistake.FOREIGN_NODE ? own : 0;
     int to = mistake == Mistake.FOREIGN_NODE ? world.nodes.length : own;
