@@ -1,14 +1,22 @@
 package dev.redlock.internal;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.mapping;
+
 import dev.redlock.internal.protocol.Objections;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeStatus;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 
 /**
- * Logs that too few nodes vote, and that they vote again; and of each node, once, a fault that does
+ * Logs that too few nodes vote, and that they vote again; at the start no error while quarantines
+ * end by themselves; and of each node, once, a fault that does
  * not end by itself. An outage that comes and goes is logged six times a minute at most. Confined
  * to the heartbeat of the client.
  */
@@ -29,7 +37,7 @@ final class HealthLog {
   private boolean outage;
   private long outageNanos;
   private boolean told;
-  private boolean toldBefore;
+  private boolean announced;
   private long toldNanos;
 
   // By node: whether it has a fault that does not end by itself, since when, and whether it was
@@ -40,6 +48,7 @@ final class HealthLog {
 
   HealthLog(ClientContext context) {
     this.context = context;
+    toldNanos = context.time.nanos() - MINUTE_NANOS;
     faulty = new boolean[NodeSet.MAX];
     faultyNanos = new long[NodeSet.MAX];
     faultTold = new boolean[NodeSet.MAX];
@@ -68,29 +77,54 @@ final class HealthLog {
       outage = true;
       outageNanos = now;
     }
-    if (!told && now - outageNanos >= patience(now)) {
-      told = true;
-      toldBefore = true;
-      toldNanos = now;
-      context.log.error(
-          "{} vote, and {} must: this client gets no new locks. {}",
-          context.nodes.voting(),
-          context.nodes.members().quorum(),
-          context
-              .nodes
-              .memberIndexes()
-              .mapToObj(context::nodeState)
-              .filter(node -> node.state() != NodeState.State.VOTING)
-              .map(node -> node.node() + " is " + node.state() + ": " + node.cause())
-              .collect(Collectors.joining("; ")));
+    if (told || now - outageNanos < patience(now)) {
+      return;
     }
+    List<NodeState> members = context.nodes.memberIndexes().mapToObj(context::nodeState).toList();
+    int quorum = context.nodes.members().quorum();
+    List<Duration> waits = members.stream().filter(HealthLog::willVote).map(NodeState::remaining).sorted().toList();
+    String causes = causes(members);
+    if (!votedBefore && waits.size() >= quorum) {
+      if (!announced) {
+        announced = true;
+        context.log.info(
+            "{} vote, and {} must, as from {} s on. {}",
+            context.nodes.voting(), quorum, waits.get(quorum - 1).toSeconds() + 1, causes);
+      }
+      return;
+    }
+    told = true;
+    toldNanos = now;
+    context.log.error(
+        "{} vote, and {} must: this client gets no new locks. {}",
+        context.nodes.voting(), quorum, causes);
+  }
+
+  /** It votes, or it will when its quarantine ends. */
+  private static boolean willVote(NodeState node) {
+    return node.state() == NodeState.State.VOTING || node.remaining().compareTo(Duration.ZERO) > 0;
+  }
+
+  /** Why nodes do not vote: those with the same cause together. */
+  private static String causes(List<NodeState> members) {
+    Map<String, String> nodes =
+        members.stream()
+            .filter(node -> node.state() != NodeState.State.VOTING)
+            .collect(
+                groupingBy(
+                    node -> node.state() + ": " + node.cause(),
+                    LinkedHashMap::new,
+                    mapping(NodeState::node, joining(", "))));
+    return nodes.entrySet().stream()
+        .map(group -> group.getValue() + ": " + group.getKey())
+        .collect(joining("; "));
   }
 
   private long patience(long now) {
     if (!votedBefore) {
       return START_NANOS;
     }
-    return toldBefore && now - toldNanos < MINUTE_NANOS ? REPEATED_NANOS : LASTING_NANOS;
+    return now - toldNanos < MINUTE_NANOS ? REPEATED_NANOS : LASTING_NANOS;
   }
 
   private void reviewNode(int node, long now) {
