@@ -194,7 +194,7 @@ class LockedRejectionsTest {
         Arguments.of(BadWait.class, "'soon'"),
         Arguments.of(WaitWithoutUnit.class, "waitTime '5' has no unit; write 5s or 5ms"),
         Arguments.of(HoldWithoutUnit.class, "minimumHold '${hold:30}' has no unit"),
-        Arguments.of(HoldTooLong.class, "2 h is longer than leaseTime 10 s: raise the lease time"),
+        Arguments.of(HoldTooLong.class, "2 h is longer than leaseTime 30 s: raise the lease time"),
         Arguments.of(
             OtherClient.class, "no bean of dev.redlock.Redlock with the name or qualifier"),
         Arguments.of(NoOtherwise.class, "otherwise"),
