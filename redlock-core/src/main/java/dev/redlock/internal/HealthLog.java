@@ -9,10 +9,14 @@ import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeStatus;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Logs that too few nodes vote, and that they vote again; at the start no error while quarantines
@@ -34,24 +38,20 @@ final class HealthLog {
 
   private final ClientContext context;
   private boolean votedBefore;
-  private boolean outage;
-  private long outageNanos;
+  private @Nullable Long outageSince;
   private boolean told;
   private boolean announced;
   private long toldNanos;
 
-  // By node: whether it has a fault that does not end by itself, since when, and whether it was
-  // logged.
-  private final boolean[] faulty;
-  private final long[] faultyNanos;
-  private final boolean[] faultTold;
+  /** Nodes with a fault that does not end by itself, since when. */
+  private final Map<Integer, Long> faultySince = new HashMap<>();
+
+  /** Those of which this was logged. */
+  private final Set<Integer> faultTold = new HashSet<>();
 
   HealthLog(ClientContext context) {
     this.context = context;
     toldNanos = context.time.nanos() - MINUTE_NANOS;
-    faulty = new boolean[NodeSet.MAX];
-    faultyNanos = new long[NodeSet.MAX];
-    faultTold = new boolean[NodeSet.MAX];
   }
 
   void review() {
@@ -69,15 +69,14 @@ final class HealthLog {
         context.log.info("{} vote: this client gets locks again", context.nodes.voting());
       }
       votedBefore = true;
-      outage = false;
+      outageSince = null;
       told = false;
       return;
     }
-    if (!outage) {
-      outage = true;
-      outageNanos = now;
+    if (outageSince == null) {
+      outageSince = now;
     }
-    if (told || now - outageNanos < patience(now)) {
+    if (told || now - outageSince < patience(now)) {
       return;
     }
     List<NodeState> members = context.nodes.memberIndexes().mapToObj(context::nodeState).toList();
@@ -139,13 +138,10 @@ final class HealthLog {
           case CONNECTING -> isRejection(status.cause()) ? REJECTED_NANOS : 0;
         };
     if (patience == 0) {
-      faulty[node] = false;
-      faultTold[node] = false;
-    } else if (!faulty[node]) {
-      faulty[node] = true;
-      faultyNanos[node] = now;
-    } else if (!faultTold[node] && now - faultyNanos[node] >= patience) {
-      faultTold[node] = true;
+      faultySince.remove(node);
+      faultTold.remove(node);
+    } else if (now - faultySince.computeIfAbsent(node, i -> now) >= patience
+        && faultTold.add(node)) {
       context.log.error(
           "node {} does not vote, and will not until an operator acts: {}",
           context.nodes.name(node),
