@@ -114,7 +114,8 @@ final class Bus {
     if (closed) {
       consumer.unregister();
     }
-    Inside.registered(consumer)
+    consumer
+        .completion()
         .onFailure(
             failure -> {
               if (!closed && !Inside.isClosing(vertx)) {

@@ -6,7 +6,6 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.internal.CloseFuture;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
@@ -58,11 +57,6 @@ final class Inside {
     }
     ContextInternal context = (ContextInternal) vertx.getOrCreateContext();
     return context.nettyEventLoop().isShuttingDown() ? null : context;
-  }
-
-  /** Completes when the consumer is registered in the whole cluster. */
-  static Future<Void> registered(MessageConsumer<?> consumer) {
-    return consumer.completion();
   }
 
   /** Runs the hook when Vert.x closes, before it undeploys verticles. */
