@@ -4,8 +4,8 @@ import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.toSet;
 
 import dev.redlock.RedlockClosedException;
-import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.internal.protocol.SetOperator.Goal;
+import dev.redlock.internal.sets.Seen;
 import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.Diagnosis;
 import dev.redlock.operations.LockInspection;

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.redlock.AcquireReport.Vote;
 import dev.redlock.RedlockClosedException;
-import dev.redlock.internal.protocol.Members;
+import dev.redlock.internal.sets.Members;
 import dev.redlock.operations.LockListing;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockReader;

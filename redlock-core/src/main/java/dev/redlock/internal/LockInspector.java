@@ -3,7 +3,7 @@ package dev.redlock.internal;
 import dev.redlock.AcquireReport.Vote;
 import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.LockMachine;
-import dev.redlock.internal.protocol.Members;
+import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.text.HolderMark;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockInspection.NodeView;

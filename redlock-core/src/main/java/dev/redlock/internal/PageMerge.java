@@ -3,7 +3,7 @@ package dev.redlock.internal;
 import com.google.common.collect.LinkedHashMultiset;
 import com.google.common.collect.Multiset;
 import com.google.common.collect.Multisets;
-import dev.redlock.internal.protocol.Members;
+import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.text.HolderMark;
 import dev.redlock.operations.LockListing;
 import dev.redlock.spi.LockKeys;

@@ -1,11 +1,11 @@
 package dev.redlock.internal;
 
-import dev.redlock.internal.protocol.Members;
 import dev.redlock.internal.protocol.Membership;
 import dev.redlock.internal.protocol.Membership.Decision;
-import dev.redlock.internal.protocol.Membership.Seen;
-import dev.redlock.internal.protocol.Membership.Tell;
 import dev.redlock.internal.protocol.SetOperator;
+import dev.redlock.internal.sets.Members;
+import dev.redlock.internal.sets.Seen;
+import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;

@@ -1,6 +1,6 @@
 package dev.redlock.internal.protocol;
 
-import dev.redlock.internal.protocol.Membership.Seen;
+import dev.redlock.internal.sets.Seen;
 import dev.redlock.spi.NodeRecord;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.internal.sets.Members;
 import dev.redlock.spi.LockKeys;
 import org.jspecify.annotations.Nullable;
 

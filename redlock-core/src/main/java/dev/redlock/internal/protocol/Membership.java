@@ -1,5 +1,8 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.internal.sets.Members;
+import dev.redlock.internal.sets.Seen;
+import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RestartGuard;
@@ -42,47 +45,6 @@ import org.jspecify.annotations.Nullable;
  * <p>{@link Founding} writes the first record of a deployment.
  */
 public final class Membership {
-  /**
-   * One node, as this client sees it.
-   *
-   * @param name the name with which this client was configured, or that a record gave it
-   * @param status its own status
-   * @param server what all clients call the server, whatever its address; empty if unknown. It
-   *     matters while no node has a record
-   */
-  public record Seen(String name, NodeStatus status, String server) {
-    boolean keepsRecord() {
-      return status.record() != null;
-    }
-
-    NodeRecord record() {
-      NodeRecord record = status.record();
-      return record == null ? NodeRecord.NONE : record;
-    }
-
-    boolean says() {
-      return status.usable() && record().exists();
-    }
-
-    /** Whether it has no record of a set: at most a proposal. */
-    boolean isEmpty() {
-      return status.usable() && keepsRecord() && record().epoch() == 0;
-    }
-
-    /** Whether it is kept out until its server changes, for example because it is a replica. */
-    boolean isRefused() {
-      return status.state() == NodeStatus.State.QUARANTINED && status.untilNanos() == 0;
-    }
-
-    /** Its name in the set: its own record decides. */
-    public String alias() {
-      return record().name().isEmpty() ? name : record().name();
-    }
-  }
-
-  /** A change to send to a node. */
-  public record Tell(int node, NodeRecord.Change change) {}
-
   /**
    * What to do now.
    *

@@ -1,7 +1,7 @@
 package dev.redlock.internal.protocol;
 
-import dev.redlock.internal.protocol.Membership.Seen;
-import dev.redlock.internal.protocol.Membership.Tell;
+import dev.redlock.internal.sets.Seen;
+import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.NodeRecord;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +21,7 @@ final class MissingRecords {
     List<Tell> tells = words(nodes, aliases);
     for (int i = 0; i < nodes.size(); i++) {
       Seen node = nodes.get(i);
-      if (node.says() && newest.isSealed() && isBehind(node.record(), newest)) {
+      if (node.says() && newest.isSealed() && node.isBehind(newest)) {
         tells.add(tell(i, newest, aliases));
       }
     }
@@ -43,12 +43,6 @@ final class MissingRecords {
   static Tell tell(int node, NodeRecord record, List<String> aliases) {
     NodeRecord named = record.by(record.ballot()).of(aliases.get(node));
     return new Tell(node, new NodeRecord.Change(NodeRecord.Change.Kind.TELL, named));
-  }
-
-  /** Whether a node that stores this knows less. */
-  static boolean isBehind(NodeRecord stored, NodeRecord newest) {
-    return stored.epoch() < newest.epoch()
-        || (stored.epoch() == newest.epoch() && !stored.isSealed());
   }
 
   /**

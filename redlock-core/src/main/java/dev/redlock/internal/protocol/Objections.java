@@ -2,7 +2,8 @@ package dev.redlock.internal.protocol;
 
 import static java.util.stream.Collectors.joining;
 
-import dev.redlock.internal.protocol.Membership.Seen;
+import dev.redlock.internal.sets.Members;
+import dev.redlock.internal.sets.Seen;
 import dev.redlock.spi.NodeRecord;
 import java.util.ArrayList;
 import java.util.List;

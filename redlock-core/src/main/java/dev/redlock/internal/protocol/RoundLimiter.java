@@ -1,6 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.AcquireVerdict;
+import dev.redlock.internal.sets.Members;
 
 /**
  * How many rounds one client may have under way, over all its locks.

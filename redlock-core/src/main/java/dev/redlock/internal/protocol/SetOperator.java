@@ -1,7 +1,8 @@
 package dev.redlock.internal.protocol;
 
-import dev.redlock.internal.protocol.Membership.Seen;
-import dev.redlock.internal.protocol.Membership.Tell;
+import dev.redlock.internal.sets.Members;
+import dev.redlock.internal.sets.Seen;
+import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeRecord.Change.Kind;
 import dev.redlock.spi.NodeStatus;
@@ -368,7 +369,7 @@ public final class SetOperator {
       Seen node = nodes.get(i);
       boolean removed =
           set.before().contains(node.alias()) && !set.members().contains(node.alias());
-      if (removed && node.status().usable() && MissingRecords.isBehind(node.record(), set)) {
+      if (removed && node.status().usable() && node.isBehind(set)) {
         untold = node.alias();
         tells.add(tell(i, Kind.TELL, set.of(untold)));
       }

@@ -3,6 +3,8 @@ package dev.redlock.internal.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.internal.protocol.Membership.Decision;
+import dev.redlock.internal.sets.Members;
+import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.NodeRecord;
 import java.util.List;
 import java.util.Map;
@@ -65,9 +67,9 @@ final class MembershipTest {
   void firstRecord_thatTheChosenNodeDoesNotStore_isWrittenToTheOthersLater() {
     SetFixture set = new SetFixture("a", "b", "c");
     Decision first = set.review();
-    assertThat(first.tells()).extracting(Membership.Tell::node).containsExactly(0);
+    assertThat(first.tells()).extracting(Tell::node).containsExactly(0);
     set.now += 2 * Membership.FIRST_RECORD_NANOS;
-    assertThat(set.review().tells()).extracting(Membership.Tell::node).containsExactly(0, 1, 2);
+    assertThat(set.review().tells()).extracting(Tell::node).containsExactly(0, 1, 2);
   }
 
   @Test

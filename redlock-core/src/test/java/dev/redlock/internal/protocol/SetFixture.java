@@ -1,9 +1,9 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.internal.protocol.Membership.Decision;
-import dev.redlock.internal.protocol.Membership.Seen;
-import dev.redlock.internal.protocol.Membership.Tell;
 import dev.redlock.internal.protocol.SetOperator.Step;
+import dev.redlock.internal.sets.Seen;
+import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;

@@ -1,8 +1,9 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.internal.protocol.Membership.Decision;
-import dev.redlock.internal.protocol.Membership.Seen;
-import dev.redlock.internal.protocol.Membership.Tell;
+import dev.redlock.internal.sets.Members;
+import dev.redlock.internal.sets.Seen;
+import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;

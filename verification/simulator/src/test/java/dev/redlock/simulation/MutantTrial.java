@@ -35,6 +35,7 @@ public record MutantTrial(long seeds, boolean thorough) implements Trial {
   private static final List<String> PROTOCOL_CLASSES =
       List.of(
           "dev.redlock.internal.protocol.",
+          "dev.redlock.internal.sets.",
           "dev.redlock.testkit.model.",
           "dev.redlock.lettuce.internal.ConnectionStates",
           "dev.redlock.lettuce.internal.Probe",

@@ -33,8 +33,7 @@ class MutantsTest {
     Mutant none =
         ProtocolMutants.variant(
             "nothing is wrong",
-            ProtocolMutants.protocol(
-                "Members", "return quorumOf(count());", "return 1 + count() / 2;"));
+            ProtocolMutants.members("return quorumOf(count());", "return 1 + count() / 2;"));
     assertThat(hunt(new MutantTrial(SEEDS / 16, true), List.of(none)))
         .singleElement()
         .satisfies(o -> assertThat(o.isCaught()).as(o.toString()).isFalse());

@@ -39,6 +39,11 @@ final class ProtocolMutants {
     return new Edit(PROTOCOL + type + ".java", original, replacement);
   }
 
+  static Edit members(String original, String replacement) {
+    return new Edit(
+        "redlock-core/src/main/java/dev/redlock/internal/sets/Members.java", original, replacement);
+  }
+
   private static Edit node(String type, String original, String replacement) {
     return new Edit(MODEL + type + ".java", original, replacement);
   }
@@ -58,7 +63,7 @@ final class ProtocolMutants {
     mutant(
         "M2",
         "half of the nodes counts as a quorum",
-        protocol("Members", "return quorumOf(count());", "return Math.max(1, count() / 2);"));
+        members("return quorumOf(count());", "return Math.max(1, count() / 2);"));
     mutant(
         "M3",
         "the quorum is taken of the reachable nodes only",

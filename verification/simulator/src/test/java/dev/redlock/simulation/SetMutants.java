@@ -60,8 +60,8 @@ final class SetMutants {
                 + "        }\n"));
     mutant(
         "votes count whatever the record of the node says",
-        ProtocolMutants.protocol(
-            "Members", "    return record == null\n", "    return true || record == null\n"));
+        ProtocolMutants.members(
+            "    return record == null\n", "    return true || record == null\n"));
     mutant(
         "an operator begins the next change before the last is complete",
         ProtocolMutants.protocol(

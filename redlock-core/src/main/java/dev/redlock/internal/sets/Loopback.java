@@ -1,4 +1,4 @@
-package dev.redlock.internal.protocol;
+package dev.redlock.internal.sets;
 
 import java.util.Collection;
 import java.util.List;

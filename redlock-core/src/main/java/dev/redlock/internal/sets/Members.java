@@ -1,6 +1,5 @@
-package dev.redlock.internal.protocol;
+package dev.redlock.internal.sets;
 
-import dev.redlock.internal.protocol.Membership.Seen;
 import dev.redlock.spi.NodeRecord;
 import java.util.List;
 import java.util.Objects;
@@ -28,7 +27,8 @@ public record Members(String id, long epoch, List<String> names, long mask, long
    * For each member of the set the node that has shown its name, or was made for it. A member to
    * which this client has not connected yet counts as one that does not reply.
    */
-  static Members of(NodeRecord set, List<Seen> nodes, List<String> aliases, long maxLeaseMillis) {
+  public static Members of(
+      NodeRecord set, List<Seen> nodes, List<String> aliases, long maxLeaseMillis) {
     long mask = 0;
     for (String name : set.members()) {
       int best = -1;
@@ -53,7 +53,7 @@ public record Members(String id, long epoch, List<String> names, long mask, long
   }
 
   /** How many of them this client knows by number: it can ask these. */
-  int known() {
+  public int known() {
     return Long.bitCount(mask);
   }
 
@@ -62,7 +62,7 @@ public record Members(String id, long epoch, List<String> names, long mask, long
     return quorumOf(count());
   }
 
-  static int quorumOf(int members) {
+  public static int quorumOf(int members) {
     return members / 2 + 1;
   }
 
@@ -81,7 +81,7 @@ public record Members(String id, long epoch, List<String> names, long mask, long
   }
 
   /** Whether a vote of the node that has this record counts in a round of these members. */
-  boolean admittedBy(@Nullable NodeRecord record) {
+  public boolean admittedBy(@Nullable NodeRecord record) {
     return record == null
         || (record.id().equals(id)
             && record.admits(epoch, names)
