@@ -3,6 +3,7 @@ package dev.redlock.internal;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
+import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
@@ -21,9 +22,6 @@ import org.jspecify.annotations.Nullable;
 /** Checks what a builder collected, and starts a client. */
 public final class Assembly {
   private static final Duration DEFAULT_MAX_LEASE_TIME = Duration.ofSeconds(30);
-
-  /** The longest lease time that {@link LockOptions} accepts. */
-  private static final Duration LONGEST_LEASE_TIME = Duration.ofHours(1);
 
   private Assembly() {}
 
@@ -46,11 +44,8 @@ public final class Assembly {
     if (uris.isEmpty()) {
       return List.of();
     }
-    // The loader of the current thread comes second: that of a pool's thread may see no adapter.
-    List<LockNode.Factory> adapters = adapters(LockNode.Factory.class.getClassLoader());
-    if (adapters.isEmpty()) {
-      adapters = adapters(Thread.currentThread().getContextClassLoader());
-    }
+    List<LockNode.Factory> adapters =
+        services(LockNode.Factory.class, "an adapter that makes nodes from URIs");
     if (adapters.size() != 1) {
       throw new IllegalStateException(
           "nodes(String...) needs exactly one adapter that makes nodes from URIs, such as"
@@ -61,16 +56,20 @@ public final class Assembly {
     return adapters.get(0).nodes(List.copyOf(uris));
   }
 
-  private static List<LockNode.Factory> adapters(@Nullable ClassLoader loader) {
+  /** The services of this type. The loader of a pool's thread may see none, so it comes second. */
+  static <S> List<S> services(Class<S> type, String what) {
+    List<S> found = services(type, what, type.getClassLoader());
+    return found.isEmpty()
+        ? services(type, what, Thread.currentThread().getContextClassLoader())
+        : found;
+  }
+
+  private static <S> List<S> services(Class<S> type, String what, @Nullable ClassLoader loader) {
     try {
-      return ServiceLoader.load(LockNode.Factory.class, loader).stream()
-          .map(ServiceLoader.Provider::get)
-          .toList();
+      return ServiceLoader.load(type, loader).stream().map(ServiceLoader.Provider::get).toList();
     } catch (ServiceConfigurationError e) {
       throw new IllegalStateException(
-          "an adapter that makes nodes from URIs is present, but cannot be loaded: "
-              + e.getMessage(),
-          e);
+          what + " is present, but cannot be loaded: " + e.getMessage(), e);
     }
   }
 
@@ -114,9 +113,9 @@ public final class Assembly {
 
   private static void check(Parts parts) {
     int n = parts.nodes().size();
-    if (n == 0 || n > NodeSet.MAX) {
+    if (n == 0 || n > Members.MAX) {
       throw new IllegalArgumentException(
-          "a lock needs 1 to " + NodeSet.MAX + " nodes, " + n + " are configured");
+          "a lock needs 1 to " + Members.MAX + " nodes, " + n + " are configured");
     }
     Set<String> names = new HashSet<>();
     for (LockNode node : parts.nodes()) {
@@ -130,18 +129,10 @@ public final class Assembly {
   private static Duration maxLeaseTime(Parts parts) {
     Duration given = parts.maxLeaseTime();
     if (given != null) {
-      return checkMaxLeaseTime(given);
+      return Members.checkMaxLeaseTime(given);
     }
     Duration lease = parts.defaults().leaseTime();
     return lease.compareTo(DEFAULT_MAX_LEASE_TIME) > 0 ? lease : DEFAULT_MAX_LEASE_TIME;
-  }
-
-  static Duration checkMaxLeaseTime(Duration given) {
-    if (given.compareTo(LONGEST_LEASE_TIME) > 0) {
-      throw new IllegalArgumentException(
-          "maxLeaseTime " + Printable.of(given) + " must not be longer than 1 h");
-    }
-    return given;
   }
 
   static void checkLeaseTime(LockOptions options, Duration maxLeaseTime) {

@@ -10,8 +10,11 @@ import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.internal.election.ElectionClient;
+import dev.redlock.internal.operations.OperatorClient;
 import dev.redlock.internal.protocol.LockMachine;
+import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.text.Printable;
+import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
@@ -24,11 +27,12 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The client that a user holds: makes its parts, passes calls on to them, and closes them. */
-final class Client implements Redlock, ElectionClient {
+final class Client implements Redlock, ElectionClient, OperatorClient {
   private static final long HEARTBEAT_NANOS = 500_000_000;
   private static final long SUSPENDED_MILLIS = 200;
 
@@ -44,7 +48,7 @@ final class Client implements Redlock, ElectionClient {
   private final boolean observes;
   private final ReentrantHolds reentrantHolds = new ReentrantHolds();
   private final HealthLog health;
-  private final Operations operations;
+  private final OperatorRequests requests;
 
   /** Set by the first thread that closes; other threads that close wait for that one. */
   private final AtomicReference<@Nullable Thread> closer = new AtomicReference<>();
@@ -69,7 +73,7 @@ final class Client implements Redlock, ElectionClient {
     observes = parts.observes();
     threads = new OwnThreads(context);
     health = new HealthLog(context);
-    operations = new ClientOperations(this);
+    requests = new OperatorRequests(context);
   }
 
   void start(Assembly.Parts parts) {
@@ -161,8 +165,11 @@ final class Client implements Redlock, ElectionClient {
   public DistributedLock lock(List<String> names, LockOptions options) {
     Assembly.checkLeaseTime(requireNonNull(options, "options"), maxLeaseTime);
     LockKeys keys = LockKeys.of(context.keyPrefix, names);
-    if (observes && !names.equals(List.of(SetChange.LOCK))) {
-      throw new IllegalStateException("this client was built as an observer: it makes no locks");
+    if (observes) {
+      if (!names.equals(List.of(SET_LOCK))) {
+        throw new IllegalStateException("this client was built as an observer: it makes no locks");
+      }
+      context.set().operates();
     }
     for (int i = 0; i < context.nodes.count(); i++) {
       context.nodes.node(i).requireServable(keys);
@@ -182,7 +189,11 @@ final class Client implements Redlock, ElectionClient {
 
   @Override
   public Operations operations() {
-    return operations;
+    AtomicReference<@Nullable Side> side = context.operators;
+    if (side.get() == null) {
+      side.compareAndSet(null, new ClientOperations(this));
+    }
+    return requireNonNull(side.get());
   }
 
   @Override
@@ -248,6 +259,86 @@ final class Client implements Redlock, ElectionClient {
     context.failures.report(kind, election, failure);
   }
 
+  // The rest of OperatorClient.
+
+  @Override
+  public CompletionStage<Void> ready() {
+    return context.readiness.ready(context.callbacks);
+  }
+
+  @Override
+  public List<NodeState> nodes() {
+    return context.nodes.openIndexes().mapToObj(context::nodeState).toList();
+  }
+
+  @Override
+  public <T> T unwrap(Class<T> type) {
+    if (!type.isInstance(this)) {
+      throw new IllegalArgumentException("a client made by Redlock.builder() is no " + type);
+    }
+    return type.cast(this);
+  }
+
+  @Override
+  public LockNode.Context settings() {
+    return context.set().nodeContext();
+  }
+
+  @Override
+  public Executor callbacks() {
+    return context.callbacks;
+  }
+
+  @Override
+  public OperatedSet set() {
+    return context.set();
+  }
+
+  @Override
+  public Members members() {
+    return context.nodes.members();
+  }
+
+  @Override
+  public LockNode node(int node) {
+    return context.nodes.node(node);
+  }
+
+  @Override
+  public <T> T ask(int node, String what, Function<LockNode, @Nullable T> question, T otherwise) {
+    return context.nodes.ask(node, what, question, otherwise);
+  }
+
+  @Override
+  public NodeState state(int node) {
+    return context.nodeState(node);
+  }
+
+  @Override
+  public Clock clock(int node) {
+    return context.clocks.clock(node);
+  }
+
+  @Override
+  public boolean isPolled(int node) {
+    return context.hints.isEmpty() && !context.nodes.notifiesWaiters(node);
+  }
+
+  @Override
+  public CompletionStage<Replies> inspectOnAll(LockKeys keys, boolean listens) {
+    return requests.inspect(keys, listens);
+  }
+
+  @Override
+  public CompletionStage<Replies> breakOnAll(LockKeys keys) {
+    return requests.breakLock(keys);
+  }
+
+  @Override
+  public void stopListening(LockKeys keys) {
+    context.locks.post(keys, (machine, now, wall) -> machine.stopListening(now));
+  }
+
   // Closing.
 
   @Override
@@ -297,10 +388,9 @@ final class Client implements Redlock, ElectionClient {
       return;
     }
     // Before the locks, so that the close waits for what they send, and for those that begin now.
-    attempt("the watches", context.watches::clientClosed);
+    attempt("the watches", () -> context.tellOperators(Side::closed));
     context.locks.close();
-    attempt("the watches", context.watches::clientClosed);
-    attempt("the listings", () -> context.listings.forEach(Listing::clientClosed));
+    attempt("the watches", () -> context.tellOperators(Side::closed));
     attempt("the futures of ready()", context.readiness::close);
     if (isNeededHere()) {
       // The close has to wait for this thread, or for the I/O thread that it may be.
@@ -340,7 +430,7 @@ final class Client implements Redlock, ElectionClient {
     attempt("the last counts of requests", this::reportNodes);
     context.bursts.review(true);
     attempt("the last events", context.events::close);
-    attempt("ending an examination", context.doctor::close);
+    attempt("ending an examination", () -> context.tellOperators(Side::ended));
     context.systemTime.close();
     context.callbackThreads.close();
     closed.complete(true);

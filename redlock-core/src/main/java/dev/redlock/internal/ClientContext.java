@@ -3,18 +3,21 @@ package dev.redlock.internal;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.Redlock;
+import dev.redlock.internal.operations.OperatorClient;
 import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.internal.text.HolderMark;
 import dev.redlock.operations.NodeState;
+import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.Time;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,8 +36,9 @@ final class ClientContext {
   /** The broadcasts in progress, and what the actor runs when one is over. */
   final Map<Broadcast, Runnable> broadcasts = new ConcurrentHashMap<>();
 
-  final LockWatches watches = new LockWatches();
-  final Set<Listing> listings = ConcurrentHashMap.newKeySet();
+  /** Holds null until a user asks for it. */
+  final AtomicReference<OperatorClient.@Nullable Side> operators = new AtomicReference<>();
+
   final SystemTime systemTime = new SystemTime();
   final Time time;
   final Blocking blocking;
@@ -60,8 +64,7 @@ final class ClientContext {
   final BurstLog bursts;
   final LossLog losses = new LossLog(this);
   final Locks locks;
-  final LockInspector inspector = new LockInspector(this);
-  final Doctor doctor;
+  final ClockLog clocks = new ClockLog(this);
   final Readiness readiness;
 
   ClientContext(Assembly.Parts parts, Platform platform) {
@@ -84,8 +87,22 @@ final class ClientContext {
     graceUntilNanos = time.nanos();
     leaks = new LeakDetector(parts.traceLeaks(), log);
     locks = new Locks(this);
-    doctor = new Doctor(this, parts.restartGuard());
     readiness = new Readiness(nodes::quorumVotes);
+  }
+
+  /** This client has changed these locks: nodes send no invalidation of that. */
+  void changed(LockKeys keys) {
+    OperatorClient.Side side = operators.get();
+    for (int i = 0; side != null && i < keys.size(); i++) {
+      side.changed(keys.lockKey(i));
+    }
+  }
+
+  void tellOperators(Consumer<OperatorClient.Side> event) {
+    OperatorClient.Side side = operators.get();
+    if (side != null) {
+      event.accept(side);
+    }
   }
 
   void set(SetKeeper keeper) {

@@ -1,58 +1,61 @@
 package dev.redlock.internal;
 
-import dev.redlock.internal.protocol.NodeKnowledge;
+import dev.redlock.internal.operations.OperatorClient;
+import dev.redlock.internal.operations.OperatorClient.Clock;
+import dev.redlock.internal.sets.Members;
 import dev.redlock.operations.Diagnosis;
 import dev.redlock.operations.Diagnosis.NodeFindings;
 import dev.redlock.operations.NodeState;
+import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 
 /** Finds what makes locks unsafe or unavailable, on all nodes. */
 final class Doctor {
-  /** The skew that is reported. Tokens tolerate 4 s between the nodes of a quorum. */
-  private static final Duration REPORTED_SKEW = Duration.ofSeconds(1);
+  private static final CompletionStage<Optional<NodeIdentity>> NOTHING =
+      CompletableFuture.completedStage(Optional.empty());
 
-  private final ClientContext context;
+  private final OperatorClient client;
   private final RestartGuard guard;
 
   /** The examinations in progress. Each, when run, reports what is known at that time. */
   private final Set<Runnable> examinations = ConcurrentHashMap.newKeySet();
 
-  // Guarded by this: the nodes whose clocks were reported since they were last right.
-  private final boolean[] warned;
+  /** Nodes and timers are closed. Written once; read by examinations that begin. */
+  private volatile boolean ended;
 
-  Doctor(ClientContext context, RestartGuard guard) {
-    this.context = context;
-    this.guard = guard;
-    warned = new boolean[NodeSet.MAX];
+  Doctor(OperatorClient client) {
+    this.client = client;
+    guard = client.settings().restartGuard();
   }
 
   /** Probes every connected node, and waits for one node timeout at most. */
   CompletableFuture<Diagnosis> examine() {
     CompletableFuture<Diagnosis> result = new CompletableFuture<>();
-    int[] asked = context.nodes.memberIndexes().toArray();
+    int[] asked = client.members().indexes().toArray();
     AtomicInteger open = new AtomicInteger(asked.length);
-    boolean[] answered = new boolean[NodeSet.MAX]; // Written before the counter, read after it.
-    Runnable report = () -> context.callbacks.execute(() -> result.complete(diagnosis(answered)));
+    boolean[] answered = new boolean[Members.MAX]; // Written before the counter, read after it.
+    Runnable report = () -> client.callbacks().execute(() -> result.complete(diagnosis(answered)));
     examinations.add(report);
     result.thenRun(() -> examinations.remove(report));
-    if (context.locks.isEnded()) {
+    if (ended) {
       report.run(); // The client was closed meanwhile: nodes and timers are closed.
       return result;
     }
-    var late = context.time.schedule(report, context.nodeTimeoutNanos);
+    long timeoutNanos = client.defaultOptions().nodeTimeout().toNanos();
+    var late = client.settings().time().schedule(report, timeoutNanos);
     for (int node : asked) {
-      context
-          .nodes
-          .probe(node)
+      client
+          .ask(node, "probe", LockNode::probe, NOTHING)
           .whenComplete(
               (identity, failure) -> {
                 answered[node] = identity != null && identity.isPresent();
@@ -66,48 +69,36 @@ final class Doctor {
   }
 
   /** Nodes and timers are closed: no reply comes any more. */
-  void close() {
+  void ended() {
+    ended = true;
     examinations.forEach(Runnable::run);
   }
 
-  /** A clock was read. Warns once when it is off, and again after it was right in between. */
-  void clockRead(int node) {
-    Duration skew = skew(node);
-    if (skew == null) {
-      return;
-    }
-    boolean off = skew.abs().compareTo(REPORTED_SKEW) >= 0;
-    synchronized (this) {
-      if (warned[node] == off) {
-        return;
-      }
-      warned[node] = off;
-    }
-    if (off) {
-      context.log.warn("node {}: {}", context.nodes.name(node), clockComplaint(skew));
-    }
+  /** What the node said of itself last; empty if it has not, or does not tell. */
+  static Optional<NodeIdentity> identity(OperatorClient client, int node) {
+    return client.ask(node, "identity", LockNode::identity, Optional.empty());
   }
 
   private Diagnosis diagnosis(boolean[] answered) {
     List<NodeFindings> all = new ArrayList<>();
-    context.nodes.memberIndexes().forEach(i -> all.add(findings(i, answered[i])));
+    client.members().indexes().forEach(i -> all.add(findings(i, answered[i])));
     return new Diagnosis(guard, all);
   }
 
   private NodeFindings findings(int node, boolean answered) {
-    NodeState state = context.nodeState(node);
-    NodeIdentity identity = context.nodes.identity(node).orElse(null);
-    Duration skew = skew(node);
+    NodeState state = client.state(node);
+    NodeIdentity identity = identity(client, node).orElse(null);
+    Clock clock = client.clock(node);
     List<String> complaints = new ArrayList<>();
     if (state.state() != NodeState.State.VOTING) {
       complaints.add("does not vote: " + state.cause());
     } else if (!answered) {
       complaints.add("did not answer in time, or this user has no permission for INFO");
-    } else if (!context.nodes.knowledge(node).clockKnown()) {
+    } else if (!clock.known()) {
       complaints.add(
           "its marker was not read: this user has no permission for the keys of this prefix");
     }
-    if (state.state() == NodeState.State.VOTING && isPolled(node)) {
+    if (state.state() == NodeState.State.VOTING && client.isPolled(node)) {
       complaints.add(
           "sends no invalidations (CLIENT TRACKING), and no ReleaseHints are configured:"
               + " waiters poll");
@@ -115,8 +106,8 @@ final class Doctor {
     if (identity != null) {
       complain(identity, complaints);
     }
-    if (skew != null && skew.abs().compareTo(REPORTED_SKEW) >= 0) {
-      complaints.add(clockComplaint(skew));
+    if (clock.complaint() != null) {
+      complaints.add(clock.complaint());
     }
     return new NodeFindings(
         state,
@@ -130,13 +121,8 @@ final class Doctor {
         identity == null || identity.appendFsync().isEmpty() ? null : identity.appendFsync(),
         identity == null ? 0 : identity.evictedKeys(),
         identity == null ? 0 : identity.connectedReplicas(),
-        skew,
+        clock.skew(),
         complaints);
-  }
-
-  /** Whether waiters learn of a release only when they ask this node again. */
-  private boolean isPolled(int node) {
-    return context.hints.isEmpty() && !context.nodes.notifiesWaiters(node);
   }
 
   private void complain(NodeIdentity identity, List<String> complaints) {
@@ -201,24 +187,5 @@ final class Doctor {
               + ": a power failure loses locks, and with RestartGuard.OFF the node then votes at once;"
               + " set always");
     }
-  }
-
-  private static String clockComplaint(Duration skew) {
-    return "its clock is "
-        + skew.abs().toMillis()
-        + " ms "
-        + (skew.isNegative() ? "behind" : "ahead of")
-        + " the other nodes' median; from 2 s on it refuses tokens";
-  }
-
-  /** How far a clock is ahead of the median of all; null while fewer than two are known. */
-  private @Nullable Duration skew(int node) {
-    long[] clocks = context.nodes.clocksMicros(0);
-    NodeKnowledge own = context.nodes.knowledge(node);
-    if (clocks.length < 2 || !own.clockKnown()) {
-      return null;
-    }
-    long median = clocks[(clocks.length - 1) / 2];
-    return Duration.ofNanos((own.estimateMicros(0) - median) * 1000);
   }
 }

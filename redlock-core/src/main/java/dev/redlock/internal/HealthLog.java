@@ -1,6 +1,7 @@
 package dev.redlock.internal;
 
 import dev.redlock.internal.protocol.Objections;
+import dev.redlock.internal.sets.Members;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeStatus;
@@ -40,9 +41,9 @@ final class HealthLog {
 
   HealthLog(ClientContext context) {
     this.context = context;
-    faulty = new boolean[NodeSet.MAX];
-    faultyNanos = new long[NodeSet.MAX];
-    faultTold = new boolean[NodeSet.MAX];
+    faulty = new boolean[Members.MAX];
+    faultyNanos = new long[Members.MAX];
+    faultTold = new boolean[Members.MAX];
   }
 
   void review() {
@@ -51,7 +52,7 @@ final class HealthLog {
     }
     long now = context.time.nanos();
     reviewQuorum(now);
-    context.nodes.memberIndexes().forEach(i -> reviewNode(i, now));
+    context.nodes.members().indexes().forEach(i -> reviewNode(i, now));
   }
 
   private void reviewQuorum(long now) {
@@ -78,7 +79,8 @@ final class HealthLog {
           context.nodes.members().quorum(),
           context
               .nodes
-              .memberIndexes()
+              .members()
+              .indexes()
               .mapToObj(context::nodeState)
               .filter(node -> node.state() != NodeState.State.VOTING)
               .map(node -> node.node() + " is " + node.state() + ": " + node.cause())

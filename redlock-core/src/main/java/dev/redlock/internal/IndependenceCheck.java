@@ -1,5 +1,6 @@
 package dev.redlock.internal;
 
+import dev.redlock.internal.sets.Members;
 import dev.redlock.spi.NodeIdentity;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +21,7 @@ final class IndependenceCheck {
 
   IndependenceCheck(NodeSet nodes) {
     this.nodes = nodes;
-    known = new @Nullable Server[NodeSet.MAX];
+    known = new @Nullable Server[Members.MAX];
   }
 
   /**

@@ -9,6 +9,7 @@ import dev.redlock.operations.LockListing;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockReader.StoredLock;
+import dev.redlock.spi.Time;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -40,7 +41,9 @@ final class Listing implements LockListing {
   private static final long MIN_PAUSE_NANOS = 3_000_000;
   private static final long MAX_PAUSE_NANOS = 200_000_000;
 
-  private final ClientContext context;
+  private final ClientOperations side;
+  private final Time time;
+  private final String keyPrefix;
   private final NamePattern pattern;
   private final Members members;
 
@@ -70,21 +73,23 @@ final class Listing implements LockListing {
   /** Why it is over; null while it is open. Written under the lock, read by any step. */
   private volatile @Nullable RuntimeException end;
 
-  Listing(ClientContext context, String pattern) {
-    this.context = context;
+  Listing(ClientOperations side, String pattern) {
+    this.side = side;
+    time = side.client.settings().time();
+    keyPrefix = side.client.settings().keyPrefix();
     this.pattern = new NamePattern(pattern);
-    int n = context.nodes.count();
-    members = context.nodes.members();
+    int n = side.client.set().seen().size();
+    members = side.client.members();
     readers = new LockReader[n];
     errors = new String[n];
-    notBeforeNanos = context.time.nanos();
+    notBeforeNanos = time.nanos();
     for (int i = 0; i < n; i++) {
       if (!members.contains(i)) {
         errors[i] = "is no member";
         continue;
       }
       try {
-        readers[i] = context.nodes.node(i).reader();
+        readers[i] = side.client.node(i).reader();
       } catch (RuntimeException e) {
         errors[i] = String.valueOf(e.getMessage());
       }
@@ -118,16 +123,20 @@ final class Listing implements LockListing {
       List<LockListing.Entry> next = found.subList(0, Math.min(PAGE, found.size()));
       List<LockListing.Entry> page = List.copyOf(next);
       next.clear();
-      context.callbacks.execute(() -> result.complete(page));
+      side.client.callbacks().execute(() -> result.complete(page));
     } else if (readable() < members.quorum()) {
       fail(
           result,
-          context.nodes.unavailable(
-              "locks not listed", List.of(pattern.pattern()), Vote.NOT_ASKED, i -> errors[i]));
+          Refusals.unavailable(
+              side.client,
+              "locks not listed",
+              List.of(pattern.pattern()),
+              Vote.NOT_ASKED,
+              i -> errors[i]));
     } else {
-      long pause = notBeforeNanos - context.time.nanos();
+      long pause = notBeforeNanos - time.nanos();
       if (pause > 0) {
-        context.time.schedule(() -> step(result), pause);
+        time.schedule(() -> step(result), pause);
       } else {
         step(result);
       }
@@ -143,7 +152,7 @@ final class Listing implements LockListing {
   }
 
   private void fail(CompletableFuture<List<LockListing.Entry>> result, RuntimeException why) {
-    context.callbacks.execute(() -> result.completeExceptionally(why));
+    side.client.callbacks().execute(() -> result.completeExceptionally(why));
   }
 
   /** One step of the scan of a node, then what the other nodes store for the same names. */
@@ -153,17 +162,17 @@ final class Listing implements LockListing {
       cursor = "0";
     }
     int node = scanning;
-    long begun = context.time.nanos();
-    reading(node, reader -> reader.scan(context.keyPrefix, cursor, KEYS_PER_STEP))
+    long begun = time.nanos();
+    reading(node, reader -> reader.scan(keyPrefix, cursor, KEYS_PER_STEP))
         .thenCompose(
             page -> page == null ? CompletableFuture.completedStage(null) : merge(node, page))
         .whenComplete(
             (done, failure) -> {
-              long took = context.time.nanos() - begun;
+              long took = time.nanos() - begun;
               long pause = Math.max(MIN_PAUSE_NANOS, took);
               notBeforeNanos = begun + took + Math.min(MAX_PAUSE_NANOS, pause);
               if (failure != null) {
-                context.failures.report("a step of a listing", failure);
+                side.client.report("a step of a listing", "", failure);
                 fail(result, new CompletionException(failure));
               } else {
                 proceed(result);
@@ -214,13 +223,13 @@ final class Listing implements LockListing {
     List<StoredLock> matching = new ArrayList<>();
     List<String> keys = new ArrayList<>();
     for (StoredLock lock : step.locks()) {
-      if (LockKeys.nameOf(context.keyPrefix, lock.lockKey()).filter(pattern::matches).isPresent()) {
+      if (LockKeys.nameOf(keyPrefix, lock.lockKey()).filter(pattern::matches).isPresent()) {
         matching.add(lock);
         keys.add(lock.lockKey());
       }
     }
     List<CompletableFuture<LockReader.@Nullable Page>> others = new ArrayList<>();
-    PageMerge merge = new PageMerge(context, members);
+    PageMerge merge = new PageMerge(side.client, members);
     merge.add(node, matching);
     for (int i = 0; i < readers.length; i++) {
       int other = i;
@@ -274,13 +283,13 @@ final class Listing implements LockListing {
   }
 
   private void closeReaders() {
-    context.listings.remove(this);
+    side.listings.remove(this);
     for (LockReader reader : readers) {
       if (reader != null) {
         try {
           reader.close();
         } catch (RuntimeException e) {
-          context.failures.report("closing a listing", e);
+          side.client.report("closing a listing", "", e);
         }
       }
     }

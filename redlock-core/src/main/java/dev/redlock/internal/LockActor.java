@@ -212,7 +212,7 @@ class LockActor {
       Failpoint.BEFORE_GRANT.reached();
       LeaseCore core = new LeaseCore(context, this, grant.lease());
       held = core;
-      context.watches.changed(keys());
+      context.changed(keys());
       ((PendingAcquire) grant.waiter()).granted(core);
     } else if (effect instanceof Effect.Refuse refuse) {
       PendingAcquire waiter = (PendingAcquire) refuse.waiter();
@@ -259,7 +259,7 @@ class LockActor {
   private void ended(Effect.End end) {
     LeaseCore core = held; // One at a time: a predecessor ends before its successor is granted.
     held = null;
-    context.watches.changed(keys());
+    context.changed(keys());
     if (core != null) {
       core.ended(end.end());
     }

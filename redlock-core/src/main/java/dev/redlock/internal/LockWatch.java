@@ -23,7 +23,8 @@ final class LockWatch implements Flow.Subscription {
   /** The shortest time between two inspections: a busy lock changes a thousand times a second. */
   private static final long MIN_GAP_NANOS = 20_000_000;
 
-  private final ClientContext context;
+  private final ClientOperations side;
+  private final Time time;
   private final LockKeys keys;
   private final Flow.Subscriber<? super LockState> subscriber;
   private final long pollNanos;
@@ -46,20 +47,21 @@ final class LockWatch implements Flow.Subscription {
   private Time.Cancellable timer = () -> {};
 
   LockWatch(
-      ClientContext context,
+      ClientOperations side,
       LockKeys keys,
       long pollNanos,
       Flow.Subscriber<? super LockState> subscriber) {
-    this.context = context;
+    this.side = side;
+    time = side.client.settings().time();
     this.keys = keys;
     this.pollNanos = pollNanos;
     this.subscriber = subscriber;
-    inOrder = MoreExecutors.newSequentialExecutor(context.callbacks);
-    notBeforeNanos = context.time.nanos();
+    inOrder = MoreExecutors.newSequentialExecutor(side.client.callbacks());
+    notBeforeNanos = time.nanos();
   }
 
   void start() {
-    context.watches.add(keys.lockKey(0), this);
+    side.watches.add(keys.lockKey(0), this);
     tell(() -> subscriber.onSubscribe(this));
     onChange();
   }
@@ -76,11 +78,11 @@ final class LockWatch implements Flow.Subscription {
         return;
       }
       inspecting = true;
-      wait = notBeforeNanos - context.time.nanos();
+      wait = notBeforeNanos - time.nanos();
       timer.cancel();
     }
     if (wait > 0) {
-      context.time.schedule(this::inspect, wait);
+      time.schedule(this::inspect, wait);
     } else {
       inspect();
     }
@@ -93,7 +95,7 @@ final class LockWatch implements Flow.Subscription {
       }
       changed = false;
     }
-    context.inspector.inspect(keys, true).whenComplete((seen, failure) -> seen(seen));
+    side.inspector.inspect(keys, true).whenComplete((seen, failure) -> seen(seen));
   }
 
   private void seen(@Nullable LockInspection inspection) {
@@ -101,14 +103,14 @@ final class LockWatch implements Flow.Subscription {
     boolean over;
     synchronized (this) {
       inspecting = false;
-      notBeforeNanos = context.time.nanos() + MIN_GAP_NANOS;
+      notBeforeNanos = time.nanos() + MIN_GAP_NANOS;
       over = ended;
       if (inspection != null) {
         newest = state(inspection);
       }
       again = changed && !over;
       if (!again && !over) {
-        timer = context.time.schedule(this::onChange, pollNanos);
+        timer = time.schedule(this::onChange, pollNanos);
       }
     }
     if (over) {
@@ -177,7 +179,7 @@ final class LockWatch implements Flow.Subscription {
             signal.run();
           } catch (Throwable e) {
             cancel();
-            context.failures.report("the subscriber " + subscriber.getClass().getName(), e);
+            side.client.report("the subscriber " + subscriber.getClass().getName(), "", e);
           }
         });
   }
@@ -222,8 +224,8 @@ final class LockWatch implements Flow.Subscription {
   }
 
   private void forget() {
-    if (context.watches.remove(keys.lockKey(0), this)) {
-      context.inspector.stopListening(keys);
+    if (side.watches.remove(keys.lockKey(0), this)) {
+      side.client.stopListening(keys);
     }
   }
 }

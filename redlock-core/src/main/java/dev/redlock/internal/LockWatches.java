@@ -31,19 +31,10 @@ final class LockWatches {
         == null;
   }
 
-  /** A node, or a carrier of hints, reports that this key has changed. */
+  /** A node, or a carrier of hints, reports that this key has changed; or this client did it. */
   void changed(String key) {
     if (!byKey.isEmpty()) {
       byKey.getOrDefault(LockKeys.lockKeyOf(key), List.of()).forEach(LockWatch::onChange);
-    }
-  }
-
-  /** This client has changed these locks: nodes send no invalidation of that. */
-  void changed(LockKeys keys) {
-    if (!byKey.isEmpty()) {
-      for (int i = 0; i < keys.size(); i++) {
-        byKey.getOrDefault(keys.lockKey(i), List.of()).forEach(LockWatch::onChange);
-      }
     }
   }
 

@@ -1,5 +1,7 @@
 package dev.redlock.internal;
 
+import dev.redlock.internal.operations.OperatorClient.Side;
+import dev.redlock.internal.sets.Members;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
@@ -20,7 +22,7 @@ final class NodeEvents implements LockNode.Listener, ReleaseHints.Receiver {
 
   NodeEvents(ClientContext context) {
     this.context = context;
-    untold = new AtomicIntegerArray(NodeSet.MAX);
+    untold = new AtomicIntegerArray(Members.MAX);
     independence = new IndependenceCheck(context.nodes);
   }
 
@@ -78,7 +80,7 @@ final class NodeEvents implements LockNode.Listener, ReleaseHints.Receiver {
     int index = context.nodes.indexOf(node);
     context.randomness.probed(index, nodeMicros);
     context.nodes.heard(index, sentNanos, answeredNanos, nodeMicros);
-    context.doctor.clockRead(index);
+    context.clocks.read(index);
   }
 
   @Override
@@ -90,7 +92,7 @@ final class NodeEvents implements LockNode.Listener, ReleaseHints.Receiver {
   @Override
   public void onInvalidated(LockNode node, String key) {
     context.locks.invalidated(key, context.nodes.indexOf(node));
-    context.watches.changed(key);
+    context.tellOperators(side -> side.changed(key));
     forward(key);
   }
 
@@ -110,7 +112,7 @@ final class NodeEvents implements LockNode.Listener, ReleaseHints.Receiver {
   @Override
   public void onAllInvalidated(LockNode node) {
     int index = context.nodes.indexOf(node);
-    context.watches.allChanged();
+    context.tellOperators(Side::allChanged);
     for (LockActor actor : context.locks.all()) {
       actor.post(
           (machine, now, wall) ->
@@ -125,6 +127,6 @@ final class NodeEvents implements LockNode.Listener, ReleaseHints.Receiver {
 
   private void hint(String key) {
     context.locks.mayBeFree(key);
-    context.watches.changed(key);
+    context.tellOperators(side -> side.changed(key));
   }
 }

@@ -1,6 +1,7 @@
 package dev.redlock.internal;
 
 import dev.redlock.RedlockListener.NodeRequests;
+import dev.redlock.internal.sets.Members;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -36,7 +37,7 @@ final class NodeRequestCounts {
 
   NodeRequestCounts(ClientContext context) {
     this.context = context;
-    toldPending = new int[NodeSet.MAX];
+    toldPending = new int[Members.MAX];
   }
 
   void add(LockRequest request, int node, NodeReply reply, long tookNanos) {

@@ -2,11 +2,6 @@ package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.AcquireReport;
-import dev.redlock.AcquireReport.NodeVote;
-import dev.redlock.AcquireReport.Vote;
-import dev.redlock.AcquireVerdict;
-import dev.redlock.QuorumUnavailableException;
 import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.Membership;
 import dev.redlock.internal.protocol.NodeKnowledge;
@@ -18,8 +13,6 @@ import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -30,7 +23,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
-import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -48,9 +40,6 @@ final class NodeSet implements Nodes {
    */
   static final int PENDING_LIMIT = 100_000;
 
-  /** The highest number of nodes that a client can have in its life; the bits of a mask. */
-  static final int MAX = 63;
-
   private static final NodeStatus UNKNOWN = unreachable("status() failed with an exception");
 
   private static final NodeStatus CLOSED = unreachable("closed: it is no member any more");
@@ -59,9 +48,10 @@ final class NodeSet implements Nodes {
     return new NodeStatus(NodeStatus.State.CONNECTING, 0, 0, 0, why, false, NodeRecord.NONE);
   }
 
-  private final AtomicReferenceArray<LockNode> nodes = new AtomicReferenceArray<>(MAX);
-  private final AtomicReferenceArray<String> names = new AtomicReferenceArray<>(MAX);
-  private final AtomicReferenceArray<NodeKnowledge> knowledge = new AtomicReferenceArray<>(MAX);
+  private final AtomicReferenceArray<LockNode> nodes = new AtomicReferenceArray<>(Members.MAX);
+  private final AtomicReferenceArray<String> names = new AtomicReferenceArray<>(Members.MAX);
+  private final AtomicReferenceArray<NodeKnowledge> knowledge =
+      new AtomicReferenceArray<>(Members.MAX);
 
   /** Written after the node, read before it. */
   private volatile int count;
@@ -75,13 +65,14 @@ final class NodeSet implements Nodes {
   private volatile long closed;
 
   /** By node: why it must not vote although its connection is well; null if it may. */
-  private final AtomicReferenceArray<@Nullable String> objections = new AtomicReferenceArray<>(MAX);
+  private final AtomicReferenceArray<@Nullable String> objections =
+      new AtomicReferenceArray<>(Members.MAX);
 
   private final FailureLog failures;
   private final Logger log;
 
   /** By node: the releases of all names that it has not confirmed. */
-  private final AtomicIntegerArray pending = new AtomicIntegerArray(MAX);
+  private final AtomicIntegerArray pending = new AtomicIntegerArray(Members.MAX);
 
   private final AtomicInteger allPending = new AtomicInteger();
   private final AtomicBoolean warnedOfPending = new AtomicBoolean();
@@ -120,12 +111,6 @@ final class NodeSet implements Nodes {
     members = next;
   }
 
-  /** The numbers of the members, in ascending order. */
-  IntStream memberIndexes() {
-    Members now = members;
-    return IntStream.range(0, MAX).filter(now::contains);
-  }
-
   /** Those that are not closed: the members, and nodes that were or will be members. */
   IntStream openIndexes() {
     long without = closed;
@@ -146,7 +131,7 @@ final class NodeSet implements Nodes {
   }
 
   /** What the node replies to the question; the other value if it throws, or replies null. */
-  private <T> T ask(int node, String what, Function<LockNode, @Nullable T> question, T otherwise) {
+  <T> T ask(int node, String what, Function<LockNode, @Nullable T> question, T otherwise) {
     try {
       return requireNonNull(question.apply(nodes.get(node)));
     } catch (Throwable e) { // A node must not throw; nodes are foreign code too.
@@ -181,7 +166,7 @@ final class NodeSet implements Nodes {
 
   /** How many nodes vote now, for people. */
   String voting() {
-    long voting = memberIndexes().filter(node -> status(node).votes()).count();
+    long voting = members.indexes().filter(node -> status(node).votes()).count();
     return voting + " of " + members.count() + " nodes";
   }
 
@@ -191,7 +176,7 @@ final class NodeSet implements Nodes {
   }
 
   private boolean isQuorum(IntPredicate which) {
-    return memberIndexes().filter(which).count() >= members.quorum();
+    return members.indexes().filter(which).count() >= members.quorum();
   }
 
   @Override
@@ -253,27 +238,6 @@ final class NodeSet implements Nodes {
     }
   }
 
-  /**
-   * The failure of a request of an operator: what was not done for these names.
-   *
-   * @param error why a node failed; null if it did not, and its vote is the given one
-   */
-  QuorumUnavailableException unavailable(
-      String what, List<String> of, Vote otherwise, IntFunction<@Nullable String> error) {
-    List<NodeVote> votes = new ArrayList<>();
-    for (int i : memberIndexes().toArray()) {
-      String why = error.apply(i);
-      Vote vote = why == null ? otherwise : Vote.SILENT;
-      votes.add(new NodeVote(names.get(i), vote, Duration.ZERO, why, null, null, null));
-    }
-    var verdict = AcquireVerdict.UNAVAILABLE;
-    return Results.untraced(
-        new QuorumUnavailableException(
-            what,
-            new AcquireReport(
-                of, verdict, members.quorum(), votes, Duration.ZERO, 1, Duration.ZERO, 0, null)));
-  }
-
   CompletionStage<NodeRecord> change(int node, NodeRecord.Change change) {
     return ask(
         node,
@@ -293,21 +257,6 @@ final class NodeSet implements Nodes {
     return new AbsentNode(name);
   }
 
-  /**
-   * The name of the node at this address.
-   *
-   * @throws IllegalArgumentException if it is no address
-   */
-  String nameOf(String address) {
-    for (int i = 0; i < count; i++) {
-      Optional<LockNode> made = nodes.get(i).sibling(address);
-      if (made.isPresent()) {
-        return made.get().name();
-      }
-    }
-    return address.substring(address.lastIndexOf('@') + 1); // Names contain no credentials.
-  }
-
   /** The node is no longer one of those that are open. Not safe from several threads at once. */
   void markClosed(int node) {
     closed |= 1L << node;
@@ -319,10 +268,6 @@ final class NodeSet implements Nodes {
     } catch (RuntimeException e) {
       failures.report("close of node " + names.get(node), e);
     }
-  }
-
-  CompletionStage<Optional<NodeIdentity>> probe(int node) {
-    return ask(node, "probe", LockNode::probe, CompletableFuture.completedStage(Optional.empty()));
   }
 
   /** What the node said of itself last; empty if it has not, or does not tell. */

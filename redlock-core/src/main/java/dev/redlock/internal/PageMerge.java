@@ -3,6 +3,7 @@ package dev.redlock.internal;
 import com.google.common.collect.LinkedHashMultiset;
 import com.google.common.collect.Multiset;
 import com.google.common.collect.Multisets;
+import dev.redlock.internal.operations.OperatorClient;
 import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.text.HolderMark;
 import dev.redlock.operations.LockListing;
@@ -17,14 +18,14 @@ import java.util.Map;
 
 /** What the nodes store for the names of one page. */
 final class PageMerge {
-  private final ClientContext context;
+  private final OperatorClient client;
   private final Members members;
 
   /** By lock key, then by node. Guarded by this: replies come on several threads. */
   private final Map<String, Map<Integer, StoredLock>> stored = new HashMap<>();
 
-  PageMerge(ClientContext context, Members members) {
-    this.context = context;
+  PageMerge(OperatorClient client, Members members) {
+    this.client = client;
     this.members = members;
   }
 
@@ -57,7 +58,7 @@ final class PageMerge {
         StoredLock seen = of.getValue();
         fence = Math.max(fence, seen.fence());
         if (seen.waiting() > 0) {
-          waiting.put(context.nodes.name(of.getKey()), seen.waiting());
+          waiting.put(client.state(of.getKey()).node(), seen.waiting());
         }
         if (HolderMark.of(seen.mark()).hash().equals(holder.hash())) {
           remaining.add(seen.remainingMillis());
@@ -66,7 +67,7 @@ final class PageMerge {
       if (remaining.size() + unknown >= members.quorum()) {
         locks.add(
             new LockListing.Entry(
-                LockKeys.nameOf(context.keyPrefix, lock.lockKey()).orElseThrow(),
+                LockKeys.nameOf(client.settings().keyPrefix(), lock.lockKey()).orElseThrow(),
                 holder.hash(),
                 holder.label(),
                 Duration.ofMillis(decisive(remaining)),

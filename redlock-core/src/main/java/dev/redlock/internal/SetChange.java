@@ -7,15 +7,18 @@ import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
 import dev.redlock.RedlockClosedException;
-import dev.redlock.internal.protocol.NodeKnowledge;
+import dev.redlock.internal.operations.OperatorClient;
+import dev.redlock.internal.operations.OperatorClient.OperatedSet;
 import dev.redlock.internal.protocol.SetOperator;
 import dev.redlock.internal.protocol.SetOperator.Goal;
 import dev.redlock.internal.protocol.SetOperator.Step;
 import dev.redlock.internal.sets.Loopback;
+import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.sets.Seen;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.Time;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -36,9 +39,6 @@ import org.jspecify.annotations.Nullable;
  * dies, another one continues by the same call: what was done stands on the nodes.
  */
 final class SetChange {
-  /** The name of the lock: a listing shows who changes the set. */
-  static final String LOCK = "%set";
-
   private static final String NOT_TOLD =
       " was not told that it is removed: keep it off, or delete its data";
 
@@ -55,8 +55,9 @@ final class SetChange {
 
   private static final long SKEW_MICROS = 1_000_000;
 
-  private final ClientContext context;
-  private final SetKeeper set;
+  private final OperatorClient client;
+  private final OperatedSet set;
+  private final Time time;
   private final List<Goal> all;
   private final Queue<Goal> goals; // Confined to the chain of ticks.
 
@@ -83,9 +84,10 @@ final class SetChange {
   /** Whether the master that is being removed has stored the set without it. */
   private boolean removedKnows;
 
-  SetChange(ClientContext context, List<Goal> goals, Set<String> gone, Consumer<String> progress) {
-    this.context = context;
-    set = context.set();
+  SetChange(OperatorClient client, List<Goal> goals, Set<String> gone, Consumer<String> progress) {
+    this.client = client;
+    set = client.set();
+    time = client.settings().time();
     all = List.copyOf(goals);
     this.goals = new ArrayDeque<>(all);
     inPlace = goals.stream().map(Goal::add).filter(Objects::nonNull).findFirst().orElse(null);
@@ -93,12 +95,19 @@ final class SetChange {
     this.progress = progress;
   }
 
-  CompletableFuture<List<String>> start(Client client) {
-    set.operates();
+  CompletableFuture<List<String>> start() {
     result.whenComplete((done, failure) -> unreserve());
-    acquire(client.lock(LOCK, options(client.defaultOptions())));
+    acquire(client.lock(OperatorClient.SET_LOCK, options(client.defaultOptions())));
     CompletableFuture<List<String>> users = new CompletableFuture<>();
-    Results.relay(result, users, context.callbacks);
+    result.whenCompleteAsync(
+        (done, failure) -> {
+          if (failure != null) {
+            users.completeExceptionally(failure);
+          } else {
+            users.complete(done);
+          }
+        },
+        client.callbacks());
     return users;
   }
 
@@ -126,11 +135,11 @@ final class SetChange {
                   });
               lease.whenEnded().thenAccept(end -> onEnd(lock, end));
               operator = null;
-              begunNanos = context.time.nanos();
+              begunNanos = time.nanos();
               if (leases == 1) {
                 tick(lease);
               } else {
-                context.time.schedule(() -> tick(lease), TICK_NANOS);
+                time.schedule(() -> tick(lease), TICK_NANOS);
               }
             });
   }
@@ -143,7 +152,7 @@ final class SetChange {
     if (end == LeaseEnd.RELEASED && !result.isDone()) {
       acquire(lock);
     } else if (end == LeaseEnd.CLOSED) {
-      result.completeExceptionally(Results.untraced(new RedlockClosedException()));
+      result.completeExceptionally(Refusals.untraced(new RedlockClosedException()));
     } else {
       fail(
           "the change was interrupted, because this client no longer excludes other operators ("
@@ -165,7 +174,7 @@ final class SetChange {
         return;
       }
     } catch (Throwable e) { // Else the lock would be held for ever.
-      context.failures.report("a change of the set of nodes", e);
+      client.report("a change of the set of nodes", "", e);
       result.completeExceptionally(e);
       return;
     }
@@ -173,7 +182,7 @@ final class SetChange {
       unreserve(); // It may have ended while this tick reserved.
       return;
     }
-    context.time.schedule(() -> tick(lease), TICK_NANOS);
+    time.schedule(() -> tick(lease), TICK_NANOS);
   }
 
   /** Makes what can be made now; returns whether this lease has nothing more to do. */
@@ -184,7 +193,9 @@ final class SetChange {
       now = new SetOperator(goal, gone, ballot);
       operator = now;
     }
-    Step step = set.advance(now);
+    SetOperator asked = now;
+    Step step =
+        set.advance((nodes, current) -> asked.next(nodes, current, time.nanos()), Step::tells);
     if (SetOperator.OVERTAKEN.equals(step.refusal()) && leases < MAX_LEASES) {
       var unused = lease.releaseAsync();
       return true;
@@ -213,7 +224,7 @@ final class SetChange {
     set.reserve(goal.add(), false);
     goals.remove();
     operator = null;
-    begunNanos = context.time.nanos();
+    begunNanos = time.nanos();
     if (goals.isEmpty()) {
       result.complete(set.current().members());
       return true;
@@ -224,8 +235,8 @@ final class SetChange {
   private boolean isRefusedByNewMember(Step step) {
     boolean opening = step.progress().startsWith(SetOperator.OPENS_FIRST);
     Long since = openingNanos;
-    openingNanos = !opening ? null : since == null ? (Long) context.time.nanos() : since;
-    return opening && since != null && context.time.nanos() - since > CONNECT_NANOS;
+    openingNanos = !opening ? null : since == null ? (Long) time.nanos() : since;
+    return opening && since != null && time.nanos() - since > CONNECT_NANOS;
   }
 
   private boolean knowsThatItIsRemoved(String removed) {
@@ -240,7 +251,7 @@ final class SetChange {
   private void tell(String text) {
     if (!text.equals(told)) {
       told = text;
-      lastTold = lastTold.thenRunAsync(() -> report(text), context.callbacks);
+      lastTold = lastTold.thenRunAsync(() -> report(text), client.callbacks());
     }
   }
 
@@ -248,12 +259,12 @@ final class SetChange {
     try {
       progress.accept(text);
     } catch (Throwable e) {
-      context.failures.report("the progress of a change of the set of nodes", e);
+      client.report("the progress of a change of the set of nodes", "", e);
     }
   }
 
   private void fail(String why) {
-    result.completeExceptionally(Results.untraced(new IllegalStateException(why)));
+    result.completeExceptionally(Refusals.because(why));
   }
 
   // What must be so before anything is written.
@@ -287,10 +298,11 @@ final class SetChange {
               + inPlace);
       return null;
     }
-    if (goal.maxLeaseMillis() > 0 && goal.maxLeaseMillis() < set.maxLeaseMillis()) {
+    if (goal.maxLeaseMillis() > 0
+        && goal.maxLeaseMillis() < client.settings().maxLeaseTime().toMillis()) {
       fail(
           "this client uses maxLeaseTime "
-              + set.maxLeaseMillis()
+              + client.settings().maxLeaseTime().toMillis()
               + " ms, which is longer than "
               + goal.maxLeaseMillis()
               + " ms: lower that of all clients first");
@@ -301,7 +313,7 @@ final class SetChange {
     if (unreachable != null && waited(GONE_NANOS) && isRemovedNext(unreachable)) {
       // It died after the call. The client had not noticed, and would have added before.
       goals.add(goals.remove());
-      begunNanos = context.time.nanos();
+      begunNanos = time.nanos();
       return unreachable + " does not come back, and is removed first";
     }
     return unreachable == null
@@ -351,8 +363,8 @@ final class SetChange {
     if (current.members().contains(name)) {
       return null;
     }
-    if (current.members().size() == NodeSet.MAX) {
-      fail("a set has at most " + NodeSet.MAX + " members");
+    if (current.members().size() == Members.MAX) {
+      fail("a set has at most " + Members.MAX + " members");
       return null;
     }
     List<String> names = new ArrayList<>(current.members());
@@ -362,14 +374,14 @@ final class SetChange {
       return null;
     }
     int node = set.reserve(name, true);
-    if (node < 0 && context.nodes.count() == NodeSet.MAX) {
-      fail("this client has known " + NodeSet.MAX + " nodes: make the change from another one");
+    if (node < 0 && set.seen().size() == Members.MAX) {
+      fail("this client has known " + Members.MAX + " nodes: make the change from another one");
       return null;
     } else if (node < 0) {
       fail("this client was given nodes, and cannot connect to " + name + " itself");
       return null;
     }
-    NodeStatus status = context.nodes.ownStatus(node);
+    NodeStatus status = set.seen().get(node).status();
     NodeRecord record = status.record();
     if (!status.usable()) {
       String hopeless =
@@ -430,15 +442,13 @@ final class SetChange {
 
   /** The eviction policy of the node if it drops keys; null if it drops none, or is unknown. */
   private @Nullable String evicts(int node) {
-    String policy = context.nodes.identity(node).map(NodeIdentity::maxmemoryPolicy).orElse("");
+    String policy = Doctor.identity(client, node).map(NodeIdentity::maxmemoryPolicy).orElse("");
     return policy.isEmpty() || policy.equals("noeviction") ? null : policy;
   }
 
   private long skewMicros(int node) {
-    long[] clocks = context.nodes.clocksMicros(0);
-    NodeKnowledge own = context.nodes.knowledge(node);
-    boolean known = clocks.length > 0 && own.clockKnown();
-    return known ? own.estimateMicros(0) - clocks[(clocks.length - 1) / 2] : 0;
+    Duration skew = client.clock(node).skew();
+    return skew == null ? 0 : skew.toNanos() / 1_000;
   }
 
   private @Nullable String hopelessAfter(long nanos, String why) {
@@ -450,6 +460,6 @@ final class SetChange {
   }
 
   private boolean waited(long nanos) {
-    return context.time.nanos() - begunNanos >= nanos;
+    return time.nanos() - begunNanos >= nanos;
   }
 }

@@ -1,8 +1,8 @@
 package dev.redlock.internal;
 
+import dev.redlock.internal.operations.OperatorClient.OperatedSet;
 import dev.redlock.internal.protocol.Membership;
 import dev.redlock.internal.protocol.Membership.Decision;
-import dev.redlock.internal.protocol.SetOperator;
 import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.sets.Seen;
 import dev.redlock.internal.sets.Tell;
@@ -19,6 +19,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * nodes mean, tells nodes what they lack, and connects to new members. Called after each change of
  * a node's status, and twice a second.
  */
-final class SetKeeper {
+final class SetKeeper implements OperatedSet {
   private final ClientContext context;
   private final long guardNanos;
 
@@ -34,7 +36,7 @@ final class SetKeeper {
   private final Membership membership;
   private final LockNode.Context nodeContext;
   private final BitSet telling = new BitSet();
-  private final long[] outsideNanos = new long[NodeSet.MAX];
+  private final long[] outsideNanos = new long[Members.MAX];
   private final BitSet outside = new BitSet();
   private final Set<String> reserved = new HashSet<>();
 
@@ -60,8 +62,8 @@ final class SetKeeper {
             context.time.nanos());
   }
 
-  /** The record of the set that this client works with; {@link NodeRecord#NONE} at first. */
-  synchronized NodeRecord current() {
+  @Override
+  public synchronized NodeRecord current() {
     return membership.current();
   }
 
@@ -148,8 +150,9 @@ final class SetKeeper {
     return answered;
   }
 
-  long maxLeaseMillis() {
-    return nodeContext.maxLeaseTime().toMillis();
+  /** With what the nodes were started. */
+  LockNode.Context nodeContext() {
+    return nodeContext;
   }
 
   /** An operator changes the set by this client. */
@@ -157,16 +160,16 @@ final class SetKeeper {
     membership.operates();
   }
 
-  /** Lets an operator of this client take its next step. */
-  SetOperator.Step advance(SetOperator operator) {
-    SetOperator.Step step;
+  @Override
+  public <S> S advance(BiFunction<List<Seen>, NodeRecord, S> step, Function<S, List<Tell>> wanted) {
+    S taken;
     List<Tell> tells = new ArrayList<>();
     synchronized (this) {
-      step = operator.next(membership.heard(seen()), membership.current(), context.time.nanos());
-      take(step.tells(), tells);
+      taken = step.apply(membership.heard(seen()), membership.current());
+      take(wanted.apply(taken), tells);
     }
     tells.forEach(this::send);
-    return step;
+    return taken;
   }
 
   /** Those to nodes that have answered the change before; they do so one after another. */
@@ -179,13 +182,8 @@ final class SetKeeper {
     }
   }
 
-  /**
-   * Connects to a node that may become a member, and stays connected; or no longer.
-   *
-   * @param name null for none
-   * @return its number; −1 if this client cannot connect to it
-   */
-  int reserve(@Nullable String name, boolean needed) {
+  @Override
+  public int reserve(@Nullable String name, boolean needed) {
     if (name == null) {
       return -1;
     }
@@ -202,7 +200,7 @@ final class SetKeeper {
         return index;
       }
       found = context.nodes.sibling(name);
-      if (ended || found instanceof AbsentNode || context.nodes.count() == NodeSet.MAX) {
+      if (ended || found instanceof AbsentNode || context.nodes.count() == Members.MAX) {
         return -1;
       }
       index = context.nodes.add(found, name);
@@ -212,7 +210,8 @@ final class SetKeeper {
     return index;
   }
 
-  synchronized List<Seen> seen() {
+  @Override
+  public synchronized List<Seen> seen() {
     List<Seen> seen = new ArrayList<>();
     for (int i = 0; i < context.nodes.count(); i++) {
       // Asked for while it decides: it is a call of the node for each event.
@@ -247,8 +246,8 @@ final class SetKeeper {
     }
   }
 
-  /** Why the last change of the record of this node failed, for people. */
-  synchronized String lastFailure(String name) {
+  @Override
+  public synchronized String lastFailure(String name) {
     return failed.getOrDefault(name, "it did not reply");
   }
 
@@ -275,13 +274,13 @@ final class SetKeeper {
 
   private void connect(List<String> missing, List<LockNode> found) {
     for (String name : missing) {
-      if (context.nodes.count() == NodeSet.MAX) {
+      if (context.nodes.count() == Members.MAX) {
         if (!full) {
           full = true;
           context.log.error(
               "this client has known {} nodes and can follow no further change of the set ({}):"
                   + " restart it",
-              NodeSet.MAX,
+              Members.MAX,
               membership.current());
         }
         return;

@@ -11,6 +11,10 @@ import java.util.function.Consumer;
  * The methods of a client for operators, and for programs that show or check the state of locks and
  * nodes; see {@link dev.redlock.Redlock#operations()}. Safe from any thread. Once the client is
  * closed, calls that would ask the nodes fail with {@link dev.redlock.RedlockClosedException}.
+ *
+ * <p>All but {@link #nodes()}, {@link #ready()} and {@link #unwrap} are in the module {@code
+ * redlock-operations}, which {@code redlock-lettuce} brings along. Without it they throw an {@link
+ * UnsupportedOperationException} that names it.
  */
 public interface Operations {
 
@@ -18,7 +22,9 @@ public interface Operations {
    * Reports what each node stores for the name. Completes within the default node timeout; changes
    * nothing.
    */
-  CompletionStage<LockInspection> inspect(String name);
+  default CompletionStage<LockInspection> inspect(String name) {
+    throw missing();
+  }
 
   /**
    * Takes the lock from its holder, for operators. Deletes the keys on all nodes that reply; the
@@ -30,7 +36,9 @@ public interface Operations {
    * @return what each node stored before; fails with {@link dev.redlock.QuorumUnavailableException}
    *     if fewer nodes than a quorum confirmed
    */
-  CompletionStage<LockInspection> breakLock(String name);
+  default CompletionStage<LockInspection> breakLock(String name) {
+    throw missing();
+  }
 
   /**
    * Lists the held locks of all clients with this key prefix, for operators. Lists the names that
@@ -51,7 +59,9 @@ public interface Operations {
    *
    * @throws dev.redlock.RedlockClosedException if the client is closed
    */
-  LockListing list(String pattern);
+  default LockListing list(String pattern) {
+    throw missing();
+  }
 
   /**
    * Reports the state of a lock and each change of it, without acquiring it: whether it is held,
@@ -65,14 +75,18 @@ public interface Operations {
    *
    * @throws dev.redlock.RedlockClosedException if the client is closed
    */
-  Flow.Publisher<LockState> watch(String name);
+  default Flow.Publisher<LockState> watch(String name) {
+    throw missing();
+  }
 
   /**
    * Finds what makes locks unsafe or unavailable: clocks that differ, an eviction policy that drops
    * keys, replicas, nodes that do not vote. For operators and checks at start-up. Reads only;
    * completes within the default node timeout, even if nodes do not reply.
    */
-  CompletionStage<Diagnosis> doctor();
+  default CompletionStage<Diagnosis> doctor() {
+    throw missing();
+  }
 
   /**
    * Completes when a quorum of nodes votes, so that a free lock can be acquired; at once if a
@@ -105,7 +119,7 @@ public interface Operations {
    *     reason if the change was refused. A master that is a member already changes nothing
    */
   default CompletionStage<List<String>> addNode(String node, Consumer<String> progress) {
-    throw new UnsupportedOperationException("this client cannot change its set of nodes");
+    throw missing();
   }
 
   /**
@@ -129,7 +143,7 @@ public interface Operations {
    */
   default CompletionStage<List<String>> removeNode(
       String name, Set<String> gone, Consumer<String> progress) {
-    throw new UnsupportedOperationException("this client cannot change its set of nodes");
+    throw missing();
   }
 
   /**
@@ -144,7 +158,7 @@ public interface Operations {
   /** The same while other members are gone for good too, as in {@link #removeNode}. */
   default CompletionStage<List<String>> replaceNode(
       String name, String node, Set<String> gone, Consumer<String> progress) {
-    throw new UnsupportedOperationException("this client cannot change its set of nodes");
+    throw missing();
   }
 
   /**
@@ -158,7 +172,7 @@ public interface Operations {
    *     record has changed meanwhile
    */
   default CompletionStage<Void> forgetRecord(String node) {
-    throw new UnsupportedOperationException("this client cannot change its set of nodes");
+    throw missing();
   }
 
   /**
@@ -173,7 +187,7 @@ public interface Operations {
    */
   default CompletionStage<Void> changeMaxLeaseTime(
       Duration maxLeaseTime, Consumer<String> progress) {
-    throw new UnsupportedOperationException("this client cannot change its set of nodes");
+    throw missing();
   }
 
   /** The state of each node's connection, in the order of configuration. Sends nothing. */
@@ -187,4 +201,10 @@ public interface Operations {
    * @throws IllegalArgumentException if the client does not have this type
    */
   <T> T unwrap(Class<T> type);
+
+  private static UnsupportedOperationException missing() {
+    return new UnsupportedOperationException(
+        "the methods for operators are in a module of their own: add"
+            + " dev.redlock:redlock-operations to the class path, or to the module path");
+  }
 }

@@ -1,8 +1,11 @@
 package dev.redlock.internal.sets;
 
+import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.NodeRecord;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +20,21 @@ import org.jspecify.annotations.Nullable;
  * @param maxLeaseMillis the longest lease time of this client; 0 if the nodes keep no record
  */
 public record Members(String id, long epoch, List<String> names, long mask, long maxLeaseMillis) {
+
+  /** The highest number of nodes that a client can have in its life; the bits of a mask. */
+  public static final int MAX = 63;
+
+  /** The longest lease time that {@code LockOptions} accepts. */
+  private static final Duration LONGEST_LEASE_TIME = Duration.ofHours(1);
+
+  /** Returns the longest lease time of a deployment, unless it is too long. */
+  public static Duration checkMaxLeaseTime(Duration given) {
+    if (given.compareTo(LONGEST_LEASE_TIME) > 0) {
+      throw new IllegalArgumentException(
+          "maxLeaseTime " + Printable.of(given) + " must not be longer than 1 h");
+    }
+    return given;
+  }
 
   /** All of this many nodes, which keep no record. */
   public static Members all(int nodes) {
@@ -69,6 +87,11 @@ public record Members(String id, long epoch, List<String> names, long mask, long
   /** How many must not grant before a quorum is out of reach; for even n a tie suffices. */
   public int blocking() {
     return count() - quorum() + 1;
+  }
+
+  /** The numbers of those that this client knows, in ascending order. */
+  public IntStream indexes() {
+    return IntStream.range(0, MAX).filter(this::contains);
   }
 
   public boolean contains(int node) {

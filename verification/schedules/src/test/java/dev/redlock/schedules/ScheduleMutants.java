@@ -148,7 +148,7 @@ final class ScheduleMutants {
         shell(
             "PendingAcquire",
             "      core.release(); // The caller cancelled, or was interrupted, meanwhile.",
-            "      context.watches.allChanged();"));
+            "      context.locks.size();"));
     mutant(
         "own",
         "a lease that comes at the moment of the interrupt is lost",
