@@ -189,11 +189,11 @@ final class Client implements Redlock, ElectionClient, OperatorClient {
 
   @Override
   public Operations operations() {
-    AtomicReference<@Nullable Side> side = context.operators;
-    if (side.get() == null) {
-      side.compareAndSet(null, new ClientOperations(this));
+    List<Side> sides = context.operators;
+    if (sides.isEmpty()) {
+      Assembly.services(Factory.class, "redlock-operations").forEach(f -> sides.add(f.side(this)));
     }
-    return requireNonNull(side.get());
+    return sides.isEmpty() ? this : sides.get(0);
   }
 
   @Override
@@ -388,9 +388,9 @@ final class Client implements Redlock, ElectionClient, OperatorClient {
       return;
     }
     // Before the locks, so that the close waits for what they send, and for those that begin now.
-    attempt("the watches", () -> context.tellOperators(Side::closed));
+    attempt("the watches", () -> context.operators.forEach(Side::closed));
     context.locks.close();
-    attempt("the watches", () -> context.tellOperators(Side::closed));
+    attempt("the watches", () -> context.operators.forEach(Side::closed));
     attempt("the futures of ready()", context.readiness::close);
     if (isNeededHere()) {
       // The close has to wait for this thread, or for the I/O thread that it may be.
@@ -430,7 +430,7 @@ final class Client implements Redlock, ElectionClient, OperatorClient {
     attempt("the last counts of requests", this::reportNodes);
     context.bursts.review(true);
     attempt("the last events", context.events::close);
-    attempt("ending an examination", () -> context.tellOperators(Side::ended));
+    attempt("ending an examination", () -> context.operators.forEach(Side::ended));
     context.systemTime.close();
     context.callbackThreads.close();
     closed.complete(true);

@@ -3,7 +3,7 @@ package dev.redlock.internal;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.Redlock;
-import dev.redlock.internal.operations.OperatorClient;
+import dev.redlock.internal.operations.OperatorClient.Side;
 import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.internal.text.HolderMark;
@@ -13,11 +13,11 @@ import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.Time;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,8 +36,10 @@ final class ClientContext {
   /** The broadcasts in progress, and what the actor runs when one is over. */
   final Map<Broadcast, Runnable> broadcasts = new ConcurrentHashMap<>();
 
-  /** Holds null until a user asks for it. */
-  final AtomicReference<OperatorClient.@Nullable Side> operators = new AtomicReference<>();
+  /**
+   * Empty until a user asks for it. Of two that threads made at the same time, users get the first.
+   */
+  final List<Side> operators = new CopyOnWriteArrayList<>();
 
   final SystemTime systemTime = new SystemTime();
   final Time time;
@@ -92,16 +94,10 @@ final class ClientContext {
 
   /** This client has changed these locks: nodes send no invalidation of that. */
   void changed(LockKeys keys) {
-    OperatorClient.Side side = operators.get();
-    for (int i = 0; side != null && i < keys.size(); i++) {
-      side.changed(keys.lockKey(i));
-    }
-  }
-
-  void tellOperators(Consumer<OperatorClient.Side> event) {
-    OperatorClient.Side side = operators.get();
-    if (side != null) {
-      event.accept(side);
+    for (Side side : operators) {
+      for (int i = 0; i < keys.size(); i++) {
+        side.changed(keys.lockKey(i));
+      }
     }
   }
 

@@ -92,7 +92,7 @@ final class NodeEvents implements LockNode.Listener, ReleaseHints.Receiver {
   @Override
   public void onInvalidated(LockNode node, String key) {
     context.locks.invalidated(key, context.nodes.indexOf(node));
-    context.tellOperators(side -> side.changed(key));
+    context.operators.forEach(side -> side.changed(key));
     forward(key);
   }
 
@@ -112,7 +112,7 @@ final class NodeEvents implements LockNode.Listener, ReleaseHints.Receiver {
   @Override
   public void onAllInvalidated(LockNode node) {
     int index = context.nodes.indexOf(node);
-    context.tellOperators(Side::allChanged);
+    context.operators.forEach(Side::allChanged);
     for (LockActor actor : context.locks.all()) {
       actor.post(
           (machine, now, wall) ->
@@ -127,6 +127,6 @@ final class NodeEvents implements LockNode.Listener, ReleaseHints.Receiver {
 
   private void hint(String key) {
     context.locks.mayBeFree(key);
-    context.tellOperators(side -> side.changed(key));
+    context.operators.forEach(side -> side.changed(key));
   }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
+import dev.redlock.operations.LockListing;
 import dev.redlock.operations.NodeState;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -31,6 +32,17 @@ class BuilderTest {
     thread.setContextClassLoader(ClassLoader.getPlatformClassLoader());
     thread.start();
     built.join().close();
+  }
+
+  @Test
+  void operations_areFoundAlsoOnAThreadWhoseLoaderDoesNotSeeThem() {
+    try (Redlock redlock = Redlock.builder().nodes(NOWHERE).build()) {
+      CompletableFuture<LockListing> listed = new CompletableFuture<>();
+      Thread thread = new Thread(() -> listed.complete(redlock.operations().list("*")));
+      thread.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+      thread.start();
+      listed.join().close();
+    }
   }
 
   @Test

@@ -67,6 +67,8 @@ class ModulePathIT {
             try (Lease lease = redlock.lock("name").acquire(Duration.ofSeconds(10))) {
               System.out.println("locked: " + what + " " + lease.isValid());
             }
+            var seen = redlock.operations().inspect("name").toCompletableFuture().join();
+            System.out.println("inspected: " + what + " " + seen.nodes().size());
           }
         }
       }
@@ -164,7 +166,8 @@ class ModulePathIT {
   void applicationOfTheCore_onTheModulePath_locksOnServersAndInMemory(@TempDir Path directory)
       throws Exception {
     assertThat(run(directory, OF_THE_CORE, "dev.redlock.core", "dev.redlock.testkit"))
-        .contains("locked: servers true", "locked: memory true");
+        .contains("locked: servers true", "locked: memory true")
+        .contains("inspected: servers 3", "inspected: memory 1");
   }
 
   @Test

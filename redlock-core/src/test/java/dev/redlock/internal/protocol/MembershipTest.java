@@ -8,7 +8,6 @@ import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.NodeRecord;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Which set a client works with, and what it writes. */
@@ -428,8 +427,13 @@ final class MembershipTest {
     assertThat(refused.members().admittedBy(longer.record("a"))).isFalse();
     SetFixture shorter = first.another(SetFixture.MAX_LEASE - 1, "a", "b", "c");
     assertThat(shorter.settle().objections()).containsOnlyNulls();
-    longer.run(
-        new SetOperator(new SetOperator.Goal(null, null, 6_000), Set.of(), longer.ballot()), 60);
+    for (String name : List.of("a", "b", "c")) { // An operator has raised it.
+      NodeRecord before = longer.record(name);
+      longer.records.put(
+          name,
+          new NodeRecord(
+              "d1", name, 2, before.members(), before.members(), 2, 1, 1, 6_000, 6_000, 0));
+    }
     Decision allowed = longer.settle();
     assertThat(allowed.objections()).containsOnlyNulls();
     assertThat(allowed.members().admittedBy(longer.record("a"))).isTrue();

@@ -1,7 +1,6 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.internal.protocol.Membership.Decision;
-import dev.redlock.internal.protocol.SetOperator.Step;
 import dev.redlock.internal.sets.Seen;
 import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.NodeRecord;
@@ -10,10 +9,8 @@ import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 
 /** Nodes with records, and one client that sees them as they are, unless they are down for it. */
@@ -29,7 +26,6 @@ final class SetFixture {
   final List<String> replicas = new ArrayList<>(); // They store nothing.
   final List<String> silent = new ArrayList<>(); // Without permission to show their records.
   final List<String> names = new ArrayList<>(); // As the client calls them, by number.
-  final Set<String> gone = new HashSet<>(); // As an operator says.
   final Map<String, String> hosts = new TreeMap<>(); // Other spellings of names.
   final Membership membership;
   long now = 100 * SECOND;
@@ -127,37 +123,5 @@ final class SetFixture {
       decision = review();
     }
     return decision;
-  }
-
-  /** An operator, whose client connects to the new member. */
-  SetOperator operator(SetOperator.Goal goal, long ballot) {
-    String add = goal.add();
-    if (add != null && !names.contains(add)) {
-      names.add(add);
-    }
-    return new SetOperator(goal, gone, ballot);
-  }
-
-  /** One step of the operator, which it sends. */
-  Step step(SetOperator operator) {
-    settle();
-    Step step = operator.next(seen(), membership.current(), now);
-    make(step.tells());
-    settle();
-    return step;
-  }
-
-  /** Steps each 100 ms until it is done, is refused, or this many seconds have passed. */
-  Step run(SetOperator operator, int seconds) {
-    Step step = step(operator);
-    for (int i = 0; i < seconds * 10 && !step.done() && step.refusal() == null; i++) {
-      now += SECOND / 10;
-      step = step(operator);
-    }
-    return step;
-  }
-
-  long ballot() {
-    return now / 1_000;
   }
 }

@@ -33,6 +33,13 @@ final class SetMutants {
     ALL.add(new Mutant("R", name, Scenario.Setting.SHELL_SETS.name(), List.of(edits)));
   }
 
+  private static Mutant.Edit operator(String original, String replacement) {
+    return new Mutant.Edit(
+        "redlock-operations/src/main/java/dev/redlock/operations/internal/SetOperator.java",
+        original,
+        replacement);
+  }
+
   private static Mutant.Edit record(String original, String replacement) {
     return new Mutant.Edit(
         "redlock-core/src/main/java/dev/redlock/spi/NodeRecord.java", original, replacement);
@@ -47,14 +54,12 @@ final class SetMutants {
             "return names.get(0).hashCode() % 2 == 0 ? status.with(null) : status;"));
     mutant(
         "an operator does not wait",
-        ProtocolMutants.protocol(
-            "SetOperator",
+        operator(
             "Duration.ofMillis(set.longestValid())).toNanos();",
             "Duration.ofMillis(set.longestValid())).toNanos() * 0;"));
     mutant(
         "two members change at once",
-        ProtocolMutants.protocol(
-            "SetOperator",
+        operator(
             "        members.add(add);\n",
             "        if (members.add(add)) {\n          members.remove(current.members().get(0));\n"
                 + "        }\n"));
@@ -64,8 +69,7 @@ final class SetMutants {
             "    return record == null\n", "    return true || record == null\n"));
     mutant(
         "an operator begins the next change before the last is complete",
-        ProtocolMutants.protocol(
-            "SetOperator",
+        operator(
             "    if (!marked.isEmpty()) {\n      return count(marked, set.members()) <",
             "    if (!marked.isEmpty() || !set.members().isEmpty()) {\n"
                 + "      return count(marked, set.members()) < 0 *"));

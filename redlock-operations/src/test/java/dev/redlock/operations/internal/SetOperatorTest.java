@@ -1,8 +1,8 @@
-package dev.redlock.internal.protocol;
+package dev.redlock.operations.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.internal.protocol.SetOperator.Step;
+import dev.redlock.operations.internal.SetOperator.Step;
 import dev.redlock.spi.NodeRecord;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -10,17 +10,17 @@ import org.junit.jupiter.api.Test;
 
 /** How an operator changes the set by one step. */
 final class SetOperatorTest {
-  private final SetFixture set = new SetFixture("a", "b", "c");
+  private final OperatorFixture set = new OperatorFixture("a", "b", "c");
 
   private SetOperator operator(@Nullable String add, @Nullable String remove) {
-    set.now += SetFixture.SECOND;
+    set.now += OperatorFixture.SECOND;
     return set.operator(new SetOperator.Goal(add, remove, 0), set.ballot());
   }
 
   /** Steps until the node has the set of this epoch. */
   private void until(SetOperator operator, String node, long epoch, long floor) {
     while (set.record(node).epoch() < epoch || set.record(node).floor() < floor) {
-      set.now += SetFixture.SECOND / 10;
+      set.now += OperatorFixture.SECOND / 10;
       assertThat(set.step(operator).refusal()).isNull();
     }
   }
@@ -42,7 +42,7 @@ final class SetOperatorTest {
 
   @Test
   void operator_withoutARecord_waits() {
-    SetFixture empty = new SetFixture("a", "b", "c");
+    OperatorFixture empty = new OperatorFixture("a", "b", "c");
     empty.down.addAll(List.of("a", "b"));
     Step step = empty.step(empty.operator(new SetOperator.Goal("d", null, 0), 1));
     assertThat(step.progress()).isEqualTo("no node has a record of the set yet");
@@ -57,7 +57,8 @@ final class SetOperatorTest {
     Step step = set.run(operator, 60);
     assertThat(step.done()).isTrue();
     assertThat(step.progress()).isEqualTo("complete: epoch 2: a, b, c, d");
-    assertThat(set.now - sealed).isBetween(SetFixture.GUARD, SetFixture.GUARD + SetFixture.SECOND);
+    assertThat(set.now - sealed)
+        .isBetween(OperatorFixture.GUARD, OperatorFixture.GUARD + OperatorFixture.SECOND);
     for (String node : List.of("a", "b", "c", "d")) {
       assertThat(set.record(node).members()).containsExactly("a", "b", "c", "d");
       assertThat(set.record(node).isSealed()).isTrue();
@@ -73,7 +74,7 @@ final class SetOperatorTest {
     long begun = set.now;
     assertThat(set.run(operator(null, "c"), 60).done()).isTrue();
     assertThat(set.now - begun)
-        .isBetween(SetFixture.GUARD, SetFixture.GUARD + 4 * SetFixture.SECOND);
+        .isBetween(OperatorFixture.GUARD, OperatorFixture.GUARD + 4 * OperatorFixture.SECOND);
     assertThat(members()).containsExactly("a", "b", "d");
   }
 
@@ -85,13 +86,13 @@ final class SetOperatorTest {
     SetOperator second = operator("e", null);
     long begun = set.now;
     until(second, "a", 3, 2);
-    assertThat(set.now - begun).isGreaterThan(SetFixture.GUARD);
+    assertThat(set.now - begun).isGreaterThan(OperatorFixture.GUARD);
   }
 
   @Test
   void change_ofTheLongestLeaseTime_isASetOfItsOwn() {
     set.settle();
-    set.now += SetFixture.SECOND;
+    set.now += OperatorFixture.SECOND;
     Step step = set.run(set.operator(new SetOperator.Goal(null, null, 9_000), set.ballot()), 60);
     assertThat(step.done()).isTrue();
     assertThat(set.record("a").maxLeaseMillis()).isEqualTo(9_000);
@@ -102,19 +103,19 @@ final class SetOperatorTest {
   void longestLeaseTime_whileItChanges_isGrantedAsTheShorter_andHeldAgainstAsTheLonger() {
     set.settle();
     for (long longest : List.of(9_000L, 6_000L)) {
-      set.now += SetFixture.SECOND;
+      set.now += OperatorFixture.SECOND;
       long before = set.record("a").maxLeaseMillis();
       long begun = set.now;
       SetOperator change = set.operator(new SetOperator.Goal(null, null, longest), set.ballot());
       while (!set.step(change).done()) {
-        set.now += SetFixture.SECOND / 10;
+        set.now += OperatorFixture.SECOND / 10;
         NodeRecord record = set.record("a");
         if (record.maxLeaseMillis() == longest && !record.isComplete()) {
           assertThat(record.longestGranted()).isEqualTo(Math.min(before, longest));
           assertThat(record.longestValid()).isEqualTo(Math.max(before, longest));
         }
       }
-      assertThat(set.now - begun).isGreaterThan(11 * SetFixture.SECOND);
+      assertThat(set.now - begun).isGreaterThan(11 * OperatorFixture.SECOND);
       assertThat(set.record("a").longestGranted()).isEqualTo(longest);
       assertThat(set.record("a").longestValid()).isEqualTo(longest);
     }
@@ -123,12 +124,12 @@ final class SetOperatorTest {
   @Test
   void operatorThatDied_inEachPhase_isContinuedByAnother() {
     for (long floor = 1; floor <= 2; floor++) {
-      SetFixture world = new SetFixture("a", "b", "c");
+      OperatorFixture world = new OperatorFixture("a", "b", "c");
       world.settle();
-      world.now += SetFixture.SECOND;
+      world.now += OperatorFixture.SECOND;
       SetOperator dead = world.operator(new SetOperator.Goal("d", null, 0), world.ballot());
       while (world.record("a").epoch() < 2 || world.record("a").floor() < floor) {
-        world.now += SetFixture.SECOND / 10;
+        world.now += OperatorFixture.SECOND / 10;
         world.step(dead);
       }
       SetOperator heir = world.operator(new SetOperator.Goal("e", null, 0), world.ballot());
@@ -142,7 +143,7 @@ final class SetOperatorTest {
   @Test
   void promise_ofAMemberInQuarantine_doesNotCount() {
     set.settle();
-    set.now += SetFixture.SECOND;
+    set.now += OperatorFixture.SECOND;
     long ballot = set.ballot();
     NodeRecord open = open(ballot, "a", "b", "c", "d");
     store("a", NodeRecord.Change.Kind.PROMISE, open);
@@ -161,7 +162,7 @@ final class SetOperatorTest {
   @Test
   void setThatADeadOperatorOpenedOnOneNode_isAdoptedByThePromise() {
     set.settle();
-    set.now += SetFixture.SECOND;
+    set.now += OperatorFixture.SECOND;
     long ballot = set.ballot();
     store("a", NodeRecord.Change.Kind.OPEN, open(ballot, "a", "b"));
     assertThat(set.run(operator("d", null), 60).progress()).startsWith("complete: ");
@@ -174,9 +175,9 @@ final class SetOperatorTest {
     set.settle();
     SetOperator early = operator("d", null);
     SetOperator late = operator("e", null);
-    set.now += 2 * SetFixture.GUARD;
+    set.now += 2 * OperatorFixture.GUARD;
     set.step(late);
-    set.now += 2 * SetFixture.GUARD;
+    set.now += 2 * OperatorFixture.GUARD;
     set.step(late);
     set.step(late); // All have promised.
     assertThat(set.run(early, 20).refusal())
@@ -226,15 +227,15 @@ final class SetOperatorTest {
 
   @Test
   void twoMembersThatAreGone_leaveOneAfterTheOther_whenBothAreNamed() {
-    SetFixture five = new SetFixture("a", "b", "c", "d", "e");
+    OperatorFixture five = new OperatorFixture("a", "b", "c", "d", "e");
     five.settle();
     five.down.addAll(List.of("d", "e"));
-    five.now += SetFixture.SECOND;
+    five.now += OperatorFixture.SECOND;
     SetOperator alone = five.operator(new SetOperator.Goal(null, "d", 0), five.ballot());
     assertThat(five.run(alone, 30).progress()).startsWith("waits for [e] to store epoch 2");
     five.gone.add("e");
     for (String dead : List.of("d", "e")) {
-      five.now += SetFixture.SECOND;
+      five.now += OperatorFixture.SECOND;
       SetOperator operator = five.operator(new SetOperator.Goal(null, dead, 0), five.ballot());
       assertThat(five.run(operator, 60).done()).isTrue();
     }
@@ -259,7 +260,7 @@ final class SetOperatorTest {
     set.records.remove("b");
     long restarted = set.now;
     assertThat(set.run(operator, 60).done()).isTrue();
-    assertThat(set.now - restarted).isGreaterThanOrEqualTo(SetFixture.GUARD);
+    assertThat(set.now - restarted).isGreaterThanOrEqualTo(OperatorFixture.GUARD);
   }
 
   @Test
@@ -293,7 +294,7 @@ final class SetOperatorTest {
             0,
             0);
     for (int i = 0; i < 300; i++) {
-      set.now += SetFixture.SECOND / 10;
+      set.now += OperatorFixture.SECOND / 10;
       set.records.put("c", unsealed); // Its reply comes, and what is sent to it is lost.
       Step step = operator.next(set.seen(), set.membership.current(), set.now);
       assertThat(step.progress()).startsWith("waits for");
@@ -305,9 +306,9 @@ final class SetOperatorTest {
 
   @Test
   void lastMember_isNotRemoved() {
-    SetFixture one = new SetFixture("a");
+    OperatorFixture one = new OperatorFixture("a");
     one.settle();
-    one.now += SetFixture.SECOND;
+    one.now += OperatorFixture.SECOND;
     assertThat(
             one.run(one.operator(new SetOperator.Goal(null, "a", 0), one.ballot()), 20).refusal())
         .isEqualTo("a is the only member");

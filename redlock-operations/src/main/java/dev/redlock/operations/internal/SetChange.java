@@ -1,4 +1,4 @@
-package dev.redlock.internal;
+package dev.redlock.operations.internal;
 
 import static java.util.Objects.requireNonNull;
 
@@ -9,9 +9,8 @@ import dev.redlock.LockOptions;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.internal.operations.OperatorClient;
 import dev.redlock.internal.operations.OperatorClient.OperatedSet;
-import dev.redlock.internal.protocol.SetOperator;
-import dev.redlock.internal.protocol.SetOperator.Goal;
-import dev.redlock.internal.protocol.SetOperator.Step;
+import dev.redlock.operations.internal.SetOperator.Goal;
+import dev.redlock.operations.internal.SetOperator.Step;
 import dev.redlock.internal.sets.Loopback;
 import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.sets.Seen;

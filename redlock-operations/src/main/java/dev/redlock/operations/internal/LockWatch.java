@@ -1,4 +1,4 @@
-package dev.redlock.internal;
+package dev.redlock.operations.internal;
 
 import com.google.common.collect.HashMultiset;
 import com.google.common.collect.Multiset;

@@ -1,4 +1,4 @@
-package dev.redlock.internal;
+package dev.redlock.operations.internal;
 
 import dev.redlock.spi.LockKeys;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.redlock.internal.protocol;
+package dev.redlock.operations.internal;
 
 import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.sets.Seen;

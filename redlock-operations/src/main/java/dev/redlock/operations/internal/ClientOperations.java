@@ -1,11 +1,10 @@
-package dev.redlock.internal;
+package dev.redlock.operations.internal;
 
 import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.toSet;
 
 import dev.redlock.RedlockClosedException;
 import dev.redlock.internal.operations.OperatorClient;
-import dev.redlock.internal.protocol.SetOperator.Goal;
 import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.sets.Seen;
 import dev.redlock.internal.text.Printable;
@@ -14,6 +13,7 @@ import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockListing;
 import dev.redlock.operations.LockState;
 import dev.redlock.operations.NodeState;
+import dev.redlock.operations.internal.SetOperator.Goal;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeRecord;

@@ -1,4 +1,4 @@
-package dev.redlock.internal;
+package dev.redlock.operations.internal;
 
 import dev.redlock.internal.operations.OperatorClient;
 import dev.redlock.internal.operations.OperatorClient.Clock;

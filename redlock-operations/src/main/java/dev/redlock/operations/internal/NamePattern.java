@@ -1,4 +1,4 @@
-package dev.redlock.internal;
+package dev.redlock.operations.internal;
 
 /** A pattern of names: {@code *} for any text, {@code ?} for one character, a backslash quotes. */
 record NamePattern(String pattern) {

@@ -1,9 +1,10 @@
 package dev.redlock.internal.protocol;
 
-import dev.redlock.internal.protocol.SetOperator.Step;
 import dev.redlock.internal.protocol.SetWorld.Break;
 import dev.redlock.internal.sets.Seen;
 import dev.redlock.internal.sets.Tell;
+import dev.redlock.operations.internal.SetOperator;
+import dev.redlock.operations.internal.SetOperator.Step;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import java.util.ArrayList;

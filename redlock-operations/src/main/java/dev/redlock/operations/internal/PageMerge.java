@@ -1,4 +1,4 @@
-package dev.redlock.internal;
+package dev.redlock.operations.internal;
 
 import com.google.common.collect.LinkedHashMultiset;
 import com.google.common.collect.Multiset;

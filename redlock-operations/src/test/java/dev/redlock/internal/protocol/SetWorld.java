@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.operations.internal.SetOperator;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
