@@ -89,25 +89,22 @@ final class Doctor {
     NodeState state = client.state(node);
     NodeIdentity identity = identity(client, node).orElse(null);
     Clock clock = client.clock(node);
-    List<String> complaints = new ArrayList<>();
-    if (state.state() != NodeState.State.VOTING) {
-      complaints.add("does not vote: " + state.cause());
-    } else if (!answered) {
-      complaints.add("did not answer in time, or this user has no permission for INFO");
-    } else if (!clock.known()) {
-      complaints.add(
-          "its marker was not read: this user has no permission for the keys of this prefix");
-    }
-    if (state.state() == NodeState.State.VOTING && client.isPolled(node)) {
-      complaints.add(
-          "sends no invalidations (CLIENT TRACKING), and no ReleaseHints are configured:"
-              + " waiters poll");
-    }
+    boolean votes = state.state() == NodeState.State.VOTING;
+    Complaints complaints = new Complaints(new ArrayList<>());
+    complaints.when(!votes, "does not vote: " + state.cause());
+    complaints.when(
+        votes && !answered, "did not answer in time, or this user has no permission for INFO");
+    complaints.when(
+        votes && answered && !clock.known(),
+        "its marker was not read: this user has no permission for the keys of this prefix");
+    complaints.when(
+        votes && client.isPolled(node),
+        "sends no invalidations (CLIENT TRACKING), and no ReleaseHints are configured: waiters poll");
     if (identity != null) {
       complain(identity, complaints);
     }
     if (clock.complaint() != null) {
-      complaints.add(clock.complaint());
+      complaints.all.add(clock.complaint());
     }
     return new NodeFindings(
         state,
@@ -122,70 +119,61 @@ final class Doctor {
         identity == null ? 0 : identity.evictedKeys(),
         identity == null ? 0 : identity.connectedReplicas(),
         clock.skew(),
-        complaints);
+        complaints.all);
   }
 
-  private void complain(NodeIdentity identity, List<String> complaints) {
-    if (!identity.maxmemoryPolicy().equals("noeviction")) {
-      complaints.add(
-          "maxmemory-policy is "
-              + identity.maxmemoryPolicy()
-              + ": locks may be evicted; set noeviction");
+  /** What an operator should change about a node, in sentences. */
+  private record Complaints(List<String> all) {
+    void when(boolean wrong, String sentence) {
+      if (wrong) {
+        all.add(sentence);
+      }
     }
-    if (identity.evictedKeys() > 0) {
-      complaints.add(
-          "has evicted "
-              + identity.evictedKeys()
-              + " keys since it started: locks may have been among them");
-    }
-    if (!identity.writeTrouble().isEmpty()) {
-      complaints.add(identity.writeTrouble());
-    }
-    if (!identity.otherDatabases().isEmpty()) {
-      complaints.add(
-          "database "
-              + identity.otherDatabases()
-              + " of this server has locks with the same key prefix: clients that use different"
-              + " databases do not exclude each other");
-    }
-    complainOfFullMemory(identity, complaints);
-    if (identity.connectedReplicas() > 0) {
-      complaints.add(
-          identity.connectedReplicas()
-              + " replicas are attached: if one is promoted, locks may be granted twice");
-    }
+  }
+
+  private void complain(NodeIdentity identity, Complaints complaints) {
+    String policy = identity.maxmemoryPolicy();
+    complaints.when(
+        !policy.equals("noeviction"),
+        "maxmemory-policy is " + policy + ": locks may be evicted; set noeviction");
+    complaints.when(
+        identity.evictedKeys() > 0,
+        "has evicted %s keys since it started: locks may have been among them"
+            .formatted(identity.evictedKeys()));
+    complaints.when(!identity.writeTrouble().isEmpty(), identity.writeTrouble());
+    complaints.when(
+        !identity.otherDatabases().isEmpty(),
+        ("database %s of this server has locks with the same key prefix:"
+                + " clients that use different databases do not exclude each other")
+            .formatted(identity.otherDatabases()));
+    long used = identity.usedMemory();
+    long most = identity.maxMemory();
+    complaints.when( // From 90 % on, so that an operator has time to act.
+        most > 0 && used >= most - most / 10,
+        "uses %s of %s bytes of memory (maxmemory): a full server grants no lock"
+            .formatted(used, most));
+    complaints.when(
+        identity.connectedReplicas() > 0,
+        "%s replicas are attached: if one is promoted, locks may be granted twice"
+            .formatted(identity.connectedReplicas()));
     if (guard == RestartGuard.OFF) {
       complainOfPersistence(identity, complaints);
     }
   }
 
-  /** Reported from 90 % on, so that an operator has time to act. */
-  private static void complainOfFullMemory(NodeIdentity identity, List<String> complaints) {
-    long used = identity.usedMemory();
-    long most = identity.maxMemory();
-    if (most > 0 && used >= most - most / 10) {
-      complaints.add(
-          "uses "
-              + used
-              + " of "
-              + most
-              + " bytes of memory (maxmemory): a full server grants no lock");
-    }
-  }
-
   /** Without the restart guard, grants must survive a power failure of the node. */
-  private static void complainOfPersistence(NodeIdentity identity, List<String> complaints) {
-    if (!identity.appendOnly()) {
-      complaints.add("forgets all locks when it restarts, and votes at once: RestartGuard.OFF");
-    } else if (identity.appendFsync().isEmpty()) {
-      complaints.add(
-          "this user may not read appendfsync; RestartGuard.OFF needs appendfsync always");
-    } else if (!identity.appendFsync().equals("always")) {
-      complaints.add(
-          "appendfsync is "
-              + identity.appendFsync()
-              + ": a power failure loses locks, and with RestartGuard.OFF the node then votes at once;"
-              + " set always");
-    }
+  private static void complainOfPersistence(NodeIdentity identity, Complaints complaints) {
+    String sync = identity.appendFsync();
+    boolean kept = identity.appendOnly();
+    complaints.when(
+        !kept, "forgets all locks when it restarts, and votes at once: RestartGuard.OFF");
+    complaints.when(
+        kept && sync.isEmpty(),
+        "this user may not read appendfsync; RestartGuard.OFF needs appendfsync always");
+    complaints.when(
+        kept && !sync.isEmpty() && !sync.equals("always"),
+        ("appendfsync is %s: a power failure loses locks, and with RestartGuard.OFF the node then"
+                + " votes at once; set always")
+            .formatted(sync));
   }
 }

@@ -9,11 +9,11 @@ import dev.redlock.LockOptions;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.internal.operations.OperatorClient;
 import dev.redlock.internal.operations.OperatorClient.OperatedSet;
-import dev.redlock.operations.internal.SetOperator.Goal;
-import dev.redlock.operations.internal.SetOperator.Step;
 import dev.redlock.internal.sets.Loopback;
 import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.sets.Seen;
+import dev.redlock.operations.internal.SetOperator.Goal;
+import dev.redlock.operations.internal.SetOperator.Step;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
@@ -154,9 +154,9 @@ final class SetChange {
       result.completeExceptionally(Refusals.untraced(new RedlockClosedException()));
     } else {
       fail(
-          "the change was interrupted, because this client no longer excludes other operators ("
-              + end
-              + "); the same call continues it");
+          "the change was interrupted, because this client no longer excludes other operators (%s);"
+                  .formatted(end)
+              + " the same call continues it");
     }
   }
 
@@ -205,11 +205,10 @@ final class SetChange {
       return true;
     }
     if (isRefusedByNewMember(step)) {
+      String added = requireNonNull(goal.add());
       fail(
-          goal.add()
-              + " did not store the next set ("
-              + set.lastFailure(requireNonNull(goal.add()))
-              + "); the members keep their set");
+          "%s did not store the next set (%s); the members keep their set"
+              .formatted(added, set.lastFailure(added)));
       return true;
     }
     String removed = goal.remove();
@@ -262,8 +261,10 @@ final class SetChange {
     }
   }
 
-  private void fail(String why) {
+  /** Returns null: there is nothing to wait for. */
+  private @Nullable String fail(String why) {
     result.completeExceptionally(Refusals.because(why));
+    return null;
   }
 
   // What must be so before anything is written.
@@ -282,30 +283,22 @@ final class SetChange {
     }
     String remove = goal.remove();
     if (remove != null && current.members().equals(List.of(remove))) {
-      fail(remove + " is the only member");
-      return null;
+      return fail(remove + " is the only member");
     }
     boolean removedBefore =
         remove != null && current.isComplete() && !current.members().contains(remove);
     removedKnows |= removedBefore; // Or it never was one: this change writes nothing.
     if (removedBefore && inPlace != null && !current.members().contains(inPlace)) {
-      fail(
-          remove
-              + " is no member of the set: "
-              + current
-              + "; if it was removed before, just add "
-              + inPlace);
-      return null;
+      return fail(
+          "%s is no member of the set: %s; if it was removed before, just add %s"
+              .formatted(remove, current, inPlace));
     }
-    if (goal.maxLeaseMillis() > 0
-        && goal.maxLeaseMillis() < client.settings().maxLeaseTime().toMillis()) {
-      fail(
-          "this client uses maxLeaseTime "
-              + client.settings().maxLeaseTime().toMillis()
-              + " ms, which is longer than "
-              + goal.maxLeaseMillis()
-              + " ms: lower that of all clients first");
-      return null;
+    long own = client.settings().maxLeaseTime().toMillis();
+    if (goal.maxLeaseMillis() > 0 && goal.maxLeaseMillis() < own) {
+      return fail(
+          ("this client uses maxLeaseTime %s ms, which is longer than %s ms:"
+                  + " lower that of all clients first")
+              .formatted(own, goal.maxLeaseMillis()));
     }
     Set<String> target = goal.after(current);
     String unreachable = firstUnreachable(target);
@@ -319,11 +312,9 @@ final class SetChange {
         ? null
         : hopelessAfter(
             CONNECT_NANOS,
-            "each member must store the new set ["
-                + String.join(", ", target)
-                + "], and this client cannot reach "
-                + String.join(", ", unreachable(current, target))
-                + "; if that is gone for good with its data, name it as gone in this call (--gone)");
+            ("each member must store the new set %s, and this client cannot reach %s;"
+                    + " if that is gone for good with its data, name it as gone in this call (--gone)")
+                .formatted(target, String.join(", ", unreachable(current, target))));
   }
 
   private boolean isRemovedNext(String name) {
@@ -363,22 +354,19 @@ final class SetChange {
       return null;
     }
     if (current.members().size() == Members.MAX) {
-      fail("a set has at most " + Members.MAX + " members");
-      return null;
+      return fail("a set has at most " + Members.MAX + " members");
     }
     List<String> names = new ArrayList<>(current.members());
     names.add(name);
     if (Loopback.isMixed(names)) {
-      fail(name + " cannot be a member beside " + current.members() + Loopback.WHY);
-      return null;
+      return fail(name + " cannot be a member beside " + current.members() + Loopback.WHY);
     }
     int node = set.reserve(name, true);
-    if (node < 0 && set.seen().size() == Members.MAX) {
-      fail("this client has known " + Members.MAX + " nodes: make the change from another one");
-      return null;
-    } else if (node < 0) {
-      fail("this client was given nodes, and cannot connect to " + name + " itself");
-      return null;
+    if (node < 0) {
+      return fail(
+          set.seen().size() == Members.MAX
+              ? "this client has known " + Members.MAX + " nodes: make the change from another one"
+              : "this client was given nodes, and cannot connect to " + name + " itself");
     }
     NodeStatus status = set.seen().get(node).status();
     NodeRecord record = status.record();
@@ -388,36 +376,27 @@ final class SetChange {
       return hopeless == null ? null : "connects to " + name;
     }
     if (status.state() == NodeStatus.State.QUARANTINED && status.untilNanos() == 0) {
-      fail(name + " cannot vote: " + status.cause());
+      return fail(name + " cannot vote: " + status.cause());
     } else if (record == null) {
-      fail(name + " keeps no record of the set");
+      return fail(name + " keeps no record of the set");
     } else if (isAlien(record, current)) {
-      fail(
-          name
-              + " belongs to another set ("
-              + record.withId()
-              + "), and this is "
-              + current.withId()
-              + "; if that set is given up, restart it empty");
+      return fail(
+          "%s belongs to another set (%s), and this is %s; if that set is given up, restart it empty"
+              .formatted(name, record.withId(), current.withId()));
     } else if (record.exists() && !record.name().equals(name)) {
-      fail(name + " has been a member as " + record.name() + ": use this name");
+      return fail(name + " has been a member as " + record.name() + ": use this name");
     } else if (evicts(node) != null) {
-      fail(
-          name
-              + " may drop locks when its memory is full: its maxmemory-policy is "
-              + evicts(node)
-              + ", and must be noeviction");
+      return fail(
+          ("%s may drop locks when its memory is full:"
+                  + " its maxmemory-policy is %s, and must be noeviction")
+              .formatted(name, evicts(node)));
     } else if (now && status.state() == NodeStatus.State.QUARANTINED) {
       return name + " may not vote yet: " + status.cause();
     } else if (status.erring()) {
       return hopelessAfter(CONNECT_NANOS, name + " replies with errors: " + status.cause());
     } else if (Math.abs(skewMicros(node)) > SKEW_MICROS) {
-      fail(
-          "the clock of "
-              + name
-              + " is off by "
-              + skewMicros(node) / 1_000
-              + " ms from the other nodes");
+      long millis = skewMicros(node) / 1_000;
+      return fail("the clock of %s is off by %s ms from the other nodes".formatted(name, millis));
     }
     return null;
   }
@@ -451,11 +430,7 @@ final class SetChange {
   }
 
   private @Nullable String hopelessAfter(long nanos, String why) {
-    if (!waited(nanos)) {
-      return why;
-    }
-    fail(why);
-    return null;
+    return waited(nanos) ? fail(why) : why;
   }
 
   private boolean waited(long nanos) {
