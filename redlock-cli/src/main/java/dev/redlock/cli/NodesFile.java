@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,12 @@ import org.jspecify.annotations.Nullable;
 record NodesFile(List<String> uris, Map<String, String> settings) {
   private static final Set<String> KNOWN =
       Set.of("prefix", "max-lease-time", "user", "password-file");
+
+  /** Some editors begin a file of UTF-8 with it. */
+  private static final String MARK_OF_EDITORS = "\uFEFF";
+
+  /** Read as part of a prefix, it would be another lock. */
+  private static final Pattern BEHIND = Pattern.compile("\\s#");
 
   static final NodesFile NONE = new NodesFile(List.of(), Map.of());
 
@@ -54,9 +61,12 @@ record NodesFile(List<String> uris, Map<String, String> settings) {
     List<String> uris = new ArrayList<>();
     Map<String, String> settings = new LinkedHashMap<>();
     for (int i = 0; i < lines.size(); i++) {
-      String line = lines.get(i).strip();
+      String line = lines.get(i).replace(MARK_OF_EDITORS, "").strip();
       if (line.isEmpty() || line.startsWith("#")) {
         continue;
+      }
+      if (BEHIND.matcher(line).find()) {
+        throw wrong(file, i, "a comment stands on a line of its own");
       }
       if (line.contains("://")) {
         uris.add(line);
@@ -64,15 +74,20 @@ record NodesFile(List<String> uris, Map<String, String> settings) {
       }
       String[] words = line.split("\\s*=\\s*", 2);
       if (words.length < 2 || !KNOWN.contains(words[0])) {
-        throw Failure.usage(
-            file
-                + ", line "
-                + (i + 1)
-                + ": expected a URI such as redis://host:6379, or a setting: prefix, max-lease-time,"
-                + " user or password-file, with = and its value");
+        throw wrong(
+            file,
+            i,
+            "expected a URI such as redis://host:6379, or a setting: prefix, max-lease-time, user or"
+                + " password-file, with = and its value");
       }
-      settings.put(words[0], words[1]);
+      if (settings.put(words[0], words[1]) != null) {
+        throw wrong(file, i, words[0] + " is set twice");
+      }
     }
     return new NodesFile(List.copyOf(uris), Map.copyOf(settings));
+  }
+
+  private static Failure wrong(Path file, int index, String why) {
+    return Failure.usage(file + ", line " + (index + 1) + ": " + why);
   }
 }

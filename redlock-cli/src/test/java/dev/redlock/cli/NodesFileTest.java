@@ -36,13 +36,28 @@ class NodesFileTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"redis-1:6379", "password = secret", "prefix", "= x"})
+  @ValueSource(
+      strings = {"redis-1:6379", "password = secret", "prefix", "= x", "prefix = x # ours"})
   void lineWithoutAMeaning_isRefusedByItsNumber_andNotQuoted(String line) throws IOException {
     Path file = file("redis://a:1", line);
     assertThatThrownBy(() -> NodesFile.read(file))
         .isInstanceOf(Failure.class)
         .hasMessageContaining(file + ", line 2:")
         .hasMessageNotContaining("secret");
+  }
+
+  @Test
+  void settingThatIsGivenTwice_isRefused() throws IOException {
+    Path file = file("redis://a:1", "prefix = x", "prefix = y");
+    assertThatThrownBy(() -> NodesFile.read(file))
+        .isInstanceOf(Failure.class)
+        .hasMessageEndingWith("line 3: prefix is set twice");
+  }
+
+  @Test
+  void markOfAnEditor_isNoPartOfTheFirstLine() throws IOException {
+    assertThat(NodesFile.read(file("\uFEFFprefix = x", "redis://a:1")).settings())
+        .isEqualTo(Map.of("prefix", "x"));
   }
 
   @Test

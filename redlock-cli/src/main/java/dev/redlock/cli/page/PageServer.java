@@ -73,8 +73,10 @@ final class PageServer implements AutoCloseable {
       if (!isExpected(exchange.getRequestHeaders().getFirst("Host"))) {
         answer(
             exchange, 403, "this host is not served: open the address that redlock serve printed");
+      } else if (isOfAnotherSite(exchange.getRequestHeaders())) {
+        answer(exchange, 403, "another site may link to this page, and not load it");
       } else if (exchange.getRequestMethod().equals("HEAD")) {
-        exchange.sendResponseHeaders(405, -1);
+        exchange.sendResponseHeaders(path.equals("/") ? 200 : 404, -1);
       } else if (!exchange.getRequestMethod().equals("GET")) {
         answer(exchange, 405, "read only");
       } else if (path.equals("/")) {
@@ -93,7 +95,12 @@ final class PageServer implements AutoCloseable {
     }
     int port = host.lastIndexOf(':');
     String name = port > host.lastIndexOf(']') ? host.substring(0, port) : host;
-    return hosts.contains(name);
+    return hosts.stream().anyMatch(name::equalsIgnoreCase);
+  }
+
+  private static boolean isOfAnotherSite(Headers headers) {
+    return "cross-site".equals(headers.getFirst("Sec-Fetch-Site"))
+        && !"navigate".equals(headers.getFirst("Sec-Fetch-Mode"));
   }
 
   private static void answer(HttpExchange exchange, int status, String text) throws IOException {
@@ -128,6 +135,7 @@ final class PageServer implements AutoCloseable {
     }
     try {
       exchange.getResponseHeaders().set("Content-Type", "text/event-stream");
+      exchange.getResponseHeaders().set("X-Accel-Buffering", "no"); // nginx would hold events back.
       exchange.sendResponseHeaders(200, 0);
       OutputStream out = exchange.getResponseBody();
       long seen = 0;

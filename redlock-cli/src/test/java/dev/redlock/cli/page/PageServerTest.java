@@ -26,7 +26,7 @@ class PageServerTest {
     server =
         new PageServer(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            Set.of("127.0.0.1", "[::1]"),
+            Set.of("127.0.0.1", "[::1]", "localhost"),
             board);
   }
 
@@ -60,6 +60,20 @@ class PageServerTest {
     assertThat(status("GET", "/", "127.0.0.1:" + server.port())).contains(" 200 ");
     assertThat(status("GET", "/", "[::1]:1")).contains(" 200 ");
     assertThat(status("GET", "/", "[::1]")).contains(" 200 ");
+    assertThat(status("GET", "/", "LOCALHOST")).contains(" 200 ");
+  }
+
+  @Test
+  void requestOfAnotherSite_isForbidden_exceptALink() throws IOException {
+    String crossSite = "127.0.0.1\r\nSec-Fetch-Site: cross-site";
+    assertThat(status("GET", "/events", crossSite)).contains(" 403 ");
+    assertThat(status("GET", "/", crossSite + "\r\nSec-Fetch-Mode: navigate")).contains(" 200 ");
+  }
+
+  @Test
+  void headOfThePage_isAnswered() throws IOException {
+    assertThat(status("HEAD", "/", "127.0.0.1")).contains(" 200 ");
+    assertThat(status("HEAD", "/nothing", "127.0.0.1")).contains(" 404 ");
   }
 
   @Test
