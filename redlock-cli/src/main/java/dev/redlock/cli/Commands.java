@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -37,19 +37,19 @@ import picocli.CommandLine.Spec;
     })
 final class Commands implements Runnable {
   /** All subcommands, in the order of the help text. */
-  private static final Map<String, Function<List<String>, Object>> COMMANDS = new LinkedHashMap<>();
+  private static final Map<String, Supplier<Object>> COMMANDS = new LinkedHashMap<>();
 
   static {
     COMMANDS.put("run", RunCommand::new);
-    COMMANDS.put("list", rest -> new ListCommand());
-    COMMANDS.put("inspect", rest -> new InspectCommand());
-    COMMANDS.put("watch", rest -> new WatchCommand());
-    COMMANDS.put("break", rest -> new BreakCommand());
-    COMMANDS.put("doctor", rest -> new DoctorCommand());
-    COMMANDS.put("nodes", rest -> new NodesCommand());
-    COMMANDS.put("top", rest -> new TopCommand());
-    COMMANDS.put("serve", rest -> new ServeCommand());
-    COMMANDS.put("completion", rest -> new CompletionCommand());
+    COMMANDS.put("list", ListCommand::new);
+    COMMANDS.put("inspect", InspectCommand::new);
+    COMMANDS.put("watch", WatchCommand::new);
+    COMMANDS.put("break", BreakCommand::new);
+    COMMANDS.put("doctor", DoctorCommand::new);
+    COMMANDS.put("nodes", NodesCommand::new);
+    COMMANDS.put("top", TopCommand::new);
+    COMMANDS.put("serve", ServeCommand::new);
+    COMMANDS.put("completion", CompletionCommand::new);
   }
 
   /** What people type who know other tools. */
@@ -68,27 +68,27 @@ final class Commands implements Runnable {
   private Commands() {}
 
   /** Parses the arguments and runs the command; returns its exit code. */
-  static int execute(List<String> args, List<String> rest) {
+  static int execute(List<String> args) {
     boolean help = !args.isEmpty() && args.get(0).equals("help");
     List<String> all = new ArrayList<>(help ? args.subList(1, args.size()) : args);
     if (help) {
       all.add("--help");
     }
     String[] words = all.toArray(String[]::new);
-    return commandLine(rest, words).execute(words);
+    return commandLine(words).execute(words);
   }
 
   /**
    * If the first argument names a subcommand, only this one is built: reading the annotations of
    * the others takes longer than a round trip.
    */
-  private static CommandLine commandLine(List<String> rest, String... args) {
+  private static CommandLine commandLine(String... args) {
     CommandLine main = new CommandLine(new Commands());
     String first = args.length > 0 ? args[0] : "";
     COMMANDS.forEach(
         (name, command) -> {
           if (first.equals(name) || first.equals("completion") || !COMMANDS.containsKey(first)) {
-            main.addSubcommand(name, command.apply(rest));
+            main.addSubcommand(name, command.get());
           }
         });
     return main.setExpandAtFiles(false)

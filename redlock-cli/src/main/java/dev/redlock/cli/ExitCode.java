@@ -25,21 +25,5 @@ public final class ExitCode {
   /** EX_TEMPFAIL: another client holds the lock. */
   public static final int HELD = 75;
 
-  /** The lock was lost while the child ran. No code of sysexits.h says this. */
-  public static final int LOST = 79;
-
-  /** As in a shell: the child is there and cannot be started. */
-  public static final int CANNOT_START = 126;
-
-  /** As in a shell: there is no such program. */
-  public static final int NOT_FOUND = 127;
-
-  private static final int SIGNAL = 128;
-
   private ExitCode() {}
-
-  /** As in a shell: a signal ended it. */
-  public static int ofSignal(int number) {
-    return SIGNAL + number;
-  }
 }

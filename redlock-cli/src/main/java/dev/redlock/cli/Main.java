@@ -1,8 +1,7 @@
 package dev.redlock.cli;
 
 import dev.redlock.QuorumUnavailableException;
-import dev.redlock.cli.run.PlainArguments;
-import dev.redlock.cli.run.RunCommand;
+import dev.redlock.cli.run.StartScript;
 import dev.redlock.internal.text.Printable;
 import java.util.List;
 
@@ -11,30 +10,22 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] args) {
-    System.exit(run(args));
+    int code = run(args);
+    if (StartScript.isThere()) {
+      System.err.close(); // The JVM may write its archive of classes now, and say so.
+      StartScript.end(code);
+    }
+    System.exit(code);
   }
 
   /** Runs the command, and returns its exit code. */
   public static int run(String... args) {
     try {
       requireReadable(args);
-      return runReadable(args);
+      return Commands.execute(List.of(args));
     } catch (Exception e) {
       return failed(e);
     }
-  }
-
-  private static int runReadable(String... args) throws InterruptedException {
-    List<String> all = List.of(args);
-    int dashes = args.length > 0 && args[0].equals("run") ? all.indexOf("--") : -1;
-    if (dashes < 0) {
-      return Commands.execute(all, List.of());
-    }
-    // picocli would mix what follows the two dashes with the names before them.
-    List<String> words = all.subList(0, dashes);
-    List<String> rest = all.subList(dashes + 1, args.length);
-    RunCommand plain = PlainArguments.parse(words.subList(1, dashes), rest);
-    return plain == null ? Commands.execute(words, rest) : plain.call();
   }
 
   /**
@@ -44,11 +35,7 @@ public final class Main {
   private static void requireReadable(String... args) {
     for (String arg : args) {
       if (arg.indexOf('\uFFFD') >= 0) {
-        throw Failure.usage(
-            "the argument '"
-                + arg
-                + "' cannot be read in this locale: set LC_ALL=C.UTF-8, or the locale in which it"
-                + " was written");
+        throw Failure.usage("the argument '" + arg + "' is not written in UTF-8");
       }
     }
   }

@@ -109,39 +109,6 @@ public final class NodeOptions {
     return this;
   }
 
-  /** Sets what has no value, without picocli; false if it is no such option. */
-  public boolean setFlag(String option) {
-    switch (option) {
-      case "-v" -> verbose = new boolean[] {true};
-      case "--ask-password" -> askPassword = true;
-      default -> {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /**
-   * Sets an option, without picocli; false if there is none of this name.
-   *
-   * @throws IllegalArgumentException if the value has no meaning
-   */
-  public boolean setValue(String option, String value) {
-    switch (option) {
-      case "--nodes" -> nodes = value;
-      case "--nodes-file" -> nodesFile = Path.of(value);
-      case "--user" -> user = value;
-      case "--password-file" -> passwordFile = Path.of(value);
-      case "--prefix" -> prefix = value;
-      case "--max-lease-time" -> maxLeaseTime = TimeSpan.parse(value);
-      case "--restart-guard" -> restartGuard = RestartGuard.valueOf(value);
-      default -> {
-        return false;
-      }
-    }
-    return true;
-  }
-
   /** Whether the option verbose was given. */
   public boolean verbose() {
     return verbose.length > 0;
@@ -270,6 +237,9 @@ public final class NodeOptions {
     }
     String given = environment.get("REDLOCK_PASSWORD");
     if (passwordFile == null && given != null && !given.isEmpty()) {
+      if (given.endsWith("\n")) {
+        throw Failure.usage("REDLOCK_PASSWORD ends with a line feed");
+      }
       return given;
     }
     String path =

@@ -17,12 +17,8 @@ class UsageTest {
         "nonsense",
         "run",
         "run a",
-        "run -- true",
         "run a --",
         "run a sleep 10",
-        "run -w 5 minutes a -- true",
-        "run --nodes redis://h:1 --cap 2s a -- true",
-        "run a\uFFFD -- true",
         "status",
         "unlock a",
         "serve --nodes redis://127.0.0.1:1 --port 99999",
@@ -34,21 +30,40 @@ class UsageTest {
         "nodes add --nodes redis://127.0.0.1:1 host:0",
         "nodes remove --nodes redis://127.0.0.1:1",
         "nodes replace --nodes redis://127.0.0.1:1 127.0.0.1:1",
-        "run --nonsense a -- true",
-        "run -w soon a -- true",
-        "run -n -w 1s a -- true",
-        "run -E 256 a -- true",
-        "run --nodes redis://user:secret@h:1 a -- true",
-        "run --nodes redis://h:99999 a -- true",
-        "run --nodes h:6379 a -- true",
-        "run --nodes redis://h:1 --nodes-file x a -- true",
-        "run --nodes redis://127.0.0.1:1 --password-file /nonexistent a -- true",
-        "run --nodes redis://127.0.0.1:1 --lease 1h a -- true",
-        "run --nodes redis://127.0.0.1:1 --lease 2s --grace 2s a -- true"
       })
   void wrongCommandLine_is64(String line) {
     String[] args = line.isEmpty() ? new String[0] : line.split(" ");
     assertThat(Main.run(args)).isEqualTo(ExitCode.USAGE);
+  }
+
+  /** As the start script passes the words before the two dashes on. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "run",
+        "run",
+        "run -w 5 minutes a",
+        "run --nodes redis://h:1 --cap 2s a",
+        "run a\uFFFD",
+        "run --nonsense a",
+        "run -w soon a",
+        "run -n -w 1s a",
+        "run -E 256 a",
+        "run --nodes redis://user:secret@h:1 a",
+        "run --nodes redis://h:99999 a",
+        "run --nodes h:6379 a",
+        "run --nodes redis://h:1 --nodes-file x a",
+        "run --nodes redis://127.0.0.1:1 --password-file /nonexistent a",
+        "run --nodes redis://127.0.0.1:1 --lease 1h a",
+        "run --nodes redis://127.0.0.1:1 --lease 2s --grace 2s a"
+      })
+  void wrongCommandLine_ofAKeeper_is64(String line) {
+    System.setProperty("redlock.child", String.valueOf(ProcessHandle.current().pid()));
+    try {
+      assertThat(Main.run(line.split(" "))).isEqualTo(ExitCode.USAGE);
+    } finally {
+      System.clearProperty("redlock.child");
+    }
   }
 
   @ParameterizedTest

@@ -12,9 +12,9 @@ import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.NodeState.State;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -24,59 +24,81 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The way to the lease. A new process is connected to no node, and a missing quorum must not look
- * like a held lock: first wait for a quorum, then for the lock. A signal ends either.
+ * like a held lock: first wait for a quorum, then for the lock. The end of the start script ends
+ * either: a caller that gives up sends a signal to it.
  */
 final class Acquiring {
-  /** Connect, handshake and probe have 500 ms each. */
-  private static final Duration TO_CONNECT = Duration.ofSeconds(3);
-
   /** So long a person waits without a word. */
   private static final Duration SILENCE = Duration.ofSeconds(1);
 
   /** Between two looks at nodes that have nothing to wait for. */
   private static final Duration SECOND_LOOK = Duration.ofMillis(300);
 
+  /** Between two looks after the script. */
+  private static final Duration LOOK = Duration.ofMillis(50);
+
+  private static final String WITHIN =
+      "; REDLOCK_NAME says that this command was started under it, so it may wait for itself";
+
   private static final Duration FOR_EVER = Duration.ofDays(3650);
 
   private final Redlock redlock;
   private final DistributedLock lock;
-  private final Signals signals;
+  private final Tree tree;
+  private final Duration connect;
   private final int heldCode;
 
   /** Whether a person reads what is printed. */
   private final boolean talks;
 
-  Acquiring(Redlock redlock, DistributedLock lock, Signals signals, int heldCode, boolean talks) {
+  Acquiring(
+      Redlock redlock,
+      DistributedLock lock,
+      Tree tree,
+      Duration connect,
+      int heldCode,
+      boolean talks) {
     this.redlock = redlock;
     this.lock = lock;
-    this.signals = signals;
+    this.tree = tree;
+    this.connect = connect;
     this.heldCode = heldCode;
     this.talks = talks;
   }
 
-  /** Tries without waiting for a holder; null if a signal came first. */
+  /** Tries without waiting for a holder; null if the script has ended before. */
   @Nullable Lease once() throws InterruptedException {
-    if (!awaitQuorum(TO_CONNECT, false)) {
+    if (!awaitQuorum(connect)) {
       return null;
     }
-    Optional<Lease> got = result(lock.tryAcquireAsync());
+    Optional<Lease> got = await(lock.tryAcquireAsync(), FOR_EVER);
     return got == null ? null : got.orElseThrow(this::held);
   }
 
   /**
-   * Waits for the lock, so long at most; without limit if null. The time begins when a quorum
-   * votes: a new process takes longer to connect than some callers want to wait for a holder. Null
-   * if a signal came first.
+   * Waits for the lock, so long at most; without limit if null. A new process takes longer to
+   * connect than some callers want to wait for a holder, so it has some time more. Null if the
+   * script has ended before.
    */
   @Nullable Lease within(@Nullable Duration limit) throws InterruptedException {
-    if (!awaitQuorum(TO_CONNECT, limit == null)) {
+    Duration all = limit == null ? FOR_EVER : limit.plus(connect);
+    long begin = System.nanoTime();
+    if (!awaitQuorum(all)) {
       return null;
     }
-    CompletableFuture<Lease> asked = lock.acquireAsync(limit == null ? FOR_EVER : limit);
-    if (talks) {
+    Duration left = all.minusNanos(System.nanoTime() - begin);
+    CompletableFuture<Lease> asked =
+        lock.acquireAsync(limit == null || left.compareTo(limit) < 0 ? left : limit);
+    if (talks || runsWithin()) {
       sayHolderAfter(SILENCE, asked);
     }
-    return result(asked);
+    return await(asked, FOR_EVER);
+  }
+
+  /** Whether a command that runs under one of the names has called this one. */
+  private boolean runsWithin() {
+    String outer = System.getenv("REDLOCK_NAME");
+    return outer != null && !Collections.disjoint(lock.names(), List.of(outer.split(",")));
   }
 
   /** Says once who holds the lock, unless it comes before. */
@@ -96,23 +118,28 @@ final class Acquiring {
         .thenAccept(
             found -> {
               if (!asked.isDone()) {
-                RunCommand.say("waits: " + Look.sentence(found));
+                RunCommand.say("waits: " + Look.sentence(found) + (runsWithin() ? WITHIN : ""));
               }
             });
   }
 
-  /** Null if a signal came first. Cancels the future of the lock itself, which then gives up. */
-  private <T> @Nullable T result(CompletableFuture<T> asked) throws InterruptedException {
-    signals.onFirst(() -> asked.cancel(true));
-    try {
-      return asked.get();
-    } catch (CancellationException e) {
-      return null;
-    } catch (ExecutionException e) {
-      throw failure(e.getCause());
-    } finally {
-      signals.onFirst(() -> {});
+  /**
+   * Null if the script ends first, or after the limit. The client is then closed, and gives back
+   * what came meanwhile.
+   */
+  private <T> @Nullable T await(CompletableFuture<T> asked, Duration limit)
+      throws InterruptedException {
+    long begin = System.nanoTime();
+    while (tree.childRuns() && System.nanoTime() - begin < limit.toNanos()) {
+      try {
+        return asked.get(LOOK.toMillis(), TimeUnit.MILLISECONDS);
+      } catch (TimeoutException e) {
+        // Looks after the script again.
+      } catch (ExecutionException e) {
+        throw failure(e.getCause());
+      }
     }
+    return null;
   }
 
   private RuntimeException failure(@Nullable Throwable cause) {
@@ -132,36 +159,37 @@ final class Acquiring {
   }
 
   /**
-   * Waits until a quorum votes; false if a signal came first. A master that has restarted is
+   * Waits until a quorum votes; false if the script ended first. A master that has restarted is
    * quarantined for the longest lease time; a caller with patience waits for it.
    */
-  private boolean awaitQuorum(Duration limit, boolean patient) throws InterruptedException {
-    CompletableFuture<Void> ready = redlock.operations().ready().toCompletableFuture().copy();
-    signals.onFirst(() -> ready.cancel(true));
-    Duration next = limit;
+  private boolean awaitQuorum(Duration limit) throws InterruptedException {
+    long begin = System.nanoTime();
+    CompletableFuture<Boolean> ready =
+        redlock.operations().ready().toCompletableFuture().thenApply(unused -> true);
+    Duration next = connect;
     boolean hopeless = false;
-    while (true) {
-      try {
-        ready.get(next.toNanos(), TimeUnit.NANOSECONDS);
-        return signals.first() == 0;
-      } catch (CancellationException e) {
+    while (await(ready, next) == null) {
+      if (!tree.childRuns()) {
         return false;
-      } catch (ExecutionException e) {
-        throw failure(e.getCause());
-      } catch (TimeoutException e) {
-        List<NodeState> states = redlock.operations().nodes();
-        long soon = states.stream().filter(Acquiring::votesSoon).count();
-        boolean before = hopeless;
-        hopeless = soon <= states.size() / 2;
-        if (!patient || (hopeless && before)) {
-          throw new Failure(ExitCode.TOO_FEW_NODES, "too few nodes: " + described(states));
-        }
-        if (talks && !hopeless) {
-          RunCommand.say("waits for nodes: " + described(states));
-        }
-        next = hopeless ? SECOND_LOOK : TO_CONNECT;
       }
+      List<NodeState> states = redlock.operations().nodes();
+      long soon = states.stream().filter(Acquiring::votesSoon).count();
+      boolean before = hopeless;
+      hopeless = soon <= states.size() / 2;
+      Duration left = limit.minusNanos(System.nanoTime() - begin);
+      if (left.isNegative() || (hopeless && before)) {
+        throw new Failure(ExitCode.TOO_FEW_NODES, "too few nodes: " + described(states));
+      }
+      if (talks && !hopeless) {
+        RunCommand.say("waits for nodes: " + described(states));
+      }
+      next = min(left, hopeless ? SECOND_LOOK : connect);
     }
+    return true;
+  }
+
+  private static Duration min(Duration a, Duration b) {
+    return a.compareTo(b) <= 0 ? a : b;
   }
 
   /** A quarantine that tells no end may never end: the node contradicts this client. */

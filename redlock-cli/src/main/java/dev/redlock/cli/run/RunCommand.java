@@ -5,16 +5,16 @@ import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
-import dev.redlock.RedlockBuilder;
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
 import dev.redlock.cli.NodeOptions;
-import dev.redlock.cli.Terminal;
 import dev.redlock.cli.TimeConverter;
-import dev.redlock.cli.TimeSpan;
+import dev.redlock.internal.Assembly;
 import dev.redlock.internal.text.Printable;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -36,14 +36,15 @@ import picocli.CommandLine.Parameters;
       "Run a command under a lock, without a shell. Its exit code is that of the command.",
       "The command is gone before another client can hold the lock: it gets TERM when the"
           + " lease cannot be extended any more, and KILL before the lease ends.",
-      "If redlock itself is killed (KILL) or stopped, the command goes on without the lock."
+      "The command is the process that the caller started: signals, open files and the"
+          + " exit code are its own."
     },
     footer = {
       "",
-      "Exit codes: 75 another client holds the lock, 69 too few nodes, 79 the lock was lost,",
-      "64 wrong usage, 126 or 127 the command cannot start, else that of the command.",
-      "The command gets REDLOCK_TOKEN and REDLOCK_NAME in its environment, beside all variables"
-          + " that redlock got, also REDLOCK_PASSWORD.",
+      "Exit codes: 75 another client holds the lock, 69 too few nodes, 64 wrong usage,",
+      "else that of the command. If the lock is lost, the command is ended: 143 or 137.",
+      "The command gets REDLOCK_TOKEN, REDLOCK_NAME and REDLOCK_RUN, beside all",
+      "variables that redlock got, also REDLOCK_PASSWORD.",
       "A time without a unit is in seconds.",
       "",
       "Example: redlock run -n backup -- pg_dump --file=/backup/shop.sql shop"
@@ -66,6 +67,13 @@ public final class RunCommand implements Callable<Integer> {
   private @Nullable Duration wait;
 
   @Option(
+      names = "--connect",
+      paramLabel = "TIME",
+      converter = TimeConverter.class,
+      description = "The longest wait for connections to enough nodes, beside -w. Default: 3s.")
+  private Duration connect = Duration.ofSeconds(3);
+
+  @Option(
       names = "-E",
       paramLabel = "CODE",
       description = "The exit code if another client holds the lock. Default: ${DEFAULT-VALUE}.")
@@ -84,7 +92,7 @@ public final class RunCommand implements Callable<Integer> {
       converter = TimeConverter.class,
       description =
           "The time from TERM to KILL when the lock is lost."
-              + " Default: a quarter of the lease, 10s at most.")
+              + " Default: a fifth of the lease, 10s at most.")
   private @Nullable Duration grace;
 
   @Option(
@@ -93,14 +101,23 @@ public final class RunCommand implements Callable<Integer> {
       converter = TimeConverter.class,
       description =
           "The longest time that the command may take, at least the lease. It then ends as if the"
-              + " lock were lost, with 79. Default: no limit.")
+              + " lock were lost. Default: no limit.")
   private @Nullable Duration cap;
 
   @Option(
       names = "--label",
       paramLabel = "TEXT",
-      description = "What other users see of this holder. Default: host and process id of redlock.")
+      description =
+          "What other users see of this holder. Default: host and process id of the command.")
   private @Nullable String label;
+
+  @Option(
+      names = "--status",
+      paramLabel = "FILE",
+      description =
+          "Write to this file what happens: held TOKEN, then released, or lost and why. It says lost"
+              + " before the command is ended.")
+  private @Nullable Path status;
 
   @Mixin private NodeOptions nodes = new NodeOptions();
 
@@ -110,54 +127,35 @@ public final class RunCommand implements Callable<Integer> {
           "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "mins", "minute", "minutes",
           "h", "hour", "hours");
 
-  private final List<String> command;
-
-  /**
-   * A command.
-   *
-   * @param command what follows the two dashes; empty if there is nothing
-   */
-  public RunCommand(List<String> command) {
-    this.command = List.copyOf(command);
-  }
-
-  /** Sets what has no value; false if it is no such option. */
-  boolean setFlag(String option) {
-    if (option.equals("-n")) {
-      once = true;
-      return true;
-    }
-    return nodes.setFlag(option);
-  }
-
-  /**
-   * Sets an option; false if there is none of this name.
-   *
-   * @throws IllegalArgumentException if the value has no meaning
-   */
-  boolean setValue(String option, String value) {
-    switch (option) {
-      case "-w" -> wait = TimeSpan.parse(value);
-      case "-E" -> heldCode = Integer.parseInt(value);
-      case "--lease" -> leaseTime = TimeSpan.parse(value);
-      case "--grace" -> grace = TimeSpan.parse(value);
-      case "--cap" -> cap = TimeSpan.parse(value);
-      case "--label" -> label = value;
-      default -> {
-        return nodes.setValue(option, value);
-      }
-    }
-    return true;
-  }
-
-  RunCommand names(List<String> names) {
-    this.names = List.copyOf(names);
-    return this;
-  }
-
   @Override
   public Integer call() throws InterruptedException {
-    if (command.isEmpty()) {
+    requireUsage();
+    StartScript.greet();
+    Aside.install();
+    String run = String.format("%016x", new SecureRandom().nextLong());
+    Tree tree = Tree.of(StartScript.childPid(), run).orElse(null);
+    if (tree == null) {
+      return ExitCode.DEFECT; // The script has ended, so no process reads this.
+    }
+    try (Redlock redlock = nodes.client(builder -> builder.label(labelOrDefault()))) {
+      DistributedLock lock = lock(redlock);
+      Duration least = grace(lock.options());
+      Acquiring acquiring = new Acquiring(redlock, lock, tree, connect, heldCode, talks());
+      Lease lease = once ? acquiring.once() : acquiring.within(wait);
+      if (lease == null) {
+        return ExitCode.DEFECT; // As above.
+      }
+      try (lease) {
+        keepOrHalt(
+            new Keeper(lease, tree, least, margin(lock.options().leaseTime())), lease, run, least);
+      }
+    }
+    StartScript.tellWatchdog("released");
+    return ExitCode.OK;
+  }
+
+  private void requireUsage() {
+    if (!StartScript.isThere()) {
       throw Failure.usage(
           names.size() < 2
               ? "no command is given: write it after --, as in redlock run NAME -- COMMAND"
@@ -175,31 +173,23 @@ public final class RunCommand implements Callable<Integer> {
       throw Failure.usage("-n and -w exclude each other");
     } else if (heldCode < 0 || heldCode > 255) {
       throw Failure.usage("-E " + heldCode + " must lie between 0 and 255");
-    }
-    Preload preload = Preload.begin();
-    Signals signals = new Signals();
-    try (Redlock redlock = nodes.client(builder -> setUp(builder, preload))) {
-      // While the nodes connect. Until now a signal ended the JVM, which held nothing.
-      signals.install();
-      DistributedLock lock = lock(redlock);
-      Duration least = grace(lock.options());
-      boolean talks = nodes.verbose() || Terminal.console() != null;
-      Acquiring acquiring = new Acquiring(redlock, lock, signals, heldCode, talks);
-      Lease lease = once ? acquiring.once() : acquiring.within(wait);
-      if (lease == null) {
-        return ExitCode.ofSignal(signals.first());
-      }
-      try (lease) {
-        return runUnder(lease, least, margin(lock.options().leaseTime()), signals);
-      }
+    } else if (status != null
+        && (status.toString().indexOf('\n') >= 0
+            || (Files.exists(status) && !Files.isRegularFile(status)))) {
+      throw Failure.usage("--status needs a regular file, whose name has no line feed");
     }
   }
 
-  private void setUp(RedlockBuilder builder, Preload preload) {
-    if (label != null) {
-      builder.label(label);
-    }
-    preload.awaitLogging();
+  /** Operators look for the process that holds the lock: the child, not this one. */
+  private String labelOrDefault() {
+    return label != null
+        ? label
+        : Assembly.defaultLabel("").replaceFirst("\\d+$", String.valueOf(StartScript.childPid()));
+  }
+
+  /** Whether a person reads what is printed. */
+  private boolean talks() {
+    return nodes.verbose() || Boolean.getBoolean("redlock.terminal");
   }
 
   private DistributedLock lock(Redlock redlock) {
@@ -244,7 +234,7 @@ public final class RunCommand implements Callable<Integer> {
   /** After two extensions that failed, a third of the lease time is left. */
   private Duration grace(LockOptions options) {
     Duration lease = options.leaseTime();
-    Duration chosen = grace == null ? min(lease.dividedBy(4), Duration.ofSeconds(10)) : grace;
+    Duration chosen = grace == null ? min(lease.dividedBy(5), Duration.ofSeconds(10)) : grace;
     if (chosen.compareTo(lease.dividedBy(2)) > 0) {
       throw Failure.usage(
           "--grace "
@@ -255,48 +245,76 @@ public final class RunCommand implements Callable<Integer> {
     return chosen;
   }
 
-  /** For the KILL to arrive and for pauses of this machine: a twentieth, 50 to 500 ms. */
-  static Duration margin(Duration leaseTime) {
-    long millis = leaseTime.toMillis() / 20;
-    return Duration.ofMillis(Math.max(50, Math.min(500, millis)));
+  /**
+   * For the KILL to arrive, for what the command starts meanwhile, and for pauses of this machine:
+   * a tenth, 1.5 s at most.
+   */
+  private static Duration margin(Duration leaseTime) {
+    return min(leaseTime.dividedBy(10), Duration.ofMillis(1_500));
   }
 
-  private int runUnder(Lease lease, Duration least, Duration margin, Signals signals)
+  /**
+   * A defect or a lack of memory must not release the lock while the child runs. So the keeper ends
+   * at once: the watchdog ends the child, and the lease ends later.
+   */
+  private void keepOrHalt(Keeper keeper, Lease lease, String run, Duration least)
       throws InterruptedException {
-    if (signals.first() != 0) {
-      return ExitCode.ofSignal(signals.first());
+    boolean ended = false;
+    try {
+      keep(keeper, lease, run, least);
+      ended = true;
+    } finally {
+      if (!ended) {
+        Runtime.getRuntime().halt(ExitCode.DEFECT);
+      }
     }
+  }
+
+  private void keep(Keeper keeper, Lease lease, String run, Duration least)
+      throws InterruptedException {
     String name = String.join(",", names);
     long token = lease.fencingToken().value();
-    Child child =
-        Child.start(command, Map.of("REDLOCK_TOKEN", String.valueOf(token), "REDLOCK_NAME", name));
+    report("held " + token);
+    String file = status == null ? "" : status.toAbsolutePath().toString();
+    StartScript.tellWatchdog("hold " + run + " " + least.toMillis() / 10 + " " + file);
+    StartScript.grant(
+        Map.of(
+            "REDLOCK_NAME",
+            name,
+            "REDLOCK_TOKEN",
+            String.valueOf(token),
+            // A run within a run: the processes of the inner one belong to both.
+            "REDLOCK_RUN",
+            System.getProperty("redlock.runs", "") + run));
     if (nodes.verbose()) {
-      say("holds " + name + ", token " + token + ": " + command.get(0) + " runs");
+      say("holds " + name + ", token " + token);
     }
-    boolean foreground = isForeground();
-    // A terminal sends INT to this process and to the child.
-    boolean passes = signals.passTo(signal -> pass(child, signal, foreground));
     long began = System.nanoTime();
-    Guard guard = new Guard(lease, child, least, margin, () -> say(lossLine(lease, name, began)));
-    guard.start();
-    if (!passes) {
-      child.signal("TERM"); // It came while the child was started.
+    if (!keeper.await(() -> lost(lossLine(lease, name, began)), this::survive)) {
+      say("the lock " + name + " is gone, and the command has ended");
+      return;
     }
-    int code = child.await();
-    if (guard.stop()) {
-      say("the lock " + name + " is gone; the command was ended");
-      return ExitCode.LOST;
+    if (!lease.isValid()) {
+      lost("the lock " + name + " was lost before the command had ended");
+      return;
     }
+    report("released");
     if (nodes.verbose()) {
-      say(command.get(0) + " ended with " + code + ", releases " + name);
+      say("the command has ended, releases " + name);
     }
-    return code;
   }
 
-  private static void pass(Child child, String signal, boolean foreground) {
-    if (!(foreground && signal.equals("INT"))) {
-      child.signal(signal);
-    }
+  private void lost(String why) {
+    StartScript.tellWatchdog("kill");
+    report("lost " + why);
+    say(why);
+  }
+
+  private void survive(List<ProcessHandle> left) {
+    say(
+        "cannot end "
+            + Tree.described(left)
+            + ", which may run while another client holds the lock: end it as its user, or as root");
   }
 
   private String lossLine(Lease lease, String name, long beganNanos) {
@@ -315,14 +333,14 @@ public final class RunCommand implements Callable<Integer> {
         : "the lock " + name + " was broken or lost (" + end + "): KILL at once, without a grace";
   }
 
-  /** Whether a terminal sends its signals to the group of this process. */
-  private static boolean isForeground() {
-    try {
-      String stat = Files.readString(Path.of("/proc/self/stat"));
-      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", 7);
-      return fields[2].equals(fields[5]); // pgrp and tpgid, proc(5)
-    } catch (java.io.IOException | RuntimeException e) {
-      return false;
+  /** For a caller that wants to know whether the lock was lost. Written before the child ends. */
+  private void report(String line) {
+    if (status != null) {
+      try {
+        Files.writeString(status, Printable.of(line) + "\n");
+      } catch (IOException e) {
+        say("the file " + status + " cannot be written: " + e.getMessage());
+      }
     }
   }
 

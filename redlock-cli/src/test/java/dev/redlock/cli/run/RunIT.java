@@ -12,8 +12,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,12 +30,15 @@ class RunIT {
   private static final Map<String, Integer> NUMBERS =
       Map.of("TERM", 15, "INT", 2, "HUP", 1, "USR1", 10, "USR2", 12);
 
-  private static final Duration DEADLINE = Duration.ofSeconds(30);
+  private static final Duration DEADLINE = Duration.ofMinutes(2);
 
   /** How many leases are lost; 50 when a release is checked. */
   private static final int LOSSES = Integer.getInteger("redlock.cli.losses", 1);
 
-  /** The margin of the guard is a twentieth of it: this is for a busy machine. */
+  /** How often a process is killed at a random instant; 100 when a release is checked. */
+  private static final int INSTANTS = Integer.getInteger("redlock.cli.instants", 2);
+
+  /** The margin of the keeper is a tenth of it: this is for a busy machine. */
   private static final String LOST_LEASE = System.getProperty("redlock.cli.lease", "8s");
 
   @TempDir Path folder;
@@ -80,7 +87,7 @@ class RunIT {
   void noMajority_is69AndNamesTheNodes(RedisNodes nodes) throws Exception {
     nodes.get(0).kill();
     nodes.get(1).kill();
-    try (Wrapper wrapper = Wrapper.run(folder, nodes, "-n", "a", "--", "true")) {
+    try (Wrapper wrapper = Wrapper.run(folder, nodes, "--connect", "2s", "-n", "a", "--", "true")) {
       assertThat(wrapper.exitCode()).isEqualTo(69);
       assertThat(wrapper.err()).contains("too few nodes").containsAnyOf("VOTING", "PROBING");
       assertThat(wrapper.err().lines()).hasSize(1);
@@ -102,7 +109,6 @@ class RunIT {
   @ParameterizedTest
   @ValueSource(strings = {"TERM", "INT", "HUP", "USR1", "USR2"})
   void signal_whileTheChildRuns_arrivesThere(String signal, RedisNodes nodes) throws Exception {
-    assumeNotIgnored(signal);
     String script = "trap 'echo got; exit 3' " + signal + "; echo up; while :; do sleep 0.05; done";
     try (Wrapper wrapper = Wrapper.run(folder, nodes, "a", "--", "sh", "-c", script)) {
       await().atMost(DEADLINE).until(() -> wrapper.out().contains("up"));
@@ -117,7 +123,6 @@ class RunIT {
   @ParameterizedTest
   @ValueSource(strings = {"TERM", "INT", "HUP", "USR1", "USR2"})
   void signal_whileWaiting_givesUp(String signal, RedisNodes nodes) throws Exception {
-    assumeNotIgnored(signal);
     int number = NUMBERS.get(signal);
     try (Wrapper holder = holding(nodes, "a");
         Wrapper waiter = Wrapper.run(folder, nodes, "a", "--", "echo", "ran")) {
@@ -129,50 +134,261 @@ class RunIT {
     }
   }
 
-  /** A shell without a terminal starts what runs in its background with INT ignored. */
-  private static void assumeNotIgnored(String signal) throws IOException {
-    String mask =
-        Files.readAllLines(Path.of("/proc/self/status")).stream()
-            .filter(line -> line.startsWith("SigIgn:"))
-            .map(line -> line.substring(line.indexOf('\t') + 1))
-            .findFirst()
-            .orElse("0");
-    long ignored = Long.parseUnsignedLong(mask, 16) >> (NUMBERS.get(signal) - 1) & 1;
-    assumeThat(ignored).as("%s is ignored by the tests and their children", signal).isZero();
+  @Test
+  void childKilled_lockIsFreeAtOnce(RedisNodes nodes) throws Exception {
+    try (Wrapper holder = holding(nodes, "a", "--lease", "30s")) {
+      holder.signal("KILL");
+      assertThat(holder.exitCode()).isEqualTo(137);
+      // For as long as the lease, the lock would be held for longer than this wait.
+      assertThat(codeOf(nodes, "-w", "10s", "a", "--", "true")).isZero();
+    }
   }
 
   @Test
-  void wrapperKilled_lockIsFreeWithinTheLeaseTime(RedisNodes nodes) throws Exception {
-    try (Wrapper holder = holding(nodes, "a", "--lease", "2s")) {
-      List<ProcessHandle> left = holder.descendants();
-      holder.signal("KILL");
-      try {
-        // With the usual lease time, the lock would be held for longer than this wait.
-        assertThat(codeOf(nodes, "-w", "10s", "a", "--", "true")).isZero();
-      } finally {
-        left.forEach(ProcessHandle::destroyForcibly);
+  void keeperKilled_childAndItsTreeAreGoneBeforeTheLeaseEnds(RedisNodes nodes) throws Exception {
+    Path beats = folder.resolve("beats");
+    Path status = folder.resolve("status");
+    String[] run = {"--lease", LOST_LEASE, "--status", status.toString(), "a", "--"};
+    try (Wrapper wrapper = Wrapper.run(folder, nodes, with(run, forksOnTerm(beats)))) {
+      await().atMost(DEADLINE).until(() -> Files.exists(beats));
+      long expiresMillis = lastExpiryMillis(nodes, "a");
+      assertThat(wrapper.keeper().orElseThrow().destroyForcibly()).isTrue();
+      assertThat(wrapper.exitCode()).isIn(143, 137);
+      await().atMost(DEADLINE).until(() -> wrapper.watchdog().isEmpty());
+      assertThat(lastBeatMillis(beats)).as(wrapper.err()).isLessThan(expiresMillis);
+      assertThat(Files.readString(status)).startsWith("lost ");
+      assertThat(wrapper.err()).contains("was killed: TERM", "has ended");
+    }
+  }
+
+  @Test
+  void watchdogKilled_changesNothing(RedisNodes nodes) throws Exception {
+    try (Wrapper wrapper =
+        Wrapper.run(folder, nodes, "a", "--", "sh", "-c", "echo up; read line; exit 3")) {
+      await().atMost(DEADLINE).until(() -> wrapper.out().contains("up"));
+      assertThat(wrapper.watchdog().orElseThrow().destroyForcibly()).isTrue();
+      assertThat(codeOf(nodes, "-n", "a", "--", "true")).isEqualTo(75);
+      wrapper.closeInput();
+      assertThat(wrapper.exitCode()).isEqualTo(3);
+      assertThat(codeOf(nodes, "-w", "10s", "a", "--", "true")).isZero();
+      assertThat(wrapper.err()).isEmpty();
+    }
+  }
+
+  @Test
+  void scriptKilledWhileItWaits_noChildRunsAndItsKeeperEnds(RedisNodes nodes) throws Exception {
+    try (Wrapper holder = holding(nodes, "a");
+        Wrapper waiter = Wrapper.run(folder, nodes, "a", "--", "echo", "ran")) {
+      await().atMost(DEADLINE).until(() -> isQueued(nodes));
+      waiter.signal("KILL");
+      assertThat(waiter.exitCode()).isEqualTo(137);
+      await().atMost(DEADLINE).until(() -> waiter.keeper().isEmpty());
+      holder.signal("TERM");
+      assertThat(codeOf(nodes, "-w", "10s", "a", "--", "true")).isZero();
+      assertThat(waiter.out()).isEmpty();
+    }
+  }
+
+  @Test
+  void runWithinARunOfTheSameName_saysSo(RedisNodes nodes) throws Exception {
+    String script = Installed.FOLDER.resolve("redlock").toString();
+    try (Wrapper wrapper =
+        Wrapper.run(
+            folder,
+            nodes,
+            with(
+                new String[] {
+                  "a", "--", script, "run", "--restart-guard", "OFF", "--connect", "60s"
+                },
+                "-w",
+                "2s",
+                "a",
+                "--",
+                "true"))) {
+      assertThat(wrapper.exitCode()).isEqualTo(75);
+      assertThat(wrapper.err()).contains("started under it");
+    }
+  }
+
+  /** The child of an operator's break gets KILL, its trap is in vain. */
+  @ParameterizedTest
+  @ValueSource(strings = {"a process", "process 1", "a run within a run"})
+  void lockBroken_childAndItsTreeAreKilledAtOnce(String what, RedisNodes nodes) throws Exception {
+    Path beats = folder.resolve("beats");
+    Path status = folder.resolve("status");
+    String[] run = {"--status", status.toString(), "a", "--"};
+    String script = Installed.FOLDER.resolve("redlock").toString();
+    String[] within = {script, "run", "--restart-guard", "OFF", "--connect", "60s", "b", "--"};
+    String[] all = with(what.endsWith("run") ? with(run, within) : run, forksOnTerm(beats));
+    try (Wrapper wrapper =
+        Wrapper.run(what.endsWith("1") ? asProcess1() : List.of(), folder, nodes, all)) {
+      await().atMost(DEADLINE).until(() -> Files.exists(beats));
+      try (Wrapper operator =
+          Wrapper.start(
+              folder,
+              Map.of("REDLOCK_NODES", String.join(",", nodes.uris())),
+              List.of("break", "--restart-guard", "OFF", "--yes", "a"))) {
+        assertThat(operator.exitCode()).as(operator.err()).isZero();
+      }
+      assertThat(wrapper.exitCode()).isIn(143, 137);
+      await().atMost(DEADLINE).until(() -> wrapper.err().contains("has ended"));
+      assertThat(Files.readString(status)).startsWith("lost ");
+      assertThat(wrapper.err()).contains("KILL at once");
+      assertNothingBeats(beats);
+    }
+  }
+
+  /** The kernel keeps KILL from process 1, and ends the keeper when process 1 ends. */
+  @Test
+  void process1_handsSignalsOnAndTheLockIsFreeWhenItEnds(RedisNodes nodes) throws Exception {
+    String script = "trap 'exit 3' INT; echo up; while :; do sleep 0.05; done";
+    try (Wrapper wrapper =
+        Wrapper.run(asProcess1(), folder, nodes, "a", "--", "sh", "-c", script)) {
+      await().atMost(DEADLINE).until(() -> wrapper.out().contains("up"));
+      ProcessHandle.of(wrapper.pid()).orElseThrow().children().forEach(first -> interrupt(first));
+      assertThat(wrapper.exitCode()).as(wrapper.err()).isEqualTo(3);
+      assertThat(codeOf(nodes, "-n", "a", "--", "true")).isZero();
+    }
+  }
+
+  private static void interrupt(ProcessHandle process) {
+    try {
+      Wrapper.signal("INT", process.pid());
+    } catch (IOException | InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static List<String> asProcess1() throws IOException, InterruptedException {
+    List<String> unshare = List.of("unshare", "--pid", "--fork", "--kill-child", "--mount-proc");
+    Process trial = new ProcessBuilder(with(unshare.toArray(String[]::new), "true")).start();
+    assumeThat(trial.waitFor()).as("exit code of unshare, which needs root").isZero();
+    return unshare;
+  }
+
+  /** Another client holds the lock meanwhile, as the documents say. */
+  @Test
+  void keeperStopped_endsTheCommandWhenItGoesOn(RedisNodes nodes) throws Exception {
+    Path status = folder.resolve("status");
+    try (Wrapper wrapper = holding(nodes, "a", "--lease", "4s", "--status", status.toString())) {
+      long keeper = wrapper.keeper().orElseThrow().pid();
+      Wrapper.signal("STOP", keeper);
+      assertThat(codeOf(nodes, "-w", "60s", "a", "--", "true")).isZero();
+      assertThat(wrapper.isAlive()).isTrue();
+      Wrapper.signal("CONT", keeper);
+      assertThat(wrapper.exitCode()).isIn(143, 137);
+      await().atMost(DEADLINE).until(() -> wrapper.keeper().isEmpty());
+      assertThat(Files.readString(status)).startsWith("lost ");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void standardErrorThatIsFull_delaysNeitherTermNorKill(boolean killed, RedisNodes nodes)
+      throws Exception {
+    String full = "exec 2> >(exec sleep 99); head -c 65536 /dev/zero >&2; exec \"$0\" \"$@\"";
+    Path beats = folder.resolve("beats");
+    String[] run = {"-v", "--lease", LOST_LEASE, "a", "--"};
+    try (Wrapper wrapper =
+        Wrapper.run(List.of("bash", "-c", full), folder, nodes, with(run, forksOnTerm(beats)))) {
+      await().atMost(DEADLINE).until(() -> Files.exists(beats));
+      nodes.forEach(node -> node.gate().dropRequests());
+      long expiresMillis = lastExpiryMillis(nodes, "a");
+      if (killed) {
+        wrapper.keeper().orElseThrow().destroyForcibly();
+      }
+      assertThat(wrapper.exitCode()).isIn(143, 137);
+      await().atMost(DEADLINE).until(() -> wrapper.keeper().isEmpty());
+      await().atMost(DEADLINE).until(() -> wrapper.watchdog().isEmpty());
+      assertThat(lastBeatMillis(beats)).isLessThan(expiresMillis);
+    }
+  }
+
+  /** The keeper, the watchdog, or the process that waits for the lock and becomes the child. */
+  @Tag("thorough")
+  @ParameterizedTest
+  @ValueSource(strings = {"keeper", "watchdog", "child"})
+  void processKilledAtARandomInstant_childIsGoneBeforeTheLeaseEndsAndTheLockIsFree(
+      String which, RedisNodes nodes) throws Exception {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    // A watchdog that is killed changes nothing, so the lock must not be lost for another reason.
+    String lease = which.equals("watchdog") ? "30s" : LOST_LEASE;
+    for (int i = 0; i < INSTANTS; i++) {
+      String name = which + "-" + i;
+      Path beats = folder.resolve(name);
+      String script =
+          "n=0; while [ $((n += 1)) -lt 30 ]; do date +%s%N >> " + beats + "; sleep 0.02; done";
+      try (Wrapper wrapper =
+          Wrapper.run(folder, nodes, "--lease", lease, name, "--", "sh", "-c", script)) {
+        Thread.sleep(random.nextInt(1_500));
+        Optional<ProcessHandle> victim =
+            switch (which) {
+              case "keeper" -> wrapper.keeper();
+              case "watchdog" -> wrapper.watchdog();
+              default -> ProcessHandle.of(wrapper.pid());
+            };
+        long expiresMillis = lastExpiryMillis(nodes, name);
+        victim.ifPresent(ProcessHandle::destroyForcibly);
+        String run = "seed " + seed + ", run " + i + ": " + wrapper.exitCode() + wrapper.err();
+        if (which.equals("watchdog")) {
+          assertThat(wrapper.exitCode()).as(run).isZero();
+        } else if (Files.exists(beats) && wrapper.exitCode() != 0) {
+          assertThat(lastBeatMillis(beats)).as(run).isLessThan(expiresMillis);
+        }
+        assertThat(codeOf(nodes, "-w", "60s", name, "--", "true")).as(run).isZero();
       }
     }
   }
 
+  private static void assertNothingBeats(Path beats) throws Exception {
+    long size = Files.size(beats);
+    Thread.sleep(200); // Ten beats.
+    assertThat(Files.size(beats)).isEqualTo(size);
+  }
+
+  /**
+   * A command that writes the time again and again. At TERM its inner part starts a process, which
+   * goes on, and ends.
+   */
+  private static String[] forksOnTerm(Path beats) {
+    String beat = "while :; do date +%s%N >> " + beats + "; sleep 0.02; done";
+    return new String[] {
+      "sh",
+      "-c",
+      "sh -c \"trap '(trap : TERM; " + beat + ") & exit' TERM; " + beat + "\"; echo done"
+    };
+  }
+
+  private static long lastBeatMillis(Path beats) throws IOException {
+    List<String> all = Files.readAllLines(beats);
+    return all.isEmpty() ? 0 : Long.parseLong(all.get(all.size() - 1)) / 1_000_000;
+  }
+
+  private static String[] with(String[] before, String... after) {
+    return Stream.concat(Arrays.stream(before), Arrays.stream(after)).toArray(String[]::new);
+  }
+
   @Tag("thorough")
   @Test
-  void childIgnoresTerm_leaseCannotBeExtended_isGoneBeforeTheKeysExpire(RedisNodes nodes)
+  void childIgnoresTermOrForks_leaseCannotBeExtended_treeIsGoneBeforeTheKeysExpire(RedisNodes nodes)
       throws Exception {
     for (int i = 0; i < LOSSES; i++) {
       String name = "lost-" + i;
       Path beats = folder.resolve(name);
       // Its last beat tells when it ended. The shell ignores TERM, its sleep inherits that.
-      String script = "trap '' TERM; while :; do date +%s%N >> " + beats + "; sleep 0.01; done";
+      String ignores = "trap '' TERM; while :; do date +%s%N >> " + beats + "; sleep 0.01; done";
+      String[] scripts = {ignores, "(" + ignores + ") & " + ignores, forksOnTerm(beats)[2]};
       try (Wrapper wrapper =
-          Wrapper.run(folder, nodes, "--lease", LOST_LEASE, name, "--", "sh", "-c", script)) {
+          Wrapper.run(
+              folder, nodes, "--lease", LOST_LEASE, name, "--", "sh", "-c", scripts[i % 3])) {
         await().atMost(DEADLINE).until(() -> Files.exists(beats));
         // The masters still run: what they store tells when another client could hold the lock.
         nodes.forEach(node -> node.gate().dropRequests());
         long expiresMillis = lastExpiryMillis(nodes, name);
-        assertThat(wrapper.exitCode()).isEqualTo(79);
-        List<String> all = Files.readAllLines(beats);
-        long lastMillis = Long.parseLong(all.get(all.size() - 1)) / 1_000_000;
+        assertThat(wrapper.exitCode()).isIn(137, 143);
+        await().atMost(DEADLINE).until(() -> wrapper.keeper().isEmpty());
+        long lastMillis = lastBeatMillis(beats);
         assertThat(lastMillis).as("run %d: %s", i, wrapper.err()).isLessThan(expiresMillis);
         assertThat(wrapper.err()).contains("TERM").contains("is gone");
       }
@@ -207,7 +423,7 @@ class RunIT {
     String[] args = new String[options.length + 5];
     System.arraycopy(options, 0, args, 0, options.length);
     System.arraycopy(
-        new String[] {name, "--", "sh", "-c", "echo up; exec sleep 60"},
+        new String[] {name, "--", "sh", "-c", "echo up; exec sleep 600"},
         0,
         args,
         options.length,

@@ -1,6 +1,5 @@
 package dev.redlock.cli.run;
 
-import dev.redlock.cli.Main;
 import dev.redlock.testkit.RedisNodes;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -9,11 +8,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** The command in a JVM of its own, without a terminal. What it prints goes to files. */
+/** The installed command, without a terminal. What it prints goes to files. */
 public final class Wrapper implements AutoCloseable {
-  private static final long DEADLINE_SECONDS = 120;
+  private static final long DEADLINE_SECONDS = 300;
 
   private final Process process;
   private final Path out;
@@ -27,33 +27,38 @@ public final class Wrapper implements AutoCloseable {
 
   /** Starts it on these nodes, without a restart guard: they have just started. */
   static Wrapper run(Path folder, RedisNodes nodes, String... args) throws IOException {
+    return run(List.of(), folder, nodes, args);
+  }
+
+  /** As before, behind another program, which may have become the command by exec. */
+  static Wrapper run(List<String> behind, Path folder, RedisNodes nodes, String... args)
+      throws IOException {
     List<String> all = new ArrayList<>(List.of("run", "--restart-guard", "OFF"));
+    if (!Arrays.asList(args).contains("--connect")) {
+      all.addAll(List.of("--connect", "60s")); // A busy machine connects late.
+    }
     all.addAll(Arrays.asList(args));
-    return start(folder, Map.of("REDLOCK_NODES", String.join(",", nodes.uris())), all);
+    return start(behind, folder, Map.of("REDLOCK_NODES", String.join(",", nodes.uris())), all);
   }
 
   /** Starts it with these variables. */
   public static Wrapper start(Path folder, Map<String, String> environment, List<String> args)
       throws IOException {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-Xshare:auto",
-                "-Xmx96m",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName()));
+    return start(List.of(), folder, environment, args);
+  }
+
+  private static Wrapper start(
+      List<String> behind, Path folder, Map<String, String> environment, List<String> args)
+      throws IOException {
+    List<String> command = new ArrayList<>(behind);
+    command.add(Installed.FOLDER.resolve("redlock").toString());
     command.addAll(args);
     Path out = Files.createTempFile(folder, "out", "");
     Path err = Files.createTempFile(folder, "err", "");
     ProcessBuilder builder =
-        new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
-    builder.environment().keySet().removeIf(name -> name.startsWith("REDLOCK_"));
-    builder.environment().put("HOME", folder.toString());
-    builder.environment().put("_JAVA_SR_SIGNUM", "50");
+        Installed.process(folder, System.getProperty("java.home"), command)
+            .redirectOutput(out.toFile())
+            .redirectError(err.toFile());
     builder.environment().putAll(environment);
     return new Wrapper(builder.start(), out, err);
   }
@@ -62,9 +67,19 @@ public final class Wrapper implements AutoCloseable {
     return process.pid();
   }
 
-  /** Its child, and what that has started. They outlive a wrapper that is killed. */
-  List<ProcessHandle> descendants() {
-    return process.descendants().toList();
+  /** The JVM that holds the lock. */
+  Optional<ProcessHandle> keeper() {
+    return Installed.helpers("-Dredlock.child=" + process.pid() + " ").findFirst();
+  }
+
+  /** The shell that ends the child if the keeper is killed. */
+  Optional<ProcessHandle> watchdog() {
+    return Installed.helpers(" _watch " + process.pid() + " ").findFirst();
+  }
+
+  /** Ends its standard input. */
+  void closeInput() throws IOException {
+    process.getOutputStream().close();
   }
 
   boolean isAlive() {
@@ -73,7 +88,11 @@ public final class Wrapper implements AutoCloseable {
 
   /** Sends it a signal. */
   public void signal(String name) throws IOException, InterruptedException {
-    new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + process.pid())
+    signal(name, process.pid());
+  }
+
+  static void signal(String name, long pid) throws IOException, InterruptedException {
+    new ProcessBuilder("/bin/sh", "-c", "kill -s " + name + " " + pid)
         .inheritIO()
         .start()
         .waitFor();
