@@ -1,15 +1,26 @@
 package dev.redlock.internal;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.mapping;
+
 import dev.redlock.internal.protocol.Objections;
-import dev.redlock.internal.sets.Members;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeStatus;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Logs that too few nodes vote, and that they vote again; and of each node, once, a fault that does
+ * Logs that too few nodes vote, and that they vote again; at the start no error while quarantines
+ * end by themselves; and of each node, once, a fault that does
  * not end by itself. An outage that comes and goes is logged six times a minute at most. Confined
  * to the heartbeat of the client.
  */
@@ -27,23 +38,20 @@ final class HealthLog {
 
   private final ClientContext context;
   private boolean votedBefore;
-  private boolean outage;
-  private long outageNanos;
+  private @Nullable Long outageSince;
   private boolean told;
-  private boolean toldBefore;
+  private boolean announced;
   private long toldNanos;
 
-  // By node: whether it has a fault that does not end by itself, since when, and whether it was
-  // logged.
-  private final boolean[] faulty;
-  private final long[] faultyNanos;
-  private final boolean[] faultTold;
+  /** Nodes with a fault that does not end by itself, since when. */
+  private final Map<Integer, Long> faultySince = new HashMap<>();
+
+  /** Those of which this was logged. */
+  private final Set<Integer> faultTold = new HashSet<>();
 
   HealthLog(ClientContext context) {
     this.context = context;
-    faulty = new boolean[Members.MAX];
-    faultyNanos = new long[Members.MAX];
-    faultTold = new boolean[Members.MAX];
+    toldNanos = context.time.nanos() - MINUTE_NANOS;
   }
 
   void review() {
@@ -61,38 +69,61 @@ final class HealthLog {
         context.log.info("{} vote: this client gets locks again", context.nodes.voting());
       }
       votedBefore = true;
-      outage = false;
+      outageSince = null;
       told = false;
       return;
     }
-    if (!outage) {
-      outage = true;
-      outageNanos = now;
+    if (outageSince == null) {
+      outageSince = now;
     }
-    if (!told && now - outageNanos >= patience(now)) {
-      told = true;
-      toldBefore = true;
-      toldNanos = now;
-      context.log.error(
-          "{} vote, and {} must: this client gets no new locks. {}",
-          context.nodes.voting(),
-          context.nodes.members().quorum(),
-          context
-              .nodes
-              .members()
-              .indexes()
-              .mapToObj(context::nodeState)
-              .filter(node -> node.state() != NodeState.State.VOTING)
-              .map(node -> node.node() + " is " + node.state() + ": " + node.cause())
-              .collect(Collectors.joining("; ")));
+    if (told || now - outageSince < patience(now)) {
+      return;
     }
+    List<NodeState> members = context.nodes.members().indexes().mapToObj(context::nodeState).toList();
+    int quorum = context.nodes.members().quorum();
+    List<Duration> waits = members.stream().filter(HealthLog::willVote).map(NodeState::remaining).sorted().toList();
+    String causes = causes(members);
+    if (!votedBefore && waits.size() >= quorum) {
+      if (!announced) {
+        announced = true;
+        context.log.info(
+            "{} vote, and {} must, as from {} s on. {}",
+            context.nodes.voting(), quorum, waits.get(quorum - 1).toSeconds() + 1, causes);
+      }
+      return;
+    }
+    told = true;
+    toldNanos = now;
+    context.log.error(
+        "{} vote, and {} must: this client gets no new locks. {}",
+        context.nodes.voting(), quorum, causes);
+  }
+
+  /** It votes, or it will when its quarantine ends. */
+  private static boolean willVote(NodeState node) {
+    return node.state() == NodeState.State.VOTING || node.remaining().compareTo(Duration.ZERO) > 0;
+  }
+
+  /** Why nodes do not vote: those with the same cause together. */
+  private static String causes(List<NodeState> members) {
+    Map<String, String> nodes =
+        members.stream()
+            .filter(node -> node.state() != NodeState.State.VOTING)
+            .collect(
+                groupingBy(
+                    node -> node.state() + ": " + node.cause(),
+                    LinkedHashMap::new,
+                    mapping(NodeState::node, joining(", "))));
+    return nodes.entrySet().stream()
+        .map(group -> group.getValue() + ": " + group.getKey())
+        .collect(joining("; "));
   }
 
   private long patience(long now) {
     if (!votedBefore) {
       return START_NANOS;
     }
-    return toldBefore && now - toldNanos < MINUTE_NANOS ? REPEATED_NANOS : LASTING_NANOS;
+    return now - toldNanos < MINUTE_NANOS ? REPEATED_NANOS : LASTING_NANOS;
   }
 
   private void reviewNode(int node, long now) {
@@ -107,13 +138,10 @@ final class HealthLog {
           case CONNECTING -> isRejection(status.cause()) ? REJECTED_NANOS : 0;
         };
     if (patience == 0) {
-      faulty[node] = false;
-      faultTold[node] = false;
-    } else if (!faulty[node]) {
-      faulty[node] = true;
-      faultyNanos[node] = now;
-    } else if (!faultTold[node] && now - faultyNanos[node] >= patience) {
-      faultTold[node] = true;
+      faultySince.remove(node);
+      faultTold.remove(node);
+    } else if (now - faultySince.computeIfAbsent(node, i -> now) >= patience
+        && faultTold.add(node)) {
       context.log.error(
           "node {} does not vote, and will not until an operator acts: {}",
           context.nodes.name(node),

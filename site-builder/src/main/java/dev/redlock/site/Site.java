@@ -33,7 +33,13 @@ public final class Site {
         List.of("docs/first-project", "README", "docs/choosing", "docs/tutorial", "docs/recipes"));
     MENU.put(
         "Use",
-        List.of("docs/safety", "docs/spring", "docs/vertx", "docs/cluster", "docs/migrating"));
+        List.of(
+            "docs/safety",
+            "docs/options",
+            "docs/spring",
+            "docs/vertx",
+            "docs/cluster",
+            "docs/migrating"));
     MENU.put(
         "Operate",
         List.of("docs/operations", "docs/command", "docs/observability", "docs/managed"));

@@ -15,8 +15,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -32,7 +34,7 @@ class BlocksTest {
    * Each has a check: Java in {@code SnippetsTest}, the others here. Empty: output and commands.
    */
   private static final Set<String> CHECKED =
-      Set.of("", "java", "kotlin", "xml", "yaml", "json", "sql", "ts");
+      Set.of("", "java", "groovy", "kotlin", "xml", "yaml", "json", "sql", "ts");
 
   private static final Pattern MAVEN = Pattern.compile("\\bmvn (?!verify`)[^`\n|]*");
 
@@ -143,6 +145,28 @@ class BlocksTest {
         }
       }
       assertThat(ours).as(block.at()).isPositive();
+    }
+  }
+
+  @Test
+  void gradle_ofAllPages_namesWhatThePomOfItsPageNames() throws IOException {
+    Pattern dependency = Pattern.compile("'([\\w.]+):([\\w-]+)(?::([\\w.-]+))?'");
+    assertThat(blocks("groovy")).isNotEmpty();
+    for (Block block : blocks("groovy")) {
+      String poms =
+          blocks("xml").stream()
+              .filter(other -> other.page().equals(block.page()))
+              .map(other -> other.code().replaceAll("\\s", ""))
+              .collect(Collectors.joining());
+      List<MatchResult> named = dependency.matcher(block.code()).results().toList();
+      assertThat(named).as(block.at()).hasSizeGreaterThan(2);
+      for (MatchResult one : named) {
+        String version = one.group(3) == null ? "" : "<version>" + one.group(3) + "</version>";
+        assertThat(poms)
+            .contains(
+                "<groupId>%s</groupId><artifactId>%s</artifactId>%s"
+                    .formatted(one.group(1), one.group(2), version));
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.redlock.internal.text;
 
+import com.google.common.base.CharMatcher;
 import com.google.common.escape.CharEscaper;
 import java.math.BigDecimal;
 import java.math.MathContext;
@@ -12,11 +13,17 @@ import org.jspecify.annotations.Nullable;
  * class escapes them.
  */
 public final class Printable {
+  private static final CharMatcher ESCAPED =
+      CharMatcher.javaIsoControl()
+          .or(CharMatcher.anyOf("\u061c\u200e\u200f\u2028\u2029"))
+          .or(CharMatcher.inRange('\u202a', '\u202e'))
+          .or(CharMatcher.inRange('\u2066', '\u2069'));
+
   private static final CharEscaper ESCAPER =
       new CharEscaper() {
         @Override
         protected char @Nullable [] escape(char c) {
-          return escaped(c) ? String.format("\\u%04x", (int) c).toCharArray() : null;
+          return ESCAPED.matches(c) ? String.format("\\u%04x", (int) c).toCharArray() : null;
         }
       };
 
@@ -48,16 +55,5 @@ public final class Printable {
   public static String about(Duration time) {
     BigDecimal nanos = BigDecimal.valueOf(time.toNanos()).round(new MathContext(3));
     return of(Duration.ofNanos(nanos.longValue()));
-  }
-
-  private static boolean escaped(char c) {
-    return Character.isISOControl(c)
-        || c == '\u061c'
-        || c == '\u200e'
-        || c == '\u200f'
-        || c == '\u2028'
-        || c == '\u2029'
-        || (c >= '\u202a' && c <= '\u202e')
-        || (c >= '\u2066' && c <= '\u2069');
   }
 }

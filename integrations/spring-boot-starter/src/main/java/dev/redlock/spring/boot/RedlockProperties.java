@@ -197,7 +197,7 @@ public class RedlockProperties {
     /** Longest time that one holder can keep a lease. Default: 1h. */
     private @Nullable Duration holdCap;
 
-    /** Shortest time for which the lock stays taken: 0 to the hold cap. Default: 0. */
+    /** Shortest time for which the lock stays taken: 0 to the lease time. Default: 0. */
     private @Nullable Duration minimumHold;
 
     /** How many callers of this client may wait for one lock. Default: 1000. */
@@ -217,7 +217,7 @@ public class RedlockProperties {
     /** Time after which a waiter asks again if no wake-up arrives: 10ms to 1m. Default: 1s. */
     private @Nullable Duration pollInterval;
 
-    /** Whether the thread of a locked method is interrupted when the lease is lost. */
+    /** Whether the thread of a locked method is interrupted when the lease is lost. Default: false. */
     private @Nullable Boolean interruptOnLoss;
 
     /** These options over others. Throws IllegalArgumentException that begins with the option. */
