@@ -20,9 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Logs that too few nodes vote, and that they vote again; at the start no error while quarantines
- * end by themselves; and of each node, once, a fault that does
- * not end by itself. An outage that comes and goes is logged six times a minute at most. Confined
- * to the heartbeat of the client.
+ * end by themselves; and of each node, once, a fault that does not end by itself. An outage that
+ * comes and goes is logged six times a minute at most. Confined to the heartbeat of the client.
  */
 final class HealthLog {
   private static final long START_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -79,16 +78,21 @@ final class HealthLog {
     if (told || now - outageSince < patience(now)) {
       return;
     }
-    List<NodeState> members = context.nodes.members().indexes().mapToObj(context::nodeState).toList();
+    List<NodeState> members =
+        context.nodes.members().indexes().mapToObj(context::nodeState).toList();
     int quorum = context.nodes.members().quorum();
-    List<Duration> waits = members.stream().filter(HealthLog::willVote).map(NodeState::remaining).sorted().toList();
+    List<Duration> waits =
+        members.stream().filter(HealthLog::willVote).map(NodeState::remaining).sorted().toList();
     String causes = causes(members);
     if (!votedBefore && waits.size() >= quorum) {
       if (!announced) {
         announced = true;
         context.log.info(
             "{} vote, and {} must, as from {} s on. {}",
-            context.nodes.voting(), quorum, waits.get(quorum - 1).toSeconds() + 1, causes);
+            context.nodes.voting(),
+            quorum,
+            waits.get(quorum - 1).toSeconds() + 1,
+            causes);
       }
       return;
     }
@@ -96,7 +100,9 @@ final class HealthLog {
     toldNanos = now;
     context.log.error(
         "{} vote, and {} must: this client gets no new locks. {}",
-        context.nodes.voting(), quorum, causes);
+        context.nodes.voting(),
+        quorum,
+        causes);
   }
 
   /** It votes, or it will when its quarantine ends. */

@@ -217,7 +217,9 @@ public class RedlockProperties {
     /** Time after which a waiter asks again if no wake-up arrives: 10ms to 1m. Default: 1s. */
     private @Nullable Duration pollInterval;
 
-    /** Whether the thread of a locked method is interrupted when the lease is lost. Default: false. */
+    /**
+     * Whether the thread of a locked method is interrupted when the lease is lost. Default: false.
+     */
     private @Nullable Boolean interruptOnLoss;
 
     /** These options over others. Throws IllegalArgumentException that begins with the option. */

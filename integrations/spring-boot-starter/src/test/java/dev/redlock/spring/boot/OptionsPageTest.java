@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.util.StringUtils;
 
 /** The page of all options says what the code says. */
 class OptionsPageTest {
@@ -44,7 +45,8 @@ class OptionsPageTest {
     String page = Files.readString(PAGE);
     assertThat(
             BUILDERS.entrySet().stream()
-                .flatMap(builder -> options(builder.getValue()).map(o -> builder.getKey() + "." + o)))
+                .flatMap(
+                    builder -> options(builder.getValue()).map(o -> builder.getKey() + "." + o)))
         .hasSizeGreaterThan(25)
         .allSatisfy(option -> assertThat(page).contains("`" + option + "`"));
   }
@@ -67,11 +69,7 @@ class OptionsPageTest {
   private static String inJava(String property) {
     String[] words = property.substring(property.lastIndexOf('.') + 1).split("-");
     String method =
-        words[0]
-            + Arrays.stream(words)
-                .skip(1)
-                .map(word -> word.substring(0, 1).toUpperCase() + word.substring(1))
-                .collect(joining());
+        words[0] + Arrays.stream(words).skip(1).map(StringUtils::capitalize).collect(joining());
     boolean ofALock = property.startsWith("redlock.defaults.");
     boolean ofTheClient = property.indexOf('.') == property.lastIndexOf('.');
     return BUILDERS.entrySet().stream()
