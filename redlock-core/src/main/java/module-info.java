@@ -4,8 +4,6 @@ module dev.redlock.core {
   requires transitive org.jspecify;
   requires org.slf4j;
   requires com.google.common;
-  // Events for the Flight Recorder, in a runtime that has it.
-  requires static jdk.jfr;
 
   exports dev.redlock;
   exports dev.redlock.operations;

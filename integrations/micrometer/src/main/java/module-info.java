@@ -1,4 +1,6 @@
-/** Meters and observations of Redlock clients, for Micrometer. */
+/**
+ * Meters and observations of Redlock clients for Micrometer, and events for the Flight Recorder.
+ */
 module dev.redlock.micrometer {
   requires transitive dev.redlock.core;
   requires transitive micrometer.core;
@@ -6,6 +8,8 @@ module dev.redlock.micrometer {
   requires transitive micrometer.commons;
   requires transitive org.jspecify;
   requires org.slf4j;
+  // For FlightRecorderListener, in a runtime that has it.
+  requires static jdk.jfr;
 
   exports dev.redlock.micrometer;
 }

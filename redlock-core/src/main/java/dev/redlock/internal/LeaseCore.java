@@ -182,6 +182,5 @@ final class LeaseCore {
     }
     context.losses.ended(lease, how);
     context.events.ended(this, how);
-    Recorder.ended(lease, how, context.time);
   }
 }

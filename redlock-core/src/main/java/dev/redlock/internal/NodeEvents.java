@@ -70,7 +70,6 @@ final class NodeEvents implements LockNode.Listener, ReleaseHints.Receiver {
     do {
       NodeState state = context.nodeState(index);
       context.events.tell(l -> l.onNode(state));
-      Recorder.node(state);
       changes = untold.addAndGet(index, -changes);
     } while (changes > 0);
   }

@@ -110,7 +110,6 @@ final class PendingAcquire extends Waiter {
   void left(AcquireVerdict verdict, @Nullable AcquireReport report) {
     if (joined && !left) {
       context.events.left(this, verdict, report);
-      Recorder.waited(keys(), verdict, submittedNanos(), context.time);
     }
     left = true;
   }

@@ -1,6 +1,7 @@
-package dev.redlock.client;
+package dev.redlock.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
@@ -20,12 +21,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A recording of the Flight Recorder shows waits, holds, losses and states of nodes. */
-class FlightRecorderTest {
+class FlightRecorderListenerTest {
   private static final Duration WAIT = Duration.ofSeconds(20);
 
   @Test
   void recording_ofAHoldALossAndATimeout_hasTheirEvents(@TempDir Path folder) throws IOException {
-    run(); // Before there is a recording: the classes are loaded by then.
     Path file = folder.resolve("redlock.jfr");
     try (Recording recording = new Recording()) {
       for (String event : List.of("Wait", "Hold", "Lost", "NodeState")) {
@@ -33,13 +33,18 @@ class FlightRecorderTest {
       }
       recording.start();
       run();
-      recording.stop();
-      recording.dump(file);
+      await().atMost(WAIT).untilAsserted(() -> assertComplete(dumped(recording, file)));
     }
-    List<RecordedEvent> events =
-        RecordingFile.readAllEvents(file).stream()
-            .filter(event -> event.getEventType().getName().startsWith("dev.redlock."))
-            .toList();
+  }
+
+  private static List<RecordedEvent> dumped(Recording recording, Path file) throws IOException {
+    recording.dump(file);
+    return RecordingFile.readAllEvents(file).stream()
+        .filter(event -> event.getEventType().getName().startsWith("dev.redlock."))
+        .toList();
+  }
+
+  private static void assertComplete(List<RecordedEvent> events) {
     assertThat(values(events, "Wait", "outcome")).contains("ACQUIRED", "HELD_LOCALLY");
     assertThat(values(events, "Hold", "end")).contains("RELEASED", "LOST");
     assertThat(values(events, "Lost", "cause")).containsExactly("LOST");
@@ -56,6 +61,7 @@ class FlightRecorderTest {
     try (Redlock client =
         Redlock.builder()
             .nodes(node)
+            .listener(new FlightRecorderListener())
             .restartGuard(RestartGuard.OFF)
             .nodeTimeout(Duration.ofSeconds(1))
             .build()) {

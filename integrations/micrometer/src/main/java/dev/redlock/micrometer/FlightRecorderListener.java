@@ -1,11 +1,13 @@
-package dev.redlock.internal;
+package dev.redlock.micrometer;
 
+import dev.redlock.AcquireReport;
 import dev.redlock.AcquireVerdict;
+import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
-import dev.redlock.internal.protocol.HeldLease;
+import dev.redlock.RedlockListener;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.spi.Time;
+import java.time.Duration;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
@@ -13,48 +15,54 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
+import org.jspecify.annotations.Nullable;
 
-/** The events, and what fills them. Only a runtime with the module {@code jdk.jfr} loads them. */
-final class JfrEvents {
-  /** Only asked whether a recording wants such events: without one, no event is made. */
-  private static final WaitEvent ANY_WAIT = new WaitEvent();
-
-  private static final HoldEvent ANY_HOLD = new HoldEvent();
-  private static final LostEvent ANY_LOST = new LostEvent();
-
-  private JfrEvents() {}
-
-  static void waited(LockKeys keys, AcquireVerdict verdict, long submittedNanos, Time time) {
-    if (ANY_WAIT.isEnabled()) {
-      WaitEvent event = new WaitEvent();
-      event.names = LockKeys.shown(keys.names());
+/**
+ * Writes the events of a client into the running recordings of the JDK Flight Recorder: {@code
+ * dev.redlock.Wait}, {@code Hold}, {@code Lost} and {@code NodeState}, which are on by default.
+ * Pass it to {@link dev.redlock.RedlockBuilder#listener}. Needs the module {@code jdk.jfr}, but not
+ * Micrometer.
+ *
+ * <p>An event is committed on a callback thread up to 10 ms after what it tells. So its durations
+ * are fields: a bar on the time line of the wrong thread would mislead.
+ *
+ * <p>Safe from any thread; several clients may have the same object.
+ */
+public final class FlightRecorderListener implements RedlockListener {
+  @Override
+  public void onWaiterLeft(
+      Caller caller, AcquireVerdict verdict, Duration waited, @Nullable AcquireReport report) {
+    WaitEvent event = new WaitEvent();
+    if (event.isEnabled()) {
+      event.names = LockKeys.shown(caller.names());
       event.outcome = verdict.name();
-      event.waited = time.nanos() - submittedNanos;
+      event.waited = waited.toNanos();
       event.commit();
     }
   }
 
-  static void ended(HeldLease lease, LeaseEnd end, Time time) {
-    if (ANY_HOLD.isEnabled()) {
-      HoldEvent hold = new HoldEvent();
-      long now = time.nanos();
-      hold.names = LockKeys.shown(lease.keys().names());
-      hold.token = lease.token();
+  @Override
+  public void onEnded(Lease lease, LeaseEnd end, Duration held, Duration validityLeft) {
+    HoldEvent hold = new HoldEvent();
+    if (hold.isEnabled()) {
+      hold.names = LockKeys.shown(lease.names());
+      hold.token = lease.fencingToken().value();
       hold.end = end.name();
-      hold.held = now - lease.grantedNanos();
-      hold.validityLeft = lease.validity().remaining(now, time.wallMillis());
+      hold.held = held.toNanos();
+      hold.validityLeft = validityLeft.toNanos();
       hold.commit();
     }
-    if (!end.byHolder() && ANY_LOST.isEnabled()) {
-      LostEvent lost = new LostEvent();
-      lost.names = LockKeys.shown(lease.keys().names());
-      lost.token = lease.token();
+    LostEvent lost = new LostEvent();
+    if (!end.byHolder() && lost.isEnabled()) {
+      lost.names = LockKeys.shown(lease.names());
+      lost.token = lease.fencingToken().value();
       lost.cause = end.name();
       lost.commit();
     }
   }
 
-  static void node(NodeState node) {
+  @Override
+  public void onNode(NodeState node) {
     NodeStateEvent event = new NodeStateEvent();
     if (event.isEnabled()) {
       event.node = node.node();
