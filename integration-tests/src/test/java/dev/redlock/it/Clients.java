@@ -4,7 +4,6 @@ import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.cluster.ClusterLockNode;
-import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
@@ -86,7 +85,7 @@ public final class Clients {
   }
 
   public static String queueKey(String name) {
-    return Wire.named(lockKey(name) + ":queue");
+    return lockKey(name) + ":1:queue";
   }
 
   public static String lockKey(String name) {

@@ -727,10 +727,7 @@ class ModelEqualsScriptsIT {
     private void readPush(int length) throws IOException {
       List<@Nullable Object> push = readArray(length);
       if ("invalidate".equals(push.get(0)) && push.get(1) instanceof List<?> keys) {
-        keys.forEach(
-            key ->
-                invalidated.add(
-                    dev.redlock.lettuce.internal.scripts.Wire.original(String.valueOf(key))));
+        keys.forEach(key -> invalidated.add(String.valueOf(key)));
       }
     }
 

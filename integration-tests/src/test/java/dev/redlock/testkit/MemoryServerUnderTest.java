@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** The in-memory server for the contract. It is in this package to access its state. */
 public final class MemoryServerUnderTest implements NodeUnderTest {
   private static final String FENCE = ":fence";
-  private static final String QUEUE = ":queue";
+  private static final String QUEUE = ":1:queue";
 
   private final InMemoryLockNode first = InMemoryLockNode.create("memory");
 

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * keys.
  *
  * <p>All keys of one name share one hash tag: {@code redlock:{name}} the lock, {@code
- * redlock:{name}:fence}, {@code redlock:{name}:queue}, and for each process that waits {@code
- * redlock:{name}:wake:process} and {@code redlock:{name}:watch:process}; a node may add a version
- * to the keys of the queue. A name with one well-formed hash tag, {@code buy_{42}}, keeps it:
+ * redlock:{name}:fence}, {@code redlock:{name}:1:queue}, and for each process that waits {@code
+ * redlock:{name}:1:wake:process} and {@code redlock:{name}:1:watch:process}; the number is that of
+ * the format of keys and scripts. A name with one well-formed hash tag, {@code buy_{42}}, keeps it:
  * {@code redlock:{42}:buy_{}}. Other braces, {@code %} and control characters are percent-encoded;
  * outside a name's own tag {@code :} is encoded too. So no name can select the slot of another
  * name, and no two keys collide.
@@ -35,8 +35,9 @@ public final class LockKeys {
    */
   public static final int MAX_NAMES = 1_000;
 
-  private static final String WAKE = ":wake:";
-  private static final String WATCH = ":watch:";
+  private static final String QUEUE = ":1:queue";
+  private static final String WAKE = ":1:wake:";
+  private static final String WATCH = ":1:watch:";
 
   private static final CharEscaper IN_TAG = new PercentEscaper(false);
   private static final CharEscaper BESIDE_TAG = new PercentEscaper(true);
@@ -229,10 +230,10 @@ public final class LockKeys {
 
   /** The key of the queue of processes. A lock on several names has a separate queue. */
   public String queueKey() {
-    return size() == 1 ? lockKeys[0] + ":queue" : lockKeys[0] + ":queue:" + setId();
+    return size() == 1 ? lockKeys[0] + QUEUE : lockKeys[0] + QUEUE + ":" + setId();
   }
 
-  /** The name of a process in that queue, and behind {@code :wake:} and {@code :watch:}. */
+  /** The name of a process in that queue, and behind {@code :1:wake:} and {@code :1:watch:}. */
   public String member(String process) {
     return size() == 1 ? process : process + "." + setId();
   }

@@ -56,9 +56,9 @@ class LockKeysTest {
     assertThat(of(name).lockKey(0)).isEqualTo(key);
     assertThat(of(name).lockKeyBytes(0)).isEqualTo(key.getBytes(UTF_8));
     assertThat(of(name).fenceKeyBytes(0)).isEqualTo((key + ":fence").getBytes(UTF_8));
-    assertThat(of(name).queueKey()).isEqualTo(key + ":queue");
-    assertThat(of(name).wakeKey("p.1")).isEqualTo(key + ":wake:p.1");
-    assertThat(of(name).watchKey("p.1")).isEqualTo(key + ":watch:p.1");
+    assertThat(of(name).queueKey()).isEqualTo(key + ":1:queue");
+    assertThat(of(name).wakeKey("p.1")).isEqualTo(key + ":1:wake:p.1");
+    assertThat(of(name).watchKey("p.1")).isEqualTo(key + ":1:watch:p.1");
   }
 
   @Test
@@ -149,7 +149,7 @@ class LockKeysTest {
   @Test
   void queue_ofSeveralNames_isNotThatOfOneName() {
     LockKeys two = of("{t}a", "{t}b");
-    assertThat(two.queueKey()).startsWith(two.lockKey(0) + ":queue:");
+    assertThat(two.queueKey()).startsWith(two.lockKey(0) + ":1:queue:");
     assertThat(two.member("p")).startsWith("p.").isNotEqualTo(of("{t}a", "{t}c").member("p"));
     assertThat(of("a").member("p")).isEqualTo("p");
   }
@@ -168,8 +168,10 @@ class LockKeysTest {
       last = longer;
     }
     // Names that end like the other keys of a name.
-    all.addAll(List.of("a:fence", "a:queue", "{a}:fence", "a}:fence", "{a}:queue", "%node"));
-    all.addAll(List.of("a:wake:p", "{a}:wake:p", "a:watch:p", "{a}:watch:p", "a:wake", ":wake:p"));
+    all.addAll(List.of("a:fence", "a:1:queue", "{a}:fence", "a}:fence", "{a}:1:queue", "%node"));
+    all.addAll(
+        List.of(
+            "a:1:wake:p", "{a}:1:wake:p", "a:1:watch:p", "{a}:1:watch:p", "a:wake", ":1:wake:p"));
     return all;
   }
 
@@ -230,7 +232,7 @@ class LockKeysTest {
     assertThat(keys.lockKey(1)).isEqualTo("redlock:{a!~y}");
     assertThat(keys.lockKey(2)).isEqualTo("redlock:{42~z}:buy_{}");
     assertThat(new String(keys.fenceKeyBytes(2), UTF_8)).isEqualTo("redlock:{42~z}:buy_{}:fence");
-    assertThat(keys.wakeKey("p")).isEqualTo("redlock:{a~x}:wake:p");
+    assertThat(keys.wakeKey("p")).isEqualTo("redlock:{a~x}:1:wake:p");
     assertThat(keys).isNotEqualTo(of("a", "a!", "buy_{42}"));
   }
 

@@ -10,7 +10,6 @@ import dev.redlock.bench.system.Waiting;
 import dev.redlock.election.LeaderElection;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
-import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
@@ -228,7 +227,7 @@ final class DeadWaiters {
     Held held = holder.acquire(name);
     places.request(name, MANY, fair);
     CompletableFuture<Held> waiting = living.acquireAsync(name).toCompletableFuture();
-    String queue = Wire.named(LockKeys.of("redlock", List.of(name)).queueKey());
+    String queue = LockKeys.of("redlock", List.of(name)).queueKey();
     Waiting.until(
         "the client is queued", LONG, () -> nodes.stream().anyMatch(n -> isLonger(n, queue)));
     RedisNode home = nodes.stream().filter(n -> isLonger(n, queue)).findFirst().orElseThrow();

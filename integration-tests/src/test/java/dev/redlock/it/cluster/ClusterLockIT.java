@@ -18,7 +18,6 @@ import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Commands;
 import dev.redlock.it.LeastUser;
-import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
@@ -169,13 +168,12 @@ class ClusterLockIT {
         ClusterClients.eventually(
             cluster,
             Duration.ofSeconds(5),
-            () -> queued.equals(master.command("ZCARD", Wire.named(key + ":queue"))));
+            () -> queued.equals(master.command("ZCARD", key + ":1:queue")));
       }
       held.close();
       CompletableFuture.allOf(served.toArray(CompletableFuture[]::new)).get(5, TimeUnit.SECONDS);
-      assertThat((List<?>) master.command("KEYS", Wire.named("redlock:{turns}:wake:*")))
-          .isNotEmpty();
-      assertThat(master.command("ZCARD", Wire.named(key + ":queue"))).isEqualTo(0L);
+      assertThat((List<?>) master.command("KEYS", "redlock:{turns}:1:wake:*")).isNotEmpty();
+      assertThat(master.command("ZCARD", key + ":1:queue")).isEqualTo(0L);
     } finally {
       clients.forEach(Redlock::close);
     }

@@ -39,7 +39,7 @@ final class ClusterUnderTest implements NodeUnderTest {
       RedisClusterNodes cluster, Supplier<LockNode> nodes, UnaryOperator<String> stored) {
     this.cluster = cluster;
     this.nodes = nodes;
-    this.stored = key -> stored.apply(StoredKey.of(key));
+    this.stored = stored;
     masters = cluster.masters();
   }
 

@@ -10,7 +10,6 @@ import dev.redlock.Redlock;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
 import dev.redlock.lettuce.LettuceLockNode;
-import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.LockRequest.QueueEntry;
@@ -211,7 +210,7 @@ class DeadWaitersIT {
   }
 
   private static long queueLength(RedisNode node, String name) {
-    String queue = Wire.named(TestClient.keys(name).queueKey());
+    String queue = TestClient.keys(name).queueKey();
     return Long.parseLong(String.valueOf(node.command("ZCARD", queue)));
   }
 }

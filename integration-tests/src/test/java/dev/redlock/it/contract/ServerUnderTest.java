@@ -31,49 +31,44 @@ final class ServerUnderTest implements NodeUnderTest {
   }
 
   @Override
-  public String stored(String key) {
-    return StoredKey.of(key);
-  }
-
-  @Override
   public @Nullable String value(String key) {
-    return (String) redis.command("GET", stored(key));
+    return (String) redis.command("GET", key);
   }
 
   @Override
   public @Nullable String field(String key, String field) {
-    String stored = (String) redis.command("GET", stored(key));
+    String stored = (String) redis.command("GET", key);
     return stored == null ? null : FenceFields.of(stored, field);
   }
 
   @Override
   public long ttlMillis(String key) {
-    Long left = (Long) redis.command("PTTL", stored(key));
+    Long left = (Long) redis.command("PTTL", key);
     return left == null ? -2 : left;
   }
 
   @Override
   public void put(String key, String value, long ttlMillis) {
     if (ttlMillis == 0) {
-      redis.command("SET", stored(key), value);
+      redis.command("SET", key, value);
     } else {
-      redis.command("SET", stored(key), value, "PX", Long.toString(ttlMillis));
+      redis.command("SET", key, value, "PX", Long.toString(ttlMillis));
     }
   }
 
   @Override
   public void putField(String key, String field, String value) {
-    redis.command("SET", stored(key), FenceFields.with(field, value));
+    redis.command("SET", key, FenceFields.with(field, value));
   }
 
   @Override
   public void putList(String key) {
-    redis.command("RPUSH", stored(key), "foreign", "data");
+    redis.command("RPUSH", key, "foreign", "data");
   }
 
   @Override
   public void delete(String key) {
-    redis.command("DEL", stored(key));
+    redis.command("DEL", key);
   }
 
   @Override

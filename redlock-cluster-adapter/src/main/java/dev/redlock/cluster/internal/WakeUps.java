@@ -3,7 +3,6 @@ package dev.redlock.cluster.internal;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
-import dev.redlock.lettuce.internal.scripts.Wire;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.output.IntegerOutput;
@@ -60,7 +59,7 @@ final class WakeUps {
         send(
             CommandType.ZREM,
             new IntegerOutput<>(ByteArrayCodec.INSTANCE),
-            args().addKey(key(Wire.named(queueKey))).add(process));
+            args().addKey(key(queueKey)).add(process));
   }
 
   /** Renews the watch key of the first of the queue, whose invalidation makes it ask again. */
@@ -69,7 +68,7 @@ final class WakeUps {
         send(
             CommandType.ZRANGE,
             new ValueListOutput<>(ByteArrayCodec.INSTANCE),
-            args().addKey(key(Wire.named(lockKey + ":queue"))).add(0).add(0));
+            args().addKey(key(lockKey + ":1:queue")).add(0).add(0));
     if (first == null) {
       return;
     }
@@ -81,7 +80,7 @@ final class WakeUps {
                     CommandType.PEXPIRE,
                     new IntegerOutput<>(ByteArrayCodec.INSTANCE),
                     args()
-                        .addKey(key(Wire.named(lockKey + ":watch:" + new String(process, UTF_8))))
+                        .addKey(key(lockKey + ":1:watch:" + new String(process, UTF_8)))
                         .add(lifeMillis));
           }
         });

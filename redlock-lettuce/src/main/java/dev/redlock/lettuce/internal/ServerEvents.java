@@ -1,6 +1,5 @@
 package dev.redlock.lettuce.internal;
 
-import dev.redlock.lettuce.internal.scripts.Wire;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.Time;
@@ -70,7 +69,7 @@ final class ServerEvents {
 
   private void onInvalidated(String key) {
     if (loop.session() == session) {
-      listener.onInvalidated(Wire.original(key));
+      listener.onInvalidated(key);
     }
   }
 

@@ -371,7 +371,7 @@ class SimClient implements Nodes, Randomness {
   /** Counts an invalidation. */
   final void told(String key) {
     told++;
-    wakes += key.contains(":wake:") ? 1 : 0;
+    wakes += key.contains(":1:wake:") ? 1 : 0;
   }
 
   void allInvalidated(int node) {

@@ -194,8 +194,8 @@ public final class EncodedRequest {
     LockKeys keys = request.keys();
     boolean several = keys.size() > 1;
     out.word(several ? 2L + keys.size() : 2L);
-    out.word(Wire.named(keys.wakeKey(enqueue.entry().process())));
-    out.word(Wire.named(keys.watchKey(enqueue.entry().process())));
+    out.word(keys.wakeKey(enqueue.entry().process()));
+    out.word(keys.watchKey(enqueue.entry().process()));
     for (int i = 0; several && i < keys.size(); i++) {
       out.word(keys.lockKeyBytes(i));
     }
@@ -226,7 +226,7 @@ public final class EncodedRequest {
   }
 
   private String queueKey() {
-    return Wire.named(request.keys().queueKey());
+    return request.keys().queueKey();
   }
 
   /** The script that the command runs. */

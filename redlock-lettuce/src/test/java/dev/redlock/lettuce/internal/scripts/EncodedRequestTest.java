@@ -111,8 +111,8 @@ class EncodedRequestTest {
     assertThat(words(new LockRequest.Enqueue(TWO, entry, 0), Script.ENQUEUE))
         .containsExactly(
             "4",
-            Wire.named(TWO.wakeKey("p")),
-            Wire.named(TWO.watchKey("p")),
+            TWO.wakeKey("p"),
+            TWO.watchKey("p"),
             TWO.lockKey(0),
             TWO.lockKey(1),
             "p",
@@ -120,7 +120,7 @@ class EncodedRequestTest {
             "5000",
             "0",
             "120000",
-            Wire.named(TWO.queueKey()),
+            TWO.queueKey(),
             "60000",
             TWO.lockKey(0),
             TWO.lockKey(0) + ":fence",
@@ -131,9 +131,9 @@ class EncodedRequestTest {
   @Test
   void severalNames_haveAQueueOfTheirOwn_whichAcquireAndReleaseName() {
     assertThat(words(LockRequest.Acquire.of(TWO, "id", 12, 30_000), Script.ACQUIRE))
-        .endsWith("id", "12", "30000", "120000", "", "0", Wire.named(TWO.queueKey()));
+        .endsWith("id", "12", "30000", "120000", "", "0", TWO.queueKey());
     assertThat(words(LockRequest.Release.of(TWO, "id", 12), Script.RELEASE))
-        .endsWith("id", "12", "120000", "1", "0", "", "", Wire.named(TWO.queueKey()));
+        .endsWith("id", "12", "120000", "1", "0", "", "", TWO.queueKey());
   }
 
   @Test
@@ -173,7 +173,7 @@ class EncodedRequestTest {
     assertThat(encoded.keyName(1)).isEqualTo(TWO.lockKey(0));
     assertThat(encoded.keyName(2)).isEqualTo(TWO.lockKey(0) + ":fence");
     assertThat(encoded.keyName(3)).isEqualTo(TWO.lockKey(1));
-    assertThat(encoded.keyName(5)).isEqualTo(Wire.named(TWO.queueKey()));
+    assertThat(encoded.keyName(5)).isEqualTo(TWO.queueKey());
   }
 
   @Test
