@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe from any thread; several clients may have the same object.
  */
 public final class FlightRecorderListener implements RedlockListener {
+  /** A listener for one or more clients. */
+  public FlightRecorderListener() {}
+
   @Override
   public void onWaiterLeft(
       Caller caller, AcquireVerdict verdict, Duration waited, @Nullable AcquireReport report) {

@@ -4,7 +4,6 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.testkit.model.NodeModel.Invalidations;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -24,10 +23,10 @@ final class QueueModel {
 
   private final Invalidations invalidations;
   private final Map<String, Queue> queues = new TreeMap<>();
-  private final Map<String, TurnKey> turnKeys = new HashMap<>();
+  private final Map<String, TurnKey> turnKeys = new TreeMap<>();
 
   /** By queue: until when each process counts as alive. */
-  private final Map<String, Signs> signs = new HashMap<>();
+  private final Map<String, Signs> signs = new TreeMap<>();
 
   private static final class Queue {
     final Map<String, Long> arrivals = new TreeMap<>();
