@@ -115,6 +115,23 @@ class SlipsIT {
         .contains("\"waiting\":null");
   }
 
+  /** Of a master that may be in the list by mistake, nothing says that a lock is free. */
+  @ParameterizedTest
+  @ValueSource(strings = {"inspect", "list", "watch"})
+  void look_withAListThatShowsNoDeployment_doesNotSayFree(String look) {
+    masters.found(0, 1, 2);
+    masters.found(4, 5);
+    List<String> words = new ArrayList<>(List.of(look, "x"));
+    if (look.equals("watch")) {
+      words.addAll(List.of("--until", "UNKNOWN"));
+    }
+    Captured seen = masters.redlock(masters.uris(0, 3, 4), words.toArray(new String[0]));
+    assertThat(seen.code())
+        .as(seen.toString())
+        .isEqualTo(look.equals("watch") ? ExitCode.OK : ExitCode.TOO_FEW_NODES);
+    assertThat(seen.out()).doesNotContain("free", "no lock is held");
+  }
+
   /** The file of nodes still has the list of before {@code nodes replace}. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})

@@ -88,6 +88,10 @@ final class Listing implements LockListing {
         errors[i] = "is no member";
         continue;
       }
+      errors[i] = ClientOperations.objection(side.client, i);
+      if (errors[i] != null) {
+        continue;
+      }
       try {
         readers[i] = side.client.node(i).reader();
       } catch (RuntimeException e) {

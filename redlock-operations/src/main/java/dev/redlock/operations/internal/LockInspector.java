@@ -95,7 +95,7 @@ final class LockInspector {
         holder == null ? null : holder.hash(),
         holder == null ? null : Duration.ofMillis(reply.remainingMillis()),
         reply.fence(),
-        null,
+        holder == null ? ClientOperations.objection(client, node) : null,
         holder == null ? null : holder.label());
   }
 
