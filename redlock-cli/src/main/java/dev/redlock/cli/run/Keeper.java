@@ -2,6 +2,7 @@ package dev.redlock.cli.run;
 
 import dev.redlock.Lease;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -105,7 +106,9 @@ final class Keeper {
       List<ProcessHandle> left = tree.running();
       left.forEach(ProcessHandle::destroyForcibly);
       boolean late = System.nanoTime() - sinceNanos >= PATIENCE.toNanos();
-      if (late && !left.isEmpty() && told.addAll(left)) {
+      // Once, also where each of them starts others all the time.
+      if (late && !left.isEmpty() && Collections.disjoint(told, left)) {
+        told.addAll(left);
         onSurvivors.accept(left);
         pause = LOOK.multipliedBy(10);
       }

@@ -339,7 +339,7 @@ public final class RunCommand implements Callable<Integer> {
       try {
         Files.writeString(status, Printable.of(line) + "\n");
       } catch (IOException e) {
-        say("the file " + status + " cannot be written: " + e.getMessage());
+        say("--status cannot be written: " + e); // The message of some is the name of the file.
       }
     }
   }

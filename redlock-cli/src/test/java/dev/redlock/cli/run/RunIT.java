@@ -251,6 +251,16 @@ class RunIT {
     }
   }
 
+  @Test
+  void process1_waitsForOrphans(RedisNodes nodes) throws Exception {
+    String script = "(sleep 0.2 &); sleep 1; cat /proc/[0-9]*/stat 2>/dev/null | grep -c ') Z '";
+    try (Wrapper wrapper =
+        Wrapper.run(asProcess1(), folder, nodes, "a", "--", "sh", "-c", script)) {
+      assertThat(wrapper.exitCode()).as(wrapper.err()).isEqualTo(1);
+      assertThat(wrapper.out()).isEqualTo("0\n");
+    }
+  }
+
   private static void interrupt(ProcessHandle process) {
     try {
       Wrapper.signal("INT", process.pid());
@@ -264,6 +274,41 @@ class RunIT {
     Process trial = new ProcessBuilder(with(unshare.toArray(String[]::new), "true")).start();
     assumeThat(trial.waitFor()).as("exit code of unshare, which needs root").isZero();
     return unshare;
+  }
+
+  /** As with {@code sudo}: who started the command may not signal it. */
+  @Tag("thorough")
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void childOfAnotherUser_whenTheLockIsLost_isNamedAndNotCalledGone(
+      boolean killed, RedisNodes nodes) throws Exception {
+    Path here = Files.createDirectory(folder.resolve("here"));
+    String begin = "cd " + here + "\n" + SetUid.PREPARE + "touch status; chmod 666 status; shift\n";
+    List<String> asUser = List.of("bash", "-c", begin + "exec $as ./redlock \"$@\"", "bash");
+    String script = "echo up; until [ -e go ]; do sleep 0.05; done";
+    String[] run = {"--lease", LOST_LEASE, "--status", "status", "a", "--"};
+    try (Wrapper wrapper =
+        Wrapper.run(asUser, folder, nodes, with(run, "./suid", "sh", "-c", script))) {
+      await().atMost(DEADLINE).until(() -> wrapper.out().contains("up") || !wrapper.isAlive());
+      assumeThat(wrapper.out()).doesNotContain("needs ");
+      if (killed) {
+        wrapper.keeper().orElseThrow().destroyForcibly();
+      } else {
+        nodes.forEach(node -> node.gate().dropRequests());
+      }
+      String named = wrapper.pid() + " (sh)";
+      await().atMost(DEADLINE).until(() -> wrapper.err().contains(named));
+      nodes.endFaults();
+      assertThat(codeOf(nodes, "-w", "60s", "a", "--", "true")).isZero();
+      assertThat(wrapper.isAlive()).isTrue();
+      assertThat(wrapper.keeper().isPresent()).isNotEqualTo(killed);
+      assertThat(Files.readString(here.resolve("status"))).startsWith("lost ");
+      assertThat(wrapper.err().lines()).hasSize(2).last().asString().contains("cannot end", named);
+
+      Files.createFile(here.resolve("go"));
+      assertThat(wrapper.exitCode()).isZero();
+      await().atMost(DEADLINE).until(() -> wrapper.err().contains("has ended"));
+    }
   }
 
   /** Another client holds the lock meanwhile, as the documents say. */

@@ -58,6 +58,9 @@ class TransparencyIT {
       : >log
       """;
 
+  private static final String NEEDS_MOUNT =
+      "if ! unshare --mount true; then echo needs root; exit; fi; export RUN\n";
+
   private static final Map<String, String> ROWS =
       Map.ofEntries(
           Map.entry(
@@ -110,6 +113,58 @@ class TransparencyIT {
               for c in nothing ./nothing /etc/passwd /etc; do $RUN $c 2>/dev/null; echo $?; done
               """),
           Map.entry(
+              "a command that is a Java program",
+              """
+              port=20000
+              while (: </dev/tcp/127.0.0.1/$port) 2>/dev/null; do port=$((20000 + RANDOM % 12000)); done
+              jmx=com.sun.management.jmxremote
+              for options in -XX:+UseParallelGC -XX:+UseG1GC \\
+                "-D$jmx.host=127.0.0.1 -D$jmx.port=$port -D$jmx.authenticate=false -D$jmx.ssl=false"; do
+                for name in JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; do
+                  env "$name=-XX:+PrintCommandLineFlags $options" $RUN "$JAVA_HOME/bin/java" -version
+                  echo $?
+                done
+              done 2>&1 | sed "s/$port/PORT/"
+              JAVA_TOOL_OPTIONS=-XX:+Nonsense $RUN "$JAVA_HOME/bin/java" -version 2>/dev/null; echo $?
+              """),
+          Map.entry(
+              "full disk",
+              NEEDS_MOUNT
+                  + """
+                  mkdir disk
+                  ran() { $RUN sh -c 'echo ran; exit 7'; echo $?; }
+                  gone() { until_true '! ls disk | grep jsa'; }
+                  export -f until_true ran gone
+                  for size in 64k 4m; do
+                    unshare --mount bash -c "mount -t tmpfs -o size=$size none disk"'
+                      head -c 60000 /dev/zero >disk/file
+                      export HOME=$PWD/disk TMPDIR=$PWD/disk REDLOCK_CACHE=$PWD/disk
+                      ran; ran; gone; ran; gone; ls disk'
+                  done
+                  unshare --mount bash -c 'mount -t tmpfs none disk
+                    ulimit -f 100
+                    export REDLOCK_CACHE=$PWD/disk
+                    ran; gone; ran; gone'
+                  """),
+          Map.entry(
+              "read-only home",
+              NEEDS_MOUNT
+                  + """
+                  mkdir home
+                  unshare --mount bash -c 'mount -t tmpfs -o ro none home
+                    unset REDLOCK_CACHE; export HOME=$PWD/home TMPDIR=$PWD/home
+                    for n in 1 2; do $RUN sh -c "touch ~/x || echo ran; exit 7"; echo $?; done' 2>&1
+                  """),
+          Map.entry(
+              "set-uid program",
+              SetUid.PREPARE
+                  + """
+                  $as $RUN ./suid sh -c 'id -u; id -g; exit 7'; echo $?
+                  $as $RUN ./suid sh -c 'echo up >>log; exec sleep 600' & p=$!
+                  up; $as sh -c "kill -s TERM $p" 2>/dev/null; echo $?
+                  kill -s TERM $p; wait $p; echo $?
+                  """),
+          Map.entry(
               "jobserver of make",
               """
               printf 'all: a b\\na b:\\n\\t+@$(RUN) $(MAKE) -s x$@\\nxa xb:\\n\\t@echo x\\n' >Makefile
@@ -149,6 +204,33 @@ class TransparencyIT {
               up; kill -INT $p; kill -USR1 $p; got USR1; touch go; wait $p; echo $?
               """),
           Map.entry(
+              "TERM to all processes, as to a control group",
+              """
+              exec 2>/dev/null # Processes end meanwhile.
+              helpers() {
+                for d in /proc/[0-9]*; do
+                  if tr '\\0' ' ' 2>/dev/null <$d/cmdline | grep -q "redlock.child=$1 \\| _watch $1 "; then echo ${d#/proc/}; fi
+                done
+              }
+              set -m
+              $RUN ./child & p=$!
+              up; kill -s TERM -- -$p $(helpers $p); got TERM; touch go; wait $p; echo $?
+              cat log; : >log
+              $RUN sh -c 'echo up >>log; exec sleep 600' & p=$!
+              up; kill -s TERM -- -$p $(helpers $p); wait $p; echo $?
+              """),
+          Map.entry(
+              "process of a container with an init",
+              """
+              unshare="unshare --pid --fork --kill-child --mount-proc"
+              if ! $unshare true; then echo needs root; exit; fi
+              export -f until_true up got
+              export RUN
+              $unshare bash -c '
+                $RUN ./child & p=$!
+                up; kill -TERM $p; got TERM; touch go; wait $p; echo $?'
+              """),
+          Map.entry(
               "stop and continue",
               """
               set -m
@@ -174,6 +256,17 @@ class TransparencyIT {
                 until_true 'grep -q "code 148" log'
                 echo 'fg; echo code $? >>log'
                 touch go; got end; until_true 'grep -q "code 7" log'; echo exit) |
+                script -qec "bash --norc -i" /dev/null >/dev/null
+              """),
+          Map.entry(
+              "suspended at a terminal, and bg",
+              """
+              (echo "$RUN ./child; echo code \\$? >>log"
+                up; sleep 0.2; printf '\\032'
+                until_true 'grep -q "code 148" log'
+                echo 'bg; kill -s USR1 %1'
+                got USR1; touch go; got end
+                echo 'wait %1; echo code $? >>log'; until_true 'grep -q "code 7" log'; echo exit) |
                 script -qec "bash --norc -i" /dev/null >/dev/null
               """),
           Map.entry(
@@ -211,6 +304,7 @@ class TransparencyIT {
     assumeThat(Files.exists(Path.of("/proc/self/status"))).as("a Linux system").isTrue();
     String text = ROWS.get(row);
     String direct = printed(text, "", java, nodes);
+    assumeThat(direct).as(row).doesNotContain("needs ");
     assertThat(printed(text, WRAPPED, java, nodes)).isEqualTo(direct).doesNotContain("gave up");
   }
 
