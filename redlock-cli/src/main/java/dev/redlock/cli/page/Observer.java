@@ -40,11 +40,11 @@ final class Observer {
   /** Looks, and returns the state as JSON. */
   String look(long nowMillis, Duration every) {
     String problem = null;
-    List<LockListing.Entry> locks = List.of();
+    List<String> locks = List.of();
     try {
-      locks = Locks.all(operations, pattern);
+      locks = locks(Locks.all(operations, pattern), nowMillis);
     } catch (Failure e) {
-      problem = e.getMessage();
+      problem = e.getMessage(); // Since when locks are held is remembered.
     }
     PresentSet set = PresentSet.of(operations.nodes());
     List<NodeState> states = set.members();
@@ -55,7 +55,7 @@ final class Observer {
         .put("voting", Look.voting(states))
         .put("needed", set.quorum())
         .putAll("nodes", nodes(states))
-        .putAll("locks", locks(locks, nowMillis))
+        .putAll("locks", locks)
         .toString();
   }
 

@@ -1,6 +1,7 @@
 package dev.redlock.cli.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
@@ -48,6 +49,21 @@ class ObserverIT {
     }
     try (Lease lease = client.lock("seen").acquire(Duration.ofSeconds(20))) {
       assertThat(observer.look(9000, EVERY)).contains("\"since\":9000,");
+      assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void readThatFails_forgetsNotSinceWhenALockIsHeld(RedisNodes nodes) {
+    Observer observer = new Observer(client.operations(), "*");
+    try (Lease lease = client.lock("seen").acquire(Duration.ofSeconds(20))) {
+      assertThat(observer.look(1000, EVERY)).contains("\"since\":1000,");
+      nodes.get(0).pause();
+      nodes.get(1).pause();
+      assertThat(observer.look(2000, EVERY)).contains("\"problem\":\"locks not listed");
+      nodes.get(0).resume();
+      nodes.get(1).resume();
+      await().until(() -> observer.look(3000, EVERY).contains("\"since\":1000,"));
       assertThat(lease.isValid()).isTrue();
     }
   }
