@@ -11,17 +11,15 @@ import dev.redlock.cli.page.ServeCommand;
 import dev.redlock.cli.run.RunCommand;
 import dev.redlock.internal.text.Printable;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The subcommands, as picocli sees them: usage, help, completion. */
 @Command(
@@ -35,7 +33,7 @@ import picocli.CommandLine.Spec;
       "Example: redlock run -n backup -- pg_dump shop",
       "'redlock COMMAND --help' explains a command."
     })
-final class Commands implements Runnable {
+final class Commands {
   /** All subcommands, in the order of the help text. */
   private static final Map<String, Supplier<Object>> COMMANDS = new LinkedHashMap<>();
 
@@ -63,8 +61,6 @@ final class Commands implements Runnable {
           "unlock", "a lock ends with its command; redlock break takes it by force",
           "release", "a lock ends with its command; redlock break takes it by force");
 
-  @Spec private @Nullable CommandSpec spec;
-
   private Commands() {}
 
   /** Parses the arguments and runs the command; returns its exit code. */
@@ -91,17 +87,11 @@ final class Commands implements Runnable {
             main.addSubcommand(name, command.get());
           }
         });
-    return main.setExpandAtFiles(false)
+    return main.registerConverter(Duration.class, TimeSpan::parse)
+        .setExpandAtFiles(false)
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(Commands::wrongUsage)
         .setExecutionExceptionHandler(Commands::failed);
-  }
-
-  @Override
-  public void run() {
-    if (spec != null) {
-      throw new ParameterException(spec.commandLine(), "no command is given: see redlock --help");
-    }
   }
 
   private static int wrongUsage(ParameterException e, String[] args) {

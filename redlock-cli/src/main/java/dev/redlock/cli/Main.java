@@ -42,13 +42,9 @@ public final class Main {
 
   /** Says why a command failed, and returns its exit code. */
   static int failed(Exception e) {
-    if (e instanceof Failure failure) {
-      System.err.println("redlock: " + Printable.of(String.valueOf(failure.getMessage())));
-      return failure.exitCode();
-    }
-    if (e instanceof QuorumUnavailableException) {
+    if (e instanceof Failure || e instanceof QuorumUnavailableException) {
       System.err.println("redlock: " + Printable.of(String.valueOf(e.getMessage())));
-      return ExitCode.TOO_FEW_NODES;
+      return e instanceof Failure failure ? failure.exitCode() : ExitCode.TOO_FEW_NODES;
     }
     System.err.println("redlock: unexpected failure");
     e.printStackTrace();

@@ -23,6 +23,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * Which nodes, and how to log in. What the command line does not say comes from the environment,
@@ -63,7 +64,7 @@ public final class NodeOptions {
       description =
           "A file whose first line is the password. Default: REDLOCK_PASSWORD_FILE. Or set"
               + " REDLOCK_PASSWORD to the password.")
-  private @Nullable Path passwordFile;
+  private @Nullable String passwordFile;
 
   @Option(
       scope = ScopeType.INHERIT,
@@ -82,7 +83,6 @@ public final class NodeOptions {
       scope = ScopeType.INHERIT,
       names = "--max-lease-time",
       paramLabel = "TIME",
-      converter = TimeConverter.class,
       description =
           "The longest lease time of the deployment, the same for all clients."
               + " Default: REDLOCK_MAX_LEASE_TIME, then 30s.")
@@ -117,13 +117,9 @@ public final class NodeOptions {
   /**
    * A client of these nodes, which begins to connect. The caller closes it.
    *
+   * @param setup may change the builder, before Lettuce is used
    * @throws Failure if the options are wrong
    */
-  public Redlock client() {
-    return client(b -> {});
-  }
-
-  /** As {@link #client()}; the setup may change the builder, before Lettuce is used. */
   public Redlock client(Consumer<RedlockBuilder> setup) {
     if (verbose()) {
       System.setProperty(
@@ -242,12 +238,7 @@ public final class NodeOptions {
       }
       return given;
     }
-    String path =
-        value(
-            passwordFile == null ? null : passwordFile.toString(),
-            "REDLOCK_PASSWORD_FILE",
-            file,
-            "password-file");
+    String path = value(passwordFile, "REDLOCK_PASSWORD_FILE", file, "password-file");
     if (path == null) {
       return null;
     }
@@ -276,7 +267,7 @@ public final class NodeOptions {
     String given = value(null, "REDLOCK_MAX_LEASE_TIME", file, "max-lease-time");
     try {
       return given == null ? null : TimeSpan.parse(given);
-    } catch (IllegalArgumentException e) {
+    } catch (TypeConversionException e) {
       throw Failure.usage("max-lease-time: " + e.getMessage());
     }
   }

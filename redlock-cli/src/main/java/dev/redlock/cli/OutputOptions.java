@@ -1,6 +1,5 @@
 package dev.redlock.cli;
 
-import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
@@ -15,10 +14,5 @@ public final class OutputOptions {
   /** Whether to print JSON. */
   public boolean json() {
     return json;
-  }
-
-  /** Whether colours suit the output: only a terminal, without {@code NO_COLOR}, and no JSON. */
-  public boolean colours() {
-    return !json && Ansi.AUTO.enabled();
   }
 }

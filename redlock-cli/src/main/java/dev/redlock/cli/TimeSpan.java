@@ -4,12 +4,13 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * Reads a time of the command line: {@code 500ms}, {@code 30s}, {@code 2m}, {@code 1h}, or {@code
  * 30} for seconds.
  */
-public final class TimeSpan {
+final class TimeSpan {
   private static final Pattern FORM =
       Pattern.compile("(\\d{1,9}(?:\\.\\d{1,9})?) ?(ms|s|m|min|h|)");
 
@@ -18,12 +19,12 @@ public final class TimeSpan {
   /**
    * The time that the text says.
    *
-   * @throws IllegalArgumentException if it says none
+   * @throws TypeConversionException if it says none
    */
-  public static Duration parse(String text) {
+  static Duration parse(String text) {
     Matcher matcher = FORM.matcher(text);
     if (!matcher.matches()) {
-      throw new IllegalArgumentException("'" + text + "' is no time such as 500ms, 30s, 2m or 1h");
+      throw new TypeConversionException("'" + text + "' is no time such as 500ms, 30s, 2m or 1h");
     }
     long unit =
         switch (matcher.group(2)) {
@@ -36,7 +37,7 @@ public final class TimeSpan {
     try {
       return Duration.ofNanos(nanos.toBigInteger().longValueExact());
     } catch (ArithmeticException e) {
-      throw new IllegalArgumentException("'" + text + "' is too long");
+      throw new TypeConversionException("'" + text + "' is too long");
     }
   }
 }

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine.TypeConversionException;
 
 class UsageTest {
   @ParameterizedTest
@@ -96,7 +97,7 @@ class UsageTest {
   @ParameterizedTest
   @ValueSource(strings = {"", "s", "-1s", "1d", "1e9", "soon", "999999999h"})
   void time_inAnotherForm_isRejected(String text) {
-    assertThatThrownBy(() -> TimeSpan.parse(text)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> TimeSpan.parse(text)).isInstanceOf(TypeConversionException.class);
   }
 
   @Test

@@ -1,10 +1,12 @@
 package dev.redlock.cli.look;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toList;
+
 import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockInspection.NodeView;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +30,7 @@ record Holding(
     @Nullable String label,
     int storedBy,
     @Nullable Duration remaining,
-    int answered) {
+    long answered) {
 
   enum State {
     HELD,
@@ -38,16 +40,11 @@ record Holding(
   }
 
   static Holding of(LockInspection inspection) {
-    Map<String, List<NodeView>> byHolder = new TreeMap<>();
-    int answered = 0;
-    for (NodeView view : inspection.nodes()) {
-      if (view.error() == null) {
-        answered++;
-      }
-      if (view.holder() != null) {
-        byHolder.computeIfAbsent(view.holder(), h -> new ArrayList<>()).add(view);
-      }
-    }
+    long answered = inspection.nodes().stream().filter(view -> view.error() == null).count();
+    Map<String, List<NodeView>> byHolder =
+        inspection.nodes().stream()
+            .filter(view -> view.holder() != null)
+            .collect(groupingBy(NodeView::holder, TreeMap::new, toList()));
     List<NodeView> most =
         byHolder.values().stream().max(Comparator.comparingInt(List::size)).orElse(List.of());
     int stored = byHolder.values().stream().mapToInt(List::size).sum();
@@ -67,12 +64,11 @@ record Holding(
 
   /** When the lease has expired on so many nodes that the rest is no quorum. */
   private static Duration until(List<NodeView> views, int quorum) {
-    List<Duration> remaining = new ArrayList<>();
-    for (NodeView view : views) {
-      remaining.add(view.remaining() == null ? Duration.ZERO : view.remaining());
-    }
-    remaining.sort(Comparator.reverseOrder());
-    return remaining.get(quorum - 1);
+    return views.stream()
+        .map(view -> view.remaining() == null ? Duration.ZERO : view.remaining())
+        .sorted(Comparator.reverseOrder())
+        .toList()
+        .get(quorum - 1);
   }
 
   /** One sentence for people. */

@@ -7,24 +7,9 @@ import org.jspecify.annotations.Nullable;
 public final class Json {
   private final StringBuilder text = new StringBuilder("{");
 
-  /** Adds a text. */
-  public Json put(String field, @Nullable String value) {
-    return raw(field, value == null ? "null" : quoted(value));
-  }
-
-  /** Adds a number. */
-  public Json put(String field, long value) {
-    return raw(field, Long.toString(value));
-  }
-
-  /** Adds a number, or null. */
-  public Json put(String field, @Nullable Integer value) {
-    return raw(field, String.valueOf(value));
-  }
-
-  /** Adds a truth value. */
-  public Json put(String field, boolean value) {
-    return raw(field, Boolean.toString(value));
+  /** Adds a text, a number, a truth value, or null. */
+  public Json put(String field, @Nullable Object value) {
+    return raw(field, value instanceof String text ? quoted(text) : String.valueOf(value));
   }
 
   /** Adds a time in whole milliseconds; the name of the field says so. */

@@ -1,5 +1,7 @@
 package dev.redlock.cli.look;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.redlock.Redlock;
 import dev.redlock.RedlockException;
 import dev.redlock.cli.Connections;
@@ -52,7 +54,7 @@ public abstract class Look implements Callable<Integer> {
   final int connected(Task task) throws InterruptedException {
     try (Redlock client = nodes.client(builder -> builder.nodeTimeout(PATIENCE).observer(true))) {
       Connections.settle(client.operations()); // To look at a node, its vote need not count yet.
-      PrintWriter out = out();
+      PrintWriter out = requireNonNull(spec, "not made by picocli").commandLine().getOut();
       int code = task.run(client, out);
       if (out.checkError() || System.out.checkError()) {
         throw new Failure(ExitCode.OUTPUT, "the output cannot be written");
@@ -63,19 +65,8 @@ public abstract class Look implements Callable<Integer> {
     }
   }
 
-  PrintWriter out() {
-    return command().commandLine().getOut();
-  }
-
   protected PrintWriter err() {
-    return command().commandLine().getErr();
-  }
-
-  private CommandSpec command() {
-    if (spec == null) {
-      throw new IllegalStateException("not made by picocli");
-    }
-    return spec;
+    return requireNonNull(spec, "not made by picocli").commandLine().getErr();
   }
 
   boolean json() {

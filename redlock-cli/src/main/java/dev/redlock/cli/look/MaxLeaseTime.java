@@ -1,7 +1,6 @@
 package dev.redlock.cli.look;
 
 import dev.redlock.cli.PresentSet;
-import dev.redlock.cli.TimeConverter;
 import dev.redlock.operations.Operations;
 import java.time.Duration;
 import java.util.List;
@@ -25,8 +24,7 @@ import picocli.CommandLine.Parameters;
 final class MaxLeaseTime extends NodeChange {
   @Parameters(
       paramLabel = "TIME",
-      description = "At most 1h, and not shorter than --max-lease-time of this command.",
-      converter = TimeConverter.class)
+      description = "At most 1h, and not shorter than --max-lease-time of this command.")
   private Duration time = Duration.ZERO;
 
   @Override

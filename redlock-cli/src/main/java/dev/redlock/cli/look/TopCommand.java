@@ -4,7 +4,6 @@ import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
 import dev.redlock.cli.PresentSet;
 import dev.redlock.cli.Terminal;
-import dev.redlock.cli.TimeConverter;
 import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.LockListing;
 import dev.redlock.operations.NodeState;
@@ -41,7 +40,6 @@ public final class TopCommand extends Look {
   @Option(
       names = "--every",
       paramLabel = "TIME",
-      converter = TimeConverter.class,
       description = "The pause between two looks. Default 2s, at least 200ms.")
   private Duration every = Duration.ofSeconds(2);
 

@@ -1,5 +1,7 @@
 package dev.redlock.cli.look;
 
+import static reactor.adapter.JdkFlowAdapter.flowPublisherToFlux;
+
 import dev.redlock.cli.ExitCode;
 import dev.redlock.operations.LockState;
 import dev.redlock.operations.LockState.Status;
@@ -9,9 +11,6 @@ import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.Locale;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.Flow;
-import java.util.concurrent.LinkedBlockingQueue;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -34,17 +33,15 @@ public final class WatchCommand extends Look {
   private @Nullable Status until;
 
   @Override
-  protected int look(Operations operations, PrintWriter out) throws InterruptedException {
-    BlockingQueue<LockState> states = new LinkedBlockingQueue<>();
-    operations.watch(name).subscribe(new Taker(states));
-    while (true) {
-      LockState state = states.take();
+  protected int look(Operations operations, PrintWriter out) {
+    for (LockState state : flowPublisherToFlux(operations.watch(name)).toIterable()) {
       out.println(json() ? json(state).toString() : line(state));
       out.flush();
       if (state.status() == until) {
-        return ExitCode.OK;
+        break;
       }
     }
+    return ExitCode.OK;
   }
 
   private static Json json(LockState state) {
@@ -65,28 +62,5 @@ public final class WatchCommand extends Look {
       return text;
     }
     return text + " by " + Holding.client(state.holderLabel()) + ", lease " + state.holder();
-  }
-
-  /** Puts the states into a queue. The client drops states in between if it grows too fast. */
-  private record Taker(BlockingQueue<LockState> states) implements Flow.Subscriber<LockState> {
-    @Override
-    public void onSubscribe(Flow.Subscription subscription) {
-      subscription.request(Long.MAX_VALUE);
-    }
-
-    @Override
-    public void onNext(LockState state) {
-      states.add(state);
-    }
-
-    @Override
-    public void onError(Throwable failure) {
-      // The client reports states, and no errors.
-    }
-
-    @Override
-    public void onComplete() {
-      // Only when the client is closed, and this command ends before.
-    }
   }
 }

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -47,13 +48,7 @@ final class PageServer implements AutoCloseable {
       page = new String(source.readAllBytes(), UTF_8);
     }
     server = HttpServer.create(address, 0);
-    threads =
-        Executors.newCachedThreadPool(
-            task -> {
-              Thread thread = new Thread(task, "redlock-page");
-              thread.setDaemon(true);
-              return thread;
-            });
+    threads = Executors.newCachedThreadPool(new DefaultThreadFactory("redlock-page", true));
     server.setExecutor(threads);
     server.createContext("/", this::handle);
     server.start();

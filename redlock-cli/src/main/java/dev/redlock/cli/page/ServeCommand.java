@@ -3,14 +3,11 @@ package dev.redlock.cli.page;
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
 import dev.redlock.cli.Terminal;
-import dev.redlock.cli.TimeConverter;
 import dev.redlock.cli.look.Look;
 import dev.redlock.operations.Operations;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -56,7 +53,6 @@ public final class ServeCommand extends Look {
   @Option(
       names = "--every",
       paramLabel = "TIME",
-      converter = TimeConverter.class,
       description = "The pause between two looks at the nodes. Default 2s, at least 500ms.")
   private Duration every = Duration.ofSeconds(2);
 
@@ -68,8 +64,11 @@ public final class ServeCommand extends Look {
     }
     Board board = new Board();
     Observer observer = new Observer(operations, pattern);
-    try (PageServer server =
-        new PageServer(new InetSocketAddress(listen(), port), hosts(), board)) {
+    InetSocketAddress place = new InetSocketAddress(address, port);
+    if (place.isUnresolved()) {
+      throw Failure.usage("--address " + address + " is no address of this machine");
+    }
+    try (PageServer server = new PageServer(place, hosts(), board)) {
       out.println(
           "http://"
               + (address.contains(":") ? "[" + address + "]" : address)
@@ -89,14 +88,6 @@ public final class ServeCommand extends Look {
     } catch (IOException e) {
       throw new Failure(
           ExitCode.SYSTEM, "cannot listen on " + address + ":" + port + ": " + e.getMessage());
-    }
-  }
-
-  private InetAddress listen() {
-    try {
-      return InetAddress.getByName(address);
-    } catch (UnknownHostException e) {
-      throw Failure.usage("--address " + address + " is no address of this machine");
     }
   }
 

@@ -3,7 +3,6 @@ package dev.redlock.cli.run;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockTimeoutException;
-import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
@@ -26,8 +25,18 @@ import org.jspecify.annotations.Nullable;
  * The way to the lease. A new process is connected to no node, and a missing quorum must not look
  * like a held lock: first wait for a quorum, then for the lock. The end of the start script ends
  * either: a caller that gives up sends a signal to it.
+ *
+ * @param connect how long nodes may take to connect
+ * @param heldCode the exit code if another client holds the lock
+ * @param talks whether a person reads what is printed
  */
-final class Acquiring {
+record Acquiring(
+    Redlock redlock,
+    DistributedLock lock,
+    Tree tree,
+    Duration connect,
+    int heldCode,
+    boolean talks) {
   /** So long a person waits without a word. */
   private static final Duration SILENCE = Duration.ofSeconds(1);
 
@@ -42,37 +51,18 @@ final class Acquiring {
 
   private static final Duration FOR_EVER = Duration.ofDays(3650);
 
-  private final Redlock redlock;
-  private final DistributedLock lock;
-  private final Tree tree;
-  private final Duration connect;
-  private final int heldCode;
-
-  /** Whether a person reads what is printed. */
-  private final boolean talks;
-
-  Acquiring(
-      Redlock redlock,
-      DistributedLock lock,
-      Tree tree,
-      Duration connect,
-      int heldCode,
-      boolean talks) {
-    this.redlock = redlock;
-    this.lock = lock;
-    this.tree = tree;
-    this.connect = connect;
-    this.heldCode = heldCode;
-    this.talks = talks;
-  }
-
   /** Tries without waiting for a holder; null if the script has ended before. */
   @Nullable Lease once() throws InterruptedException {
     if (!awaitQuorum(connect)) {
       return null;
     }
     Optional<Lease> got = await(lock.tryAcquireAsync(), FOR_EVER);
-    return got == null ? null : got.orElseThrow(this::held);
+    return got == null
+        ? null
+        : got.orElseThrow(
+            () ->
+                new Failure(
+                    heldCode, String.join(",", lock.names()) + ": another client holds it"));
   }
 
   /**
@@ -90,7 +80,8 @@ final class Acquiring {
     CompletableFuture<Lease> asked =
         lock.acquireAsync(limit == null || left.compareTo(limit) < 0 ? left : limit);
     if (talks || runsWithin()) {
-      sayHolderAfter(SILENCE, asked);
+      CompletableFuture.delayedExecutor(SILENCE.toMillis(), TimeUnit.MILLISECONDS)
+          .execute(() -> sayHolder(asked));
     }
     return await(asked, FOR_EVER);
   }
@@ -102,11 +93,6 @@ final class Acquiring {
   }
 
   /** Says once who holds the lock, unless it comes before. */
-  private void sayHolderAfter(Duration silence, CompletableFuture<Lease> asked) {
-    CompletableFuture.delayedExecutor(silence.toMillis(), TimeUnit.MILLISECONDS)
-        .execute(() -> sayHolder(asked));
-  }
-
   private void sayHolder(CompletableFuture<Lease> asked) {
     if (asked.isDone()) {
       return;
@@ -146,16 +132,10 @@ final class Acquiring {
     if (cause instanceof LockTimeoutException late) {
       return new Failure(
           late.isHeld() ? heldCode : ExitCode.TOO_FEW_NODES, String.valueOf(late.getMessage()));
-    } else if (cause instanceof QuorumUnavailableException) {
-      return new Failure(ExitCode.TOO_FEW_NODES, String.valueOf(cause.getMessage()));
-    } else if (cause instanceof RuntimeException unchecked) {
-      return unchecked;
     }
-    return new IllegalStateException(cause);
-  }
-
-  private Failure held() {
-    return new Failure(heldCode, String.join(",", lock.names()) + ": another client holds it");
+    return cause instanceof RuntimeException unchecked
+        ? unchecked
+        : new IllegalStateException(cause);
   }
 
   /**
@@ -183,13 +163,9 @@ final class Acquiring {
       if (talks && !hopeless) {
         RunCommand.say("waits for nodes: " + described(states));
       }
-      next = min(left, hopeless ? SECOND_LOOK : connect);
+      next = Collections.min(List.of(left, hopeless ? SECOND_LOOK : connect));
     }
     return true;
-  }
-
-  private static Duration min(Duration a, Duration b) {
-    return a.compareTo(b) <= 0 ? a : b;
   }
 
   /** A quarantine that tells no end may never end: the node contradicts this client. */

@@ -2,6 +2,7 @@ package dev.redlock.cli.run;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.util.Arrays;
@@ -25,11 +26,7 @@ final class Aside extends OutputStream {
           0,
           TimeUnit.SECONDS,
           new LinkedBlockingQueue<>(LINES),
-          task -> {
-            Thread thread = new Thread(task, "redlock-err");
-            thread.setDaemon(true);
-            return thread;
-          },
+          new DefaultThreadFactory("redlock-err", true),
           new ThreadPoolExecutor.DiscardPolicy());
 
   /** Puts itself in the place of {@code System.err}. */

@@ -8,7 +8,6 @@ import dev.redlock.Redlock;
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
 import dev.redlock.cli.NodeOptions;
-import dev.redlock.cli.TimeConverter;
 import dev.redlock.internal.Assembly;
 import dev.redlock.internal.text.Printable;
 import java.io.IOException;
@@ -16,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -62,14 +62,12 @@ public final class RunCommand implements Callable<Integer> {
   @Option(
       names = "-w",
       paramLabel = "TIME",
-      converter = TimeConverter.class,
       description = "The longest wait: 500ms, 30s, 2m. Default: no limit.")
   private @Nullable Duration wait;
 
   @Option(
       names = "--connect",
       paramLabel = "TIME",
-      converter = TimeConverter.class,
       description = "The longest wait for connections to enough nodes, beside -w. Default: 3s.")
   private Duration connect = Duration.ofSeconds(3);
 
@@ -82,14 +80,12 @@ public final class RunCommand implements Callable<Integer> {
   @Option(
       names = "--lease",
       paramLabel = "TIME",
-      converter = TimeConverter.class,
       description = "How long the lock outlives this machine. Default: 30s.")
   private @Nullable Duration leaseTime;
 
   @Option(
       names = "--grace",
       paramLabel = "TIME",
-      converter = TimeConverter.class,
       description =
           "The time from TERM to KILL when the lock is lost."
               + " Default: a fifth of the lease, 10s at most.")
@@ -98,7 +94,6 @@ public final class RunCommand implements Callable<Integer> {
   @Option(
       names = "--cap",
       paramLabel = "TIME",
-      converter = TimeConverter.class,
       description =
           "The longest time that the command may take, at least the lease. It then ends as if the"
               + " lock were lost. Default: no limit.")
@@ -224,17 +219,14 @@ public final class RunCommand implements Callable<Integer> {
    * classes. A vote that comes too late would be reported as an outage.
    */
   private static Duration nodeTimeout(Duration leaseTime) {
-    return min(leaseTime.dividedBy(10), Duration.ofSeconds(1));
-  }
-
-  private static Duration min(Duration a, Duration b) {
-    return a.compareTo(b) <= 0 ? a : b;
+    return Collections.min(List.of(leaseTime.dividedBy(10), Duration.ofSeconds(1)));
   }
 
   /** After two extensions that failed, a third of the lease time is left. */
   private Duration grace(LockOptions options) {
     Duration lease = options.leaseTime();
-    Duration chosen = grace == null ? min(lease.dividedBy(5), Duration.ofSeconds(10)) : grace;
+    Duration usual = Collections.min(List.of(lease.dividedBy(5), Duration.ofSeconds(10)));
+    Duration chosen = grace == null ? usual : grace;
     if (chosen.compareTo(lease.dividedBy(2)) > 0) {
       throw Failure.usage(
           "--grace "
@@ -250,7 +242,7 @@ public final class RunCommand implements Callable<Integer> {
    * a tenth, 1.5 s at most.
    */
   private static Duration margin(Duration leaseTime) {
-    return min(leaseTime.dividedBy(10), Duration.ofMillis(1_500));
+    return Collections.min(List.of(leaseTime.dividedBy(10), Duration.ofMillis(1_500)));
   }
 
   /**

@@ -12,7 +12,7 @@ class JsonTest {
     Json json =
         new Json()
             .put("text", "a")
-            .put("nothing", (String) null)
+            .put("nothing", null)
             .put("number", -5)
             .put("truth", true)
             .putMillis("time", Duration.ofSeconds(2))
