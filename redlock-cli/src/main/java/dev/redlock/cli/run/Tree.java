@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The child and the processes that it has started, as far as the machine shows them.
@@ -90,9 +91,15 @@ final class Tree {
     return found;
   }
 
-  /** What has been seen and runs. Unlike a look it takes no time. */
+  /**
+   * What has been seen and runs, the child first: a shell whose part gets TERM before it goes on,
+   * and may end with 0. Unlike a look it takes no time.
+   */
   List<ProcessHandle> running() {
-    return seen.stream().filter(Tree::runs).toList();
+    return Stream.concat(Stream.of(child), seen.stream().sorted())
+        .distinct()
+        .filter(Tree::runs)
+        .toList();
   }
 
   private boolean belongs(ProcessHandle process) {
