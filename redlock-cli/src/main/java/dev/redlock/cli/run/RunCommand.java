@@ -140,9 +140,11 @@ public final class RunCommand implements Callable<Integer> {
       if (lease == null) {
         return ExitCode.DEFECT; // As above.
       }
+      // For the KILL to arrive, for what the command starts meanwhile, for pauses of this machine.
+      Duration tenth = lock.options().leaseTime().dividedBy(10);
+      Duration margin = Collections.min(List.of(tenth, Duration.ofMillis(1_500)));
       try (lease) {
-        keepOrHalt(
-            new Keeper(lease, tree, least, margin(lock.options().leaseTime())), lease, run, least);
+        keepOrHalt(new Keeper(lease, tree, least, margin), lease, run, least);
       }
     }
     StartScript.tellWatchdog("released");
@@ -207,19 +209,14 @@ public final class RunCommand implements Callable<Integer> {
       if (leaseTime != null) {
         options.leaseTime(leaseTime);
       }
-      options.nodeTimeout(nodeTimeout(options.build().leaseTime()));
+      // Longer than that of an application: this JVM has just started, and its first round loads
+      // classes. A vote that comes too late would be reported as an outage.
+      Duration tenth = options.build().leaseTime().dividedBy(10);
+      options.nodeTimeout(Collections.min(List.of(tenth, Duration.ofSeconds(1))));
       return redlock.lock(names, options.build());
     } catch (IllegalArgumentException e) {
       throw Failure.usage(String.valueOf(e.getMessage()));
     }
-  }
-
-  /**
-   * Longer than that of an application: this JVM has just started, and its first round loads
-   * classes. A vote that comes too late would be reported as an outage.
-   */
-  private static Duration nodeTimeout(Duration leaseTime) {
-    return Collections.min(List.of(leaseTime.dividedBy(10), Duration.ofSeconds(1)));
   }
 
   /** After two extensions that failed, a third of the lease time is left. */
@@ -235,14 +232,6 @@ public final class RunCommand implements Callable<Integer> {
               + Printable.of(lease));
     }
     return chosen;
-  }
-
-  /**
-   * For the KILL to arrive, for what the command starts meanwhile, and for pauses of this machine:
-   * a tenth, 1.5 s at most.
-   */
-  private static Duration margin(Duration leaseTime) {
-    return Collections.min(List.of(leaseTime.dividedBy(10), Duration.ofMillis(1_500)));
   }
 
   /**
