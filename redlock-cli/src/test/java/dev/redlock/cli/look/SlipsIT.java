@@ -92,9 +92,12 @@ class SlipsIT {
     masters.found(0, 1, 2, 3, 4);
     masters.get(3).kill();
     masters.get(4).kill();
-    Captured seen =
-        masters.redlock(
-            masters.uris(0, 1, 2, 3, 4), "nodes", "replace", masters.name(4), masters.name(5));
+    Captured seen;
+    do { // On a busy machine the lock of the operator may end first: then the same call continues.
+      seen =
+          masters.redlock(
+              masters.uris(0, 1, 2, 3, 4), "nodes", "replace", masters.name(4), masters.name(5));
+    } while (seen.code() == ExitCode.HELD);
     assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.NO);
     assertThat(seen.err()).contains(masters.name(3), masters.name(4), "--gone");
   }
