@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -50,6 +52,9 @@ import picocli.CommandLine.Parameters;
       "Example: redlock run -n backup -- pg_dump --file=/backup/shop.sql shop"
     })
 public final class RunCommand implements Callable<Integer> {
+  /** Within it, the client tells how a lease has ended. */
+  private static final Duration TOLD = Duration.ofMillis(25);
+
   @Parameters(
       paramLabel = "NAME",
       arity = "0..*",
@@ -300,7 +305,7 @@ public final class RunCommand implements Callable<Integer> {
 
   private String lossLine(Lease lease, String name, long beganNanos) {
     Duration left = lease.remainingValidity();
-    LeaseEnd end = lease.whenEnded().toCompletableFuture().getNow(null);
+    LeaseEnd end = end(lease);
     long heldNanos = System.nanoTime() - beganNanos;
     if (cap != null && heldNanos + left.toNanos() > cap.minus(cap.dividedBy(10)).toNanos()) {
       return "the command has reached --cap " + Printable.of(cap) + ": TERM";
@@ -312,6 +317,13 @@ public final class RunCommand implements Callable<Integer> {
             + Printable.of(Duration.ofMillis(left.toMillis()))
             + ": TERM"
         : "the lock " + name + " was broken or lost (" + end + "): KILL at once, without a grace";
+  }
+
+  /** How it ended; null if it is valid. A callback thread tells that, some time after the end. */
+  private static @Nullable LeaseEnd end(Lease lease) {
+    long patience = lease.isValid() ? 0 : TOLD.toMillis();
+    CompletableFuture<LeaseEnd> ended = lease.whenEnded().toCompletableFuture().copy();
+    return ended.completeOnTimeout(null, patience, TimeUnit.MILLISECONDS).join();
   }
 
   /** For a caller that wants to know whether the lock was lost. Written before the child ends. */
