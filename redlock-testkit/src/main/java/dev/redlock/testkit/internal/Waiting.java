@@ -20,6 +20,9 @@ public final class Waiting {
 
   private static final long LONGEST_PAUSE_NANOS = 10_000_000;
 
+  /** After a stop of the whole machine the time has passed, and nobody had a chance to act. */
+  private static final int LAST_CHECKS = 20;
+
   private Waiting() {}
 
   /** Returns true as soon as the condition holds, false when the time has passed. */
@@ -50,11 +53,13 @@ public final class Waiting {
   private static Outcome wait(Duration patience, BooleanSupplier condition) {
     long start = System.nanoTime();
     long pauseNanos = 200_000;
+    int late = 0;
     boolean interrupted = Thread.interrupted();
     try {
       while (true) {
+        late += System.nanoTime() - start >= patience.toNanos() ? 1 : 0;
         Outcome seen = check(condition);
-        if (seen.reached() || System.nanoTime() - start >= patience.toNanos()) {
+        if (seen.reached() || late >= LAST_CHECKS) {
           return seen;
         }
         LockSupport.parkNanos(pauseNanos);

@@ -49,4 +49,11 @@ class WaitingTest {
                 }))
         .isFalse();
   }
+
+  /** A machine that stops for longer than the patience gives nobody a chance to act. */
+  @Test
+  void condition_thatBeginsToHoldAsTheTimeHasPassed_isSeen() {
+    AtomicInteger looks = new AtomicInteger();
+    assertThat(Waiting.reached(Duration.ZERO, () -> looks.incrementAndGet() == 10)).isTrue();
+  }
 }
