@@ -187,7 +187,7 @@ class TransparencyIT {
               "timeout",
               """
               for how in '' --foreground '-s INT'; do
-                timeout $how 8 $RUN sh -c 'echo up >>log; exec sleep 600'; echo $?
+                timeout $how 3 $RUN sh -c 'echo up >>log; exec sleep 600'; echo $?
                 : >log
               done
               timeout 600 $RUN ./child & p=$!
