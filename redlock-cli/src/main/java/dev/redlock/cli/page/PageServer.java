@@ -16,6 +16,9 @@ import java.util.Base64;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -26,11 +29,26 @@ final class PageServer implements AutoCloseable {
   /** Each viewer keeps a thread. */
   static final int MAX_VIEWERS = 50;
 
+  /** For all other requests. */
+  private static final int OTHER_THREADS = 20;
+
+  /** So long a viewer may take nothing. */
+  static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  static {
+    // The server of the JDK knows no other way: seconds in which a request must have arrived.
+    System.setProperty("sun.net.httpserver.maxReqTime", "10");
+  }
+
   /** So long without news, a comment tells a viewer that the connection is alive. */
   private static final Duration HEARTBEAT = Duration.ofSeconds(5);
 
   private final HttpServer server;
   private final ExecutorService threads;
+
+  /** Ends what a viewer does not read. */
+  private final ScheduledExecutorService alarm;
+
   private final Board board;
   private final Set<String> hosts;
   private final AtomicInteger viewers = new AtomicInteger();
@@ -48,7 +66,9 @@ final class PageServer implements AutoCloseable {
       page = new String(source.readAllBytes(), UTF_8);
     }
     server = HttpServer.create(address, 0);
-    threads = Executors.newCachedThreadPool(new DefaultThreadFactory("redlock-page", true));
+    DefaultThreadFactory daemons = new DefaultThreadFactory("redlock-page", true);
+    threads = Executors.newFixedThreadPool(MAX_VIEWERS + OTHER_THREADS, daemons);
+    alarm = Executors.newSingleThreadScheduledExecutor(daemons);
     server.setExecutor(threads);
     server.createContext("/", this::handle);
     server.start();
@@ -136,9 +156,12 @@ final class PageServer implements AutoCloseable {
       long seen = 0;
       while (!Thread.currentThread().isInterrupted()) {
         Board.Shown shown = board.newerThan(seen, HEARTBEAT);
+        Future<?> late =
+            alarm.schedule(exchange::close, PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         out.write(
             (shown == null ? ": alive\n\n" : "data: " + shown.json() + "\n\n").getBytes(UTF_8));
         out.flush();
+        late.cancel(false);
         seen = shown == null ? seen : shown.version();
       }
     } catch (InterruptedException e) {
@@ -151,6 +174,7 @@ final class PageServer implements AutoCloseable {
   @Override
   public void close() {
     threads.shutdownNow();
+    alarm.shutdownNow();
     server.stop(0);
   }
 }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -84,7 +85,7 @@ final class Founding {
       return completed(lost);
     }
     List<String> names = List.copyOf(aliases.subList(0, seeds));
-    if (Loopback.isMixed(names)) {
+    if (Loopback.isMixed(names) || hasOneServerTwice(list)) {
       return List.of();
     }
     NodeRecord own = NodeRecord.proposal(newId, names, maxLeaseMillis);
@@ -99,6 +100,12 @@ final class Founding {
         Comparator.comparing((Tell tell) -> nodes.get(tell.node()).isRefused())
             .thenComparing(tell -> nodes.get(tell.node()).server()));
     return tells.isEmpty() || lost ? tells : List.of(tells.get(0));
+  }
+
+  /** Such a set would have a member that never votes. */
+  private static boolean hasOneServerTwice(List<Seen> list) {
+    List<String> known = list.stream().map(Seen::server).filter(s -> !s.isEmpty()).toList();
+    return Set.copyOf(known).size() < known.size();
   }
 
   private List<Tell> completed(boolean lost) {

@@ -62,6 +62,18 @@ final class MembershipTest {
     assertThat(settled.members().names()).containsExactly("a", "b", "c");
   }
 
+  /** A member of such a set would never vote. */
+  @Test
+  void list_withOneServerUnderTwoNames_beginsNoDeployment() {
+    SetFixture set = new SetFixture("a", "b", "x");
+    set.hosts.put("x", "a");
+    set.refused.add("x");
+    set.settle();
+    set.now += 2 * Membership.FIRST_RECORD_NANOS;
+    assertThat(set.settle().objections()).doesNotContainNull();
+    assertThat(set.records).isEmpty();
+  }
+
   @Test
   void firstRecord_thatTheChosenNodeDoesNotStore_isWrittenToTheOthersLater() {
     SetFixture set = new SetFixture("a", "b", "c");
