@@ -268,7 +268,8 @@ public record NodeRecord(
   /** This set, over what is stored; the floor does not fall. */
   private NodeRecord written(
       NodeRecord over, long atLeast, long newBallot, long newPromise, long now) {
-    String own = over.name.isEmpty() ? name : over.name;
+    boolean isNamed = over.id.equals(id) && !over.name.isEmpty(); // Not by another's proposal.
+    String own = isNamed ? over.name : name;
     long newFloor = Math.max(over.floor, atLeast);
     long since = newFloor > over.floor ? now : over.sinceMicros;
     return copy(id, own, before, newFloor, newBallot, newPromise, maxLeaseBefore, since);

@@ -184,21 +184,26 @@ public final class Membership {
 
   /**
    * The nodes with the words of one deployment only. Records of another one say nothing of this
-   * set, and are not changed. Before this client has chosen, it hears a deployment only if it is
-   * the only one that nodes show.
+   * set, and are not changed; a proposal of another one counts as no record, because it yields.
+   * Before this client has chosen, it hears a deployment only if it is the only one that nodes
+   * show, and all proposals.
    */
   public List<Seen> heard(List<Seen> nodes) {
     Set<String> ids = new HashSet<>();
     nodes.stream().filter(Seen::says).forEach(node -> ids.add(node.record().id()));
     String heard = id.isEmpty() && ids.size() == 1 ? ids.iterator().next() : id;
-    return nodes.stream()
-        .map(
-            node ->
-                !node.record().exists() || node.record().id().equals(heard)
-                    ? node
-                    : new Seen(
-                        node.name(), node.status().with(NodeRecord.UNREADABLE), node.server()))
-        .toList();
+    return nodes.stream().map(node -> heard(node, heard)).toList();
+  }
+
+  private Seen heard(Seen node, String heard) {
+    NodeRecord record = node.record();
+    boolean isForeign =
+        !record.id().equals(heard) && (id.isEmpty() ? record.exists() : record.epoch() >= 0);
+    if (!isForeign || !node.keepsRecord()) {
+      return node;
+    }
+    NodeRecord instead = record.exists() ? NodeRecord.UNREADABLE : NodeRecord.NONE;
+    return new Seen(node.name(), node.status().with(instead), node.server());
   }
 
   /**
