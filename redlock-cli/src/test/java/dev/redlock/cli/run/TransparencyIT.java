@@ -243,7 +243,7 @@ class TransparencyIT {
               """
               for key in '\\003 INT' '\\034 QUIT'; do
                 set -- $key
-                (up; printf $1; got $2; touch go; got end) | script -qec "$RUN ./child" /dev/null | tr -d '\\r'
+                (up; printf $1; got $2; touch go; got end) | script -qec "exec $RUN ./child" /dev/null | tr -d '\\r'
                 echo ${PIPESTATUS[@]}
                 cat log; : >log; rm -f go
               done
@@ -273,7 +273,7 @@ class TransparencyIT {
               "terminal that hangs up",
               """
               exec 2>/dev/null # bash says which process was killed.
-              setsid script -qec "$RUN ./child" /dev/null >/dev/null & p=$!
+              setsid script -qec "exec $RUN ./child" /dev/null >/dev/null & p=$!
               up; kill -KILL $p; got HUP; touch go; got end
               wait $p; echo $?
               """));
