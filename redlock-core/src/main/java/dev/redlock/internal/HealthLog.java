@@ -88,7 +88,7 @@ final class HealthLog {
       if (!announced) {
         announced = true;
         context.log.info(
-            "{} vote, and {} must, as from {} s on. {}",
+            "{} vote, and {} must: they will in {} s. {}",
             context.nodes.voting(),
             quorum,
             waits.get(quorum - 1).toSeconds() + 1,

@@ -31,7 +31,8 @@ public record LockInspection(String name, int quorum, List<NodeView> nodes) {
    *     Later grants on this node have higher tokens. It is not the token of the holder: each
    *     attempt that was refused and rolled back raises it, and after a local hand-off the token of
    *     the holder may be up to 63 higher
-   * @param error why nothing is known; null if the node replied
+   * @param error why nothing is known, or why the lock may be held although this node stores no
+   *     lease: it belongs to another deployment, or the nodes show several. Else null
    * @param holderLabel the {@linkplain dev.redlock.RedlockBuilder#label label} of the holder's
    *     client, a hint; null if it has none, or the lock is free or unknown
    */

@@ -35,9 +35,14 @@ public final class LockKeys {
    */
   public static final int MAX_NAMES = 1_000;
 
-  private static final String QUEUE = ":1:queue";
-  private static final String WAKE = ":1:wake:";
-  private static final String WATCH = ":1:watch:";
+  /** What follows a lock key in the key of the queue of that name. */
+  public static final String QUEUE = ":1:queue";
+
+  /** What follows a lock key in a wake key, before the process. */
+  public static final String WAKE = ":1:wake:";
+
+  /** What follows a lock key in a watch key, before the process. */
+  public static final String WATCH = ":1:watch:";
 
   private static final CharEscaper IN_TAG = new PercentEscaper(false);
   private static final CharEscaper BESIDE_TAG = new PercentEscaper(true);

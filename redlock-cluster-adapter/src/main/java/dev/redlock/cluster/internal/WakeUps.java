@@ -3,6 +3,7 @@ package dev.redlock.cluster.internal;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.spi.LockKeys;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.output.IntegerOutput;
@@ -68,7 +69,7 @@ final class WakeUps {
         send(
             CommandType.ZRANGE,
             new ValueListOutput<>(ByteArrayCodec.INSTANCE),
-            args().addKey(key(lockKey + ":1:queue")).add(0).add(0));
+            args().addKey(key(lockKey + LockKeys.QUEUE)).add(0).add(0));
     if (first == null) {
       return;
     }
@@ -80,7 +81,7 @@ final class WakeUps {
                     CommandType.PEXPIRE,
                     new IntegerOutput<>(ByteArrayCodec.INSTANCE),
                     args()
-                        .addKey(key(lockKey + ":1:watch:" + new String(process, UTF_8)))
+                        .addKey(key(lockKey + LockKeys.WATCH + new String(process, UTF_8)))
                         .add(lifeMillis));
           }
         });

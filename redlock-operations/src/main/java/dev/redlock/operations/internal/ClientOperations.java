@@ -26,7 +26,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /** The operators' side of a client: checks that it is open, and passes calls on to its parts. */
 final class ClientOperations implements OperatorClient.Side {
@@ -40,28 +39,6 @@ final class ClientOperations implements OperatorClient.Side {
     this.client = client;
     inspector = new LockInspector(client);
     doctor = new Doctor(client);
-  }
-
-  /**
-   * Why that a node stores no lease says nothing about a lock; null if it does, or if the node is
-   * not connected. If this client has found no deployment, and its nodes do not show the same, each
-   * of them may be in the list by mistake, an empty one too.
-   */
-  static @Nullable String objection(OperatorClient client, int node) {
-    List<Seen> seen = client.set().seen();
-    NodeRecord current = client.set().current();
-    Seen asked = seen.get(node);
-    boolean isForeign =
-        current.exists()
-            ? asked.says() && !asked.record().id().equals(current.id())
-            : asked.status().usable()
-                && seen.stream()
-                        .filter(each -> each.status().usable())
-                        .map(each -> each.says() ? each.record().id() : "")
-                        .distinct()
-                        .count()
-                    > 1;
-    return isForeign ? "DEPLOYMENT: " + client.state(node).cause() : null;
   }
 
   @Override

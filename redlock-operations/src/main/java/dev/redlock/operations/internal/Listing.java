@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -83,12 +84,9 @@ final class Listing implements LockListing {
     readers = new LockReader[n];
     errors = new String[n];
     notBeforeNanos = time.nanos();
+    IntFunction<@Nullable String> objections = Refusals.objections(side.client);
     for (int i = 0; i < n; i++) {
-      if (!members.contains(i)) {
-        errors[i] = "is no member";
-        continue;
-      }
-      errors[i] = ClientOperations.objection(side.client, i);
+      errors[i] = members.contains(i) ? objections.apply(i) : "is no member";
       if (errors[i] != null) {
         continue;
       }

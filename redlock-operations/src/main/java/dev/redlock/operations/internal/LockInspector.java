@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Shows what every node stores for a name, and breaks locks, for an operator. */
@@ -74,11 +75,12 @@ final class LockInspector {
   private LockInspection inspection(LockKeys keys, Replies replies) {
     List<NodeView> views = new ArrayList<>();
     Members members = client.members();
-    members.indexes().forEach(i -> views.add(view(i, replies.reply().apply(i))));
+    IntFunction<@Nullable String> why = Refusals.objections(client);
+    members.indexes().forEach(i -> views.add(view(i, replies.reply().apply(i), why.apply(i))));
     return new LockInspection(keys.names().get(0), members.quorum(), views);
   }
 
-  private NodeView view(int node, @Nullable NodeReply reply) {
+  private NodeView view(int node, @Nullable NodeReply reply, @Nullable String objection) {
     NodeState state = client.state(node);
     String stateText =
         state.remaining().isZero()
@@ -95,7 +97,7 @@ final class LockInspector {
         holder == null ? null : holder.hash(),
         holder == null ? null : Duration.ofMillis(reply.remainingMillis()),
         reply.fence(),
-        holder == null ? ClientOperations.objection(client, node) : null,
+        holder == null ? objection : null,
         holder == null ? null : holder.label());
   }
 

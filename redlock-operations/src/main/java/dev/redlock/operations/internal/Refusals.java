@@ -7,13 +7,15 @@ import dev.redlock.AcquireVerdict;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.internal.operations.OperatorClient;
 import dev.redlock.internal.sets.Members;
+import dev.redlock.internal.sets.Seen;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** How requests of operators fail. */
+/** How requests of operators fail, and whose replies do not count. */
 final class Refusals {
   private static final StackTraceElement[] NO_TRACE = {};
 
@@ -27,6 +29,32 @@ final class Refusals {
 
   static IllegalStateException because(String why) {
     return untraced(new IllegalStateException(why));
+  }
+
+  /**
+   * By node: why a lock may be held although this node stores no lease; null if the node counts, or
+   * is not connected. If this client has found no deployment, and its nodes do not show the same
+   * one, any of them may be in the list by mistake, also an empty one.
+   */
+  static IntFunction<@Nullable String> objections(OperatorClient client) {
+    List<Seen> seen = client.set().seen();
+    String id = client.set().current().id();
+    boolean mixed = id.isEmpty() && shown(seen).count() > 1;
+    return node -> {
+      Seen asked = seen.get(node);
+      boolean foreign = !id.isEmpty() && asked.says() && !asked.record().id().equals(id);
+      return foreign || (mixed && asked.status().usable())
+          ? "DEPLOYMENT: " + client.state(node).cause()
+          : null;
+    };
+  }
+
+  /** The deployments that the connected nodes show; an empty text for none. */
+  private static Stream<String> shown(List<Seen> seen) {
+    return seen.stream()
+        .filter(node -> node.status().usable())
+        .map(node -> node.says() ? node.record().id() : "")
+        .distinct();
   }
 
   /**

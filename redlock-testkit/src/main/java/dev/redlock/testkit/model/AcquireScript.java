@@ -151,7 +151,7 @@ final class AcquireScript {
     for (int i = 0; i < keys.size(); i++) {
       String lockKey = keys.lockKey(i);
       if (call.slot(lockKey).wanted
-          && call.queues().size(lockKey + ":1:queue", call.nowMillis()) > 0) {
+          && call.queues().size(lockKey + LockKeys.QUEUE, call.nowMillis()) > 0) {
         return true;
       }
     }

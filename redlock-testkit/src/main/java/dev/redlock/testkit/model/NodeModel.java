@@ -202,7 +202,7 @@ public final class NodeModel {
                 s.lockKey,
                 s.expiresMillis - nowMillis,
                 fence(s.lockKey, nowMicros),
-                keyspace.queues.size(s.lockKey + ":1:queue", nowMillis),
+                keyspace.queues.size(s.lockKey + LockKeys.QUEUE, nowMillis),
                 keyspace.mark(s)));
       }
     }
@@ -243,7 +243,7 @@ public final class NodeModel {
 
   /** When the queue of the name expires by the node's clock; 0 if there is none. */
   public long queueExpiresMillis(String lockKey) {
-    return keyspace.queues.expiresMillis(lockKey + ":1:queue");
+    return keyspace.queues.expiresMillis(lockKey + LockKeys.QUEUE);
   }
 
   /** When the signs of life of the processes in this queue end, by the node's clock. */
@@ -253,6 +253,6 @@ public final class NodeModel {
 
   /** How many processes are in the queue of the name. */
   public int queueLength(String lockKey) {
-    return keyspace.queues.size(lockKey + ":1:queue", 0);
+    return keyspace.queues.size(lockKey + LockKeys.QUEUE, 0);
   }
 }

@@ -77,7 +77,7 @@ final class ReleaseScript {
     for (int i = 0; i < keys.size(); i++) {
       if (wakes[i]) {
         any = true;
-        wake(keys.lockKey(i), keys.lockKey(i) + ":1:queue", kept, call);
+        wake(keys.lockKey(i), keys.lockKey(i) + LockKeys.QUEUE, kept, call);
       }
     }
     if (any && keys.size() > 1) {
@@ -95,17 +95,17 @@ final class ReleaseScript {
       return;
     }
     String second = kept ? first : queues.place(queueKey, 1, nowMillis);
-    String wakeKey = lockKey + ":1:wake:" + first;
+    String wakeKey = lockKey + LockKeys.WAKE + first;
     if (!kept && queues.woken(wakeKey, nowMillis) < 0) {
       queues.write(wakeKey, call.now(), session);
     }
     if (second != null) {
-      queues.prolong(lockKey + ":1:watch:" + second, nowMillis, call.fenceLifeMillis(), session);
+      queues.prolong(lockKey + LockKeys.WATCH + second, nowMillis, call.fenceLifeMillis(), session);
     }
     String last = queues.place(queueKey, queues.size(queueKey, nowMillis) - 1, nowMillis);
     boolean isLong = queues.place(queueKey, FAR_PLACE, nowMillis) != null;
     if (!kept && isLong && last != null && queues.mayWakeLast(queueKey, nowMillis)) {
-      queues.touch(lockKey + ":1:wake:" + last, nowMillis, session);
+      queues.touch(lockKey + LockKeys.WAKE + last, nowMillis, session);
     }
   }
 }
