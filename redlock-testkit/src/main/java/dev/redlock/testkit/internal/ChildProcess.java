@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class ChildProcess {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final Process process;
 
