@@ -2,395 +2,257 @@ package dev.redlock.cluster.internal;
 
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.lettuce.internal.Failures;
-import dev.redlock.spi.Time;
+import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateAdapter;
+import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Release hints through publish and subscribe, sharded or classic. The client subscribes to one
- * channel for each lock that a caller of this process was refused. It uses a separate connection to
- * the master of the slot.
+ * Release hints through publish and subscribe, sharded or classic: one channel for each watched
+ * lock, on a separate connection to the master of its slot.
  *
- * <p>Lettuce loses shard subscriptions when a slot moves to another master. So this class
- * subscribes again: after every change of the topology, when the server reports that it ended a
- * subscription, and every 2 s in any case. Each command names channels of one slot, because the
- * server rejects a command over several slots.
+ * <p>Lettuce loses shard subscriptions when a slot moves to another master, and the server may end
+ * one. So each subscription remembers the connection on which it was made, and is made again when
+ * the master of the slot has another one.
  */
 final class ChannelHints implements HintCarrier {
   private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
-  private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(2);
-  private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   private final ClusterAccess cluster;
+  private final WatchedLocks locks;
   private final boolean sharded;
 
-  /** Written under this; read without it to see whether there is work to do. */
-  private final Map<String, Subscription> subscriptions = new ConcurrentHashMap<>();
+  /** By master. A connection stays here until it ends, or until its server is no master. */
+  private final Map<Address, CompletableFuture<StatefulRedisPubSubConnection<String, String>>>
+      connections = new ConcurrentHashMap<>();
 
-  // Guarded by this.
-  private final Map<Address, SideConnection> sides = new HashMap<>();
-  private Time.@Nullable Cancellable sweep;
-  private boolean soon;
-  private boolean closed;
-
-  ChannelHints(ClusterAccess cluster, boolean sharded) {
+  ChannelHints(ClusterAccess cluster, WatchedLocks locks, boolean sharded) {
     this.cluster = cluster;
+    this.locks = locks;
     this.sharded = sharded;
   }
 
-  /** A connection for subscriptions to one master; it may still be in the making. */
-  static final class SideConnection {
-    private final Address address;
-    private @Nullable StatefulRedisPubSubConnection<String, String> connection;
-    private boolean gone;
-
-    private SideConnection(Address address) {
-      this.address = address;
-    }
-
-    boolean isUsedFor(@Nullable Address master) {
-      return !gone && address.equals(master);
-    }
+  @Override
+  public Source of(String lockKey, int slot, long nodeMicros) {
+    return new Subscription(lockKey, slot);
   }
 
   @Override
-  public String command() {
-    return sharded ? "SPUBLISH" : "PUBLISH";
-  }
-
-  @Override
-  public void watch(String lockKey, int slot, long nodeMicros) {
-    if (isRevived(lockKey)) {
-      return;
-    }
-    synchronized (this) {
-      if (closed || isRevived(lockKey)) {
-        return;
-      }
-      Subscription made = new Subscription(lockKey, slot);
-      subscriptions.put(lockKey, made);
-      subscribe(slot, List.of(made));
-      if (sweep == null) {
-        sweep = cluster.time().schedule(this::sweep, SWEEP_NANOS);
-      }
-    }
-  }
-
-  @Override
-  public void forget(String lockKey) {
-    Subscription known = subscriptions.get(lockKey);
-    if (known != null) {
-      known.idle(cluster.time().nanos());
-    }
-  }
-
-  @Override
-  public void revive(String lockKey) {
-    var unused = isRevived(lockKey);
-  }
-
-  /** Within the map: the sweep must not remove what a caller has just begun to watch. */
-  private boolean isRevived(String lockKey) {
-    return subscriptions.computeIfPresent(
-            lockKey,
-            (key, known) -> {
-              known.revive();
-              return known;
-            })
-        != null;
-  }
-
-  @Override
-  public void releasing(String lockKey, long token) {
-    Subscription known = subscriptions.get(lockKey);
-    if (known != null) {
-      known.releasing(token);
-    }
-  }
-
-  @Override
-  public void onTopology() {
-    synchronized (this) {
-      for (SideConnection side : new ArrayList<>(sides.values())) {
-        if (subscriptions.values().stream().noneMatch(s -> side.address.equals(home(s)))) {
-          drop(side);
-        }
-      }
-      resubscribe(false);
-    }
-  }
-
-  @Override
-  public void onUsable(MasterLink link) {
-    if (!subscriptions.isEmpty()) {
-      synchronized (this) {
-        resubscribe(false);
-      }
+  public void forget(Address gone) {
+    CompletableFuture<StatefulRedisPubSubConnection<String, String>> connection =
+        connections.remove(gone);
+    if (connection != null) {
+      connection.thenAccept(StatefulConnection::closeAsync);
     }
   }
 
   @Override
   public void close() {
-    synchronized (this) {
-      closed = true;
-      if (sweep != null) {
-        sweep.cancel();
-      }
-      sides.values().forEach(side -> side.gone = true); // SideClient closes them with itself.
-      sides.clear();
-      subscriptions.clear();
-    }
-  }
-
-  private @Nullable Address home(Subscription s) {
-    MasterLink link = cluster.linkOf(s.slot());
-    return link == null ? null : link.address();
-  }
-
-  // Subscribing. All methods are called under this.
-
-  private void sweep() {
-    synchronized (this) {
-      long now = cluster.time().nanos();
-      for (Subscription s : new ArrayList<>(subscriptions.values())) {
-        if (subscriptions.computeIfPresent(s.lockKey(), (key, known) -> known.kept(now)) == null) {
-          unsubscribe(s);
-        }
-      }
-      resubscribe(true);
-      sweep =
-          subscriptions.isEmpty() || closed
-              ? null
-              : cluster.time().schedule(this::sweep, SWEEP_NANOS);
-    }
-  }
-
-  /**
-   * Subscribes every channel that is not subscribed at the current master of its slot.
-   *
-   * @param all also the channels that should be subscribed already; the server does nothing for
-   *     them, unless it lost the subscription unnoticed
-   */
-  private void resubscribe(boolean all) {
-    Map<Integer, List<Subscription>> bySlot = new TreeMap<>();
-    for (Subscription s : subscriptions.values()) {
-      SideConnection asked = s.asked();
-      if (all || asked == null || !asked.isUsedFor(home(s))) {
-        bySlot.computeIfAbsent(s.slot(), slot -> new ArrayList<>()).add(s);
-      }
-    }
-    bySlot.forEach(this::subscribe);
-  }
-
-  private void subscribe(int slot, List<Subscription> of) {
-    Address address = home(of.get(0));
-    if (address == null || closed) {
-      return; // The next change of the topology, or the sweep, retries.
-    }
-    SideConnection side = sides.get(address);
-    if (side == null) {
-      connect(address); // When it is connected, all its channels are subscribed.
-      return;
-    }
-    StatefulRedisPubSubConnection<String, String> connection = side.connection;
-    if (connection == null) {
-      return;
-    }
-    String[] channels = of.stream().map(Subscription::channel).toArray(String[]::new);
-    of.forEach(s -> s.ask(side));
-    try {
-      CompletionStage<Void> asked =
-          sharded
-              ? connection.async().ssubscribe(channels)
-              : connection.async().subscribe(channels);
-      asked.whenComplete((done, failure) -> subscribed(side, of, failure));
-    } catch (RuntimeException e) {
-      subscribed(side, of, e);
-    }
-  }
-
-  private void subscribed(SideConnection side, List<Subscription> of, @Nullable Throwable failure) {
-    List<String> uncovered = new ArrayList<>();
-    synchronized (this) {
-      for (Subscription s : of) {
-        if (s.asked() != side) {
-          continue;
-        }
-        if (failure != null) {
-          s.lose();
-          continue;
-        }
-        MasterLink link = cluster.linkOf(s.slot());
-        if (s.confirm(link != null && link.tracks())) {
-          uncovered.add(s.lockKey());
-        }
-      }
-      if (failure != null) {
-        log.debug("subscribing at {} failed: {}", side.address, Failures.message(failure));
-        trySoon();
-      }
-    }
-    if (failure != null) {
-      cluster.topologyDoubtful();
-    }
-    uncovered.forEach(cluster::mayBeFree);
-  }
-
-  private void unsubscribe(Subscription s) {
-    SideConnection side = s.asked();
-    StatefulRedisPubSubConnection<String, String> connection =
-        side == null ? null : side.connection;
-    if (connection == null) {
-      return;
-    }
-    try {
-      var unused =
-          sharded
-              ? connection.async().sunsubscribe(s.channel())
-              : connection.async().unsubscribe(s.channel());
-    } catch (RuntimeException e) {
-      // The connection is gone, and the subscription with it.
-      log.debug("unsubscribing failed: {}", Failures.message(e));
-    }
-  }
-
-  private void trySoon() {
-    if (!soon && !closed) {
-      soon = true;
-      cluster
-          .time()
-          .schedule(
-              () -> {
-                synchronized (this) {
-                  soon = false;
-                  resubscribe(false);
-                }
-              },
-              SOON_NANOS);
-    }
+    connections.clear(); // SideClient closes them with itself.
   }
 
   // Connections.
 
-  private void connect(Address address) {
-    SideConnection side = new SideConnection(address);
-    sides.put(address, side);
-    try {
-      cluster
-          .sideClient()
-          .connect(
-              cluster.uriOf(address),
-              (client, uri) -> client.connectPubSubAsync(StringCodec.UTF8, uri))
-          .whenComplete((made, failure) -> connected(side, made, failure));
-    } catch (RuntimeException e) {
-      connected(side, null, e);
+  /** The connection to this master; null while it is being made. */
+  private @Nullable StatefulRedisPubSubConnection<String, String> connection(Address master) {
+    CompletableFuture<StatefulRedisPubSubConnection<String, String>> known =
+        connections.get(master);
+    if (known != null) {
+      return known.getNow(null);
     }
+    CompletableFuture<StatefulRedisPubSubConnection<String, String>> made =
+        new CompletableFuture<>();
+    if (connections.putIfAbsent(master, made) == null) {
+      try {
+        cluster
+            .sideClient()
+            .connect(
+                cluster.uriOf(master),
+                (client, uri) -> client.connectPubSubAsync(StringCodec.UTF8, uri))
+            .whenComplete(
+                (connection, failure) -> {
+                  if (failure == null) {
+                    connected(master, made, connection);
+                  } else {
+                    ended(master, made, failure);
+                  }
+                });
+      } catch (RuntimeException e) {
+        ended(master, made, e);
+      }
+    }
+    return null; // When it is connected, all its channels are subscribed.
   }
 
   private void connected(
-      SideConnection side,
-      @Nullable StatefulRedisPubSubConnection<String, String> made,
-      @Nullable Throwable failure) {
-    if (made == null) {
-      log.debug("no connection for subscriptions to {}: {}", side.address, failure);
-      synchronized (this) {
-        drop(side); // The sweep retries; waiters still have invalidations and the fallback poll.
-      }
-      cluster.topologyDoubtful();
-      return;
-    }
-    made.addListener(
+      Address master,
+      CompletableFuture<StatefulRedisPubSubConnection<String, String>> made,
+      StatefulRedisPubSubConnection<String, String> connection) {
+    connection.addListener(
         new RedisPubSubAdapter<>() {
           @Override
           public void message(String channel, String token) {
-            received(channel, token);
+            locks.released(WatchedLocks.lockKeyOf(channel), List.of(token));
           }
 
           @Override
           public void smessage(String channel, String token) {
-            received(channel, token);
+            message(channel, token);
           }
 
           @Override
           public void sunsubscribed(String channel, long count) {
-            lost(side, channel);
+            if (locks.source(WatchedLocks.lockKeyOf(channel)) instanceof Subscription its) {
+              its.lost(connection);
+            }
           }
         });
-    made.addListener(
+    connection.addListener(
         new RedisConnectionStateAdapter() {
           @Override
-          public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
-            broken(side);
+          public void onRedisDisconnected(RedisChannelHandler<?, ?> its) {
+            ended(master, made, null);
           }
         });
-    boolean late;
-    synchronized (this) {
-      late = side.gone || closed;
-      if (!late) {
-        side.connection = made;
-        resubscribe(false);
-      }
-    }
-    if (late) {
-      var unused = made.closeAsync();
-    } else if (!made.isOpen()) {
-      broken(side);
+    made.complete(connection); // Closes it, if it is not needed any more.
+    locks.listen();
+    if (!connection.isOpen()) {
+      ended(master, made, null); // It ended before it had a listener.
     }
   }
 
-  private void received(String channel, String token) {
-    String lockKey = Subscription.lockKeyOf(channel);
-    Subscription s = lockKey == null ? null : subscriptions.get(lockKey);
-    // Also without a waiter: the refusal of a caller may not have arrived yet.
-    if (s != null && !s.isOwn(token)) {
-      cluster.mayBeFree(s.lockKey());
+  private void ended(Address master, CompletableFuture<?> made, @Nullable Throwable failure) {
+    if (!connections.remove(master, made)) {
+      return; // It ended before, or is not needed any more.
     }
-  }
-
-  /** The server ended a subscription: its slot has another master, or this client unsubscribed. */
-  private void lost(SideConnection side, String channel) {
-    synchronized (this) {
-      for (Subscription s : subscriptions.values()) {
-        if (s.asked() == side && s.channel().equals(channel)) {
-          s.lose();
-          trySoon();
-          cluster.topologyDoubtful();
-        }
-      }
-    }
-  }
-
-  private void broken(SideConnection side) {
-    synchronized (this) {
-      if (side.gone) {
-        return;
-      }
-      drop(side);
-      trySoon();
+    if (failure == null) {
+      locks.listenSoon();
+    } else { // The sweep retries; waiters still have invalidations and the fallback poll.
+      log.debug("no connection for subscriptions to {}: {}", master, failure);
     }
     cluster.topologyDoubtful();
   }
 
-  private void drop(SideConnection side) {
-    side.gone = true;
-    sides.remove(side.address, side);
-    StatefulRedisPubSubConnection<String, String> connection = side.connection;
-    if (connection != null) {
-      var unused = connection.closeAsync();
+  /** The subscription to the channel of one lock, and where the server has it. */
+  private final class Subscription implements Source {
+    private final String lockKey;
+    private final String channel;
+    private final int slot;
+
+    // Guarded by this.
+
+    /** The connection on which the client subscribed; null if it must subscribe again. */
+    private @Nullable StatefulRedisPubSubConnection<String, String> asked;
+
+    /** The connection on which the server confirmed it. */
+    private @Nullable StatefulRedisPubSubConnection<String, String> confirmed;
+
+    private boolean everConfirmed;
+
+    private Subscription(String lockKey, int slot) {
+      this.lockKey = lockKey;
+      this.channel = lockKey + EncodedRequest.FREED;
+      this.slot = slot;
+    }
+
+    @Override
+    public void listen() {
+      subscribe(false);
+    }
+
+    /** The server does nothing for a channel that it has, unless it lost it unnoticed. */
+    @Override
+    public void refresh() {
+      subscribe(true);
+    }
+
+    private void subscribe(boolean anew) {
+      MasterLink link = cluster.linkOf(slot);
+      if (link == null) {
+        return; // The next change of the topology, or the sweep, retries.
+      }
+      StatefulRedisPubSubConnection<String, String> on = connection(link.address());
+      synchronized (this) {
+        if (on == null || (on == asked && !anew)) {
+          return;
+        }
+        asked = on;
+      }
+      try {
+        CompletionStage<Void> reply =
+            sharded ? on.async().ssubscribe(channel) : on.async().subscribe(channel);
+        reply.whenComplete((done, failure) -> subscribed(link, on, failure));
+      } catch (RuntimeException e) {
+        subscribed(link, on, e);
+      }
+    }
+
+    private void subscribed(
+        MasterLink link,
+        StatefulRedisPubSubConnection<String, String> on,
+        @Nullable Throwable failure) {
+      if (failure != null) {
+        log.debug("subscribing at {} failed: {}", link.address(), Failures.message(failure));
+        lost(on);
+      } else if (!confirm(on, link.tracks())) {
+        cluster.mayBeFree(lockKey);
+      }
+    }
+
+    /**
+     * The server has it.
+     *
+     * @param tracked whether the invalidations of the master cover the time since the refusal
+     * @return whether no hint was missed since the refusal, or since the loss of the last
+     *     subscription
+     */
+    private synchronized boolean confirm(
+        StatefulRedisPubSubConnection<String, String> on, boolean tracked) {
+      if (on != asked) {
+        return true; // The newer subscription will tell.
+      }
+      boolean covered = confirmed == on || (!everConfirmed && tracked);
+      confirmed = on;
+      everConfirmed = true;
+      return covered;
+    }
+
+    /** The server does not have it: its slot has another master, or the server refuses it. */
+    private void lost(StatefulRedisPubSubConnection<String, String> on) {
+      synchronized (this) {
+        if (on != asked) {
+          return;
+        }
+        asked = null;
+        confirmed = null;
+      }
+      locks.listenSoon();
+      cluster.topologyDoubtful();
+    }
+
+    @Override
+    public synchronized void end() {
+      if (asked == null) {
+        return;
+      }
+      try {
+        var unused =
+            sharded ? asked.async().sunsubscribe(channel) : asked.async().unsubscribe(channel);
+      } catch (RuntimeException e) {
+        // The connection is gone, and the subscription with it.
+        log.debug("unsubscribing failed: {}", Failures.message(e));
+      }
     }
   }
 }

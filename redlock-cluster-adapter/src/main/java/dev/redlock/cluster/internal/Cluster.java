@@ -133,7 +133,7 @@ public final class Cluster {
       return;
     }
     ClusterReplies answers = r.answers;
-    HintCarrier hints = r.masters().hints();
+    WatchedLocks locks = r.masters().watchedLocks();
     if (r.share().isClosed() || r.masters().links().topology() == null) {
       RoutedRequest.deliver(answers.notSent(), handler);
       return;
@@ -144,7 +144,7 @@ public final class Cluster {
     try {
       request = r.share().translate(asked);
       hinting = r.share().carriesHints(Slots.of(request.keys(), 0));
-      wire = ClusterWire.of(request, r.fenceLifeMillis, hinting ? hints.command() : "");
+      wire = ClusterWire.of(request, r.fenceLifeMillis, hinting ? locks.command() : "");
     } catch (RuntimeException e) {
       String why = "request cannot be encoded: " + e;
       RoutedRequest.deliver(answers.failure(NodeError.Kind.UNEXPECTED, why), handler);
@@ -157,7 +157,7 @@ public final class Cluster {
     }
     if (hinting && request instanceof LockRequest.Release release) {
       for (int i = 0; i < request.keys().size(); i++) {
-        hints.releasing(request.keys().lockKey(i), release.token());
+        locks.releasing(request.keys().lockKey(i), release.token());
       }
     }
     new RoutedRequest(
@@ -182,7 +182,7 @@ public final class Cluster {
   public void waiting(LockKeys keys) {
     Running r = running;
     if (r != null && carriesHints(r, keys)) {
-      r.masters().interests().waiting(r.share().translate(keys));
+      r.masters().watchedLocks().waiting(r.share().translate(keys));
     }
   }
 
@@ -194,7 +194,7 @@ public final class Cluster {
   public void idle(LockKeys keys) {
     Running r = running;
     if (r != null && carriesHints(r, keys)) {
-      r.masters().interests().idle(r.share().translate(keys));
+      r.masters().watchedLocks().idle(r.share().translate(keys));
     }
   }
 

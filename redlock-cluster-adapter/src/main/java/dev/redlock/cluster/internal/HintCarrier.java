@@ -1,61 +1,39 @@
 package dev.redlock.cluster.internal;
 
 /**
- * Carries release hints from other processes to this one. A hint that is lost, late or duplicated
- * costs time only. No method blocks or throws. Safe from any thread.
+ * Carries release hints of other processes to the {@link WatchedLocks}: what the Redis command of a
+ * carrier needs, and no more. A hint that is lost, late or duplicated costs time only. No method
+ * blocks or throws. Safe from any thread.
  */
 interface HintCarrier {
 
   /**
-   * The command by which a release publishes its hint; see {@link
-   * dev.redlock.lettuce.internal.scripts.EncodedRequest#of}.
-   */
-  String command();
-
-  /**
-   * A master refused a caller of this process, and the caller continues to wait: report releases
-   * from then on.
+   * What will report the releases of one lock.
    *
-   * @param nodeMicros the master's clock when it refused
+   * @param nodeMicros the master's clock when it refused the caller who waits
    */
-  void watch(String lockKey, int slot, long nodeMicros);
+  Source of(String lockKey, int slot, long nodeMicros);
 
-  /** No caller of this process waits for the lock any more. The lock stays watched for 5 s. */
-  void forget(String lockKey);
-
-  /** A caller waits again. If the lock is still watched, it stays watched. */
-  void revive(String lockKey);
-
-  /** This client sends a release itself, and ignores the hint that the release publishes. */
-  default void releasing(String lockKey, long token) {}
-
-  /** The topology has changed. */
-  default void onTopology() {}
-
-  /** A master has a new connection or a new state. */
-  default void onUsable(MasterLink link) {}
-
-  /** A master sent the invalidation of a key with the suffix of hint keys. */
-  default void onInvalidated(MasterLink link, String key) {}
+  /** The server with this address is no longer a master. */
+  default void forget(Address gone) {}
 
   default void close() {}
 
-  /** A carrier that publishes and reports nothing. */
-  static HintCarrier none() {
-    return new HintCarrier() {
-      @Override
-      public String command() {
-        return "";
-      }
+  /** Reports the releases of one lock. */
+  interface Source {
 
-      @Override
-      public void watch(String lockKey, int slot, long nodeMicros) {}
+    /** Makes the master of the slot report releases from now on, unless it does already. */
+    void listen();
 
-      @Override
-      public void forget(String lockKey) {}
+    /** The master may report no more: its connection is new, or it reports once for each call. */
+    default void stopped() {}
 
-      @Override
-      public void revive(String lockKey) {}
-    };
+    /** Called every 2 s while a caller waits, for what ended unnoticed. */
+    default void refresh() {
+      listen();
+    }
+
+    /** No caller has waited for a while. The source is not used again. */
+    default void end() {}
   }
 }

@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
  * The masters of one cluster, from start to close: makes the parts that serve its nodes, and brings
  * them the events of connections and of the topology. {@link MasterLinks} knows which master serves
  * which slot, {@link Shares} are the nodes and their states, {@link TopologyWatch} asks the cluster
- * for changes, and {@link HintCarrier} and {@link ReplicaConfirmation} are options.
+ * for changes, {@link WatchedLocks} hears release hints, and {@link ReplicaConfirmation} is an
+ * option.
  */
 final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.Cluster {
   private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
@@ -39,8 +40,7 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
   private final Shares shares;
   private final SideClient side;
   private final TopologyWatch watch;
-  private final HintCarrier hints;
-  private final Interests interests;
+  private final WatchedLocks watchedLocks;
   private final @Nullable ReplicaConfirmation confirmation;
 
   /** Whether the last request for the topology failed. The watch makes one request at a time. */
@@ -85,14 +85,16 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
             time,
             options.refreshPeriod().toNanos(),
             options.lettuce().connectTimeout().toNanos());
-    hints =
+    watchedLocks =
         switch (options.releaseHints()) {
-          case SHARDED_PUBSUB -> new ChannelHints(this, true);
-          case PUBSUB -> new ChannelHints(this, false);
-          case STREAM -> new StreamHints(this);
-          case NONE -> HintCarrier.none();
+          case SHARDED_PUBSUB ->
+              new WatchedLocks(this, "SPUBLISH", locks -> new ChannelHints(this, locks, true));
+          case PUBSUB ->
+              new WatchedLocks(this, "PUBLISH", locks -> new ChannelHints(this, locks, false));
+          case STREAM ->
+              new WatchedLocks(this, WakeUps.STREAM, locks -> new StreamHints(this, locks));
+          case NONE -> new WatchedLocks(this, "", locks -> (key, slot, micros) -> () -> {});
         };
-    interests = new Interests(hints);
     confirmation =
         options.replicas() == 0
             ? null
@@ -122,12 +124,8 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
     return shares;
   }
 
-  HintCarrier hints() {
-    return hints;
-  }
-
-  Interests interests() {
-    return interests;
+  WatchedLocks watchedLocks() {
+    return watchedLocks;
   }
 
   /** Null if no replica must confirm a lease. */
@@ -140,7 +138,7 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
     if (all == null) {
       return;
     }
-    hints.close();
+    watchedLocks.close();
     if (confirmation != null) {
       confirmation.close();
     }
@@ -225,6 +223,7 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
     }
     for (MasterLink link : gone) {
       link.close();
+      watchedLocks.forget(link.address());
       if (confirmation != null) {
         confirmation.forget(link.address());
       }
@@ -235,7 +234,7 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
     }
     shares.review(gone, change.served());
     if (change.served()) {
-      hints.onTopology();
+      watchedLocks.onTopology();
     }
     return change.served();
   }
@@ -290,7 +289,7 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
       if (confirmation != null) {
         confirmation.prepare(link.address());
       }
-      hints.onUsable(link);
+      watchedLocks.onUsable(link);
     }
   }
 
@@ -303,7 +302,7 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
   @Override
   public void onInvalidated(LockNode node, String key) {
     if (key.endsWith(EncodedRequest.FREED)) {
-      hints.onInvalidated((MasterLink) node, key);
+      watchedLocks.onInvalidated(key);
     } else {
       shares.ofKey(key, share -> share.tellInvalidated(key));
     }

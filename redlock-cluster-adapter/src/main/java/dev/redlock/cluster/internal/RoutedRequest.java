@@ -109,14 +109,14 @@ final class RoutedRequest implements Route.Destination {
   }
 
   private void answered(NodeReply reply) {
-    Interests interests = masters.interests();
+    WatchedLocks locks = masters.watchedLocks();
     boolean refused =
         (reply.code() == Code.HELD || reply.code() == Code.QUEUED)
             && !(request instanceof LockRequest.Inspect);
-    boolean waited = refused && interests.isWaitedFor(request.keys());
+    boolean waited = refused && locks.isWaitedFor(request.keys());
     end(reply);
     if (refused && answers.carriesHints(wire.slot())) {
-      interests.refused(request.keys(), wire.slot(), reply.nodeMicros(), waited);
+      locks.refused(request.keys(), wire.slot(), reply.nodeMicros(), waited);
     }
   }
 

@@ -3,24 +3,21 @@ package dev.redlock.cluster.internal;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
-import dev.redlock.spi.Time;
 import io.lettuce.core.StreamMessage;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.StreamReadOutput;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Release hints through one stream per lock. No release is missed, however long this process was
- * cut off.
+ * Release hints through one stream for each watched lock. No release is missed, however long this
+ * process was cut off.
  *
  * <p>Reads never use {@code BLOCK}: a blocking read occupies its connection, and one read cannot
  * span slots. Instead the client reads the stream on the tracked connection when a wait begins;
@@ -29,27 +26,28 @@ import org.jspecify.annotations.Nullable;
  * read starts at the time that the master's clock showed when it refused the caller.
  */
 final class StreamHints implements HintCarrier {
-  private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(2);
-  private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final String MAX_ENTRIES = "20";
   private static final byte[] TOKEN = {'t'};
 
   private final ClusterAccess cluster;
-  private final Map<String, Stream> streams = new ConcurrentHashMap<>();
+  private final WatchedLocks locks;
 
-  // Guarded by this.
-  private Time.@Nullable Cancellable sweep;
-  private boolean closed;
-
-  StreamHints(ClusterAccess cluster) {
+  StreamHints(ClusterAccess cluster, WatchedLocks locks) {
     this.cluster = cluster;
+    this.locks = locks;
   }
 
-  /** One stream and the last entry that was read from it. Guarded by its own monitor. */
-  private static final class Stream {
+  @Override
+  public Source of(String lockKey, int slot, long nodeMicros) {
+    return new Stream(lockKey, slot, nodeMicros);
+  }
+
+  /** The stream of one lock, and the last entry that was read from it. */
+  private final class Stream implements Source {
     private final String lockKey;
-    private final byte[] key;
     private final int slot;
+
+    // Guarded by this.
     private String lastId;
     private boolean reading;
     private boolean readAgain;
@@ -60,237 +58,82 @@ final class StreamHints implements HintCarrier {
      */
     private boolean armed;
 
-    /** 0 while a caller waits. */
-    private long idleSinceNanos;
-
-    private String ownToken = "";
-
     private Stream(String lockKey, int slot, long nodeMicros) {
       this.lockKey = lockKey;
-      this.key = (lockKey + EncodedRequest.FREED).getBytes(UTF_8);
       this.slot = slot;
-      this.lastId = idBefore(nodeMicros);
+      // Entry ids are the master's clock in milliseconds. Those of the same millisecond are read.
+      lastId = Math.max(0, nodeMicros / 1_000 - 1) + "-0";
     }
 
-    /** A caller waits from now on. */
-    private synchronized void watched(long nodeMicros) {
-      if (idleSinceNanos != 0) { // Hints of the idle time are of no use.
-        idleSinceNanos = 0;
-        lastId = idBefore(nodeMicros);
+    /** One read at a time. A request to read during a read starts another read after it. */
+    @Override
+    public void listen() {
+      String from;
+      synchronized (this) {
+        if (armed || reading) {
+          readAgain |= reading;
+          return;
+        }
+        reading = true;
+        from = lastId;
+      }
+      MasterLink link = cluster.linkOf(slot);
+      CompletionStage<List<StreamMessage<byte[], byte[]>>> asked =
+          link == null ? null : link.dispatch(read(lockKey, from));
+      if (asked == null) {
+        done(null);
+      } else {
+        asked.whenComplete((entries, failure) -> done(failure == null ? entries : null));
       }
     }
 
-    private synchronized boolean isOver(long now) {
-      return idleSinceNanos != 0 && now - idleSinceNanos > LINGER_NANOS;
+    @Override
+    public synchronized void stopped() {
+      armed = false; // An invalidation ends the tracking of the key.
     }
 
     /**
-     * The id to start from. Entry ids are the master's clock in milliseconds; entries of the same
-     * millisecond are read too.
+     * @param entries null if the read failed: another master has the slot, or the connection broke
      */
-    private static String idBefore(long nodeMicros) {
-      return Math.max(0, nodeMicros / 1_000 - 1) + "-0";
-    }
-  }
-
-  @Override
-  public String command() {
-    return "XADD";
-  }
-
-  @Override
-  public void watch(String lockKey, int slot, long nodeMicros) {
-    // Within the map: the sweep must not remove a stream that a caller has just begun to watch.
-    Stream stream =
-        streams.compute(
-            lockKey,
-            (key, known) -> {
-              Stream kept = known == null ? new Stream(lockKey, slot, nodeMicros) : known;
-              kept.watched(nodeMicros);
-              return kept;
-            });
-    boolean read;
-    synchronized (stream) {
-      read = !stream.armed;
-    }
-    if (read) {
-      read(stream);
-    }
-    synchronized (this) {
-      if (sweep == null && !closed) {
-        sweep = cluster.time().schedule(this::sweep, SWEEP_NANOS);
+    private void done(@Nullable List<StreamMessage<byte[], byte[]>> entries) {
+      List<String> tokens = new ArrayList<>();
+      boolean again;
+      synchronized (this) {
+        reading = false;
+        again = readAgain && entries != null;
+        readAgain = false;
+        armed = entries != null && !again;
+        if (entries != null) {
+          for (StreamMessage<byte[], byte[]> entry : entries) {
+            lastId = entry.getId();
+            tokens.add(token(entry));
+          }
+        }
+      }
+      locks.released(lockKey, tokens);
+      if (again) {
+        listen();
       }
     }
   }
 
-  @Override
-  public void forget(String lockKey) {
-    Stream stream = streams.get(lockKey);
-    if (stream != null) {
-      synchronized (stream) {
-        long now = cluster.time().nanos();
-        stream.idleSinceNanos = now == 0 ? 1 : now;
-      }
-    }
-  }
-
-  @Override
-  public void revive(String lockKey) {
-    AtomicBoolean read = new AtomicBoolean();
-    Stream stream =
-        streams.computeIfPresent(
-            lockKey,
-            (key, known) -> {
-              synchronized (known) {
-                read.set(known.idleSinceNanos != 0 && !known.armed);
-                known.idleSinceNanos = 0;
-              }
-              return known;
-            });
-    if (stream != null && read.get()) {
-      read(stream);
-    }
-  }
-
-  @Override
-  public void releasing(String lockKey, long token) {
-    Stream stream = streams.get(lockKey);
-    if (stream != null) {
-      synchronized (stream) {
-        stream.ownToken = Long.toString(token);
-      }
-    }
-  }
-
-  @Override
-  public void onInvalidated(MasterLink link, String key) {
-    Stream stream = streams.get(key.substring(0, key.length() - EncodedRequest.FREED.length()));
-    if (stream != null) {
-      readAgain(stream); // The invalidation ended the tracking of the key.
-    }
-  }
-
-  @Override
-  public void onUsable(MasterLink link) {
-    for (Stream stream : streams.values()) {
-      if (cluster.linkOf(stream.slot) == link) {
-        readAgain(stream);
-      }
-    }
-  }
-
-  @Override
-  public void onTopology() {
-    streams.values().forEach(this::readAgain);
-  }
-
-  private void readAgain(Stream stream) {
-    boolean wanted;
-    synchronized (stream) {
-      stream.armed = false;
-      wanted = stream.idleSinceNanos == 0;
-    }
-    if (wanted) {
-      read(stream);
-    }
-  }
-
-  /** One read at a time. A request to read during a read starts another read after it. */
-  private void read(Stream stream) {
-    String from;
-    synchronized (stream) {
-      if (stream.reading) {
-        stream.readAgain = true;
-        return;
-      }
-      stream.reading = true;
-      from = stream.lastId;
-    }
-    MasterLink link = cluster.linkOf(stream.slot);
-    CompletionStage<List<StreamMessage<byte[], byte[]>>> asked =
-        link == null ? null : link.dispatch(command(stream.key, from));
-    if (asked == null) {
-      done(stream, null);
-    } else {
-      asked.whenComplete((entries, failure) -> done(stream, failure == null ? entries : null));
-    }
-  }
-
-  private static Command<byte[], byte[], List<StreamMessage<byte[], byte[]>>> command(
-      byte[] key, String from) {
+  private static Command<byte[], byte[], List<StreamMessage<byte[], byte[]>>> read(
+      String lockKey, String from) {
     CommandArgs<byte[], byte[]> args =
         new CommandArgs<>(ByteArrayCodec.INSTANCE)
             .add("COUNT")
             .add(MAX_ENTRIES)
             .add("STREAMS")
-            .addKey(key)
+            .addKey((lockKey + EncodedRequest.FREED).getBytes(UTF_8))
             .add(from);
     return new Command<>(CommandType.XREAD, new StreamReadOutput<>(ByteArrayCodec.INSTANCE), args);
   }
 
-  /**
-   * @param entries null if the read failed: another master has the slot, or the connection broke
-   */
-  private void done(Stream stream, @Nullable List<StreamMessage<byte[], byte[]>> entries) {
-    boolean released = false;
-    boolean again;
-    synchronized (stream) {
-      stream.reading = false;
-      stream.armed = entries != null;
-      if (entries != null) {
-        for (StreamMessage<byte[], byte[]> entry : entries) {
-          stream.lastId = entry.getId();
-          released |= !isOwn(stream, entry);
-        }
-      }
-      again = stream.readAgain && entries != null;
-      stream.readAgain = false;
-      released &= stream.idleSinceNanos == 0;
-    }
-    if (released) {
-      cluster.mayBeFree(stream.lockKey);
-    }
-    if (again) {
-      read(stream);
-    }
-  }
-
-  private static boolean isOwn(Stream stream, StreamMessage<byte[], byte[]> entry) {
-    for (Map.Entry<byte[], byte[]> field : entry.getBody().entrySet()) {
-      if (java.util.Arrays.equals(field.getKey(), TOKEN)) {
-        return new String(field.getValue(), UTF_8).equals(stream.ownToken);
-      }
-    }
-    return false;
-  }
-
-  private void sweep() {
-    long now = cluster.time().nanos();
-    for (Stream stream : List.copyOf(streams.values())) {
-      boolean read;
-      synchronized (stream) {
-        read = !stream.armed && stream.idleSinceNanos == 0;
-      }
-      if (stream.isOver(now)) {
-        streams.computeIfPresent(stream.lockKey, (key, s) -> s.isOver(now) ? null : s);
-      } else if (read) {
-        read(stream);
-      }
-    }
-    synchronized (this) {
-      sweep =
-          closed || streams.isEmpty() ? null : cluster.time().schedule(this::sweep, SWEEP_NANOS);
-    }
-  }
-
-  @Override
-  public void close() {
-    synchronized (this) {
-      closed = true;
-      if (sweep != null) {
-        sweep.cancel();
-      }
-    }
-    streams.clear();
+  private static String token(StreamMessage<byte[], byte[]> entry) {
+    return entry.getBody().entrySet().stream()
+        .filter(field -> Arrays.equals(field.getKey(), TOKEN))
+        .map(field -> new String(field.getValue(), UTF_8))
+        .findFirst()
+        .orElse("");
   }
 }

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * by the invalidation of the move, and asks for the lock itself.
  */
 final class WakeUps {
-  private static final String STREAM = "XADD";
+  static final String STREAM = "XADD";
 
   private final Masters masters;
   private final int slot;
@@ -37,7 +37,7 @@ final class WakeUps {
 
   /** Publishes the release hint with the carrier of this client. */
   void publish(String lockKey, long token) {
-    String with = masters.hints().command();
+    String with = masters.watchedLocks().command();
     String to = lockKey + EncodedRequest.FREED;
     if (with.equals(STREAM)) {
       var unused =

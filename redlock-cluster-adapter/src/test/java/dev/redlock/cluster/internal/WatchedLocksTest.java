@@ -2,10 +2,12 @@ package dev.redlock.cluster.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
 import java.lang.reflect.Field;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,55 +16,58 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** A sweep removes what no caller watches, and nothing that a caller watches again. */
-class SweepTest {
-  private static final String KEY = "redlock:{a}";
+/** A sweep removes what no caller wants, and nothing that a caller wants again. */
+class WatchedLocksTest {
+  private static final LockKeys KEYS = LockKeys.of("redlock", List.of("a"));
 
   private final TestCluster cluster = new TestCluster();
+  private int listens;
+  private final WatchedLocks locks =
+      new WatchedLocks(cluster, "", its -> (key, slot, nodeMicros) -> () -> listens++);
 
   @Test
-  void streams_watchedAgainWhileTheSweepRemovesThem_stay() throws Exception {
-    StreamHints hints = new StreamHints(cluster);
-    assertThat(sweptWhileWatchedAgain(hints, "streams")).containsKey(KEY);
+  void locks_refusedAgainWhileTheSweepRemovesThem_stay() throws Exception {
+    assertThat(swept(this::refused)).containsKey(KEYS.lockKey(0));
   }
 
   @Test
-  void subscriptions_watchedAgainWhileTheSweepRemovesThem_stay() throws Exception {
-    ChannelHints hints = new ChannelHints(cluster, true);
-    assertThat(sweptWhileWatchedAgain(hints, "subscriptions")).containsKey(KEY);
+  void locks_thatACallerWaitsFor_stay() throws Exception {
+    locks.waiting(KEYS);
+    assertThat(swept(() -> {})).containsKey(KEYS.lockKey(0));
   }
 
   @Test
-  void streams_thatNoCallerWatches_areRemoved() throws Exception {
-    StreamHints hints = new StreamHints(cluster);
-    assertThat(swept(hints, "streams", () -> {})).isEmpty();
+  void locks_thatNoCallerWaitsFor_areRemoved() throws Exception {
+    assertThat(swept(() -> {})).isEmpty();
   }
 
   @Test
-  void subscriptions_thatNoCallerWatches_areRemoved() throws Exception {
-    ChannelHints hints = new ChannelHints(cluster, true);
-    assertThat(swept(hints, "subscriptions", () -> {})).isEmpty();
+  void listening_thatIsDueWithoutACaller_isMadeUpForTheNextOne() {
+    refused();
+    locks.onTopology();
+    assertThat(listens).isEqualTo(1);
+    locks.waiting(KEYS);
+    cluster.timers.remove(); // The sweep.
+    cluster.timers.remove().run();
+    assertThat(listens).isEqualTo(2);
   }
 
-  private Map<String, Object> sweptWhileWatchedAgain(HintCarrier hints, String field)
-      throws Exception {
-    return swept(hints, field, () -> hints.watch(KEY, 1, 0));
+  private void refused() {
+    locks.refused(KEYS, 1, 0, false);
   }
 
   /**
    * Lets an entry become idle for longer than it lingers, and sweeps.
    *
-   * @param atRemoval runs after the sweep has found the entry idle, before it removes it
+   * @param atRemoval runs before the sweep decides about the entry
    * @return the entries that are left
    */
-  private Map<String, Object> swept(HintCarrier hints, String field, Runnable atRemoval)
-      throws Exception {
+  private Map<String, Object> swept(Runnable atRemoval) throws Exception {
     InterruptedMap entries = new InterruptedMap();
-    Field map = hints.getClass().getDeclaredField(field);
+    Field map = WatchedLocks.class.getDeclaredField("watched");
     map.setAccessible(true);
-    map.set(hints, entries);
-    hints.watch(KEY, 1, 0);
-    hints.forget(KEY);
+    map.set(locks, entries);
+    refused();
     cluster.now += TimeUnit.SECONDS.toNanos(60);
     entries.atRemoval = atRemoval;
     cluster.timers.remove().run();
@@ -75,24 +80,14 @@ class SweepTest {
 
     private transient @Nullable Runnable atRemoval;
 
-    private void interrupt() {
+    @Override
+    public Object computeIfPresent(
+        String key, BiFunction<? super String, ? super Object, ?> remapping) {
       Runnable task = atRemoval;
       atRemoval = null;
       if (task != null) {
         task.run();
       }
-    }
-
-    @Override
-    public Object remove(Object key) {
-      interrupt();
-      return super.remove(key);
-    }
-
-    @Override
-    public Object computeIfPresent(
-        String key, BiFunction<? super String, ? super Object, ?> remapping) {
-      interrupt();
       return super.computeIfPresent(key, remapping);
     }
   }
