@@ -222,8 +222,7 @@ public record NodeRecord(
       boolean first = stored.members.isEmpty();
       boolean smaller = stored.members.equals(given.members) && given.id.compareTo(stored.id) < 0;
       boolean open = !stored.exists() && (first || (given.ballot > 0 && smaller));
-      NodeRecord written = proposal(given.id, given.members, given.maxLeaseMillis);
-      return open ? written.of(given.name) : stored;
+      return open ? proposal(given.id, given.members, given.maxLeaseMillis).of(given.name) : stored;
     }
     // An open set counts as written by its operator, which the node may have promised to refuse.
     boolean refused = !given.isSealed() && given.ballot < stored.promised;
@@ -268,7 +267,8 @@ public record NodeRecord(
   /** This set, over what is stored; the floor does not fall. */
   private NodeRecord written(
       NodeRecord over, long atLeast, long newBallot, long newPromise, long now) {
-    String own = over.name.isEmpty() ? name : over.name;
+    // A name that the proposal of another deployment gave does not stay.
+    String own = over.id.equals(id) && !over.name.isEmpty() ? over.name : name;
     long newFloor = Math.max(over.floor, atLeast);
     long since = newFloor > over.floor ? now : over.sinceMicros;
     return copy(id, own, before, newFloor, newBallot, newPromise, maxLeaseBefore, since);

@@ -184,21 +184,25 @@ public final class Membership {
 
   /**
    * The nodes with the words of one deployment only. Records of another one say nothing of this
-   * set, and are not changed. Before this client has chosen, it hears a deployment only if it is
-   * the only one that nodes show.
+   * set, and are not changed; a proposal of another one counts as no record, because it yields.
+   * Before this client has chosen, it hears a deployment only if it is the only one that nodes
+   * show, and all proposals.
    */
   public List<Seen> heard(List<Seen> nodes) {
     Set<String> ids = new HashSet<>();
     nodes.stream().filter(Seen::says).forEach(node -> ids.add(node.record().id()));
     String heard = id.isEmpty() && ids.size() == 1 ? ids.iterator().next() : id;
-    return nodes.stream()
-        .map(
-            node ->
-                !node.record().exists() || node.record().id().equals(heard)
-                    ? node
-                    : new Seen(
-                        node.name(), node.status().with(NodeRecord.UNREADABLE), node.server()))
-        .toList();
+    return nodes.stream().map(node -> heard(node, heard)).toList();
+  }
+
+  private Seen heard(Seen node, String heard) {
+    NodeRecord record = node.record();
+    boolean stays = id.isEmpty() ? !record.exists() : record.isUnreadable();
+    if (stays || record.id().equals(heard) || !node.keepsRecord()) {
+      return node;
+    }
+    NodeRecord instead = record.exists() ? NodeRecord.UNREADABLE : NodeRecord.NONE;
+    return new Seen(node.name(), node.status().with(instead), node.server());
   }
 
   /**
@@ -288,9 +292,7 @@ public final class Membership {
 
   /** The names of wanted nodes to which this client has not connected. */
   private List<String> missing() {
-    Set<String> without = new HashSet<>(wanted);
-    aliases.forEach(without::remove);
-    return without.stream().sorted().toList();
+    return wanted.stream().filter(name -> !aliases.contains(name)).sorted().toList();
   }
 
   private Decision follow(List<Seen> all, List<Seen> nodes, long nowNanos) {

@@ -62,6 +62,17 @@ final class MembershipTest {
     assertThat(settled.members().names()).containsExactly("a", "b", "c");
   }
 
+  /** An attack with two spellings left a member with a name that was not in the set. */
+  @Test
+  void proposalOfAnotherList_givesAMemberNoName() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.settle();
+    NodeRecord other = NodeRecord.proposal("d9", List.of("x", "y", "z"), SetFixture.MAX_LEASE);
+    set.records.put("c", other.of("z"));
+    assertThat(set.settle().objections()).containsOnlyNulls();
+    assertThat(set.record("c").name()).isEqualTo("c");
+  }
+
   @Test
   void firstRecord_thatTheChosenNodeDoesNotStore_isWrittenToTheOthersLater() {
     SetFixture set = new SetFixture("a", "b", "c");

@@ -26,7 +26,8 @@ local function raise(to, text)
 end
 
 local function write(to, text, asBallot, asPromised)
-  local own = record[1] ~= '' and record[1] or given[1]
+  -- A name that the proposal of another deployment gave does not stay.
+  local own = sameId and record[1] ~= '' and record[1] or given[1]
   raise(to, text)
   record = {
     own, given[2], given[3], given[4], record[5], asBallot, asPromised, given[8], given[9], given[10], record[11]
