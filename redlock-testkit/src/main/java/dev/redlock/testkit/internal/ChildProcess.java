@@ -63,7 +63,7 @@ public final class ChildProcess {
   /** Kills the process (SIGKILL), also a stopped one. When this returns, the process has ended. */
   public void kill() {
     process.destroyForcibly();
-    Waiting.until("process " + pid() + " has ended", PATIENCE, () -> !process.isAlive());
+    Waiting.until(() -> this + " has ended", PATIENCE, () -> !process.isAlive());
   }
 
   /** Stops the process (SIGSTOP). When this returns, no thread of the process runs. */
@@ -127,6 +127,17 @@ public final class ChildProcess {
       return true;
     } catch (IOException e) {
       return !Files.isDirectory(tasks);
+    }
+  }
+
+  /** With what the kernel says of it. */
+  @Override
+  public String toString() {
+    try {
+      return "process "
+          + Files.readString(Path.of("/proc/" + pid() + "/stat"), StandardCharsets.ISO_8859_1);
+    } catch (IOException e) {
+      return "process " + pid();
     }
   }
 }
