@@ -7,8 +7,10 @@ import dev.redlock.RedlockBuilder;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.CleanThreads;
+import dev.redlock.lettuce.internal.PemFile;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
+import io.lettuce.core.SslOptions;
 import java.io.Console;
 import java.io.IOException;
 import java.net.URLEncoder;
@@ -19,7 +21,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
@@ -31,6 +33,9 @@ import picocli.CommandLine.TypeConversionException;
  * arguments of a process. A command that has subcommands passes these options on to them.
  */
 public final class NodeOptions {
+  /** Of a deployment whose clients do not choose. */
+  private static final Duration USUAL_LONGEST = Duration.ofSeconds(30);
+
   @Option(
       scope = ScopeType.INHERIT,
       names = "--nodes",
@@ -71,6 +76,30 @@ public final class NodeOptions {
       names = "--ask-password",
       description = "Ask for the password on the terminal.")
   private boolean askPassword;
+
+  @Option(
+      scope = ScopeType.INHERIT,
+      names = "--ca",
+      paramLabel = "FILE",
+      description =
+          "Certificates (PEM) of the authorities of rediss:// masters. Default: REDLOCK_CA, then"
+              + " those of Java.")
+  private @Nullable String authority;
+
+  @Option(
+      scope = ScopeType.INHERIT,
+      names = "--cert",
+      paramLabel = "FILE",
+      description =
+          "The certificate (PEM) of this client, for masters that want one. Default: REDLOCK_CERT.")
+  private @Nullable String certificate;
+
+  @Option(
+      scope = ScopeType.INHERIT,
+      names = "--key",
+      paramLabel = "FILE",
+      description = "The key of --cert (PEM, PKCS #8, without a password). Default: REDLOCK_KEY.")
+  private @Nullable String key;
 
   @Option(
       scope = ScopeType.INHERIT,
@@ -117,10 +146,10 @@ public final class NodeOptions {
   /**
    * A client of these nodes, which begins to connect. The caller closes it.
    *
-   * @param setup may change the builder, before Lettuce is used
+   * @param setup may change the builder, before Lettuce is used; it is given the longest lease time
    * @throws Failure if the options are wrong
    */
-  public Redlock client(Consumer<RedlockBuilder> setup) {
+  public Redlock client(BiConsumer<RedlockBuilder, Duration> setup) {
     if (verbose()) {
       System.setProperty(
           "org.slf4j.simpleLogger.log.dev.redlock", verbose.length > 1 ? "debug" : "info");
@@ -131,9 +160,17 @@ public final class NodeOptions {
     String keys = value(prefix, "REDLOCK_PREFIX", file, "prefix");
     try {
       RedlockBuilder builder = Redlock.builder().restartGuard(restartGuard);
-      setup.accept(builder);
-      LettuceOptions options = LettuceOptions.builder().clientResources(Threads.few()).build();
-      builder.nodes(LettuceNodes.standalone(uris, options).toArray(LockNode[]::new));
+      setup.accept(builder, longest == null ? USUAL_LONGEST : longest);
+      LettuceOptions.Builder options = LettuceOptions.builder().clientResources(Threads.few());
+      SslOptions tls =
+          PemFile.tls(
+              new PemFile("--ca", value(authority, "REDLOCK_CA", file, "ca")),
+              new PemFile("--cert", value(certificate, "REDLOCK_CERT", file, "cert")),
+              new PemFile("--key", value(key, "REDLOCK_KEY", file, "key")));
+      if (tls != null) {
+        options.sslOptions(tls);
+      }
+      builder.nodes(LettuceNodes.standalone(uris, options.build()).toArray(LockNode[]::new));
       if (longest != null) {
         builder.maxLeaseTime(longest);
       }

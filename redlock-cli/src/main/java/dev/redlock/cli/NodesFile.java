@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 record NodesFile(List<String> uris, Map<String, String> settings) {
   private static final Set<String> KNOWN =
-      Set.of("prefix", "max-lease-time", "user", "password-file");
+      Set.of("prefix", "max-lease-time", "user", "password-file", "ca", "cert", "key");
 
   /** Some editors begin a file of UTF-8 with it. */
   private static final String MARK_OF_EDITORS = "\uFEFF";
@@ -77,8 +77,8 @@ record NodesFile(List<String> uris, Map<String, String> settings) {
         throw wrong(
             file,
             i,
-            "expected a URI such as redis://host:6379, or a setting: prefix, max-lease-time, user or"
-                + " password-file, with = and its value");
+            "expected a URI such as redis://host:6379, or a setting: prefix, max-lease-time, user,"
+                + " password-file, ca, cert or key, with = and its value");
       }
       if (settings.put(words[0], words[1]) != null) {
         throw wrong(file, i, words[0] + " is set twice");

@@ -9,6 +9,8 @@ import dev.redlock.AcquireReport.Vote;
 import dev.redlock.Lease;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
+import dev.redlock.harness.Certificates;
+import dev.redlock.harness.TlsMaster;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.operations.NodeState;

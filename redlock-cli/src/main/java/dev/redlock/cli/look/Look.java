@@ -3,6 +3,7 @@ package dev.redlock.cli.look;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.Redlock;
+import dev.redlock.RedlockBuilder;
 import dev.redlock.RedlockException;
 import dev.redlock.cli.Connections;
 import dev.redlock.cli.ExitCode;
@@ -52,7 +53,7 @@ public abstract class Look implements Callable<Integer> {
 
   /** Connects, runs the task and closes the client; returns the exit code. */
   final int connected(Task task) throws InterruptedException {
-    try (Redlock client = nodes.client(builder -> builder.nodeTimeout(PATIENCE).observer(true))) {
+    try (Redlock client = nodes.client(Look::observe)) {
       Connections.settle(client.operations()); // To look at a node, its vote need not count yet.
       PrintWriter out = requireNonNull(spec, "not made by picocli").commandLine().getOut();
       int code = task.run(client, out);
@@ -63,6 +64,12 @@ public abstract class Look implements Callable<Integer> {
     } catch (IllegalArgumentException e) { // A name or a pattern.
       throw Failure.usage(String.valueOf(e.getMessage()));
     }
+  }
+
+  /** A node timeout must be shorter than a lease without its drift. */
+  private static void observe(RedlockBuilder builder, Duration longest) {
+    Duration half = longest.dividedBy(2);
+    builder.observer(true).nodeTimeout(half.compareTo(PATIENCE) < 0 ? half : PATIENCE);
   }
 
   protected PrintWriter err() {

@@ -137,7 +137,7 @@ public final class RunCommand implements Callable<Integer> {
     if (tree == null) {
       return ExitCode.DEFECT; // The script has ended, so no process reads this.
     }
-    try (Redlock redlock = nodes.client(builder -> builder.label(labelOrDefault()))) {
+    try (Redlock redlock = nodes.client((builder, longest) -> builder.label(labelOrDefault()))) {
       DistributedLock lock = lock(redlock);
       Duration least = grace(lock.options());
       Acquiring acquiring = new Acquiring(redlock, lock, tree, connect, heldCode, talks());

@@ -5,10 +5,14 @@ import static org.awaitility.Awaitility.await;
 
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
+import dev.redlock.harness.Certificates;
+import dev.redlock.harness.TlsMaster;
 import dev.redlock.spring.MemoryNodes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -22,45 +26,55 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 @Timeout(90)
 class SslBundleTest {
   @TempDir static Path directory;
-  private static TlsMasters masters;
+
+  /** Of the masters and of good clients; of others. */
+  private static Certificates trusted;
+
+  private static Certificates stranger;
+  private static final List<TlsMaster> MASTERS = new ArrayList<>();
 
   @BeforeAll
   static void start() throws Exception {
-    masters = TlsMasters.start(3, directory);
+    trusted = Certificates.in(Files.createDirectory(directory.resolve("trusted")));
+    stranger = Certificates.in(Files.createDirectory(directory.resolve("stranger")));
+    trusted.sign("master", "dns:localhost");
+    for (int i = 0; i < 3; i++) {
+      MASTERS.add(TlsMaster.start(directory, trusted, "master", true));
+    }
   }
 
   @AfterAll
   static void stop() {
-    if (masters != null) {
-      masters.close();
-    }
+    MASTERS.forEach(TlsMaster::close);
   }
 
-  private static ApplicationContextRunner app(String trust, String key) {
+  private static ApplicationContextRunner app(Certificates trust, Certificates key) {
     String bundle = "spring.ssl.bundle.jks.locks.";
     return new ApplicationContextRunner()
         .withConfiguration(
             AutoConfigurations.of(SslAutoConfiguration.class, RedlockAutoConfiguration.class))
         .withPropertyValues(
-            bundle + "truststore.location=" + masters.store(trust).toUri(),
-            bundle + "truststore.password=" + TlsMasters.PASSWORD,
-            bundle + "keystore.location=" + masters.store(key).toUri(),
-            bundle + "keystore.password=" + TlsMasters.PASSWORD,
+            bundle + "truststore.location=" + trust.store().toUri(),
+            bundle + "truststore.password=" + Certificates.PASSWORD,
+            bundle + "keystore.location=" + key.store().toUri(),
+            bundle + "keystore.password=" + Certificates.PASSWORD,
             bundle + "options.enabled-protocols=TLSv1.3",
             bundle + "options.ciphers=TLS_AES_256_GCM_SHA384",
             "redlock.ssl.bundle=locks",
-            "redlock.nodes=" + masters.uris(),
+            "redlock.nodes=" + String.join(",", TlsMaster.uris(MASTERS)),
             "redlock.connect-timeout=2s", // The first handshake of a JVM is slow.
             "redlock.restart-guard=off");
   }
 
   @Test
   void bundle_withTrustAndKey_connectsAndLocks() {
-    app("trusted", "trusted")
+    app(trusted, trusted)
         .run(
             context -> {
               Redlock redlock = context.getBean(Redlock.class);
-              assertThat(redlock.awaitReady(MemoryNodes.DEADLINE)).as(masters.describe()).isTrue();
+              assertThat(redlock.awaitReady(MemoryNodes.DEADLINE))
+                  .as(TlsMaster.describe(MASTERS))
+                  .isTrue();
               try (Lease lease = redlock.lock("name").acquire(MemoryNodes.DEADLINE)) {
                 assertThat(lease.isValid()).isTrue();
               }
@@ -69,19 +83,19 @@ class SslBundleTest {
 
   @Test
   void bundle_thatDoesNotTrustTheServer_givesNoVoteAndTheReason() {
-    app("stranger", "trusted").run(context -> requireNoVote(context.getBean(Redlock.class)));
+    app(stranger, trusted).run(context -> requireNoVote(context.getBean(Redlock.class)));
   }
 
   @Test
   void bundle_whoseKeyTheServerDoesNotTrust_givesNoVoteAndTheReason() {
-    app("trusted", "stranger").run(context -> requireNoVote(context.getBean(Redlock.class)));
+    app(trusted, stranger).run(context -> requireNoVote(context.getBean(Redlock.class)));
   }
 
   @Test
   void bundle_thatIsReloaded_servesNewConnections() throws Exception {
     Path trust = directory.resolve("changing.p12");
-    Files.copy(masters.store("stranger"), trust, StandardCopyOption.REPLACE_EXISTING);
-    app("trusted", "trusted")
+    Files.copy(stranger.store(), trust, StandardCopyOption.REPLACE_EXISTING);
+    app(trusted, trusted)
         .withPropertyValues(
             "spring.ssl.bundle.jks.locks.truststore.location=" + trust.toUri(),
             "spring.ssl.bundle.jks.locks.reload-on-update=true",
@@ -91,9 +105,11 @@ class SslBundleTest {
               Redlock redlock = context.getBean(Redlock.class);
               requireNoVote(redlock);
 
-              Files.copy(masters.store("trusted"), trust, StandardCopyOption.REPLACE_EXISTING);
+              Files.copy(trusted.store(), trust, StandardCopyOption.REPLACE_EXISTING);
 
-              assertThat(redlock.awaitReady(MemoryNodes.DEADLINE)).as(masters.describe()).isTrue();
+              assertThat(redlock.awaitReady(MemoryNodes.DEADLINE))
+                  .as(TlsMaster.describe(MASTERS))
+                  .isTrue();
             });
   }
 

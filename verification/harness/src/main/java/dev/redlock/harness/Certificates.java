@@ -1,4 +1,4 @@
-package dev.redlock.it.security;
+package dev.redlock.harness;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,8 +18,10 @@ import java.util.concurrent.TimeUnit;
  * so nothing in the repository expires and no library is needed. Files are in PEM format, as
  * servers expect.
  */
-final class Certificates {
-  private static final String PASSWORD = "changeit";
+public final class Certificates {
+  /** Of the key store. */
+  public static final String PASSWORD = "changeit";
+
   private static final Base64.Encoder PEM =
       Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII));
 
@@ -32,7 +34,7 @@ final class Certificates {
   }
 
   /** Makes the authority. */
-  static Certificates in(Path directory) throws IOException, GeneralSecurityException {
+  public static Certificates in(Path directory) throws IOException, GeneralSecurityException {
     Certificates made = new Certificates(directory);
     made.generate("authority", "-dname", "CN=authority", "-ext", "bc:c=ca:true", "-validity", "2");
     made.export("authority");
@@ -40,12 +42,12 @@ final class Certificates {
   }
 
   /** Signs a certificate for these names, such as {@code dns:localhost}; valid now. */
-  void sign(String alias, String names) throws IOException, GeneralSecurityException {
+  public void sign(String alias, String names) throws IOException, GeneralSecurityException {
     sign(alias, names, "-validity", "2");
   }
 
   /** Signs a certificate that ended two days ago. */
-  void signExpired(String alias, String names) throws IOException, GeneralSecurityException {
+  public void signExpired(String alias, String names) throws IOException, GeneralSecurityException {
     sign(alias, names, "-startdate", "-3d", "-validity", "1");
   }
 
@@ -59,12 +61,17 @@ final class Certificates {
     export(alias);
   }
 
-  Path certificate(String alias) {
+  public Path certificate(String alias) {
     return directory.resolve(alias + ".crt");
   }
 
-  Path key(String alias) {
+  public Path key(String alias) {
     return directory.resolve(alias + ".key");
+  }
+
+  /** The key store (PKCS #12) with all of them and their keys. */
+  public Path store() {
+    return store;
   }
 
   private void generate(String alias, String... options) throws IOException {

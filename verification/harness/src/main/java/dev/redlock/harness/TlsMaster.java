@@ -1,4 +1,4 @@
-package dev.redlock.it.security;
+package dev.redlock.harness;
 
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Assumptions;
  * A master with a TLS port, and a plain port for the test. The static binary of the test kit does
  * not support TLS; that of Debian does.
  */
-final class TlsMaster implements AutoCloseable {
+public final class TlsMaster implements AutoCloseable {
   private static final int ATTEMPTS = 5;
 
   private final RedisNodes nodes;
@@ -35,7 +35,7 @@ final class TlsMaster implements AutoCloseable {
    * Starts a master with this certificate. Without a server that supports TLS, the test is aborted
    * with the reason.
    */
-  static TlsMaster start(
+  public static TlsMaster start(
       Path temp, Certificates certificates, String alias, boolean wantsClientCertificate)
       throws IOException {
     Optional<String> none = RedisSource.PATH.whyUnavailable();
@@ -76,8 +76,9 @@ final class TlsMaster implements AutoCloseable {
     }
   }
 
-  static RuntimeException skip(String reason) {
-    System.out.println("[redlock-it] TLS tests are skipped: " + reason);
+  /** Aborts the test, and prints why. */
+  public static RuntimeException skip(String reason) {
+    System.out.println("TLS tests are skipped: " + reason);
     return Assumptions.<RuntimeException>abort("TLS tests are skipped: " + reason);
   }
 
@@ -88,27 +89,27 @@ final class TlsMaster implements AutoCloseable {
     Files.copy(certificates.key(alias), directory.resolve("key"), replace);
   }
 
-  static int freePort() throws IOException {
+  public static int freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();
     }
   }
 
   /** Changes its certificate; restarts the master for that. */
-  void renew(Certificates certificates, String alias) throws IOException {
+  public void renew(Certificates certificates, String alias) throws IOException {
     show(directory, certificates, alias);
     nodes.get(0).restart();
   }
 
-  RedisNode node() {
+  public RedisNode node() {
     return nodes.get(0);
   }
 
-  int port() {
+  public int port() {
     return port;
   }
 
-  String uri() {
+  public String uri() {
     return "rediss://localhost:" + port;
   }
 
@@ -117,7 +118,11 @@ final class TlsMaster implements AutoCloseable {
     nodes.close();
   }
 
-  static String describe(List<TlsMaster> masters) {
+  public static List<String> uris(List<TlsMaster> masters) {
+    return masters.stream().map(TlsMaster::uri).toList();
+  }
+
+  public static String describe(List<TlsMaster> masters) {
     StringBuilder lines = new StringBuilder();
     masters.forEach(master -> lines.append(master.nodes.describe()).append('\n'));
     return lines.toString();
