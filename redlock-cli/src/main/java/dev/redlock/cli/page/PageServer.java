@@ -16,6 +16,9 @@ import java.util.Base64;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -26,21 +29,40 @@ final class PageServer implements AutoCloseable {
   /** Each viewer keeps a thread. */
   static final int MAX_VIEWERS = 50;
 
+  /** For all other requests. */
+  private static final int OTHER_THREADS = 20;
+
+  static {
+    // The server of the JDK knows no other way: seconds in which a request must have arrived.
+    System.setProperty("sun.net.httpserver.maxReqTime", "10");
+  }
+
   /** So long without news, a comment tells a viewer that the connection is alive. */
   private static final Duration HEARTBEAT = Duration.ofSeconds(5);
 
   private final HttpServer server;
   private final ExecutorService threads;
+
+  /** Interrupts the thread of a viewer that does not read: this closes its connection. */
+  private final ScheduledExecutorService alarm;
+
+  private final Duration patience;
   private final Board board;
   private final Set<String> hosts;
   private final AtomicInteger viewers = new AtomicInteger();
   private final SecureRandom random = new SecureRandom();
   private final String page;
 
-  /** Begins to serve. */
-  PageServer(InetSocketAddress address, Set<String> hosts, Board board) throws IOException {
+  /**
+   * Begins to serve.
+   *
+   * @param patience for so long a viewer may read nothing
+   */
+  PageServer(InetSocketAddress address, Set<String> hosts, Board board, Duration patience)
+      throws IOException {
     this.board = board;
     this.hosts = hosts;
+    this.patience = patience;
     try (InputStream source = PageServer.class.getResourceAsStream("page.html")) {
       if (source == null) {
         throw new IOException("page.html is missing");
@@ -48,7 +70,9 @@ final class PageServer implements AutoCloseable {
       page = new String(source.readAllBytes(), UTF_8);
     }
     server = HttpServer.create(address, 0);
-    threads = Executors.newCachedThreadPool(new DefaultThreadFactory("redlock-page", true));
+    DefaultThreadFactory daemons = new DefaultThreadFactory("redlock-page", true);
+    threads = Executors.newFixedThreadPool(MAX_VIEWERS + OTHER_THREADS, daemons);
+    alarm = Executors.newSingleThreadScheduledExecutor(daemons);
     server.setExecutor(threads);
     server.createContext("/", this::handle);
     server.start();
@@ -98,6 +122,11 @@ final class PageServer implements AutoCloseable {
         && !"navigate".equals(headers.getFirst("Sec-Fetch-Mode"));
   }
 
+  /** Now connected. */
+  int viewers() {
+    return viewers.get();
+  }
+
   private static void answer(HttpExchange exchange, int status, String text) throws IOException {
     byte[] bytes = (text + "\n").getBytes(UTF_8);
     exchange.getResponseHeaders().set("Content-Type", "text/plain; charset=utf-8");
@@ -133,16 +162,20 @@ final class PageServer implements AutoCloseable {
       exchange.getResponseHeaders().set("X-Accel-Buffering", "no"); // nginx would hold events back.
       exchange.sendResponseHeaders(200, 0);
       OutputStream out = exchange.getResponseBody();
+      Thread thread = Thread.currentThread();
       long seen = 0;
-      while (!Thread.currentThread().isInterrupted()) {
+      while (!thread.isInterrupted()) {
         Board.Shown shown = board.newerThan(seen, HEARTBEAT);
+        Future<?> late =
+            alarm.schedule(thread::interrupt, patience.toMillis(), TimeUnit.MILLISECONDS);
         out.write(
             (shown == null ? ": alive\n\n" : "data: " + shown.json() + "\n\n").getBytes(UTF_8));
         out.flush();
+        late.cancel(false);
         seen = shown == null ? seen : shown.version();
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // The server ends.
+      Thread.currentThread().interrupt(); // The server ends, or the viewer was late.
     } finally {
       viewers.decrementAndGet();
     }
@@ -151,6 +184,7 @@ final class PageServer implements AutoCloseable {
   @Override
   public void close() {
     threads.shutdownNow();
+    alarm.shutdownNow();
     server.stop(0);
   }
 }

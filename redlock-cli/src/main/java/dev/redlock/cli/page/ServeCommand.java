@@ -27,6 +27,9 @@ import picocli.CommandLine.Parameters;
     },
     footer = {"", "Example: redlock serve --port 8080"})
 public final class ServeCommand extends Look {
+  /** Of the server, with a viewer that reads nothing. */
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
   private static final Duration LEAST_PAUSE = Duration.ofMillis(500);
 
   @Parameters(
@@ -68,7 +71,7 @@ public final class ServeCommand extends Look {
     if (place.isUnresolved()) {
       throw Failure.usage("--address " + address + " is no address of this machine");
     }
-    try (PageServer server = new PageServer(place, hosts(), board)) {
+    try (PageServer server = new PageServer(place, hosts(), board, PATIENCE)) {
       out.println(
           "http://"
               + (address.contains(":") ? "[" + address + "]" : address)

@@ -40,7 +40,10 @@ class BrowserIT {
   void serve() throws IOException {
     server =
         new PageServer(
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), Set.of("127.0.0.1"), board);
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+            Set.of("127.0.0.1"),
+            board,
+            Duration.ofMinutes(1));
   }
 
   @AfterEach

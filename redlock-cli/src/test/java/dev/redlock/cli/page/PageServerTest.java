@@ -2,6 +2,7 @@ package dev.redlock.cli.page;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -9,10 +10,14 @@ import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -27,7 +32,8 @@ class PageServerTest {
         new PageServer(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
             Set.of("127.0.0.1", "[::1]", "localhost"),
-            board);
+            board,
+            Duration.ofMillis(300));
   }
 
   @AfterEach
@@ -104,6 +110,47 @@ class PageServerTest {
       awaitLine(in, "data: {\"a\":1}");
       board.show("{\"a\":2}");
       awaitLine(in, "data: {\"a\":2}");
+    }
+  }
+
+  @Test
+  void viewer_thatReadsNothing_losesItsConnection() throws IOException {
+    String large = "{\"a\":\"" + "x".repeat(20_000_000) + "\"}";
+    board.show(large);
+    try (Socket socket = ask("GET", "/events", "127.0.0.1")) {
+      assertThat(socket.getInputStream().read()).isEqualTo('H'); // It is a viewer by now.
+      await().until(() -> server.viewers() == 0);
+      long read = 0;
+      byte[] buffer = new byte[100_000];
+      try {
+        for (int n = 0; n >= 0; n = socket.getInputStream().read(buffer)) {
+          read += n;
+        }
+      } catch (IOException e) {
+        // The connection was reset, with what was on its way.
+      }
+      assertThat(read).isLessThan(large.length());
+    }
+  }
+
+  @Tag("thorough")
+  @Test
+  void requestsThatNeverArrive_keepOthersOutForSecondsOnly() throws IOException {
+    List<Socket> halves = new ArrayList<>();
+    try {
+      for (int i = 0; i < 200; i++) {
+        Socket half = new Socket(InetAddress.getLoopbackAddress(), server.port());
+        half.getOutputStream().write("GET / HT".getBytes(UTF_8));
+        halves.add(half);
+      }
+      await() // Requests that came beside them end with them.
+          .atMost(Duration.ofSeconds(40))
+          .ignoreExceptions()
+          .until(() -> status("GET", "/", "127.0.0.1").contains(" 200 "));
+    } finally {
+      for (Socket half : halves) {
+        half.close();
+      }
     }
   }
 
