@@ -144,7 +144,8 @@ class ManyNamesIT {
             hundred,
             thousand);
     System.out.println(told);
-    assertThat(thousand.most()).as(told).isLessThanOrEqualTo(20_000);
+    // Some 15 ms on a quiet machine: no master must stand still for a node timeout.
+    assertThat(thousand.most()).as(told).isLessThanOrEqualTo(100_000);
     // Ten times the names, and a factor of two for a busy machine.
     assertThat(thousand.most()).as(told).isLessThanOrEqualTo(20 * hundred.most());
   }
