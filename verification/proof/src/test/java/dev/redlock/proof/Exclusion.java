@@ -2,7 +2,25 @@ package dev.redlock.proof;
 
 /**
  * Votes, keys and validity, in dense time: two leases that clash are not valid at the same time.
- * docs/proof.md explains each symbol and clause.
+ * docs/proof.md explains the assumptions and the main clauses. The state:
+ *
+ * <ul>
+ *   <li>{@code now}: the time
+ *   <li>{@code own(n, a)}, {@code dies(n, a)}: the node stores the key of a; when that key expires
+ *   <li>{@code born(n)}: when the node last started without its keys
+ *   <li>{@code stage(a)}: idle, asking, held, ended (it was held), or undone (it never was)
+ *   <li>{@code begun(a)}: when its round or its open extension began
+ *   <li>{@code until(a)}: when its validity ends
+ *   <li>{@code asked(a, n)}: the node may still execute its request
+ *   <li>{@code vote(a, n)}: it is asking, and has the vote of this node
+ *   <li>{@code ext(a)}: an extension is open
+ *   <li>{@code ren(a, n)}, {@code past(a, n)}: this node has replied to the extension; and has
+ *       restarted since
+ *   <li>{@code rborn(a, n)}: {@code born(n)} at the time of that reply
+ *   <li>{@code prot(a, n)}: this node protects the lease: it voted or renewed, and has not lost the
+ *       key early
+ *   <li>{@code holds(a)}: a quorum of such nodes
+ * </ul>
  */
 final class Exclusion {
   private static final String THEOREM = "Exclusion";
