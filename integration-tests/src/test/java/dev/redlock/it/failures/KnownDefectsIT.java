@@ -31,8 +31,75 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Defects of other libraries that this library does not have. Each test names its defect; {@code
- * docs/testing.md} lists all of them, including those that other classes test.
+ * Defects that were reported for other libraries, and known hazards (H…), that this library does
+ * not have, each with the tests that show it:
+ *
+ * <ul>
+ *   <li>H1 pause after the validity check (curator#727, #1121, redisson#4698, etcd#11457, #10811,
+ *       #9921): {@code PausedHolderIT}; {@code bin/failures} N3, N4, N11
+ *   <li>H2 pause during acquire (etcd#11456, node-redlock, Redisson): {@code
+ *       SlowAnswersIT.acquire_processStopped…}; {@code KnownDefectsIT.acquire_repliesLate…}
+ *   <li>H3 a node's clock steps forward (redis#416, valkey#2651): {@code
+ *       KnownDefectsIT.expiry_earlyOnOneNode…}; {@code bin/failures} N6
+ *   <li>H4 a node's clock steps back: {@code LostKeysIT.clockSetBack_…}
+ *   <li>H5 a node restarts empty: {@code ReportIT.refusal_freshMasters…}; {@code RollingRestartIT};
+ *       {@code MixedRunIT}
+ *   <li>H6 eviction: {@code LostKeysIT.eviction_…}; {@code NodesIT.doctor_eviction…}
+ *   <li>H7 a flush, a foreign {@code DEL}, foreign data (redlock#6, redsync#124): {@code
+ *       LostKeysIT.flush_…}; {@code KnownDefectsIT.flush_…}; {@code OwnKeyIT}; {@code
+ *       AcquireContract}
+ *   <li>H8 ghost grant: the read times out after the write (redlock-rb#76, #78): {@code
+ *       LostReplyIT}
+ *   <li>H9 a release overtakes its acquire: {@code
+ *       ExtendReleaseContract.release_beforeItsAcquire_…}; {@code ConnectionContract}
+ *   <li>H10 an extension revives an expired or foreign lock (RedLock.net#48, redlock-rb#36,
+ *       redsync#144): {@code KnownDefectsIT.extend_afterExpiry…}; {@code
+ *       ExtendReleaseContract.extend_gone_…}
+ *   <li>H11 the renewal stops silently (RedLock.net#93, redisson#5698, #2515, #3194, #775, #3712):
+ *       {@code KnownDefectsIT.validity_noNodeAnswers…}, {@code extension_allConnectionsReset…}
+ *   <li>H12 unlock or extension touches another client's lock (Redisson, ShedLock PR#2584, PR#2593,
+ *       #74): {@code KnownDefectsIT.release_late_…}; {@code
+ *       ExtendReleaseContract.extend_anothers_…}
+ *   <li>H13 the client writes only to a majority (redsync#186): {@code
+ *       KnownDefectsIT.acquire_decidedByAMajority_…}
+ *   <li>H14 the quorum counts live nodes only, or nodes that are dead at the start fail (redlock-py
+ *       PR#6, redlock-rb#60, #129): {@code KnownDefectsIT.quorum_threeOfFiveNeverSeen_…}; {@code
+ *       QuorumIT.start_twoOfFiveDown_…}
+ *   <li>H15 an even split is never decided (node-redlock): {@code
+ *       KnownDefectsIT.acquire_evenNumberOfNodesSplit_…}
+ *   <li>H16 leftovers block the own retry (node-redlock PR#369): {@code
+ *       KnownDefectsIT.acquire_firstAttemptGotAMinority_…}
+ *   <li>H18 the deadline counts from the wrong instant (redlock4j): {@code
+ *       SlowAnswersIT.validity_…}
+ *   <li>H19, H21 fail-over, resharding: {@code FailoverIT}, {@code ClusterLockIT}; docs/cluster.md
+ *       says what can be lost
+ *   <li>H20 the old primary still serves a minority: {@code MinorityMasterIT}. For a moment both
+ *       masters can grant; no test covers it.
+ *   <li>H22 forgotten scripts: {@code KnownDefectsIT.scripts_…}; {@code ConnectionContract}
+ *   <li>H23 hung node (redisson#1636, #1175, #1292, redsync#140): {@code HungNodesIT}; {@code
+ *       QuorumIT.acquire_threeOfFivePaused_…}
+ *   <li>H24 split votes (redisson PR#1888, #631, #4050): {@code WaitingIT.collision_…}
+ *   <li>H25 a minority misses the release (curator#1193): {@code
+ *       KnownDefectsIT.release_missedByAMinority_…}, {@code release_noNodeReachable_…}
+ *   <li>H26 hints that are lost, doubled or forged: {@code HintsIT}
+ *   <li>renewal for ever after unlock (redisson#7272); two threads stop it
+ *       (spring-integration#10513): {@code KnownDefectsIT.release_whileAnExtension…}
+ *   <li>the renewal map loses entries (redisson#6844, #6651, #6878): {@code
+ *       KnownDefectsIT.extension_ofTwoHundred…}
+ *   <li>the thread is interrupted after the grant (redisson#2714, #4368, #5358, #4109): {@code
+ *       KnownDefectsIT.acquire_interrupted…}; {@code LeaseIT}
+ *   <li>unlimited extension (RedLock.net#68): {@code KnownDefectsIT.extension_ofAHolder…}
+ *   <li>a restarted node is never refilled (redsync PR#149): {@code
+ *       KnownDefectsIT.extension_nodesRestarted…}
+ *   <li>the local lock is never freed after expiry (spring-integration#1888, #2660): {@code
+ *       KnownDefectsIT.expiry_inTheSameProcess_…}
+ *   <li>the error of the release hides that of the protected code (node-redlock PR#369): {@code
+ *       LeaseIT.withLock_bodyFails_…}
+ *   <li>nodes of one cluster are used as masters (redisson#956, RedLock.net#91, #56): {@code
+ *       NodesIT.partsOfOneCluster_…}
+ *   <li>fence keys never expire (redisson#6510): {@code KnownDefectsIT.fence_…}; C8
+ *   <li>a child process outlives the lost lock (consul#9788): {@code PausedHolderIT}; C7
+ * </ul>
  */
 @RedisTest(nodes = 5, gated = true)
 @Tag("thorough")

@@ -22,7 +22,30 @@ import java.util.Map;
 /**
  * Checks what must hold, after every event of a machine and after every execution at a node. It
  * derives its own state from the requests and replies, and does not rely on what the machines
- * report about themselves.
+ * report about themselves. The rules:
+ *
+ * <ul>
+ *   <li><b>exclusion</b>: No two leases of one name are valid at the same time.
+ *   <li><b>quorum, age</b>: A grant or an extension has a quorum of votes that count, none older
+ *       than the node timeout.
+ *   <li><b>deadline, end</b>: A lease is never valid longer than its first request allows. It ends
+ *       once, at its deadline at the latest.
+ *   <li><b>tokens, fence, ended</b>: Tokens are distinct and rise from lease to lease. A fence
+ *       never falls, and "ended" rises with releases and hand-offs only.
+ *   <li><b>extend, hand-off, release</b>: Only a valid lease is extended. A hand-off has a valid
+ *       predecessor that ends first. A roll-back never claims to be a release.
+ *   <li><b>ttl, clean-up, idle, leftover</b>: Each key expires. What an attempt left is released,
+ *       and at the end no key remains.
+ *   <li><b>queue, starvation, order</b>: Callers are served in order, in fair mode those of all
+ *       clients; outside of it the order among processes has no bound. A lock does not stay free
+ *       while a process waits and a quorum works. A node executes requests in the order in which
+ *       they were sent.
+ *   <li><b>liveness, busy</b>: Every waiting caller is answered in time, and a history ends within
+ *       a bounded number of events.
+ *   <li><b>limiter, erring, cost</b>: Each request is justified by replies, hints, changes of
+ *       status or pauses; {@link LockCost}, {@link LeaseCost} and {@link WaitRule} bound them. An
+ *       erring node is not asked for new leases.
+ * </ul>
  */
 final class Checker {
   /** How many names there are: a, b and so on. */

@@ -14,8 +14,7 @@ import java.util.List;
  * <p>A client that retries without a pause, or that asks a failing node over and over, breaks no
  * rule about leases. It costs the nodes their time. So this rule counts what the client asks
  * between two answers to its callers (a grant, a refusal or a cancellation), because then one
- * caller is the head of the local queue and its back-off never starts again. The reasons are those
- * of the page {@code algorithm.md}:
+ * caller is the head of the local queue and its back-off never starts again. The reasons:
  *
  * <ul>
  *   <li>A <b>round</b> asks each node once. A caller gets one round, or a hand-off and a round.
