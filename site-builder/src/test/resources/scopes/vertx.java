@@ -1,9 +1,6 @@
 import dev.redlock.*;
-import dev.redlock.micrometer.*;
 import dev.redlock.vertx.*;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.*;
-import io.vertx.ext.web.RoutingContext;
 import java.time.Duration;
 import java.util.*;
 
@@ -16,13 +13,6 @@ class Scope {
 
   Vertx vertx;
   VertxRedlock redlock;
-  RedlockOptions options;
-  MeterRegistry registry;
   Ledger ledger;
-  String entry, item;
-  RoutingContext request;
-
-  int takeOne(String item, long token) {
-    return 0;
-  }
+  String entry;
 }

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A scripted server behaves like each managed service: it refuses or omits commands. The table of
- * {@code docs/managed.md} says what the client then does. In each case the node has a state with a
+ * A scripted server behaves like each managed service: it refuses or omits commands. {@code
+ * docs/operations.md} says what the client then does. In each case the node has a state with a
  * cause.
  */
 @Tag("thorough")

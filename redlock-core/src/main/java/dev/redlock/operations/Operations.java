@@ -109,7 +109,7 @@ public interface Operations {
    * afterwards no lease of the set before is left, and the next change may begin.
    *
    * <p>If this process dies, the same call in another one continues. Operators exclude each other
-   * by the lock {@code %set}. See {@code docs/operations.md} for when to change the set, and {@code
+   * by the lock {@code %set}. See {@code docs/runbooks.md} for when to change the set, and {@code
    * docs/safety.md} for what a node may forget meanwhile.
    *
    * @param node the address {@code host:port}, or a URI of which only that counts: user, password

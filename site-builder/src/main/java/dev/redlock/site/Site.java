@@ -42,15 +42,10 @@ public final class Site {
             "docs/migrating"));
     MENU.put(
         "Operate",
-        List.of("docs/operations", "docs/command", "docs/observability", "docs/managed"));
+        List.of("docs/operations", "docs/runbooks", "docs/command", "docs/observability"));
     MENU.put(
         "Understand",
-        List.of(
-            "docs/critics",
-            "docs/algorithm",
-            "docs/architecture",
-            "docs/glossary",
-            "docs/benchmarks"));
+        List.of("docs/algorithm", "docs/architecture", "docs/glossary", "docs/benchmarks"));
   }
 
   private final Path repository;

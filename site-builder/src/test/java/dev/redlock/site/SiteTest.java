@@ -84,10 +84,10 @@ class SiteTest {
             "<h3 id=\"a-lock-delay\">",
             "<table>",
             "href=\"../docs/recipes.html#a-pool-of-k-permits\"");
-    assertThat(Files.readString(out.resolve("docs/decisions/queue.html")))
+    assertThat(Files.readString(out.resolve("docs/decisions/waiting.html")))
         .contains(
             "<h2>Decisions</h2>",
-            "href=\"../../docs/decisions/wake-ups.html\"",
+            "href=\"../../docs/decisions/connections.html\"",
             "href=\"../../index.html\"");
     assertThat(Files.readString(out.resolve("search-index.js")))
         .contains("[\"docs/choosing.html#a-lock-delay\",");

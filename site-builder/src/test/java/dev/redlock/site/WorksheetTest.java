@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The tables of docs/operations.md say what the options and the alerts say. */
+/** The tables of the pages for operators say what the options and the alerts say. */
 class WorksheetTest {
   private static final Duration LEAST_GUARD = Duration.ofSeconds(5);
   private static final Duration GUARD_MARGIN = Duration.ofSeconds(2);
@@ -29,7 +29,7 @@ class WorksheetTest {
       rows.add(row(LockOptions.builder().leaseTime(leaseTime).build()));
     }
 
-    assertThat(operations().lines()).containsSubsequence(rows);
+    assertThat(page("operations").lines()).containsSubsequence(rows);
   }
 
   private static String row(LockOptions options) {
@@ -66,14 +66,14 @@ class WorksheetTest {
             .filter(line -> line.startsWith("- alert: "))
             .map(line -> line.substring("- alert: ".length()))
             .toList();
-    String operations = operations();
+    String runbooks = page("runbooks");
 
     assertThat(alerts)
         .isNotEmpty()
-        .allSatisfy(alert -> assertThat(operations).contains("| `" + alert + "` |"));
+        .allSatisfy(alert -> assertThat(runbooks).contains("| `" + alert + "` |"));
   }
 
-  private static String operations() throws IOException {
-    return Files.readString(Repository.ROOT.resolve("docs/operations.md"));
+  private static String page(String name) throws IOException {
+    return Files.readString(Repository.ROOT.resolve("docs/" + name + ".md"));
   }
 }

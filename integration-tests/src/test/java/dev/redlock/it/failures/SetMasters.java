@@ -18,7 +18,7 @@ import java.util.TreeSet;
 
 /**
  * Masters of which some are members of the set, and what each of them stores of it. Says which of
- * them may restart empty: {@code docs/decisions/changes.md}, "What may be forgotten". Safe from any
+ * them may restart empty: {@code docs/decisions/safety.md}, "What may be forgotten". Safe from any
  * thread.
  */
 final class SetMasters implements AutoCloseable {

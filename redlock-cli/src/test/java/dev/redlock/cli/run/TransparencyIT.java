@@ -23,8 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * A command that runs under a lock, beside the same command without: what it inherits, which
  * signals it gets, how it ends. Each row is a script for bash, in which {@code $RUN} stands before
- * the command. It runs twice, and must print the same. The table of {@code docs/command.md} names
- * the rows, and what differs.
+ * the command. It runs twice, and must print the same. {@code docs/command.md} says what differs.
  */
 @Tag("thorough")
 @RedisTest(nodes = 3, locksMayRemain = true)

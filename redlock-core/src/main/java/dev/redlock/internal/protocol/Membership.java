@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * copies the record of another member that it reaches now. It writes its own knowledge only if no
  * node that it reaches has a record, and it reaches all of its set; or a majority, if it has seen
  * the set on a majority within the last guard time: the set cannot have changed twice since. {@code
- * docs/decisions/changes.md} says what a model found out about these rules.
+ * docs/decisions/safety.md} says what a model found out about these rules.
  *
  * <p>{@link Founding} writes the first record of a deployment.
  */

@@ -9,7 +9,7 @@ import java.util.Set;
 /**
  * The set of nodes of a world in which operators change it: what the nodes have stored, the lists
  * with which clients start, and which nodes may restart empty. The assumptions are those of {@code
- * docs/safety.md} and {@code docs/decisions/changes.md}.
+ * docs/safety.md} and {@code docs/decisions/safety.md}.
  */
 final class ChangingSet {
   private static final int RESTARTS_IN_A_CHANGE = 2;
