@@ -21,13 +21,6 @@ VARIABLES
 
 traceVars == <<vars, pos, clock>>
 
-(* A second round of one attempt has the same lease id, and a higher token.   *)
-AlsoAsks(g, t) ==
-  /\ grant[g].stage \in {"asking", "undone"}
-  /\ t > grant[g].token
-  /\ grant' = [grant EXCEPT ![g] = Begun(t, @.before)]
-  /\ UNCHANGED <<node, breakToken>>
-
 (* A hand-off by a round failed, and the next caller of the client tries it.  *)
 AlsoFollows(g, p, t) ==
   /\ grant[g].stage = "idle"
@@ -85,7 +78,6 @@ Is(e) ==
                       /\ IF e.x = NoGrant THEN Ask(e.g)
                          ELSE HandOffByRound(e.g, e.x) \/ AlsoFollows(e.g, e.x, e.t)
                       /\ grant'[e.g].token = e.t
-    [] e.k = "again" -> AlsoAsks(e.g, e.t)
     [] e.k = "win" -> grant[e.g].token = e.t /\ Win(e.g)
     [] e.k = "undone" -> GiveUp(e.g) \/ IsUndone(e.g)
     [] e.k = "end" -> End(e.g) \/ IsOver(e.g)

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * and rolls rounds back. An uncontended acquire is one round. A contended one first enters the
  * queue of the home node; see {@link Wait}.
  *
- * <p>A waiter tries one lease id after another. A lease id is tried a second time with a second
- * token if the first token was the obstacle.
+ * <p>Each round has a lease id and a token of its own. If only the token was the obstacle, the
+ * round is rolled back and one more follows at once, also for a single try: the lock is free.
  */
 final class Acquirer {
   private static final long MIN_ROUND_NANOS = 1_000_000;
@@ -138,8 +138,7 @@ final class Acquirer {
 
   /** Asks for the lock under a new lease id. */
   private Outcome begin(boolean atTurn, long now, long wall) {
-    String leaseId = random.leaseId();
-    AcquireRound r = newRound(leaseId, tokens.propose(now), null, atTurn, now, wall);
+    AcquireRound r = newRound(tokens.propose(now), null, atTurn, now, wall);
     LockConfig config = wait.waiter().config;
     // A minimum hold may keep the keys for long after the release, and nothing fills them then.
     if (config.majorityFirst() && config.minimumHoldNanos() == 0 && !atTurn && !turn.othersWant()) {
@@ -152,7 +151,7 @@ final class Acquirer {
   Outcome handOff(Waiter head, HeldLease predecessor, long now, long wall) {
     wait = wait.askedBy(head);
     long token = tokens.proposeAbove(now);
-    return start(newRound(random.leaseId(), token, predecessor, false, now, wall), now, wall);
+    return start(newRound(token, predecessor, false, now, wall), now, wall);
   }
 
   /**
@@ -185,12 +184,8 @@ final class Acquirer {
   }
 
   private AcquireRound newRound(
-      String leaseId,
-      long token,
-      @Nullable HeldLease predecessor,
-      boolean atTurn,
-      long now,
-      long wall) {
+      long token, @Nullable HeldLease predecessor, boolean atTurn, long now, long wall) {
+    String leaseId = random.leaseId();
     Waiter w = wait.waiter();
     LockConfig config = w.config;
     boolean fair = config.fair();
@@ -295,13 +290,13 @@ final class Acquirer {
         return Outcome.WON;
       }
       case STALE -> {
-        // Only one more token is tried at once, or two clients leap-frog. It must go to the same
-        // members: the roll-back of the second round is that of both.
-        boolean sameSet = r.members.equals(nodes.members());
-        if (sameSet && !r.isHandOff() && !r.recipients.isSecondOfItsLeaseId()) {
+        // Only one more round follows at once, or two clients leap-frog.
+        if (!r.isHandOff() && !r.followsStale) {
           leaveLimit(r, now);
-          long token = tokens.proposeAfter(r, now);
-          return start(newRound(r.request.leaseId(), token, null, r.atTurn, now, wall), now, wall);
+          undo(wait.waiter(), r, now);
+          AcquireRound next = newRound(tokens.proposeAfter(r, now), null, r.atTurn, now, wall);
+          next.followsStale = true;
+          return start(next, now, wall);
         }
         if (!r.isHandOff()) {
           r.overtaken(tokens.acceptLater(r, now));
@@ -356,13 +351,18 @@ final class Acquirer {
     if (r.verdict() == AcquireVerdict.HELD) {
       turn.heldByOthers();
     }
-    keepPlace(head, r, now);
-    rollBack(r, now);
+    undo(head, r, now);
     if (!asksAgain) {
       return Outcome.REFUSED;
     }
     wait.refused(r, now);
     return Outcome.WAITS;
+  }
+
+  /** Undoes a round, after which the head may ask again. */
+  private void undo(Waiter head, AcquireRound r, long now) {
+    keepPlace(head, r, now);
+    rollBack(r, now);
   }
 
   /**

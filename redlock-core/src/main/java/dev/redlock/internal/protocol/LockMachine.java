@@ -249,7 +249,7 @@ public final class LockMachine {
     if (acquirer.currentWait().isNewest(r)) {
       r.record(node, reply, now);
     }
-    if (notExecuted && r.verdict() != AcquireVerdict.ACQUIRED && r.recipients.isOnlyRoundAt(node)) {
+    if (notExecuted && r.verdict() != AcquireVerdict.ACQUIRED) {
       // Nothing to roll back on the node, but its roll-back was sent before this reply came.
       pendingReleases.onNotExecuted(r.request.leaseId(), node, now);
     }
@@ -275,23 +275,21 @@ public final class LockMachine {
     HeldLease l = leases.lease();
     if (l != null && l.grant.awaits(r)) {
       l.extender.onLateVote(node, reply, now, wall);
-    } else if (granted && !r.recipients.isSuperseded(node) && !isInUse(r)) {
+    } else if (granted && !isInUse(r)) {
       pendingReleases.onLateGrant(r.request, won, node, now);
     }
   }
 
   /**
-   * Whether what this round left on a node belongs to the lease that is held, asked for or being
-   * handed off. It then stays, or is taken over or released together with that lease.
+   * Whether what this round left on a node belongs to the lease that is held or being handed off.
+   * It then stays, or is taken over or released together with that lease.
    */
   private boolean isInUse(AcquireRound r) {
     String id = r.request.leaseId();
     HeldLease l = leases.lease();
     AcquireRound current = acquirer.round();
     return (l != null && l.id().equals(id))
-        || (current != null
-            && (current.request.leaseId().equals(id)
-                || id.equals(current.request.previousLeaseId())));
+        || (current != null && id.equals(current.request.previousLeaseId()));
   }
 
   private void onBroadcastReply(Broadcast b, int node, NodeReply reply, long now) {

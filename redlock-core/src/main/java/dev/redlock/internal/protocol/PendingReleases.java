@@ -112,12 +112,12 @@ final class PendingReleases {
     }
   }
 
-  /** Undoes a refused round, and all that earlier rounds of its lease id left. */
+  /** Undoes a refused round. */
   void rollBack(AcquireRound r, long now) {
-    // A single node that was asked once, and has refused, stores nothing. Rolling it back would
+    // A single node that has refused stores nothing. Rolling it back would
     // raise its fence above the next token of the holder, and spoil the holder's hand-off.
     boolean refused = r.members.count() == 1 && r.isRefused();
-    long mask = refused ? 0 : r.recipients.written();
+    long mask = refused ? 0 : r.recipients.mask();
     LockRequest.Acquire q = r.request;
     LockRequest.Release undo = LockRequest.Release.rollBack(q.keys(), q.leaseId(), q.token());
     add(undo, mask, q.ttlMillis() * 1_010_000L + 1_000_000_000L, now);

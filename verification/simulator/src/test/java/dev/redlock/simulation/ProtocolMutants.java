@@ -100,7 +100,7 @@ final class ProtocolMutants {
         "only nodes that granted are rolled back",
         protocol(
             "PendingReleases",
-            "long mask = refused ? 0 : r.recipients.written();",
+            "long mask = refused ? 0 : r.recipients.mask();",
             "long mask = refused ? 0 : r.grantedMask();"));
     mutant(
         "M7",
@@ -184,11 +184,11 @@ final class ProtocolMutants {
         protocol(
             "Wait",
             "    lastVotes = round;\n",
-            "    lastVotes = round;\n"
+            "    AcquireRound before = round();\n"
+                + "    lastVotes = round;\n"
                 + "    for (int i = 0; before instanceof AcquireRound && i <"
                 + " round.replies().length; i++) {\n"
-                + "      if (before.request.leaseId().equals(round.request.leaseId()) &&"
-                + " before.is(i, dev.redlock.spi.NodeReply.Code.GRANTED)) {\n"
+                + "      if (before.is(i, dev.redlock.spi.NodeReply.Code.GRANTED)) {\n"
                 + "        round.replies()[i] = before.reply(i);\n"
                 + "      }\n"
                 + "    }"));
@@ -253,8 +253,8 @@ final class ProtocolMutants {
         "a silent node is not rolled back",
         protocol(
             "PendingReleases",
-            "long mask = refused ? 0 : r.recipients.written();",
-            "long mask = refused ? 0 : r.recipients.written() & ~r.open();"));
+            "long mask = refused ? 0 : r.recipients.mask();",
+            "long mask = refused ? 0 : r.recipients.mask() & ~r.open();"));
     mutant(
         "M21",
         "a tie of an even number of nodes is not decided",
@@ -773,10 +773,7 @@ final class ProtocolMutants {
     mutant(
         "I",
         "a round whose token is refused takes a new one as often as it likes",
-        protocol(
-            "Acquirer",
-            "!r.isHandOff() && !r.recipients.isSecondOfItsLeaseId()",
-            "!r.isHandOff()"));
+        protocol("Acquirer", "!r.isHandOff() && !r.followsStale", "!r.isHandOff()"));
     mutant(
         "I",
         "a waiter that is queued asks the home node again after each round trip",
