@@ -9,12 +9,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a {@link Grant} alive on the nodes: extends it each third of the lease time, writes it to
+ * Keeps a {@link Grant} alive on the nodes: extends it each third of the lease time, earlier on
  * nodes that do not store it, and checks it when a node reports a change of the lock key. It stays
  * with the grant when that is handed off locally.
  *
  * <p>Why nodes are repaired: a lease on no more than a quorum is one lost key away from a second
- * owner. A repair never moves the deadline, because too few nodes take part in it.
+ * owner. So a node that failed, refused the token or has a new connection is extended early. The
+ * naive way extends the lease on all nodes. It fails when a node reconnects: n leases send n × N
+ * requests at once. An early extension goes to the nodes that lack the grant, alone, and waits for
+ * its turn as any extension does. It never moves the deadline, because too few nodes take part in
+ * it. That a node lacks the grant casts no doubt on the votes of the others, so the grant may be
+ * handed off locally meanwhile.
  *
  * <p>Why a check: a node sends an invalidation when the key is deleted, written or has expired. The
  * naive way takes that for a loss. But invalidations are lost, late, or follow this client's own
@@ -25,7 +30,12 @@ import org.jspecify.annotations.Nullable;
  * node follow each other at growing intervals.
  */
 final class LeaseExtender {
+  /**
+   * From a round to the next check. Also from the time at which a node is known to lack the grant
+   * to its early extension: a section that is shorter costs no extension.
+   */
   private static final long CHECK_INTERVAL_NANOS = 20_000_000;
+
   private static final long MIN_RETRY_NANOS = 5_000_000;
 
   /** Of the check interval, while other leases come and go on a node: up to 640 ms. */
@@ -35,7 +45,6 @@ final class LeaseExtender {
   private final LockConfig config;
   private final Nodes nodes;
   private final Randomness random;
-  private final RepairList repairs;
   final ExtendSlot slot;
   private final List<Effect> effects;
   private final List<Effect.Ack> acks = new ArrayList<>(0);
@@ -47,6 +56,14 @@ final class LeaseExtender {
 
   /** Whether a round is wanted, and has to wait for other leases. */
   private boolean queued;
+
+  /** Whether the round that is wanted asks all nodes; else it is an early extension. */
+  private boolean due;
+
+  /** Nodes that do not store the grant, as far as is known, and when they are extended early. */
+  private long unrepaired;
+
+  private long repairNanos;
 
   private long nextExtendNanos;
   private long lastSentNanos;
@@ -66,37 +83,30 @@ final class LeaseExtender {
     this.effects = effects;
     grant = lease.grant;
     config = grant.config;
-    repairs = new RepairList(nodes);
     slot = new ExtendSlot(grant.keys, config.nodeTimeoutNanos());
     lastSentNanos = grant.votes.sentNanos();
     nextExtendNanos = lastSentNanos + random.atMost(config.ttlNanos() / 3);
   }
 
-  /**
-   * The lease begins: nodes that were not asked, or did not execute the round, get the grant as
-   * well.
-   */
-  void begin(long nowNanos, long nowWallMillis) {
-    long toRepair = 0;
+  /** The lease begins: nodes that were not asked, or did not execute the round, lack the grant. */
+  void begin(long nowNanos) {
     AcquireRound votes = grant.votes;
     for (long bits = nodes.members().mask(); bits != 0; bits &= bits - 1) {
       int i = Long.numberOfTrailingZeros(bits);
       // A node may have been freed after its refusal; its invalidation came before the lease.
       if (!votes.members.contains(i)
           || votes.recipients.notAsked(i) != null
+          || votes.recipients.isKeptBack(i)
           || needsRepair(votes.reply(i))
           || votes.mayBeFreeSince(i)) {
-        toRepair |= 1L << i;
+        repairSoon(i, nowNanos);
       }
     }
-    repair(toRepair, nowNanos, nowWallMillis);
-    repairs.keptBack(votes.recipients.keptBack(), nowNanos);
   }
 
-  /** The successor takes the grant over, and repairs what its predecessor could not. */
-  void resume(HeldLease successor, long nowNanos, long nowWallMillis) {
+  /** The successor takes the grant over. */
+  void resume(HeldLease successor) {
     lease = successor;
-    repair(repairs.takeOver(), nowNanos, nowWallMillis);
   }
 
   /** No code can release the lease any more, so it is no longer extended and expires. */
@@ -110,7 +120,12 @@ final class LeaseExtender {
 
   /** Whether the grant is extended, and nothing has cast doubt on the votes that won it. */
   boolean isWithoutDoubt() {
-    return extendsItself() && round == null && !checkDue && lostOn == 0;
+    return extendsItself() && !isExtending() && !checkDue && lostOn == 0;
+  }
+
+  /** Whether a round that asks all nodes is under way. */
+  private boolean isExtending() {
+    return round != null && !round.repairs();
   }
 
   // Repair.
@@ -128,45 +143,33 @@ final class LeaseExtender {
     return reply != null && (reply.code() == Code.FAILED || reply.code() == Code.STALE);
   }
 
-  private void repair(long toRepair, long nowNanos, long nowWallMillis) {
-    if (lease.isReleaseAsked()) {
-      repairs.postpone(toRepair);
-      return;
+  /**
+   * The node lacks the grant. It has a new connection, and may have lost its keys; or it executes
+   * again, or for the first time. After a pause many such events come at once.
+   */
+  void repairSoon(int node, long nowNanos) {
+    if (unrepaired == 0) {
+      repairNanos = nowNanos + CHECK_INTERVAL_NANOS;
     }
-    if (toRepair == 0) {
-      return;
-    }
-    long candidates = toRepair & ~repairs.underWay();
-    ExtendRound r =
-        new ExtendRound(
-            nodes, lease, config.ttlMillis(), true, candidates, nowNanos, nowWallMillis);
-    repairs.sent(r.open());
-    send(r);
-  }
-
-  private void send(ExtendRound r) {
-    long mask = r.open();
-    if (mask != 0) {
-      grant.noteSent(mask);
-      effects.add(new Effect.Send(r, r.request, mask));
-    }
+    unrepaired |= 1L << node;
   }
 
   /** A vote that came after the winning one; it never moves the deadline. */
-  void onLateVote(int node, NodeReply reply, long nowNanos, long nowWallMillis) {
+  void onLateVote(int node, NodeReply reply, long nowNanos) {
     if (needsRepair(reply)) {
-      repair(1L << node, nowNanos, nowWallMillis);
+      repairSoon(node, nowNanos);
     }
   }
 
-  /**
-   * The node has a new connection, and may have lost its keys; or it executes again. After a pause
-   * many such events come at once, all for one connection.
-   */
-  void onWorks(int node, long nowNanos, long nowWallMillis) {
-    repairs.onConnection(node);
-    if (!queued) { // Else its extension writes the lease to this node as well.
-      repair(1L << node, nowNanos, nowWallMillis);
+  private boolean isRepairWanted() {
+    return round == null && !queued && unrepaired != 0;
+  }
+
+  /** An early extension decides nothing. It ends with its last reply, or at its deadline. */
+  private void endRepair(ExtendRound r, long nowNanos) {
+    if (round == r && r.repairs() && (r.open() == 0 || r.deadlineNanos() - nowNanos < 0)) {
+      round = null;
+      slot.tellOthers(nodes.extensions().giveUp(slot, nowNanos), effects);
     }
   }
 
@@ -175,7 +178,7 @@ final class LeaseExtender {
   /** Extends soon, or shares the round under way; the ack is settled by its verdict. */
   void extendNow(Effect.Ack ack, long nowNanos, long nowWallMillis) {
     acks.add(ack);
-    if (round == null) {
+    if (!isExtending()) {
       wantRound(nowNanos, nowWallMillis);
     }
   }
@@ -184,8 +187,12 @@ final class LeaseExtender {
   private void wantRound(long nowNanos, long nowWallMillis) {
     boolean asked = checkDue || !acks.isEmpty();
     long left = deadlineNanos() - nowNanos;
-    if (!asked && !isUseful(ttlMillis(nowNanos), nowNanos)) {
+    due |= asked || nextExtendNanos - nowNanos <= 0;
+    if (due && !asked && !isUseful(ttlMillis(nowNanos), nowNanos)) {
       nextExtendNanos = deadlineNanos();
+      due = false;
+    }
+    if (!due && unrepaired == 0) {
       cease(nowNanos);
       return;
     }
@@ -198,7 +205,10 @@ final class LeaseExtender {
     queued = !slot.isTaken();
     if (queued) {
       // It is told of its turn. To ask again helps if the thread that has to tell it is paused.
-      nextExtendNanos = nowNanos + Math.max(config.ttlNanos() / 10, left / 2);
+      long again = nowNanos + Math.max(config.ttlNanos() / 10, left / 2);
+      if (due || again - nextExtendNanos < 0) {
+        nextExtendNanos = again;
+      }
     } else {
       startRound(nowNanos, nowWallMillis);
     }
@@ -232,14 +242,20 @@ final class LeaseExtender {
       // A caller that asked learns whether they confirm it, because the lease has not ended.
       ttlMillis = Math.max(1, (deadlineNanos() + config.driftNanos() - nowNanos) / 1_000_000L);
     }
-    checkDue = false;
-    repairs.filled(); // It asks all nodes.
-    lastSentNanos = nowNanos;
-    ExtendRound r =
-        new ExtendRound(
-            nodes, lease, ttlMillis, false, nodes.members().mask(), nowNanos, nowWallMillis);
+    long mask = due ? nodes.members().mask() : unrepaired;
+    ExtendRound r = new ExtendRound(nodes, lease, ttlMillis, !due, mask, nowNanos, nowWallMillis);
+    if (due) {
+      checkDue = false;
+      lastSentNanos = nowNanos;
+    }
+    due = false;
+    unrepaired = 0;
     round = r;
-    send(r);
+    if (r.open() != 0) {
+      grant.noteSent(r.open());
+      effects.add(new Effect.Send(r, r.request, r.open()));
+    }
+    endRepair(r, nowNanos);
   }
 
   /** Whether an extension is wanted, and moves the deadline. */
@@ -262,9 +278,7 @@ final class LeaseExtender {
       lostOn &= ~(1L << node);
       checksInVain = lostOn == 0 ? 0 : checksInVain;
     }
-    if (r.repairs()) {
-      repairs.answered(node);
-    }
+    endRepair(r, nowNanos);
     return settle(r, r.onReply(node, reply, nowNanos, nowWallMillis), nowNanos, nowWallMillis);
   }
 
@@ -288,6 +302,7 @@ final class LeaseExtender {
       }
       case TOO_OLD -> {
         // This client was paused, or asks too much of the nodes. It asks again, also for callers.
+        due = true;
         wantRound(nowNanos, nowWallMillis);
         return null;
       }
@@ -319,11 +334,9 @@ final class LeaseExtender {
 
   /** A node reports that the key was written or deleted, or has expired. */
   void onInvalidation(int node) {
-    ExtendRound e = round;
+    ExtendRound e = round; // An early one may be followed by a local hand-off before its reply.
     boolean ownCommand =
-        (grant.awaited() & 1L << node) != 0
-            || (e != null && e.isOpen(node))
-            || repairs.isUnderWay(node);
+        (grant.awaited() & 1L << node) != 0 || (e != null && !e.repairs() && e.isOpen(node));
     if (ownCommand) {
       return; // The node executes the command after the change, and its reply reports the key.
     }
@@ -359,20 +372,17 @@ final class LeaseExtender {
       if (over != null) {
         return over;
       }
+      endRepair(r, nowNanos);
     }
-    if (isRoundDue() && nextExtendNanos - nowNanos <= 0) {
+    if ((isRoundWanted() && nextExtendNanos - nowNanos <= 0)
+        || (isRepairWanted() && repairNanos - nowNanos <= 0)) {
       wantRound(nowNanos, nowWallMillis);
-    }
-    long toFill = repairs.toFill(nowNanos);
-    if (toFill != 0) {
-      repairs.filled();
-      repair(toFill, nowNanos, nowWallMillis);
     }
     return null;
   }
 
-  private boolean isRoundDue() {
-    return round == null && (extendsItself() || checkDue || queued);
+  private boolean isRoundWanted() {
+    return !isExtending() && (extendsItself() || checkDue || queued);
   }
 
   void deadlines(NextWake wake) {
@@ -382,9 +392,12 @@ final class LeaseExtender {
     ExtendRound r = round;
     if (r != null) {
       wake.at(r.deadlineNanos() + 1);
-    } else if (isRoundDue()) {
+    }
+    if (isRoundWanted()) {
       wake.at(nextExtendNanos);
     }
-    repairs.deadlines(wake);
+    if (isRepairWanted()) {
+      wake.at(repairNanos);
+    }
   }
 }

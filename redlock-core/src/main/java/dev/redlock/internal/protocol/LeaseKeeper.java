@@ -82,12 +82,12 @@ final class LeaseKeeper {
   }
 
   /** The next waiter has the lock by the same grant; no node is asked. */
-  void handOffLocally(HeldLease l, Waiter next, long now, long wall) {
+  void handOffLocally(HeldLease l, Waiter next, long now) {
     HeldLease successor = new HeldLease(l, now);
     lease = successor;
     handedOff(l);
     effects.add(new Effect.Granted(next, successor));
-    successor.extender.resume(successor, now, wall);
+    successor.extender.resume(successor);
   }
 
   /** A round decides whether the next waiter has the lock: the holder has released it. */
@@ -106,10 +106,10 @@ final class LeaseKeeper {
   // Events.
 
   void onReply(ExtendRound r, int node, NodeReply reply, long now, long wall) {
-    if (r.lease != lease) {
-      return; // That lease has ended. Its successor sends extensions of its own.
+    HeldLease l = lease;
+    if (l != null && l.extender == r.lease.extender) { // Else its grant is over.
+      endIf(l, l.extender.onReply(r, node, reply, now, wall), now);
     }
-    endIf(r.lease, r.lease.extender.onReply(r, node, reply, now, wall), now);
   }
 
   void onTimer(long now, long wall) {

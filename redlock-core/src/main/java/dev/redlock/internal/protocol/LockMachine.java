@@ -253,11 +253,11 @@ public final class LockMachine {
       // Nothing to roll back on the node, but its roll-back was sent before this reply came.
       pendingReleases.onNotExecuted(r.request.leaseId(), node, now);
     }
-    onLateVote(r, node, reply, now, wall);
+    onLateVote(r, node, reply, now);
   }
 
   /** A vote for a round that is over. */
-  private void onLateVote(AcquireRound r, int node, NodeReply reply, long now, long wall) {
+  private void onLateVote(AcquireRound r, int node, NodeReply reply, long now) {
     boolean granted = reply.code() == Code.GRANTED;
     if (!granted && waiters.isEmpty()) {
       places.leave(1L << node, now);
@@ -274,7 +274,7 @@ public final class LockMachine {
     }
     HeldLease l = leases.lease();
     if (l != null && l.grant.awaits(r)) {
-      l.extender.onLateVote(node, reply, now, wall);
+      l.extender.onLateVote(node, reply, now);
     } else if (granted && !isInUse(r)) {
       pendingReleases.onLateGrant(r.request, won, node, now);
     }
@@ -349,7 +349,7 @@ public final class LockMachine {
       pendingReleases.onWorks(node, now);
       HeldLease l = leases.lease();
       if (l != null) {
-        l.extender.onWorks(node, now, wall);
+        l.extender.repairSoon(node, now);
       }
     }
     acquirer.currentWait().onNodeStatus(node, now);

@@ -241,7 +241,7 @@ final class Waiters {
   void handOff(HeldLease l, Waiter next, long now, long wall) {
     if (l.mayHandOffLocally(next, now, wall)) {
       remove(next);
-      leases.handOffLocally(l, next, now, wall);
+      leases.handOffLocally(l, next, now);
       return;
     }
     leases.handOffByRound(l, now);
@@ -253,7 +253,7 @@ final class Waiters {
   void conclude(Acquirer.Outcome outcome, long now, long wall) {
     switch (outcome) {
       case WAITS -> {}
-      case WON -> grant(now, wall);
+      case WON -> grant(now);
       case HAND_OFF_REFUSED -> undo(newestRound(), now);
       case REFUSED -> {
         Waiter w = acquirer.currentWait().waiter();
@@ -266,7 +266,7 @@ final class Waiters {
     }
   }
 
-  private void grant(long now, long wall) {
+  private void grant(long now) {
     Waiter w = acquirer.currentWait().waiter();
     AcquireRound r = newestRound();
     remove(w);
@@ -274,7 +274,7 @@ final class Waiters {
     HeldLease l = leases.grant(w, r, now);
     places.served(r, r.grantedMask());
     places.leave(~r.open(), now);
-    l.extender.begin(now, wall);
+    l.extender.begin(now);
   }
 
   private AcquireRound newestRound() {

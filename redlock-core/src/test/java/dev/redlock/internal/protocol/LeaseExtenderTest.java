@@ -329,51 +329,80 @@ class LeaseExtenderTest {
 
   // Repair.
 
+  /** The early extension of these nodes, 20 ms after it was known that they lack the grant. */
+  private Effect.Send repair(long mask) {
+    nothingIsSent();
+    long due = (now - START) / MILLI + 20;
+    assertThat(wakesAt()).isEqualTo(due);
+    passTo(due);
+    Effect.Send repair = sent();
+    assertThat(repair.mask()).isEqualTo(mask);
+    return repair;
+  }
+
+  private void failsLate(int node) {
+    extender.onLateVote(node, NO_ANSWER, now);
+  }
+
   @Test
-  void nodesThatWereNotAsked_getTheGrantWhenTheLeaseBegins() {
+  void nodesThatWereNotAsked_areExtendedEarly() {
     nodes.state(2, NodeStatus.State.QUARANTINED, 1);
     hold(TestNodes.options(), 0, 1);
-    extender.begin(now, now / MILLI);
-    Effect.Send repair = sent();
-    assertThat(repair.mask()).isEqualTo(0b100);
-    assertThat(ttl(repair)).isEqualTo(1000);
-  }
-
-  @Test
-  void nodeThatBecameAMemberDuringTheRound_getsTheGrantWhenTheLeaseBegins() {
     nodes.join();
-    extender.begin(now, now / MILLI);
-    assertThat(sent().mask()).isEqualTo(0b1000);
+    extender.begin(now);
+    assertThat(ttl(repair(0b1100))).isEqualTo(1000);
   }
 
   @Test
-  void nodeThatFailedLate_isRepairedOnce() {
-    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
+  void nodesThatFailedLate_areExtendedEarly_once_butNotForAMissingPermission() {
+    failsLate(1);
+    failsLate(2);
+    extender.onLateVote(0, NodeReply.failed(1, NodeError.Kind.NO_PERMISSION, ""), now);
+    reply(repair(0b110), NO_ANSWER, 1);
+    assertThat(wakesAt()).as("one nanosecond after the node timeout").isEqualTo(120);
+    passTo(121);
+    assertThat(nodes.extensions().underWay()).as("its turn is over").isZero();
+    assertThat(effects).isEmpty();
+    assertThat(wakesAt()).as("the extension").isEqualTo(333);
+  }
+
+  @Test
+  void earlyExtension_ofALeaseThatIsNotExtended_writesWhatIsLeft_andMovesNoDeadline() {
+    hold(TestNodes.options().drift(Duration.ofMillis(12)).autoExtend(false));
+    passTo(500);
+    failsLate(1);
+    Effect.Send repair = repair(0b010);
+    assertThat(ttl(repair)).isEqualTo(480);
+    assertThat(reply(repair, Code.REPAIRED, 1)).isNull();
+    assertThat(effects).isEmpty();
+    assertThat(nodes.extensions().underWay()).isZero();
+    assertThat(lease.validity().deadlineNanos()).isEqualTo(START + 988 * MILLI);
+    assertThat(wakesAt()).isEqualTo(-1);
+  }
+
+  @Test
+  void earlyExtension_waitsForItsTurn() {
+    failsLate(1);
+    now = START + 20 * MILLI;
+    List<ExtendSlot> others = others();
+    passTo(20);
+    nothingIsSent();
+    assertThat(wakesAt()).as("the extension is due").isEqualTo(333);
+    nodes.extensions().giveUp(others.get(0), now);
+    extender.onAdmitted(now, now / MILLI);
     assertThat(sent().mask()).isEqualTo(0b010);
-    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
-    nothingIsSent();
-    extender.onLateVote(2, NO_ANSWER, now, now / MILLI);
-    assertThat(sent().mask()).as("another node").isEqualTo(0b100);
   }
 
   @Test
-  void nodeThatRefusesPermission_isNotRepaired() {
-    NodeReply denied = NodeReply.failed(1, NodeError.Kind.NO_PERMISSION, "");
-    extender.onLateVote(1, denied, now, now / MILLI);
-    nothingIsSent();
-  }
-
-  @Test
-  void nodeWithANewConnection_isRepairedAgain() {
-    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
-    sent();
-    nodes.state(1, NodeStatus.State.VOTING, 2);
-    extender.onWorks(1, now, now / MILLI);
-    assertThat(sent().mask()).as("the first repair may be lost").isEqualTo(0b010);
-    extender.onWorks(2, now, now / MILLI);
-    assertThat(sent().mask()).isEqualTo(0b100);
-    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
-    assertThat(take(Effect.Send.class)).as("under way").isEmpty();
+  void extension_isNotDelayedByAnEarlyExtensionWithoutAReply() {
+    failsLate(1);
+    Effect.Send repair = repair(0b010);
+    extendNow();
+    Effect.Send extend = sent();
+    reply(repair, Code.REPAIRED, 1);
+    reply(extend, Code.EXTENDED, 0, 1, 2);
+    assertThat(take(Effect.Settle.class)).hasSize(1);
+    assertThat(nodes.extensions().underWay()).isZero();
   }
 
   /**
@@ -381,15 +410,14 @@ class LeaseExtenderTest {
    * paused.
    */
   @Test
-  void eventsThatTellOfOneConnection_repairOnce() {
+  void eventsThatTellOfOneConnection_extendOnThatNodeAlone_once() {
     nodes.state(1, NodeStatus.State.VOTING, 7);
-    extender.onWorks(1, now, now / MILLI);
-    Effect.Send repair = sent();
-    extender.onWorks(1, now, now / MILLI);
-    nothingIsSent();
-    reply(repair, NodeReply.failed(7, NodeError.Kind.BUSY, ""), 1);
-    extender.onWorks(1, now, now / MILLI);
-    assertThat(sent().mask()).as("the node executes again").isEqualTo(0b010);
+    for (int i = 0; i < 22; i++) {
+      extender.repairSoon(1, now);
+    }
+    reply(repair(0b010), NodeReply.failed(7, NodeError.Kind.BUSY, ""), 1);
+    extender.repairSoon(1, now);
+    repair(0b010); // The node executes again.
   }
 
   // Checks.
@@ -429,30 +457,19 @@ class LeaseExtenderTest {
   }
 
   @Test
-  void invalidation_fromANodeThatIsBeingRepaired_isNotProbed_untilItReplied() {
-    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
-    Effect.Send first = sent();
-    extender.onLateVote(2, NO_ANSWER, now, now / MILLI);
-    sent();
-    extender.onInvalidation(2);
-    extender.onInvalidation(1);
+  void nodeThatLacksTheGrant_isNoDoubt_butItsInvalidationOrLossIs() {
+    failsLate(1);
     assertThat(extender.isWithoutDoubt()).isTrue();
-    reply(first, Code.REPAIRED, 1);
-    extender.onInvalidation(2);
-    assertThat(extender.isWithoutDoubt()).as("the other repair is under way").isTrue();
+    Effect.Send repair = repair(0b010);
+    assertThat(extender.isWithoutDoubt()).isTrue();
     extender.onInvalidation(1);
     assertThat(extender.isWithoutDoubt()).isFalse();
-  }
-
-  @Test
-  void repair_isUnderWayUntilItsOwnReply() {
-    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
-    sent();
-    extendNow();
-    Effect.Send extend = sent();
-    reply(extend, Code.EXTENDED, 0, 1, 2);
-    extender.onInvalidation(1);
+    passTo(21);
+    reply(sent(), Code.EXTENDED, 0, 1, 2);
     assertThat(extender.isWithoutDoubt()).isTrue();
+    reply(repair, Code.LOST, 1);
+    assertThat(extender.isWithoutDoubt()).isFalse();
+    assertThat(wakesAt()).as("the next extension").isEqualTo(21 + 333);
   }
 
   @Test

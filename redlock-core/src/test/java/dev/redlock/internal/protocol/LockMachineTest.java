@@ -264,15 +264,21 @@ class LockMachineTest extends MachineFixture {
   }
 
   @Test
-  void node_thatFailsAfterTheGrant_isRepaired() {
+  void node_thatFailsAfterTheGrant_isRepaired_alsoDuringALocalHandOff() {
     submit(false);
     Effect.Send acquire = sent();
     reply(acquire, Code.GRANTED, 0, 1);
-    machine.effects().clear();
+    HeldLease l = granted();
     reply(acquire, NodeReply.failed(1, NodeError.Kind.BUSY, ""), 2);
+    pass(20);
     Effect.Send repair = sent();
     assertThat(repair.request()).isInstanceOf(LockRequest.Extend.class);
     assertThat(repair.mask()).isEqualTo(0b100);
+    submit(false);
+    release(l);
+    granted();
+    reply(repair, Code.REPAIRED, 2);
+    assertThat(nodes.extensions().underWay()).as("its turn is over").isZero();
   }
 
   @Test
@@ -513,26 +519,13 @@ class LockMachineTest extends MachineFixture {
     assertThat(release.mask()).isEqualTo(0b100);
   }
 
-  /**
-   * The token of the first round was refused while n2 was silent. The second round is not sent to
-   * n2.
-   */
-  private Effect.Send firstOfTwoRounds() {
+  @Test
+  void lateGrantOfTheFirstOfTwoRounds_isReleased() {
     submit(false);
     Effect.Send first = sent();
     nodes.state(2, NodeStatus.State.CONNECTING, 1);
     reply(first, Code.STALE, 0, 1);
-    return first;
-  }
-
-  @Test
-  void lateGrantOfTheFirstRound_whileTheSecondIsUnderWay_isReleased() {
-    Effect.Send first = firstOfTwoRounds();
-    assertThat(sent(LockRequest.Acquire.class).mask()).isEqualTo(0b011);
-    isReleasedAtN2(first);
-  }
-
-  private void isReleasedAtN2(Effect.Send first) {
+    assertThat(sent(LockRequest.Acquire.class).mask()).as("n2 is silent").isEqualTo(0b011);
     nodes.state(2, NodeStatus.State.VOTING, 1);
     reply(first, Code.GRANTED, 2);
     Effect.Send release = sent();
@@ -548,14 +541,6 @@ class LockMachineTest extends MachineFixture {
     nodes.join();
     reply(first, Code.STALE, 0, 1);
     assertThat(sent(LockRequest.Release.class).mask()).isEqualTo(0b111);
-  }
-
-  @Test
-  void lateGrantOfTheFirstRound_whileTheSecondHolds_isReleased() {
-    Effect.Send first = firstOfTwoRounds();
-    reply(sent(LockRequest.Acquire.class), Code.GRANTED, 0, 1);
-    machine.effects().clear();
-    isReleasedAtN2(first);
   }
 
   @Test

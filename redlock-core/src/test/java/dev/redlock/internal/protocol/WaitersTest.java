@@ -284,6 +284,7 @@ class WaitersTest extends MachineFixture {
     reply(acquire, TestNodes.held(200), 0);
     machine.onInvalidation(0, TestNodes.KEYS.lockKey(0), now, now / MILLI);
     reply(acquire, Code.GRANTED, 1, 2);
+    pass(20);
     Effect.Send repair = sent(LockRequest.Extend.class);
     assertThat(repair.mask()).isEqualTo(0b001);
   }

@@ -160,7 +160,8 @@ class LocalHandOffHistoriesTest {
     p.run(20);
     a.releases();
     next.mustHold("at once");
-    p.run(5);
+    require(!next.lease.id().equals(p.owner(3)), "not yet");
+    p.run(25);
     require(next.lease.id().equals(p.owner(3)), "n3 stores it as well");
   }
 

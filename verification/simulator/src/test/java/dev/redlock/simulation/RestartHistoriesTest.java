@@ -30,7 +30,7 @@ class RestartHistoriesTest {
     p.node(1).crash(SimNode.Kept.NOTHING, 1);
     p.run(5);
     p.link(a, 1).mend();
-    p.run(20);
+    p.run(40);
     require(a.lease.id().equals(p.owner(1)), "the young node stores the lease");
     long before = a.lease.validity().deadlineNanos();
     p.link(a, 2).holdRequests();

@@ -65,7 +65,7 @@ class ShellTest {
   @Test
   void smallWorlds_keepEveryPromiseAndTheDigest() throws InterruptedException {
     Simulator.Tally tally = holdInSmallWorlds(Scenario.Setting.SHELL_NORMAL);
-    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("39977f6d75aa5aec");
+    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("5fe31dfad861944d");
   }
 
   @Test
