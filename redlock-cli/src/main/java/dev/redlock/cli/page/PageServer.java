@@ -1,6 +1,7 @@
 package dev.redlock.cli.page;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
@@ -18,7 +19,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -166,12 +166,14 @@ final class PageServer implements AutoCloseable {
       long seen = 0;
       while (!thread.isInterrupted()) {
         Board.Shown shown = board.newerThan(seen, HEARTBEAT);
-        Future<?> late =
-            alarm.schedule(thread::interrupt, patience.toMillis(), TimeUnit.MILLISECONDS);
-        out.write(
-            (shown == null ? ": alive\n\n" : "data: " + shown.json() + "\n\n").getBytes(UTF_8));
-        out.flush();
-        late.cancel(false);
+        Future<?> late = alarm.schedule(thread::interrupt, patience.toMillis(), MILLISECONDS);
+        try {
+          out.write(
+              (shown == null ? ": alive\n\n" : "data: " + shown.json() + "\n\n").getBytes(UTF_8));
+          out.flush();
+        } finally {
+          late.cancel(false); // Else it would interrupt the thread when it serves another viewer.
+        }
         seen = shown == null ? seen : shown.version();
       }
     } catch (InterruptedException e) {

@@ -237,6 +237,8 @@ class TransparencyIT {
               up; kill -STOP $p; until_true "ps -o stat= -p $p | grep -q T"; kill -CONT $p
               touch go; wait $p; echo $?
               """),
+          // By exec, the command leads the session. Some shells stay above it, die by a key
+          // themselves, and their end sends HUP to the command.
           Map.entry(
               "keys of a terminal",
               """
