@@ -125,13 +125,13 @@ final class BlockingCalls {
     return subject + " has not returned";
   }
 
-  /** Fails the calls under way, and interrupts their threads. */
+  /** Fails the calls under way, and then interrupts their threads, which would fail them too. */
   synchronized void close() {
     closed = true;
     underWay.forEach(
         (thread, call) -> {
-          thread.interrupt();
           call.result.completeExceptionally(new IOException("the client is closed"));
+          thread.interrupt();
         });
   }
 }

@@ -64,30 +64,39 @@ class BlockingCallsTest {
     assertThat(call("the lookup of a").get()).isEqualTo("done");
   }
 
+  /** A thread that an interrupt wakes fails its call as well, with the wrong reason. */
   @Test
-  void close_failsAndInterruptsTheCallsUnderWay_andRefusesFurtherOnes() throws Exception {
-    CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
-    CountDownLatch begun = new CountDownLatch(1);
+  void close_failsTheCallsUnderWay_thenInterruptsThem_andRefusesFurtherOnes() throws Exception {
+    CompletableFuture<CompletableFuture<Void>> begun = new CompletableFuture<>();
+    CompletableFuture<Boolean> doneWhenInterrupted = new CompletableFuture<>();
+    BlockingCalls slow =
+        new BlockingCalls(
+            task ->
+                new Thread(task) {
+                  @Override
+                  public void interrupt() {
+                    doneWhenInterrupted.complete(begun.join().isDone());
+                    super.interrupt();
+                  }
+                }.start());
+    CountDownLatch running = new CountDownLatch(1);
     CompletableFuture<Void> call =
-        calls.call(
+        slow.call(
             "a supplier",
             () -> {
-              begun.countDown();
-              try {
-                end.await();
-                interrupted.complete(false);
-              } catch (InterruptedException e) {
-                interrupted.complete(true);
-              }
+              running.countDown();
+              end.await();
               return CompletableFuture.completedStage(null);
             });
-    begun.await();
+    begun.complete(call);
+    running.await();
 
-    calls.close();
+    slow.close();
 
     assertThatThrownBy(call::get).hasMessageContaining("the client is closed");
-    assertThat(interrupted.get()).isTrue();
-    assertThatThrownBy(call("a supplier")::get).hasMessageContaining("the client is closed");
+    assertThat(doneWhenInterrupted.get()).isTrue();
+    assertThatThrownBy(() -> slow.call("a supplier", () -> null).get())
+        .hasMessageContaining("the client is closed");
   }
 
   @Test
