@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -84,7 +85,7 @@ final class Founding {
       return completed(lost);
     }
     List<String> names = List.copyOf(aliases.subList(0, seeds));
-    if (Loopback.isMixed(names)) {
+    if (objection(list, names) != null) {
       return List.of();
     }
     NodeRecord own = NodeRecord.proposal(newId, names, maxLeaseMillis);
@@ -147,12 +148,17 @@ final class Founding {
     return node.status().usable() && !node.isRefused();
   }
 
-  /** Why the list cannot be the first record; null if it can. */
-  static @Nullable String objection(List<String> names) {
+  /**
+   * Why the list cannot be the first record; null if it can. One server under two names would be
+   * two members, of which one never votes.
+   */
+  static @Nullable String objection(List<Seen> list, List<String> names) {
+    List<String> servers = list.stream().map(Seen::server).filter(s -> !s.isEmpty()).toList();
+    boolean twice = Set.copyOf(servers).size() < servers.size();
     return Loopback.isMixed(names)
         ? "the first record cannot hold loopback names beside others: "
             + String.join(", ", names)
             + Loopback.WHY
-        : null;
+        : twice ? "the first record cannot hold one server twice: " + names : null;
   }
 }

@@ -28,16 +28,14 @@ public record Objections(NodeRecord current, Members members, long maxLeaseMilli
 
   /** The same objection to each node that keeps records. */
   static List<@Nullable String> toAll(List<Seen> nodes, String why) {
-    List<@Nullable String> objections = new ArrayList<>();
-    nodes.forEach(node -> objections.add(node.keepsRecord() ? why : null));
-    return objections;
+    return nodes.stream().<@Nullable String>map(node -> node.keepsRecord() ? why : null).toList();
   }
 
   /** Why the client has chosen no deployment: what each configured node shows. */
   static String undecided(List<Seen> nodes, List<String> aliases, int seeds) {
-    String mixed = Founding.objection(aliases.subList(0, seeds));
+    String unfit = Founding.objection(nodes.subList(0, seeds), aliases.subList(0, seeds));
     if (nodes.stream().limit(seeds).allMatch(node -> node.record().equals(NodeRecord.NONE))) {
-      return mixed == null ? Membership.WAITS : mixed;
+      return unfit == null ? Membership.WAITS : unfit;
     }
     return "no deployment is shown by a majority of the configured nodes: "
         + IntStream.range(0, seeds).mapToObj(i -> shown(nodes.get(i))).collect(joining("; "))

@@ -74,6 +74,18 @@ final class MembershipTest {
   }
 
   @Test
+  void list_withOneServerUnderTwoNames_beginsNoDeployment() {
+    SetFixture set = new SetFixture("a", "b", "x");
+    set.hosts.put("x", "a");
+    set.refused.add("x");
+    set.settle();
+    set.now += 2 * Membership.FIRST_RECORD_NANOS;
+    assertThat(set.settle().objections())
+        .containsOnly("the first record cannot hold one server twice: [a, b, x]");
+    assertThat(set.records).isEmpty();
+  }
+
+  @Test
   void firstRecord_thatTheChosenNodeDoesNotStore_isWrittenToTheOthersLater() {
     SetFixture set = new SetFixture("a", "b", "c");
     Decision first = set.review();
