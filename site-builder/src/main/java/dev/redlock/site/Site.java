@@ -24,6 +24,10 @@ public final class Site {
   /** The pages of this folder are a group of the menu. */
   private static final String DECISIONS = "docs/decisions";
 
+  /** The script that gives code its colours, in the jar of the version in the pom. */
+  private static final String COLOURS =
+      "/META-INF/resources/webjars/highlightjs/11.10.0/highlight.min.js";
+
   /** Groups of the menu; other pages follow under "More". */
   private static final Map<String, List<String>> MENU = new LinkedHashMap<>();
 
@@ -102,6 +106,7 @@ public final class Site {
       Files.writeString(file, html(page));
     }
     Files.writeString(out.resolve("search-index.js"), index.script());
+    Files.writeString(out.resolve("highlight.js"), resource(COLOURS));
     copyFiles(out);
     return index.size();
   }

@@ -79,6 +79,8 @@ class SiteTest {
     assertThat(broken).isEmpty();
     assertThat(outside).isEmpty();
     assertThat(sections).isGreaterThan(150);
+    assertThat(Files.readString(out.resolve("index.html")))
+        .contains("src=\"docs/pictures/demo.svg\"", "src=\"highlight.js\"");
     assertThat(Files.readString(out.resolve("docs/choosing.html")))
         .contains(
             "<h3 id=\"a-lock-delay\">",
