@@ -10,31 +10,34 @@ public final class Connections {
   /** A node that has neither connected nor failed by then counts as unreachable. */
   private static final Duration CONNECTING = Duration.ofSeconds(2);
 
+  /** If no node has, this machine may be too busy to connect. */
+  private static final Duration BUSY = Duration.ofSeconds(10);
+
   /** After 3 s a client says why it has chosen no deployment. */
   private static final Duration CHOOSING = Duration.ofMillis(3_500);
-
-  private static final long STEP_MILLIS = 5;
 
   private Connections() {}
 
   /**
    * Returns when each member is connected, quarantined, or has refused the first connection; after
-   * 2 s at the latest, or 3.5 s if the nodes show no deployment. A command that does not wait for a
-   * lock then knows what it can know. The members are those of the nodes' records, which may differ
-   * from the configured nodes.
+   * 2 s at the latest, 3.5 s if the nodes show no deployment, or 10 s if no node has answered in
+   * any way. A command that does not wait for a lock then knows what it can know. The members are
+   * those of the nodes' records, which may differ from the configured nodes.
    */
   public static void settle(Operations operations) throws InterruptedException {
     long start = System.nanoTime();
     while (isUnsettled(operations.nodes(), System.nanoTime() - start)) {
-      Thread.sleep(STEP_MILLIS);
+      Thread.sleep(5);
     }
   }
 
   private static boolean isUnsettled(List<NodeState> nodes, long passedNanos) {
     PresentSet set = PresentSet.of(nodes);
     if (passedNanos >= CONNECTING.toNanos()) {
-      return passedNanos < CHOOSING.toNanos()
-          && nodes.stream().anyMatch(PresentSet::isWithoutRecord);
+      return nodes.stream().allMatch(Connections::isConnecting)
+          ? passedNanos < BUSY.toNanos()
+          : passedNanos < CHOOSING.toNanos()
+              && nodes.stream().anyMatch(PresentSet::isWithoutRecord);
     }
     boolean undecided =
         set.record() == null
@@ -44,7 +47,8 @@ public final class Connections {
         || set.members().stream().anyMatch(Connections::isConnecting);
   }
 
-  private static boolean isConnecting(NodeState node) {
+  /** Whether the first connection to the node has neither succeeded nor failed. */
+  public static boolean isConnecting(NodeState node) {
     return switch (node.state()) {
       case CONNECTING, PROBING ->
           node.cause().isEmpty()

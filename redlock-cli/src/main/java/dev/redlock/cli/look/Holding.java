@@ -1,5 +1,6 @@
 package dev.redlock.cli.look;
 
+import static java.time.temporal.ChronoUnit.MILLIS;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toList;
 
@@ -58,7 +59,7 @@ record Holding(
         one == null ? null : one.holder(),
         one == null ? null : one.holderLabel(),
         most.size(),
-        state == State.HELD ? until(most, inspection.quorum()) : null,
+        state == State.HELD ? until(most, inspection.quorum()).truncatedTo(MILLIS) : null,
         answered);
   }
 
@@ -74,10 +75,11 @@ record Holding(
   /** One sentence for people. */
   String sentence(LockInspection inspection) {
     int n = inspection.nodes().size();
+    String left = remaining == null ? "?" : Printable.of(remaining);
     return switch (state) {
       case HELD ->
           "%s is held by %s, stored by %d of %d nodes, for another %s unless it is extended"
-              .formatted(name(inspection), who(), storedBy, n, time());
+              .formatted(name(inspection), who(), storedBy, n, left);
       case FREE -> "%s is free".formatted(name(inspection));
       case UNKNOWN ->
           holder == null
@@ -99,9 +101,5 @@ record Holding(
   /** A client, by the label that it has, if any. */
   static String client(@Nullable String label) {
     return label == null ? "a client without a label" : "'" + Printable.of(label) + "'";
-  }
-
-  private String time() {
-    return remaining == null ? "?" : Printable.of(Duration.ofMillis(remaining.toMillis()));
   }
 }

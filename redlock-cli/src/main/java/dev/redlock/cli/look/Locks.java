@@ -12,9 +12,6 @@ import java.util.stream.Collectors;
 
 /** Reads the locks that are held. */
 public final class Locks {
-  static final Comparator<LockListing.Entry> BY_NAME =
-      Comparator.comparing(LockListing.Entry::name);
-
   private Locks() {}
 
   /** Gives each lock to the taker, as the pages arrive. */
@@ -34,18 +31,18 @@ public final class Locks {
     List<AcquireReport.NodeVote> errors =
         report.votes().stream().filter(vote -> vote.error() != null).toList();
     int nodes = report.votes().size();
-    return "%d of %d nodes can be read, %d are needed: "
+    return "%d of %d nodes can be read, %d are needed"
             .formatted(nodes - errors.size(), nodes, report.quorum())
         + errors.stream()
-            .map(vote -> vote.node() + " (" + vote.error() + ")")
-            .collect(Collectors.joining(", "));
+            .map(vote -> "; " + vote.node() + " (" + vote.error() + ")")
+            .collect(Collectors.joining());
   }
 
   /** All locks whose names match, sorted by name. */
   public static List<LockListing.Entry> all(Operations operations, String pattern) {
     List<LockListing.Entry> found = new ArrayList<>();
     each(operations, pattern, found::add);
-    found.sort(BY_NAME);
+    found.sort(Comparator.comparing(LockListing.Entry::name));
     return found;
   }
 
