@@ -44,6 +44,7 @@ public final class Connections {
             && nodes.stream().anyMatch(node -> node.state() == NodeState.State.QUARANTINED);
     return undecided
         || !set.isKnown()
+        || set.members().stream().anyMatch(PresentSet::isWithoutRecord)
         || set.members().stream().anyMatch(Connections::isConnecting);
   }
 
@@ -51,9 +52,7 @@ public final class Connections {
   public static boolean isConnecting(NodeState node) {
     return switch (node.state()) {
       case CONNECTING, PROBING ->
-          node.cause().isEmpty()
-              || node.cause().startsWith("still connecting")
-              || PresentSet.isWithoutRecord(node);
+          node.cause().isEmpty() || node.cause().startsWith("still connecting");
       case QUARANTINED, VOTING, ERRING -> false;
     };
   }
