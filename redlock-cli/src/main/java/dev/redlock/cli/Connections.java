@@ -10,7 +10,7 @@ public final class Connections {
   /** A node that has neither connected nor failed by then counts as unreachable. */
   private static final Duration CONNECTING = Duration.ofSeconds(2);
 
-  /** If no node has, this machine may be too busy to connect. */
+  /** How long it waits if no node has connected or failed: this machine may be too busy for it. */
   private static final Duration BUSY = Duration.ofSeconds(10);
 
   /** After 3 s a client says why it has chosen no deployment. */
