@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 public final class Printable {
   private static final CharMatcher ESCAPED =
       CharMatcher.javaIsoControl()
-          .or(CharMatcher.anyOf("\u061c\u200e\u200f\u2028\u2029"))
-          .or(CharMatcher.inRange('\u202a', '\u202e'))
-          .or(CharMatcher.inRange('\u2066', '\u2069'));
+          .or(CharMatcher.anyOf("\u061c\u200e\u200f\u2066\u2067\u2068\u2069"))
+          .or(CharMatcher.inRange('\u2028', '\u202e'))
+          .precomputed();
 
   private static final CharEscaper ESCAPER =
       new CharEscaper() {
