@@ -259,8 +259,8 @@ final class ChangingSet {
       return false;
     }
     for (SimNode other : world.nodes) {
-      if (isKnown(other) && !isMember(other) && other.record().epoch() < complete.epoch()) {
-        return false; // A removed master that was not told.
+      if (isKnown(other) && isUntold(other)) {
+        return false;
       }
     }
     boolean newestIsKept = false;
@@ -273,6 +273,18 @@ final class ChangingSet {
         && !removed
         && sets.stream().allMatch(set -> keepsAnother(set, node))
         && oddLists.stream().allMatch(list -> maySeed(list, node));
+  }
+
+  /**
+   * Whether it was removed without a word of it; or it is to be removed, and was cut off when the
+   * set that is complete was sealed (seed 60413). Beside a member that forgets, it could revive the
+   * set before.
+   */
+  private boolean isUntold(SimNode node) {
+    NodeRecord record = node.record();
+    return isMember(node)
+        ? record.exists() && record.floor() < complete.epoch()
+        : record.epoch() < complete.epoch();
   }
 
   /** Whether it is, or was, a member. */

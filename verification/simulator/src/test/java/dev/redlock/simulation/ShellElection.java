@@ -122,6 +122,9 @@ final class ShellElection implements LeaderElection.Work {
     }
     stopping = true;
     stopBegunMono = client.mono();
+    if (stopBegunMono - client.resumedMono() <= SimPool.PATIENCE_NANOS) {
+      stopBegunMono -= stopTimeoutNanos; // It began before the pause (seed 44847).
+    }
     boolean hangs = world.faults && world.rng.chance(0.1);
     long nanos =
         hangs ? world.rng.between(0, 2 * stopTimeoutNanos) : world.rng.between(0, Scenario.MS);
