@@ -73,8 +73,7 @@ class AcquireHistoriesTest {
   void turn_isNoVote() {
     Play p = new Play(3, 2, options()).start();
     Play.Person a = p.asks(0, 100);
-    Play.Person b = p.person(1);
-    b.wants(3000);
+    Play.Person b = p.person(1).wants(3000);
     p.run(20);
     int home = Play.HOME_OF_A;
     int other = home % 3 + 1;
@@ -145,13 +144,11 @@ class AcquireHistoriesTest {
   @Test
   void reply_thatSatLongerThanTheLease_grantsNothing() {
     Play p = new Play(3, 2, options()).start();
-    Play.Person a = p.person(0);
-    a.wants(5000);
+    Play.Person a = p.person(0).wants(5000);
     p.world.runUntil(p.world.now + 6 * Scenario.MS / 10);
     a.client.pause(1500 * Scenario.MS);
     p.run(1200);
-    Play.Person b = p.person(1);
-    b.tries();
+    Play.Person b = p.person(1).tries();
     p.run(10);
     b.mustHold("A's keys have expired");
     p.run(400);
@@ -165,12 +162,10 @@ class AcquireHistoriesTest {
   void tryAcquire_whileHeld_answersAtOnce() {
     Play p = new Play(3, 2, options()).start();
     p.asks(0, 100);
-    Play.Person b = p.person(1);
-    b.tries();
+    Play.Person b = p.person(1).tries();
     p.run(5);
     require(b.refusal != null && b.refusal.verdict() == AcquireVerdict.HELD, "held");
-    Play.Person c = p.person(0);
-    c.tries();
+    Play.Person c = p.person(0).tries();
     require(
         c.refusal != null && c.refusal.verdict() == AcquireVerdict.HELD_LOCALLY, "by this process");
   }

@@ -11,8 +11,7 @@ class ErringHistoriesTest {
     for (int i = 0; i < count; i++) {
       person.wants(100);
       p.run(5);
-      person.mustHold("two of three work");
-      person.releases();
+      person.mustHold("two of three work").releases();
       p.run(5);
     }
   }
@@ -51,8 +50,7 @@ class ErringHistoriesTest {
   @Test
   void nodeThatErrs_hasItsLeasesReleasedWhenItWorks() {
     Play p = new Play(3, 1, options()).start();
-    Play.Person a = p.person(0);
-    a.wants(100);
+    Play.Person a = p.person(0).wants(100);
     p.run(20);
     a.mustHold("nothing goes wrong");
     p.node(1).refuse(true);
@@ -90,8 +88,7 @@ class ErringHistoriesTest {
       }
       a.tries();
       p.run(10);
-      a.mustHold("the script was sent with the request");
-      a.releases();
+      a.mustHold("the script was sent with the request").releases();
       p.run(10);
       require(p.owner(1) == null && p.owner(2) == null && p.owner(3) == null, "and released");
     }

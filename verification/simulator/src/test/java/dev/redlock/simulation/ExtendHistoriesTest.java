@@ -31,8 +31,7 @@ class ExtendHistoriesTest {
   @Test
   void extend_ofExpiredLease_doesNotReviveIt() {
     Play p = new Play(3, 2, options()).start();
-    Play.Person a = p.person(0);
-    a.wants(100);
+    Play.Person a = p.person(0).wants(100);
     p.run(900);
     for (int n = 1; n <= 3; n++) {
       p.link(a, n).holdReplies();
@@ -47,8 +46,7 @@ class ExtendHistoriesTest {
     a.mustNotHold("its validity ended before the replies were read");
     require(a.end() == LeaseEnd.EXPIRED, "and the holder was told so");
     p.run(100);
-    Play.Person b = p.person(1);
-    b.tries();
+    Play.Person b = p.person(1).tries();
     p.run(10);
     b.mustHold("an expired lease is cleaned up like a released one");
   }
@@ -56,8 +54,7 @@ class ExtendHistoriesTest {
   @Test
   void extend_byMinority_leavesTheDeadline() {
     Play p = new Play(3, 1, options()).start();
-    Play.Person a = p.person(0);
-    a.wants(100);
+    Play.Person a = p.person(0).wants(100);
     p.run(400);
     long before = a.lease.validity().deadlineNanos();
     p.link(a, 2).holdRequests();
@@ -76,8 +73,7 @@ class ExtendHistoriesTest {
   @Test
   void extension_isSetAgainNotAdded() {
     Play p = new Play(3, 1, options()).start();
-    Play.Person a = p.person(0);
-    a.wants(100);
+    Play.Person a = p.person(0).wants(100);
     p.run(100);
     a.extends_();
     p.run(10);
@@ -107,16 +103,14 @@ class ExtendHistoriesTest {
   @Test
   void cap_endsTheLeaseThere() {
     Play p = new Play(3, 2, options().autoExtend(true).holdCap(Duration.ofMillis(2500))).start();
-    Play.Person a = p.person(0);
-    a.wants(100);
+    Play.Person a = p.person(0).wants(100);
     p.run(2400);
     a.mustHold("extended until the cap");
     p.run(110);
     a.mustNotHold("and no longer");
     require(a.end() == LeaseEnd.CAP_REACHED, "and the holder was told why");
     p.run(20);
-    Play.Person b = p.person(1);
-    b.tries();
+    Play.Person b = p.person(1).tries();
     p.run(5);
     b.mustHold("a capped lease is cleaned up");
   }
@@ -124,8 +118,7 @@ class ExtendHistoriesTest {
   @Test
   void extension_atTheCap_confirmsWhatIsLeft() {
     Play p = new Play(3, 1, options().holdCap(Duration.ofSeconds(1))).start();
-    Play.Person a = p.person(0);
-    a.wants(100);
+    Play.Person a = p.person(0).wants(100);
     p.run(100);
     a.extends_(); // It adds only the drift allowance, up to the cap.
     p.run(10);
@@ -219,13 +212,11 @@ class ExtendHistoriesTest {
   @Test
   void lease_whoseHoldersWallClockIsSetBack_endsInTime() {
     Play p = new Play(3, 2, options()).start();
-    Play.Person a = p.person(0);
-    a.wants(100);
+    Play.Person a = p.person(0).wants(100);
     p.run(100);
     a.client.stepWall(-3_600_000);
     p.run(900);
-    Play.Person b = p.person(1);
-    b.tries();
+    Play.Person b = p.person(1).tries();
     p.run(10);
     b.mustHold("A's keys have expired");
     a.mustNotHold("and its lease has ended");

@@ -18,8 +18,7 @@ class HandOffHistoriesTest {
   void handOff_thatFails_predecessorsLateExtendIsRefused() {
     Play p = new Play(3, 1, options()).start();
     Play.Person a = p.asks(0, 100);
-    Play.Person next = p.person(0);
-    next.wants(400);
+    Play.Person next = p.person(0).wants(400);
     p.link(a, 1).holdRequests();
     a.extends_();
     p.run(5);
@@ -45,8 +44,7 @@ class HandOffHistoriesTest {
   void handOff_whileNodeIsSilent_releasesPredecessorThere() {
     Play p = new Play(3, 1, options()).start();
     Play.Person a = p.asks(0, 100);
-    Play.Person next = p.person(0);
-    next.wants(400);
+    Play.Person next = p.person(0).wants(400);
     p.link(a, 1).cut();
     p.run(1);
     a.releases();
@@ -56,8 +54,7 @@ class HandOffHistoriesTest {
     p.link(a, 1).mend();
     p.run(50);
     require(next.lease.id().equals(p.owner(1)), "n1 stores the new lease as soon as it is back");
-    Play.Person third = p.person(0);
-    third.wants(400);
+    Play.Person third = p.person(0).wants(400);
     p.link(a, 1).holdRequests();
     next.releases();
     p.run(5);
@@ -73,8 +70,7 @@ class HandOffHistoriesTest {
   void handOff_toCancelledWaiter_freesTheLock() {
     Play p = new Play(3, 2, options()).start();
     Play.Person a = p.asks(0, 100);
-    Play.Person next = p.person(0);
-    next.wants(900);
+    Play.Person next = p.person(0).wants(900);
     p.link(a, 2).holdRequests();
     p.link(a, 3).holdRequests();
     a.releases();
@@ -86,8 +82,7 @@ class HandOffHistoriesTest {
     require(next.lease == null, "a cancelled caller gets no lease");
     require(a.end() == LeaseEnd.RELEASED, "the lease is released instead");
     require(p.owner(1) == null && p.owner(2) == null && p.owner(3) == null, "all is free");
-    Play.Person b = p.person(1);
-    b.tries();
+    Play.Person b = p.person(1).tries();
     p.run(5);
     b.mustHold("for any process");
   }
@@ -96,8 +91,7 @@ class HandOffHistoriesTest {
   void handOff_ofLease_endsItBeforeAnythingIsSent() {
     Play p = new Play(3, 1, options()).start();
     Play.Person a = p.asks(0, 100);
-    Play.Person next = p.person(0);
-    next.wants(900);
+    Play.Person next = p.person(0).wants(900);
     a.releases();
     a.mustNotHold("a release first ends the lease locally");
     p.run(5);
@@ -113,8 +107,7 @@ class HandOffHistoriesTest {
   void handOff_underWay_letsTheReleasingCallerQueueAgain() {
     Play p = new Play(3, 1, options()).start();
     Play.Person holder = p.asks(0, 100);
-    Play.Person next = p.person(0);
-    next.wants(400);
+    Play.Person next = p.person(0).wants(400);
     for (int i = 0; i < 4; i++) {
       holder.releases();
       require(holder.released != null, "the successor's round does the rest");
@@ -153,8 +146,7 @@ class HandOffHistoriesTest {
   void handOffs_inARow_letAnotherProcessCome() {
     Play p = new Play(3, 2, options().maxHandOffs(2)).start();
     Play.Person holder = p.asks(0, 100);
-    Play.Person other = p.person(1);
-    other.wants(9000);
+    Play.Person other = p.person(1).wants(9000);
     p.run(20);
     List<Play.Person> queue = new ArrayList<>();
     for (int i = 0; i < 6; i++) {

@@ -31,8 +31,7 @@ class LocalHandOffHistoriesTest {
   void handOff_ofFreshGrant_asksNoNode() {
     Play p = new Play(3, 2, options()).start();
     Play.Person a = holder(p);
-    Play.Person next = p.person(0);
-    next.wants(100);
+    Play.Person next = p.person(0).wants(100);
     p.run(20);
     a.releases();
     a.mustNotHold("its lease has ended");
@@ -44,11 +43,9 @@ class LocalHandOffHistoriesTest {
         next.lease.validity().deadlineNanos() == a.lease.validity().deadlineNanos(),
         "with the same deadline");
     p.run(3000);
-    next.mustHold("it is extended");
-    next.releases();
+    next.mustHold("it is extended").releases();
     p.run(20);
-    Play.Person b = p.person(1);
-    b.tries();
+    Play.Person b = p.person(1).tries();
     p.run(5);
     b.mustHold("all is free");
     require(b.lease.token() > next.lease.token(), "tokens are in order");
@@ -136,8 +133,7 @@ class LocalHandOffHistoriesTest {
             99,
             p.node(1).clock());
     p.run(30);
-    a.mustHold("n1 has refused and n2 has confirmed, which decides nothing");
-    a.releases();
+    a.mustHold("n1 has refused and n2 has confirmed, which decides nothing").releases();
     next.mustNotHold("a vote of the grant is known to be lost");
   }
 
@@ -171,8 +167,7 @@ class LocalHandOffHistoriesTest {
     long granted = holder.lease.token();
     int atOnce = 0;
     for (int i = 0; i < 3 * HeldLease.TOKENS_PER_GRANT; i++) {
-      Play.Person next = p.person(0);
-      next.wants(100);
+      Play.Person next = p.person(0).wants(100);
       holder.releases();
       if (next.holds()) {
         atOnce++;
@@ -198,11 +193,9 @@ class LocalHandOffHistoriesTest {
   void handOff_inFairMode_asksTheQueue() {
     Play p = new Play(3, 2, options().fair(true)).start();
     Play.Person a = holder(p);
-    Play.Person other = p.person(1);
-    other.wants(5000);
+    Play.Person other = p.person(1).wants(5000);
     p.run(20);
-    Play.Person next = p.person(0);
-    next.wants(5000);
+    Play.Person next = p.person(0).wants(5000);
     p.run(20);
     a.releases();
     next.mustNotHold("only the home node knows which process came first");
@@ -217,15 +210,13 @@ class LocalHandOffHistoriesTest {
     p.link(a, 3).holdRequests();
     a.wants(100);
     p.run(5);
-    Play.Person next = p.person(0);
-    next.wants(100);
+    Play.Person next = p.person(0).wants(100);
     a.releases();
     next.mustHold("n1 and n2 are a quorum");
     p.link(a, 3).letGo();
     p.run(5);
     require(next.lease.id().equals(p.owner(3)), "n3 stores the grant late");
-    next.mustHold("and the lease is unchanged");
-    next.releases();
+    next.mustHold("and the lease is unchanged").releases();
     p.run(20);
     require(p.owner(1) == null && p.owner(2) == null && p.owner(3) == null, "all is free");
   }

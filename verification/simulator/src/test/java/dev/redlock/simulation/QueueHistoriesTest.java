@@ -36,14 +36,11 @@ class QueueHistoriesTest {
   void fairMode_nextCallerOfTheHoldersProcess_isNotOvertaken() {
     Play p = new Play(3, 2, options().fair(true)).start();
     Play.Person a = p.asks(0, 100);
-    Play.Person b = p.person(1);
-    b.wants(5000);
+    Play.Person b = p.person(1).wants(5000);
     p.run(20);
-    Play.Person next = p.person(1);
-    next.wants(5000);
+    Play.Person next = p.person(1).wants(5000);
     p.run(20);
-    Play.Person last = p.person(0);
-    last.wants(5000);
+    Play.Person last = p.person(0).wants(5000);
     p.run(20);
     a.releases();
     p.run(100);
@@ -76,8 +73,7 @@ class QueueHistoriesTest {
     }
     c.wants(5000);
     p.run(10);
-    Play.Person b = p.person(1);
-    b.wants(5000);
+    Play.Person b = p.person(1).wants(5000);
     p.run(20);
     a.releases();
     for (int i = 0; i < 200 && !p.world.history.lastSent("B", "acquire", "queued ttl 1000"); i++) {
@@ -91,8 +87,7 @@ class QueueHistoriesTest {
     p.link(b, Play.HOME_OF_A % 3 + 1).letGo();
     p.link(b, (Play.HOME_OF_A + 1) % 3 + 1).letGo();
     p.run(2);
-    b.mustHold("the home node had woken B");
-    b.releases();
+    b.mustHold("the home node had woken B").releases();
     p.link(c, Play.HOME_OF_A % 3 + 1).letGo();
     p.link(c, (Play.HOME_OF_A + 1) % 3 + 1).letGo();
     p.run(600);
@@ -107,11 +102,9 @@ class QueueHistoriesTest {
   void fairMode_woken_thatLosesTheRound_keepsItsPlace() {
     Play p = new Play(3, 3, options().fair(true)).start();
     Play.Person a = p.asks(0, 100);
-    Play.Person b = p.person(1);
-    b.wants(5000);
+    Play.Person b = p.person(1).wants(5000);
     p.run(20);
-    Play.Person c = p.person(2);
-    c.wants(5000);
+    Play.Person c = p.person(2).wants(5000);
     p.run(20);
     p.link(a, Play.HOME_OF_A % 3 + 1).holdRequests();
     p.link(a, (Play.HOME_OF_A + 1) % 3 + 1).holdRequests();
@@ -125,8 +118,7 @@ class QueueHistoriesTest {
     p.link(a, (Play.HOME_OF_A + 1) % 3 + 1).letGo();
     p.run(6);
     require(!p.world.history.everSent("C", "acquire C.2"), "it is not C's turn");
-    b.mustHold("it is first in the queue");
-    b.releases();
+    b.mustHold("it is first in the queue").releases();
     p.run(50);
     c.mustHold("and then it is C's turn");
   }
@@ -136,8 +128,7 @@ class QueueHistoriesTest {
   void fairMode_leavesTheQueueOfAFormerHomeNode() {
     Play p = new Play(3, 3, options().fair(true)).start();
     Play.Person a = p.asks(0, 100);
-    Play.Person b = p.person(1);
-    b.wants(5000);
+    Play.Person b = p.person(1).wants(5000);
     p.run(50);
     require(
         p.node(Play.HOME_OF_A).model.queueLength("redlock:{a}") == 1,
@@ -151,8 +142,7 @@ class QueueHistoriesTest {
     p.run(100);
     require(p.node(Play.HOME_OF_A).model.queueLength("redlock:{a}") == 0, "B has left the queue");
     b.releases();
-    Play.Person c = p.person(2);
-    c.wants(500);
+    Play.Person c = p.person(2).wants(500);
     p.run(400);
     c.mustHold("no queue entry is before it");
   }
@@ -163,8 +153,7 @@ class QueueHistoriesTest {
     Play p = new Play(3, 2, options().fair(true)).start();
     Play.Person a = p.asks(0, 100);
     p.link(p.person(1), Play.HOME_OF_A).holdRequests();
-    Play.Person b = p.person(1);
-    b.wants(5000);
+    Play.Person b = p.person(1).wants(5000);
     p.run(400);
     a.releases();
     p.run(400);
@@ -200,8 +189,7 @@ class QueueHistoriesTest {
     p.link(p.person(2), (Play.HOME_OF_A + 1) % 3 + 1).far = 2 * Scenario.MS;
     a.releases();
     p.run(250);
-    Play.Person c = p.person(2);
-    c.tries();
+    Play.Person c = p.person(2).tries();
     p.run(50);
     c.mustNotHold("it is B's turn");
     p.run(200);
@@ -221,8 +209,7 @@ class QueueHistoriesTest {
       p.person(i).wants(60_000);
       p.run(5);
     }
-    Play.Person last = p.person(dead + 1);
-    last.wants(60_000);
+    Play.Person last = p.person(dead + 1).wants(60_000);
     p.run(5);
     for (int i = 1; i <= dead; i++) {
       p.world.clients[i].crash("dies");
@@ -279,8 +266,7 @@ class QueueHistoriesTest {
       }
       a.releases();
       p.run(5);
-      Play.Person newcomer = p.person(dead + 1);
-      newcomer.wants(60_000);
+      Play.Person newcomer = p.person(dead + 1).wants(60_000);
       p.run(900);
       newcomer.mustHold("60 have died");
     }
@@ -309,8 +295,7 @@ class QueueHistoriesTest {
           all[later].mustNotHold("process " + i + " came before");
         }
       }
-      next.mustHold("it is its turn");
-      next.releases();
+      next.mustHold("it is its turn").releases();
     }
     p.run(50);
   }
@@ -382,8 +367,7 @@ class QueueHistoriesTest {
     require(home.queueLength("redlock:{a}") == 2, "B is back");
     a.releases();
     p.run(5);
-    b.mustHold("it came first");
-    b.releases();
+    b.mustHold("it came first").releases();
     p.run(5);
     c.mustHold("it came second");
   }
@@ -401,8 +385,7 @@ class QueueHistoriesTest {
       p.run(2_000);
       a.releases();
       p.run(300);
-      b.mustHold("it came before C");
-      b.releases();
+      b.mustHold("it came before C").releases();
       p.run(300);
       c.mustHold("it is the only one left");
     }
@@ -435,8 +418,7 @@ class QueueHistoriesTest {
       p.run(80);
       c.mustNotHold("it is B's turn");
       p.run(300);
-      b.mustHold("it was first");
-      b.releases();
+      b.mustHold("it was first").releases();
       p.run(200);
       c.mustHold("and now it is C's turn");
     }
@@ -469,16 +451,14 @@ class QueueHistoriesTest {
     }
     a.releases();
     p.run(2);
-    Play.Person c = p.person(2);
-    c.wants(60_000);
+    Play.Person c = p.person(2).wants(60_000);
     p.run(4);
     c.mustNotHold("it is B's turn");
     for (int n = 1; n <= 3; n++) {
       p.link(b, n).letGo();
     }
     p.run(4);
-    b.mustHold("its turn has not passed");
-    b.releases();
+    b.mustHold("its turn has not passed").releases();
     p.run(4);
     c.mustHold("and now it is C's turn");
   }
@@ -492,8 +472,7 @@ class QueueHistoriesTest {
     Play.Person c = p.asks(2, 60_000);
     a.releases();
     p.run(3);
-    b.mustHold("it was first");
-    b.releases();
+    b.mustHold("it was first").releases();
     p.run(3);
     c.mustHold("woken by B's release");
   }
@@ -505,12 +484,10 @@ class QueueHistoriesTest {
     Play.Person b = p.asks(1, 60_000);
     a.releases();
     p.run(1);
-    Play.Person next = p.person(0);
-    next.wants(60_000);
+    Play.Person next = p.person(0).wants(60_000);
     require(p.world.history.lastSent("A", "enqueue"), "the replies to the release tell of B");
     p.run(4);
-    b.mustHold("it was first");
-    b.releases();
+    b.mustHold("it was first").releases();
     p.run(4);
     next.mustHold("and is not overtaken");
   }
@@ -519,10 +496,8 @@ class QueueHistoriesTest {
   void process_thatServedItsShareOfCallers_needsTheHomeNode() {
     Play p = new Play(3, 2, options().autoExtend(true).maxHandOffs(1)).start();
     Play.Person first = p.asks(0, 100);
-    Play.Person second = p.person(0);
-    second.wants(5000);
-    Play.Person third = p.person(0);
-    third.wants(5000);
+    Play.Person second = p.person(0).wants(5000);
+    Play.Person third = p.person(0).wants(5000);
     first.releases();
     p.run(3);
     second.mustHold("handed off");
@@ -556,14 +531,11 @@ class QueueHistoriesTest {
     }
     first.wants(1000);
     p.run(60);
-    Play.Person second = p.person(0);
-    second.wants(5000);
-    Play.Person third = p.person(0);
-    third.wants(5000);
+    Play.Person second = p.person(0).wants(5000);
+    Play.Person third = p.person(0).wants(5000);
     first.releases();
     p.run(5);
-    second.mustHold("handed off");
-    second.releases();
+    second.mustHold("handed off").releases();
     require(p.world.history.lastSent("A", "enqueue"), "the home node is far");
     p.run(200);
     third.mustHold("there was no other process");
@@ -573,16 +545,14 @@ class QueueHistoriesTest {
   void singleTry_behindTheShareOfCallers_doesNotNeedTheHomeNode() {
     Play p = new Play(3, 1, options().autoExtend(true).maxHandOffs(1)).start();
     Play.Person first = p.asks(0, 100);
-    Play.Person second = p.person(0);
-    second.wants(5000);
+    Play.Person second = p.person(0).wants(5000);
     first.releases();
     p.run(3);
     second.mustHold("handed off");
     SimLink home = p.link(first, Play.HOME_OF_A);
     home.holdRequests();
     second.releases();
-    Play.Person third = p.person(0);
-    third.tries();
+    Play.Person third = p.person(0).tries();
     p.run(5);
     third.mustHold("two of three granted");
     home.letGo();
@@ -593,20 +563,16 @@ class QueueHistoriesTest {
   void process_thatServedItsShareOfCallers_letsAnotherComeThatItDidNotKnowOf() {
     Play p = new Play(3, 2, options().autoExtend(true).maxHandOffs(1)).start();
     Play.Person first = p.asks(0, 100);
-    Play.Person second = p.person(0);
-    second.wants(5000);
-    Play.Person third = p.person(0);
-    third.wants(5000);
+    Play.Person second = p.person(0).wants(5000);
+    Play.Person third = p.person(0).wants(5000);
     first.releases();
     p.run(3);
     second.mustHold("handed off");
-    Play.Person b = p.person(1);
-    b.wants(5000);
+    Play.Person b = p.person(1).wants(5000);
     p.run(5);
     second.releases();
     p.run(6);
-    b.mustHold("it came before the third caller asked");
-    b.releases();
+    b.mustHold("it came before the third caller asked").releases();
     p.run(6);
     third.mustHold("it is the only one left");
   }
@@ -620,8 +586,7 @@ class QueueHistoriesTest {
     Play p = new Play(3, 2, options().leaseTime(Duration.ofSeconds(30))).start();
     p.node(Play.HOME_OF_A).queuesNone = true;
     Play.Person a = p.asks(0, 100);
-    Play.Person b = p.person(1);
-    b.wants(60_000);
+    Play.Person b = p.person(1).wants(60_000);
     for (int i = 0; i < 600; i++) {
       p.run(10);
       long now = b.client.mono();

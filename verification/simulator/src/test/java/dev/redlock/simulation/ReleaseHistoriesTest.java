@@ -198,13 +198,11 @@ class ReleaseHistoriesTest {
     a.releases();
     a.mustNotHold("the lease ends at once");
     p.run(250);
-    Play.Person b = p.person(1);
-    b.tries();
+    Play.Person b = p.person(1).tries();
     p.run(5);
     b.mustNotHold("but the key stays");
     p.run(60);
-    Play.Person c = p.person(1);
-    c.tries();
+    Play.Person c = p.person(1).tries();
     p.run(5);
     c.mustHold("the minimum hold is over");
   }
@@ -213,10 +211,8 @@ class ReleaseHistoriesTest {
   void close_leavesNothing() {
     Play p = new Play(3, 2, options().autoExtend(true)).start();
     Play.Person a = p.asks(0, 100);
-    Play.Person next = p.person(0);
-    next.wants(5000);
-    Play.Person b = p.person(1);
-    b.wants(5000);
+    Play.Person next = p.person(0).wants(5000);
+    Play.Person b = p.person(1).wants(5000);
     p.run(50);
     p.world.clients[0].close();
     p.world.clients[1].close();

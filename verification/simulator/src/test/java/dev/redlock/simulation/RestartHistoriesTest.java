@@ -72,8 +72,7 @@ class RestartHistoriesTest {
     require(a.refusal != null, "refused at once");
     require(a.refusal.verdict() == AcquireVerdict.UNAVAILABLE, "and the report says why");
     p.run(7000);
-    Play.Person b = p.person(0);
-    b.tries();
+    Play.Person b = p.person(0).tries();
     p.run(10);
     b.mustHold("they are old enough now");
   }
@@ -90,19 +89,16 @@ class RestartHistoriesTest {
     p.link(a, 1).holdReplies();
     p.node(1).flush();
     p.run(2);
-    Play.Person b = p.person(1);
-    b.tries();
+    Play.Person b = p.person(1).tries();
     p.run(10);
     b.mustNotHold("n3 is free, but n1 may have lost its keys");
     p.link(a, 1).letGo();
     p.run(50);
     p.node(2).flushAnother();
     p.run(2);
-    a.mustHold("n2 has kept its keys");
-    a.releases();
+    a.mustHold("n2 has kept its keys").releases();
     p.run(10);
-    Play.Person c = p.person(1);
-    c.tries();
+    Play.Person c = p.person(1).tries();
     p.run(10);
     c.mustHold("and votes, with n3");
   }

@@ -68,15 +68,13 @@ class SpreadHistoriesTest {
     p.link(a, 1).blocked = true;
     failOver(p, 1, 20);
     p.run(100);
-    Play.Person b = p.person(1);
-    b.wants(400);
+    Play.Person b = p.person(1).wants(400);
     p.run(450);
     b.mustNotHold("two shards remember A");
     p.link(a, 1).mend();
     p.run(600);
     require(a.lease.id().equals(p.owner(1)), "A has repaired the shard that forgot");
-    a.mustHold("one shard does not matter");
-    a.releases();
+    a.mustHold("one shard does not matter").releases();
     p.run(50);
     b.wants(400);
     p.run(50);

@@ -19,14 +19,11 @@ class TokenHistoriesTest {
     p.node(1).setClock(-900_000);
     p.node(3).setClock(900_000);
     p.start();
-    Play.Person a = p.person(0);
-    a.tries();
+    Play.Person a = p.person(0).tries();
     p.run(5);
-    a.mustHold("the second round has a token that a quorum accepts");
-    a.releases();
+    a.mustHold("the second round has a token that a quorum accepts").releases();
     p.run(10);
-    Play.Person b = p.person(0);
-    b.tries();
+    Play.Person b = p.person(0).tries();
     p.run(3);
     b.mustHold("the client knows the clocks");
   }
@@ -41,15 +38,13 @@ class TokenHistoriesTest {
   void clockOfTheHomeNode_wasFarAheadForAWhile_doesNotBarItLater() {
     Play p = new Play(3, 2, options().leaseTime(Duration.ofSeconds(5)).autoExtend(true)).start();
     Play.Person a = p.asks(0, 100);
-    Play.Person b = p.person(1);
-    b.wants(5000);
+    Play.Person b = p.person(1).wants(5000);
     p.run(20);
     p.node(Play.HOME_OF_A).step(29_000_000);
     p.run(20);
     a.releases();
     p.run(500);
-    b.mustHold("the clocks of the two others are right");
-    b.releases();
+    b.mustHold("the clocks of the two others are right").releases();
     p.run(50);
     p.node(Play.HOME_OF_A).step(-29_000_000);
     p.run(50);
@@ -152,11 +147,9 @@ class TokenHistoriesTest {
     Play p = new Play(3, 2, options());
     p.world.clocksUnknown = true;
     p.start();
-    Play.Person a = p.person(0);
-    a.wants(100);
+    Play.Person a = p.person(0).wants(100);
     p.run(20);
-    a.mustHold("all is well");
-    a.releases();
+    a.mustHold("all is well").releases();
     p.run(20);
     long fence = p.fence(3);
     p.node(1).setClock(-5_000_000);
@@ -189,8 +182,7 @@ class TokenHistoriesTest {
       require(a.refusal == null, "two attempts of two tokens each");
       b.wants(100);
       p.run(20);
-      b.mustHold("no other client asks");
-      b.releases();
+      b.mustHold("no other client asks").releases();
       p.run(20);
       letGo(p, a);
       holdRequests(p, a);
