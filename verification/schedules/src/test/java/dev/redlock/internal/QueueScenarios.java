@@ -8,6 +8,7 @@ import dev.redlock.RedlockListener;
 import dev.redlock.internal.ScriptedWorld.Clock;
 import dev.redlock.internal.ScriptedWorld.Node;
 import dev.redlock.operations.NodeState;
+import dev.redlock.schedules.Pool;
 import dev.redlock.schedules.Schedule;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeStatus;
@@ -37,7 +38,7 @@ public final class QueueScenarios {
   }
 
   private static CallbackThreads callbackThreads(Time time) {
-    return new CallbackThreads(Platform.JVM.callbackThreads(), time, failures());
+    return new CallbackThreads(Pool.few(Thread::new), time, failures());
   }
 
   private static FailureLog failures() {

@@ -29,7 +29,7 @@ final class Explorer {
       List<String> trace) {}
 
   @SuppressWarnings("unchecked")
-  static Map<String, Runnable> scenarios(InstrumentingLoader loader) {
+  static Map<String, Runnable> scenarios(ClassLoader loader) {
     Map<String, Runnable> all = new java.util.LinkedHashMap<>();
     try {
       for (String type : SCENARIOS) {

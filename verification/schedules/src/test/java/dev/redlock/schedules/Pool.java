@@ -26,7 +26,7 @@ public final class Pool extends ThreadPoolExecutor {
   }
 
   @Override
-  public void execute(Runnable task) {
+  public synchronized void execute(Runnable task) {
     if (threads < core) {
       begin(task);
     } else {
@@ -34,43 +34,49 @@ public final class Pool extends ThreadPoolExecutor {
     }
   }
 
-  private void begin(Runnable first) {
+  private synchronized void begin(Runnable first) {
     threads++;
     var unused =
         Schedule.spawn(
             "pool",
             () -> {
-              for (Runnable task = first; task != null; task = tasks.poll()) {
+              for (Runnable task = first; task != null; task = next()) {
                 task.run();
               }
-              threads--;
             });
   }
 
-  private void grow() {
+  /** Null when the thread ends. */
+  private synchronized Runnable next() {
+    Runnable task = tasks.poll();
+    threads -= task == null ? 1 : 0;
+    return task;
+  }
+
+  private synchronized void grow() {
     while (threads < core && !tasks.isEmpty()) {
       begin(tasks.poll());
     }
   }
 
   @Override
-  public int getCorePoolSize() {
+  public synchronized int getCorePoolSize() {
     return core;
   }
 
   @Override
-  public void setCorePoolSize(int size) {
+  public synchronized void setCorePoolSize(int size) {
     core = size;
     grow();
   }
 
   @Override
-  public int getPoolSize() {
+  public synchronized int getPoolSize() {
     return threads;
   }
 
   @Override
-  public boolean prestartCoreThread() {
+  public synchronized boolean prestartCoreThread() {
     grow();
     return true;
   }

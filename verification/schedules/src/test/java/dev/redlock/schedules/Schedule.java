@@ -131,6 +131,9 @@ public final class Schedule {
   /** Starts a thread; it runs when it is chosen. */
   public static Thread spawn(String name, Runnable task) {
     Worker here = here();
+    if (here == null) {
+      return Uncontrolled.current.spawn(name, task);
+    }
     Worker worker = here.schedule.add(name, task);
     worker.start();
     return worker;
@@ -139,6 +142,10 @@ public final class Schedule {
   /** Runs the task as one step, for example to prepare a scenario. */
   public static void atOnce(Runnable task) {
     Worker here = here();
+    if (here == null) {
+      task.run();
+      return;
+    }
     here.atomic++;
     try {
       task.run();
@@ -150,6 +157,10 @@ public final class Schedule {
   /** Waits until all other threads have ended. */
   public static void awaitOthers() {
     Worker here = here();
+    if (here == null) {
+      Uncontrolled.current.awaitOthers();
+      return;
+    }
     here.waitsFor = OTHERS;
     here.at = "awaitOthers";
     here.schedule.next(here, false);
@@ -157,12 +168,17 @@ public final class Schedule {
 
   /** The simulated clock. */
   public static long nanos() {
-    return here().schedule.nanos;
+    Worker here = here();
+    return here == null ? Uncontrolled.current.nanos() : here.schedule.nanos;
   }
 
   /** Sets a timer; its task runs on a thread of its own. Returns what cancels it. */
   public static Runnable timer(Runnable task, long delayNanos) {
-    Schedule schedule = here().schedule;
+    Worker here = here();
+    if (here == null) {
+      return Uncontrolled.current.timer(task, delayNanos);
+    }
+    Schedule schedule = here.schedule;
     Timer timer = new Timer(task, schedule.nanos + Math.max(0, delayNanos), ++schedule.numbers);
     schedule.timers.add(timer);
     return () -> schedule.timers.remove(timer);
@@ -171,8 +187,7 @@ public final class Schedule {
   /** Interrupts a thread under control. */
   public static void interrupt(Thread thread) {
     thread.interrupt();
-    Worker worker = (Worker) thread;
-    if (worker.waitsFor == PARKED) {
+    if (thread instanceof Worker worker && worker.waitsFor == PARKED) {
       worker.waitsFor = null;
     }
   }
