@@ -1,5 +1,6 @@
 package dev.redlock.site;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -16,6 +17,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
@@ -244,7 +248,7 @@ class DeployFilesTest {
 
   @Test
   void unit_restartsTheMaster_waitsForTheGuardTime_andIsHardened() throws IOException {
-    List<String> unit = text("systemd/redis-redlock@.service").lines().toList();
+    List<String> unit = text("systemd/redis-redlock@.service").replace("\\\n", "").lines().toList();
 
     assertThat(unit)
         .contains(
@@ -263,6 +267,29 @@ class DeployFilesTest {
             start -> assertThat(start).contains("/etc/redlock/%i.conf --port %i --aclfile"),
             // Without "-", a master that is not ready in time would be ended.
             post -> assertThat(post).startsWith("ExecStartPost=-").endsWith(" -w 60"));
+  }
+
+  /** As systemd does: two dollars are one, and lines are joined. */
+  @ParameterizedTest
+  @ValueSource(strings = {"redis-server", "valkey-server"})
+  void unit_startsTheServerThatIsInstalled(String server, @TempDir Path bin) throws Exception {
+    Path standIn =
+        Files.writeString(bin.resolve(server), "#!/bin/sh\nprintf '%s|' \"$0\" \"$@\"\n");
+    assertThat(standIn.toFile().setExecutable(true)).isTrue();
+    Matcher start =
+        Pattern.compile("ExecStart=/bin/sh -c '(.*)' (master .*)")
+            .matcher(text("systemd/redis-redlock@.service").replace("\\\n", ""));
+    assertThat(start.find()).isTrue();
+    List<String> command =
+        new ArrayList<>(List.of("/bin/sh", "-c", start.group(1).replace("$$", "$")));
+    command.addAll(List.of(start.group(2).split("\\s+")));
+    ProcessBuilder process = new ProcessBuilder(command).redirectErrorStream(true);
+    process.environment().put("PATH", bin.toString());
+
+    String said = new String(process.start().getInputStream().readAllBytes(), UTF_8);
+
+    String file = "${CREDENTIALS_DIRECTORY}/users.acl|";
+    assertThat(said).isEqualTo(standIn + "|/etc/redlock/%i.conf|--port|%i|--aclfile|" + file);
   }
 
   // All files
