@@ -186,13 +186,10 @@ final class SetChange {
 
   /** Makes what can be made now; returns whether this lease has nothing more to do. */
   private boolean advance(Goal goal, Lease lease) {
-    SetOperator now = operator;
-    if (now == null) {
-      long ballot = lease.fencingToken().value();
-      now = new SetOperator(goal, gone, ballot);
-      operator = now;
+    if (operator == null) {
+      operator = new SetOperator(goal, gone, lease.fencingToken().value());
     }
-    SetOperator asked = now;
+    SetOperator asked = requireNonNull(operator);
     Step step =
         set.advance((nodes, current) -> asked.next(nodes, current, time.nanos()), Step::tells);
     if (SetOperator.OVERTAKEN.equals(step.refusal()) && leases < MAX_LEASES) {
@@ -204,11 +201,11 @@ final class SetChange {
       fail(step.refusal() + (overtaken ? "; redlock doctor shows clocks that are ahead" : ""));
       return true;
     }
-    if (isRefusedByNewMember(step)) {
-      String added = requireNonNull(goal.add());
+    String added = asked.awaited();
+    if (isRefusedBy(added)) {
       fail(
           "%s did not store the next set (%s); the members keep their set"
-              .formatted(added, set.lastFailure(added)));
+              .formatted(added, set.lastFailure(requireNonNull(added))));
       return true;
     }
     String removed = goal.remove();
@@ -230,11 +227,10 @@ final class SetChange {
     return false;
   }
 
-  private boolean isRefusedByNewMember(Step step) {
-    boolean opening = step.progress().startsWith(SetOperator.OPENS_FIRST);
+  private boolean isRefusedBy(@Nullable String added) {
     Long since = openingNanos;
-    openingNanos = !opening ? null : since == null ? (Long) time.nanos() : since;
-    return opening && since != null && time.nanos() - since > CONNECT_NANOS;
+    openingNanos = added == null ? null : since == null ? (Long) time.nanos() : since;
+    return added != null && since != null && time.nanos() - since > CONNECT_NANOS;
   }
 
   private boolean knowsThatItIsRemoved(String removed) {

@@ -79,9 +79,6 @@ public final class SetOperator {
   public static final String OVERTAKEN =
       "another operator changes the set, or a node has restarted: a new ballot is necessary";
 
-  /** How the progress begins while a new member has not stored the next set. */
-  public static final String OPENS_FIRST = "writes the next set to ";
-
   private enum Phase {
     PROMISE,
     OPEN,
@@ -95,6 +92,7 @@ public final class SetOperator {
 
   private final long ballot;
 
+  private @Nullable String awaited;
   private @Nullable NodeRecord next; // The set that is being written; its epoch does not change.
   private Phase phase = Phase.PROMISE;
 
@@ -117,6 +115,11 @@ public final class SetOperator {
     this.ballot = ballot;
   }
 
+  /** The new member that has not stored the next set; null if none. An earlier call may add it. */
+  public @Nullable String awaited() {
+    return awaited;
+  }
+
   /**
    * Decides what to do next.
    *
@@ -124,6 +127,7 @@ public final class SetOperator {
    * @param current the record of the set that this client works with
    */
   public Step next(List<Seen> nodes, NodeRecord current, long nowNanos) {
+    awaited = null;
     if (!current.exists()) {
       return waits("no node has a record of the set yet");
     }
@@ -218,7 +222,7 @@ public final class SetOperator {
   private Step open(List<Seen> nodes, NodeRecord writing) {
     List<Tell> tells = new ArrayList<>();
     Set<String> opened = spread(nodes, writing, tells);
-    Set<String> first = new TreeSet<>(writing.members());
+    TreeSet<String> first = new TreeSet<>(writing.members());
     first.removeAll(writing.before());
     first.removeAll(opened);
     first.removeAll(absent(nodes));
@@ -226,8 +230,9 @@ public final class SetOperator {
       return refused(OVERTAKEN);
     }
     if (!first.isEmpty()) {
+      awaited = first.first();
       tells.removeIf(tell -> !first.contains(tell.change().record().name()));
-      return new Step(tells, OPENS_FIRST + first + ": " + writing, false, null);
+      return new Step(tells, "writes the next set to " + first + ": " + writing, false, null);
     }
     if (count(opened, writing.before()) >= Members.quorumOf(writing.before().size())
         && count(opened, writing.members()) >= Members.quorumOf(writing.members().size())) {
@@ -261,10 +266,9 @@ public final class SetOperator {
     List<Tell> tells = new ArrayList<>();
     spread(nodes, writing, tells);
     sealOpen(nodes, writing, tells);
-    if (overtaken(nodes, writing)) {
-      return refused(OVERTAKEN);
-    }
-    return new Step(tells, "seals " + writing, false, null);
+    return overtaken(nodes, writing)
+        ? refused(OVERTAKEN)
+        : new Step(tells, "seals " + writing, false, null);
   }
 
   /** The floor is raised somewhere: each member must keep it for a guard time. */

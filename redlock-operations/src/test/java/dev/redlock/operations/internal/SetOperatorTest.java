@@ -218,7 +218,9 @@ final class SetOperatorTest {
   void newMember_thatStoresNothing_keepsTheSetFromTheMembers() {
     set.settle();
     set.replicas.add("d");
-    Step step = set.run(operator("d", null), 60);
+    SetOperator adds = operator("d", null);
+    Step step = set.run(adds, 60);
+    assertThat(adds.awaited()).isEqualTo("d");
     assertThat(step.progress()).isEqualTo("writes the next set to [d]: epoch 2: a, b, c, d");
     assertThat(set.record("a").epoch()).isEqualTo(1);
     assertThat(set.run(operator("e", null), 60).done()).isTrue();

@@ -78,7 +78,7 @@ final class ShellElection implements LeaderElection.Work {
     lease = given;
     for (SimClient c : world.clients) {
       ShellElection other = ((ShellClient) c).election;
-      if (c != client && c.alive && other != null && other.works() && given.isValid()) {
+      if (c != client && c.alive && other != null && other.works() && works()) {
         world.failed(new Violation("election", client.name() + " and " + c.name() + " lead"));
       }
     }
