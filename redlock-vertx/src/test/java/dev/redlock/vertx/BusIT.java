@@ -415,6 +415,8 @@ class BusIT {
         () ->
             client.redlock().operations().nodes().stream()
                 .anyMatch(n -> n.cause().contains("cannot hold one server twice")));
+    assertThat(client.redlock().operations().nodes())
+        .anySatisfy(n -> assertThat(n.cause()).contains("is the same server as"));
     assertThat(
             CheckedVertx.get(Future.fromCompletionStage(client.redlock().operations().doctor()))
                 .nodes())

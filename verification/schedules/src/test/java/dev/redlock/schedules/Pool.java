@@ -34,7 +34,7 @@ public final class Pool extends ThreadPoolExecutor {
     }
   }
 
-  private synchronized void begin(Runnable first) {
+  private void begin(Runnable first) {
     threads++;
     var unused =
         Schedule.spawn(
@@ -53,7 +53,7 @@ public final class Pool extends ThreadPoolExecutor {
     return task;
   }
 
-  private synchronized void grow() {
+  private void grow() {
     while (threads < core && !tasks.isEmpty()) {
       begin(tasks.poll());
     }
