@@ -185,7 +185,7 @@ final class SetFailures {
     looking.interrupt();
     looking.join();
     if (broken != null) {
-      throw new IllegalStateException("the harness failed", broken);
+      throw new IllegalStateException("the harness failed: " + broken, broken);
     }
     comeToRest();
   }
@@ -259,9 +259,9 @@ final class SetFailures {
   /** One call of an operator, which may be killed or paused meanwhile. */
   private void oneChange(Random random) throws InterruptedException {
     String goal = goal(random);
+    int from = history.size(); // Before it may be killed: then its end is seen.
     WorkerProcess operator = operator(random);
     int number = ++changes;
-    int from = history.size();
     String who = operator.who();
     say("change " + number + " by " + who + ": " + goal + (dead.isEmpty() ? "" : ", it is dead"));
     history.add("harness", "goal", "change", number, "by", who, "text", goal);

@@ -196,13 +196,12 @@ final class WorkerProcess implements AutoCloseable {
     run.jvm.resume();
   }
 
+  /** Lost if another thread kills the process meanwhile; who waits for the result notices. */
   void order(String order) {
     try {
       run.jvm.send(order);
     } catch (UncheckedIOException e) {
-      if (run.jvm.isAlive()) {
-        throw e;
-      }
+      System.err.println(e.getMessage());
     }
   }
 
