@@ -26,6 +26,9 @@ import picocli.CommandLine.Spec;
 final class Simulate implements Callable<Integer> {
   private static final long MUTANT_SEEDS = 2_000;
 
+  /** After so many a run of seeds ends early. */
+  private static final int MAX_VIOLATIONS = 10;
+
   private static final class What {
     @Option(names = "--seeds", paramLabel = "N", description = "run N seeds")
     Long seeds;
@@ -175,7 +178,7 @@ final class Simulate implements Callable<Integer> {
   private int runAll(PrintWriter out) throws InterruptedException {
     Simulator.Tally tally = new Simulator.Tally();
     long start = System.nanoTime();
-    Simulator.Run run = Simulator.start(tally, from, what.seeds, setting, threads, 1);
+    Simulator.Run run = Simulator.start(tally, from, what.seeds, setting, threads, MAX_VIOLATIONS);
     while (!run.join(5000)) {
       out.printf(
           Locale.ROOT,
@@ -189,6 +192,7 @@ final class Simulate implements Callable<Integer> {
     Simulator.Result first = tally.first();
     if (first != null) {
       replay(out, first.seed());
+      tally.violations.forEach(one -> out.println("seed " + one.seed() + ": " + one.violation()));
     } else if (svg != null) {
       out.println("simulate: no rule is broken, so no picture is drawn");
     }
