@@ -171,7 +171,8 @@ final class ChangingSet {
       list = sealed();
     } else if (client.life > 0 && opened > 0) {
       double kind = rng.next();
-      list = kind < 0.4 ? first : kind < 0.7 ? names() : oddList();
+      // A program with an old list does not start when most of the list are empty.
+      list = kind < 0.4 && maySeed(first, null) ? first : kind < 0.7 ? names() : oddList();
     }
     List<String> slip = mistakes.listOf(client, list);
     if (slip != list && maySeed(slip, null)) {
@@ -268,9 +269,8 @@ final class ChangingSet {
       newestIsKept |=
           other != node && !mistakes.isForeign(other) && other.record().epoch() == opened;
     }
-    boolean removed = isKnown(node) && !isMember(node) && !isChanging();
     return newestIsKept
-        && !removed
+        && !isRemoved(node)
         && sets.stream().allMatch(set -> keepsAnother(set, node))
         && oddLists.stream().allMatch(list -> maySeed(list, node));
   }
@@ -285,6 +285,19 @@ final class ChangingSet {
     return isMember(node)
         ? record.exists() && record.floor() < complete.epoch()
         : record.epoch() < complete.epoch();
+  }
+
+  /** Whether it was a member, and does not become one by the set that is open. */
+  private boolean isRemoved(SimNode node) {
+    boolean joins = false;
+    for (SimNode other : world.nodes) {
+      NodeRecord record = other.record();
+      joins |=
+          record.epoch() == opened
+              && !mistakes.isForeign(other)
+              && record.members().contains(node.name);
+    }
+    return isKnown(node) && !isMember(node) && !joins;
   }
 
   /** Whether it is, or was, a member. */
