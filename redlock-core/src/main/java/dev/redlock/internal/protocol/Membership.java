@@ -215,7 +215,11 @@ public final class Membership {
     if (all.stream().noneMatch(Seen::keepsRecord)) {
       return new Decision(members, List.of(), List.of(), Collections.nCopies(all.size(), null));
     }
+    boolean first = id.isEmpty();
     choose(all, nowNanos);
+    for (int i = 0; first && !id.isEmpty() && i < seeds; i++) {
+      aliases.set(i, all.get(i).name()); // A record of another deployment may have named it.
+    }
     List<Seen> nodes = heard(all);
     rename(nodes);
     settled = isSettled(nodes, nowNanos);
