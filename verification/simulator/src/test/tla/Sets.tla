@@ -33,8 +33,9 @@ Start == "old"     \* "old": the first set is complete; "left": and no client ru
                    \* "new": no node of it has a record
 Restarts == 0      \* how many restarts there may be
 Forget == "any"    \* when a node may restart: "any", "change", "still", "told"; or which:
-                   \* "members", "removed"
+                   \* "members", "removed"; "founded": when all have a record
 Founders == {}     \* for each list: the numbers of the clients that may found a deployment
+Remembers == FALSE \* whether they may copy a proposal that they read long ago
 Others == {}       \* nodes of a second deployment, which is not that of the leases
 Second == {}       \* ... the set that their records name
 SecondEpoch == 1   \* ... and its epoch
@@ -53,6 +54,7 @@ Identity == TRUE        \* the record of one id is not replaced by that of anoth
 Observers == {}         \* observers write nothing: or the lists of those that found
 Provisional == TRUE     \* the first record of an id is written once its members show a proposal
 Agreed == "all"         \* ... which of them: "all", "majority"
+Counted == "now"        \* ... and when: "now", at one moment; "once", each at some time
 Yields == "split"       \* a proposal of the same members yields to a smaller id: "no", "any"; "split":
                         \* if each member showed a proposal, and none was on a majority
 Step == 1               \* by how many members two adjacent sets may differ
@@ -87,6 +89,7 @@ VARIABLES
   early,    \* the sealed epoch when that round began
   extends,
   chosen,   \* the ids that clients have chosen
+  once,     \* of each node: the proposals that clients have read there
   \* of the operators:
   done,     \* the newest epoch that an operator has found complete
   sealed,   \* the newest epoch that was sealed by a majority of both sets
@@ -95,7 +98,7 @@ VARIABLES
   asking    \* of each operator: whom it asked for a promise, and what it adopts
 
 nodeVars == <<record, promise, offers, young, restarts>>
-leaseVars == <<stage, round, granted, holders, epoch, early, extends, chosen>>
+leaseVars == <<stage, round, granted, holders, epoch, early, extends, chosen, once>>
 opVars == <<done, sealed, proposals, opened, asking>>
 vars == <<nodeVars, leaseVars, opVars>>
 
@@ -169,6 +172,7 @@ Init ==
   /\ epoch = [p \in Leases |-> 0]
   /\ early = [p \in Leases |-> 0]
   /\ extends = [p \in Leases |-> 0]
+  /\ once = [n \in Nodes |-> {}]
   /\ chosen = (IF Start = "left" THEN {} ELSE Shown(Initial))
   /\ done = Of(IF Start = "new" THEN NoId ELSE FirstId, 1, First)
   /\ sealed = 0
@@ -209,7 +213,7 @@ Vote(p, n, r) ==
         /\ holders' = [holders EXCEPT ![p] = IF wins THEN votes ELSE @]
         /\ epoch' = [epoch EXCEPT ![p] = IF wins THEN r.epoch ELSE @]
         /\ early' = [early EXCEPT ![p] = IF wins THEN r.sealed ELSE @]
-        /\ UNCHANGED chosen
+        /\ UNCHANGED <<chosen, once>>
         /\ young' = IF wins THEN [m \in Nodes |-> young[m] \ {p}] ELSE young
 
 (* Any client may have started at any time, and have chosen then.            *)
@@ -217,7 +221,7 @@ ChooseId ==
   /\ Founders # {} \/ Others # {}
   /\ LET shown == Shown(record)
      IN ~shown \subseteq chosen /\ chosen' = chosen \cup shown
-  /\ UNCHANGED <<nodeVars, stage, round, granted, holders, epoch, early, extends, opVars>>
+  /\ UNCHANGED <<nodeVars, stage, round, granted, holders, epoch, early, extends, once, opVars>>
 
 (* A round begins with the epoch and set that its client knows.              *)
 Begin(p, n) ==
@@ -262,6 +266,7 @@ MayForget(n) ==
     [] Forget = "told" -> ~\E m \in Nodes : IsUntold(m)
     [] Forget = "removed" -> n \notin done.set
     [] Forget = "members" -> n \in done.set
+    [] Forget = "founded" -> \A m \in First : record[m].epoch > 0
 
 (* The highest ballot that was asked or is proposed.                         *)
 Highest ==
@@ -333,7 +338,10 @@ Store(n) ==
        /\ Accepts(record[n], r)
        /\ record' = [record EXCEPT ![n] = IF r.epoch = 0 THEN [r EXCEPT !.ballot = 0] ELSE r]
   /\ offers' = [offers EXCEPT ![n] = {r \in @ : Accepts(record'[n], r)}]
-  /\ UNCHANGED <<promise, young, restarts, leaseVars, opVars>>
+  /\ once' = IF Remembers /\ IsProposal(record'[n])
+               THEN [once EXCEPT ![n] = @ \cup {record'[n]}] ELSE once
+  /\ UNCHANGED <<promise, young, restarts, stage, round, granted, holders, epoch, early, extends,
+                 chosen, opVars>>
 
 -----------------------------------------------------------------------------
 (* Clients that found a deployment.                                          *)
@@ -350,8 +358,9 @@ CopyProposal(r) == \E n \in r.set : record[n] = Empty /\ Offer({n}, r)
 (* one with the same members; its list shows nothing else. It writes the     *)
 (* first record where the proposal is.                                       *)
 WriteFirst(list, r) ==
-  LET has == {n \in Nodes : record[n] = r}
-      alike == {n \in Nodes : IsProposal(record[n]) /\ record[n].set = r.set}
+  LET shown(n) == {record[n]} \cup (IF Counted = "once" THEN once[n] ELSE {})
+      has == {n \in Nodes : r \in shown(n)}
+      alike == {n \in Nodes : \E s \in shown(n) : IsProposal(s) /\ s.set = r.set}
   IN /\ IsMajority(has, r.set)
      /\ Agreed = "all" => \E nodes \in Reached(r.set) : nodes \subseteq alike
      /\ \E nodes \in Reached(list) : \A n \in nodes :
@@ -370,9 +379,9 @@ Replace(list) ==
 Begins == \E list \in Lists \cup Observers :
   \/ Replace(list)
   \/ \E i \in Founders : ProposeFirst(i, list)
-  \/ \E m \in list :
-       /\ IsProposal(record[m])
-       /\ CopyProposal(record[m]) \/ WriteFirst(list, record[m])
+  \/ \E m \in list : \E r \in {record[m]} \cup once[m] :
+       /\ IsProposal(r)
+       /\ CopyProposal(r) \/ WriteFirst(list, r)
 
 -----------------------------------------------------------------------------
 (* Operators. What one has found or proposed, another may continue with.     *)

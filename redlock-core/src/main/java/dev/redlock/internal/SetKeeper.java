@@ -75,9 +75,9 @@ final class SetKeeper implements OperatedSet {
    */
   BitSet begin() {
     BitSet changed = new BitSet();
-    // The first record is proposed, copied, written, copied, then seen: five reviews.
+    // The first record is proposed, copied, read again, written, copied, then seen: six reviews.
     boolean more = true;
-    for (int i = 0; more && i < 5; i++) {
+    for (int i = 0; more && i < 6; i++) {
       more = decide(changed);
     }
     synchronized (this) {
@@ -259,13 +259,19 @@ final class SetKeeper implements OperatedSet {
         .change(tell.node(), tell.change())
         .whenComplete(
             (record, failure) -> {
+              boolean more = false;
               synchronized (this) {
                 telling.clear(tell.node());
                 if (failure != null) {
                   failed.put(context.nodes.name(tell.node()), String.valueOf(failure.getMessage()));
+                } else {
+                  more = membership.answered(tell, record);
                 }
               }
               answered.complete(null);
+              if (more) {
+                nodeContext.listener().onStatus(context.nodes.node(tell.node()));
+              }
             });
     return answered.isDone();
   }

@@ -7,6 +7,7 @@ import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.NodeRecord;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -32,7 +33,6 @@ final class Founding {
   private final int seeds;
   private final NodeRecord proposal;
 
-  /** Whether each node that can have a proposal has one, and none has a majority. */
   private final boolean isSplit;
 
   /**
@@ -43,24 +43,39 @@ final class Founding {
     this.nodes = nodes;
     this.aliases = aliases;
     this.seeds = seeds;
-    Map<String, Integer> stored = new TreeMap<>();
+    Map<String, Set<String>> stored = new TreeMap<>();
     Map<String, NodeRecord> proposals = new TreeMap<>();
-    for (Seen node : nodes) {
-      if (isUsed(node) && node.record().isProposal()) {
-        stored.merge(node.record().id(), 1, Integer::sum);
-        proposals.putIfAbsent(node.record().id(), node.record());
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeRecord record = nodes.get(i).record();
+      if (isUsed(nodes.get(i)) && record.isProposal()) {
+        stored.computeIfAbsent(record.id(), id -> new HashSet<>()).add(aliases.get(i));
+        proposals.putIfAbsent(record.id(), record);
       }
     }
-    int most = stored.values().stream().max(Comparator.naturalOrder()).orElse(0);
-    boolean isSplit =
-        2 * most <= seeds && nodes.stream().noneMatch(n -> n.record().equals(NodeRecord.NONE));
+    int most = stored.values().stream().mapToInt(Set::size).max().orElse(0);
+    boolean isSplit = !stored.isEmpty() && isSplit(proposals.values().iterator().next(), most);
     String chosen = "";
-    for (Map.Entry<String, Integer> one : stored.entrySet()) {
-      boolean fits = chosen.isEmpty() && (isSplit || one.getValue() == most);
+    for (Map.Entry<String, Set<String>> one : stored.entrySet()) {
+      boolean fits = chosen.isEmpty() && (isSplit || one.getValue().size() == most);
       chosen = fits ? one.getKey() : chosen; // The smallest: it stays.
     }
     proposal = proposals.getOrDefault(chosen, NodeRecord.NONE);
     this.isSplit = isSplit;
+  }
+
+  /** Whether each member of this list shows a proposal of it, and no majority shows one. */
+  private boolean isSplit(NodeRecord smallest, int most) {
+    Set<String> showing = new HashSet<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      NodeRecord record = nodes.get(i).record();
+      if (isUsed(nodes.get(i))
+          && record.isProposal()
+          && record.members().equals(smallest.members())) {
+        showing.add(aliases.get(i));
+      }
+    }
+    return most < Members.quorumOf(smallest.members().size())
+        && showing.containsAll(smallest.members());
   }
 
   /** The proposal that this client completes; {@link NodeRecord#NONE} if it sees none. */
@@ -74,15 +89,17 @@ final class Founding {
    * @param late whether a majority of the configured nodes suffices
    * @param lost whether a node has not stored the proposal for long, for example because it is
    *     full: then it is written to all, and those that store it decide
+   * @param reading whether those that store the proposal do so at one moment
    */
-  List<Tell> tells(String newId, long maxLeaseMillis, boolean late, boolean lost) {
+  List<Tell> tells(
+      String newId, long maxLeaseMillis, boolean late, boolean lost, SecondReading reading) {
     List<Seen> list = nodes.subList(0, seeds);
     long reached = list.stream().filter(node -> node.status().usable()).count();
     if (reached < (late ? Members.quorumOf(seeds) : seeds)) {
       return List.of();
     }
     if (proposal.isProposal()) {
-      return completed(lost);
+      return completed(lost, reading);
     }
     List<String> names = List.copyOf(aliases.subList(0, seeds));
     if (objection(list, names) != null) {
@@ -102,31 +119,39 @@ final class Founding {
     return tells.isEmpty() || lost ? tells : List.of(tells.get(0));
   }
 
-  private List<Tell> completed(boolean lost) {
+  private List<Tell> completed(boolean lost, SecondReading reading) {
     List<Tell> copies = new ArrayList<>();
+    List<Tell> holders = new ArrayList<>();
     List<Tell> records = new ArrayList<>();
+    Set<String> named = new HashSet<>(); // A server may be connected under two names.
     int voters = proposal.members().size();
     for (int i = 0; i < nodes.size(); i++) {
       Seen node = nodes.get(i);
-      if (!isMember(i) || !node.status().usable()) {
+      if (!isUsedMember(i) || !named.add(aliases.get(i))) {
         continue;
       }
       if (!node.keepsRecord()) {
         voters--;
       } else if (isOf(node)) {
+        holders.add(MissingRecords.tell(i, proposal, aliases));
         records.add(MissingRecords.tell(i, proposal.confirmed(), aliases));
       } else if (isSplit ? node.isEmpty() : node.record().equals(NodeRecord.NONE)) {
         copies.add(MissingRecords.tell(i, isSplit ? proposal.by(1) : proposal, aliases));
       }
     }
-    return isEverywhere(lost) && records.size() >= Members.quorumOf(voters) ? records : copies;
+    int majority = Members.quorumOf(voters);
+    if (!isEverywhere(lost) || holders.size() < majority) {
+      return copies;
+    }
+    List<Tell> questions = reading.of(holders, nodes, majority);
+    return questions.isEmpty() ? records : questions;
   }
 
   /** Whether no node can take a proposal of another list. One of the same list yields. */
   private boolean isEverywhere(boolean lost) {
     for (int i = 0; i < nodes.size(); i++) {
       Seen node = nodes.get(i);
-      if ((i < seeds || isMember(i)) && isUsed(node) && node.keepsRecord()) {
+      if (((i < seeds && isUsed(node)) || isUsedMember(i)) && node.keepsRecord()) {
         boolean stores = node.record().members().equals(proposal.members());
         if (!stores && !(lost && node.record().equals(NodeRecord.NONE))) {
           return false;
@@ -136,8 +161,8 @@ final class Founding {
     return true;
   }
 
-  private boolean isMember(int node) {
-    return proposal.members().contains(aliases.get(node));
+  private boolean isUsedMember(int node) {
+    return isUsed(nodes.get(node)) && proposal.members().contains(aliases.get(node));
   }
 
   private boolean isOf(Seen node) {

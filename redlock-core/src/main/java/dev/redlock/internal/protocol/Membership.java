@@ -12,7 +12,10 @@ import java.util.BitSet;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -103,6 +106,11 @@ public final class Membership {
   /** Nodes that are one server with another node, which has its name. */
   private final BitSet doubles = new BitSet();
 
+  private final SecondReading reading = new SecondReading();
+
+  /** Of configured nodes that showed a record when they answered last: its identity. */
+  private final Map<Integer, String> shown = new TreeMap<>();
+
   /** By number: the last name that the node had in a record, or that with which it was added. */
   private final List<String> aliases = new ArrayList<>();
 
@@ -183,6 +191,16 @@ public final class Membership {
   }
 
   /**
+   * A node has answered.
+   *
+   * @param record what it stores since then
+   * @return whether there may be more to decide, although its status is as it was
+   */
+  public boolean answered(Tell tell, NodeRecord record) {
+    return reading.answered(tell, record);
+  }
+
+  /**
    * The nodes with the words of one deployment only. Records of another one say nothing of this
    * set, and are not changed; a proposal of another one counts as no record, because it yields.
    * Before this client has chosen, it hears a deployment only if it is the only one that nodes
@@ -218,7 +236,10 @@ public final class Membership {
     boolean first = id.isEmpty();
     choose(all, nowNanos);
     for (int i = 0; first && !id.isEmpty() && i < seeds; i++) {
-      aliases.set(i, all.get(i).name()); // A record of another deployment may have named it.
+      if (all.get(i).says() && !all.get(i).record().id().equals(id)) {
+        aliases.set(i, all.get(i).name()); // It had the name that the other deployment gave it.
+        doubles.clear(i);
+      }
     }
     List<Seen> nodes = heard(all);
     rename(nodes);
@@ -265,6 +286,8 @@ public final class Membership {
   /** No deployment is chosen yet: completes what another client, or this one, has begun. */
   private Decision found(List<Seen> all, List<Seen> nodes, long nowNanos) {
     boolean late = nowNanos - startNanos >= FIRST_RECORD_NANOS;
+    Founding founding = new Founding(nodes, aliases, seeds);
+    Optional<Seen> hidden = founds ? hidden(all, founding.proposal().id()) : Optional.empty();
     List<Tell> said = List.of();
     if (all.stream().anyMatch(node -> node.record().epoch() != 0)) {
       // With a node that is not reached, it is not known that they show one deployment only. But
@@ -274,20 +297,39 @@ public final class Membership {
       said.removeIf(tell -> !everySeed && !isProposed(tell, nodes));
       wanted = Set.of();
     } else {
-      Founding founding = new Founding(nodes, aliases, seeds);
       boolean lost = nowNanos - startNanos >= 2 * FIRST_RECORD_NANOS;
       if (founds && newId.isEmpty()) {
         newId = random.deploymentId();
       }
-      said = founds ? founding.tells(newId, maxLeaseMillis, late, lost) : List.of();
+      boolean mayFound = founds && hidden.isEmpty();
+      said = mayFound ? founding.tells(newId, maxLeaseMillis, late, lost, reading) : List.of();
       wanted = Set.copyOf(founding.proposal().members());
     }
-    String why = late ? Objections.undecided(all, aliases, seeds) : WAITS;
+    String why = late ? Objections.undecided(all, aliases, seeds, hidden) : WAITS;
     return new Decision(
         members,
         settled && tells ? missing() : List.of(),
         tells ? said : List.of(),
         Objections.toAll(all, why));
+  }
+
+  /**
+   * A configured node that has shown the record of another deployment than this, and is not reached
+   * any more: what it showed holds, and the others may be empty because they have restarted.
+   */
+  private Optional<Seen> hidden(List<Seen> all, String founded) {
+    for (int i = 0; i < seeds; i++) {
+      if (all.get(i).says()) {
+        shown.put(i, all.get(i).record().id());
+      } else if (all.get(i).status().usable()) {
+        shown.remove(i);
+      }
+    }
+    return shown.entrySet().stream()
+        .filter(one -> !one.getValue().equals(founded))
+        .map(one -> all.get(one.getKey()))
+        .filter(seed -> !seed.status().usable())
+        .findFirst();
   }
 
   private static boolean isProposed(Tell tell, List<Seen> nodes) {

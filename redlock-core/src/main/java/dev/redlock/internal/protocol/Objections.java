@@ -7,6 +7,7 @@ import dev.redlock.internal.sets.Seen;
 import dev.redlock.spi.NodeRecord;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -31,15 +32,27 @@ public record Objections(NodeRecord current, Members members, long maxLeaseMilli
     return nodes.stream().<@Nullable String>map(node -> node.keepsRecord() ? why : null).toList();
   }
 
-  /** Why the client has chosen no deployment: what each configured node shows. */
-  static String undecided(List<Seen> nodes, List<String> aliases, int seeds) {
+  /**
+   * Why the client has chosen no deployment: what each configured node shows.
+   *
+   * @param hidden one that has shown a record, and is not reached any more
+   */
+  static String undecided(
+      List<Seen> nodes, List<String> aliases, int seeds, Optional<Seen> hidden) {
     String unfit = Founding.objection(nodes.subList(0, seeds), aliases.subList(0, seeds));
     if (nodes.stream().limit(seeds).allMatch(node -> node.record().equals(NodeRecord.NONE))) {
-      return unfit == null ? Membership.WAITS : unfit;
+      return unfit != null ? unfit : hidden.map(Objections::lost).orElse(Membership.WAITS);
     }
     return "no deployment is shown by a majority of the configured nodes: "
         + IntStream.range(0, seeds).mapToObj(i -> shown(nodes.get(i))).collect(joining("; "))
         + REMEDY;
+  }
+
+  private static String lost(Seen node) {
+    return node.name()
+        + " has shown a record and"
+        + SILENT
+        + ": start it, or restart this program to found a deployment without it";
   }
 
   private static String shown(Seen node) {

@@ -238,6 +238,105 @@ final class MembershipTest {
     }
   }
 
+  /** CI found that the node of the stranger was connected twice, and the second time for good. */
+  @Test
+  void seedThatLeadsToAnotherDeployment_andConnectsFirst_keepsItsNameInTheSet() {
+    NodeRecord stranger =
+        new NodeRecord("d9", "q", 7, List.of("q", "r"), List.of(), 7, 0, 0, 5_000, 5_000, 1);
+    SetFixture first = new SetFixture("a", "b", "c");
+    first.settle();
+    SetFixture late = first.another("a", "b", "c");
+    late.records.put("c", stranger);
+    late.down.addAll(List.of("a", "b"));
+    late.settle();
+    late.down.clear();
+    assertThat(late.settle().objections().get(2)).startsWith("belongs to another deployment");
+    assertThat(late.names).containsExactly("a", "b", "c");
+  }
+
+  /** Two of three masters of an old list were empty, and the third was down for a moment. */
+  @Test
+  void nodeThatHasShownARecord_andIsNotReachedAnyMore_keepsTheClientFromFounding() {
+    SetFixture first = new SetFixture("a", "b", "c");
+    first.settle();
+    SetFixture late = first.another("a", "x", "y");
+    late.down.addAll(List.of("x", "y"));
+    late.settle();
+    late.now += Membership.FIRST_RECORD_NANOS;
+    late.down.clear();
+    late.down.add("a");
+    assertThat(late.settle().objections())
+        .containsOnly(
+            "a has shown a record and does not answer: start it, or restart this program to found"
+                + " a deployment without it");
+    assertThat(late.records).doesNotContainKeys("x", "y");
+  }
+
+  @Test
+  void nodeThatHasShownTheRecordOfAProposal_mayBeAwayWhileThatIsCompleted() {
+    NodeRecord proposal = NodeRecord.proposal("d5", List.of("a", "b", "c"), SetFixture.MAX_LEASE);
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.down.addAll(List.of("b", "c"));
+    set.records.put("a", proposal.confirmed().of("a"));
+    set.settle();
+    set.now += Membership.FIRST_RECORD_NANOS;
+    set.down.clear();
+    set.down.add("a");
+    set.records.put("b", proposal.of("b"));
+    set.records.put("c", proposal.of("c"));
+    assertThat(set.settle().members().id()).isEqualTo("d5");
+  }
+
+  @Test
+  void serverUnderTwoNames_countsOnceForTheFirstRecord() {
+    List<String> members = List.of("a", "b", "c");
+    SetFixture set = new SetFixture("x", "y", "z");
+    set.hosts.putAll(Map.of("x", "a", "y", "b", "z", "c"));
+    set.down.addAll(List.of("b", "c"));
+    set.records.put("a", NodeRecord.proposal("d2", members, SetFixture.MAX_LEASE).of("a"));
+    set.settle();
+    set.now += Membership.FIRST_RECORD_NANOS;
+    set.settle();
+    assertThat(set.names).containsExactly("x", "y", "z", "b", "c");
+    set.down.remove("c");
+    set.refused.add("c");
+    set.records.put("c", NodeRecord.proposal("d1", members, SetFixture.MAX_LEASE).of("c"));
+    set.settle();
+    assertThat(set.record("c").isProposal()).isTrue();
+  }
+
+  /** A client with a part of the list does not see that the other proposal has a majority. */
+  @Test
+  void proposalOfAMajority_yieldsToNoneBecauseAShortListIsSplit() {
+    List<String> members = List.of("a", "b", "c");
+    SetFixture set = new SetFixture("a", "b");
+    set.records.put("b", NodeRecord.proposal("d1", members, SetFixture.MAX_LEASE).of("b"));
+    for (String node : List.of("a", "c")) {
+      set.records.put(node, NodeRecord.proposal("d2", members, SetFixture.MAX_LEASE).of(node));
+    }
+    set.make(set.review().tells());
+    assertThat(set.record("a").id()).isEqualTo("d2");
+    set.now += Membership.FIRST_RECORD_NANOS;
+    assertThat(set.settle().members().id()).isEqualTo("d2");
+  }
+
+  /** A seed of the simulator found it. */
+  @Test
+  void proposalThatANodeShowedLongAgo_isNotCountedForTheFirstRecord() {
+    NodeRecord chosen = NodeRecord.proposal("d5", List.of("a", "b", "c"), SetFixture.MAX_LEASE);
+    NodeRecord other = NodeRecord.proposal("d1", List.of("a", "b", "c"), SetFixture.MAX_LEASE);
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.down.add("a");
+    set.now += Membership.FIRST_RECORD_NANOS;
+    set.records.put("b", other.of("b"));
+    set.records.put("c", other.of("c"));
+    Decision decision = set.review();
+    set.records.put("c", chosen.confirmed().of("c")); // The client has not read it again.
+    set.make(decision.tells());
+    assertThat(set.settle().members().epoch()).isZero();
+    assertThat(set.record("b").isProposal()).isTrue();
+  }
+
   /** Its name leads elsewhere: short names in two namespaces, an address that was given away. */
   @Test
   void member_whoseNameLeadsToAnotherDeployment_losesItsVote_andIsConnectedOnce() {

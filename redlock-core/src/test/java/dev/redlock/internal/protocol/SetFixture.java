@@ -92,7 +92,8 @@ final class SetFixture {
       State state = away ? State.CONNECTING : State.VOTING;
       boolean kept = replicas.contains(host(name)) || refused.contains(name);
       state = kept && !away ? State.QUARANTINED : state;
-      NodeRecord shown = silent.contains(host(name)) ? null : record(name);
+      NodeRecord said = away ? NodeRecord.NONE : record(name);
+      NodeRecord shown = silent.contains(host(name)) ? null : said;
       seen.add(new Seen(name, new NodeStatus(state, 1, 0, 0, "", false, shown), host(name)));
     }
     return seen;
@@ -109,6 +110,7 @@ final class SetFixture {
         continue;
       }
       records.put(host, NodeRecord.after(record(host), tell.change(), now / 1_000));
+      membership.answered(tell, records.get(host));
     }
   }
 
@@ -116,7 +118,7 @@ final class SetFixture {
   Decision settle() {
     Decision decision = review();
     Decision before = null;
-    for (int i = 0; i < 20 && !decision.equals(before); i++) {
+    for (int i = 0; i < 20 && (!decision.equals(before) || !decision.tells().isEmpty()); i++) {
       make(decision.tells());
       names.addAll(decision.missing());
       before = decision;

@@ -280,6 +280,7 @@ final class WorldClient implements Nodes, Randomness {
         stored -> {
           telling.clear(tell.node());
           link.onRecord(stored);
+          membership.answered(tell, stored);
           review();
         });
   }

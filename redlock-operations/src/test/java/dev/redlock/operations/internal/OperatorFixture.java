@@ -76,6 +76,7 @@ final class OperatorFixture {
       String name = names.get(tell.node());
       if (!replicas.contains(name)) {
         records.put(name, NodeRecord.after(record(name), tell.change(), now / 1_000));
+        membership.answered(tell, record(name));
       }
     }
   }
@@ -84,7 +85,7 @@ final class OperatorFixture {
   void settle() {
     Decision before = null;
     Decision decision = membership.review(seen(), now);
-    for (int i = 0; i < 20 && !decision.equals(before); i++) {
+    for (int i = 0; i < 20 && (!decision.equals(before) || !decision.tells().isEmpty()); i++) {
       make(decision.tells());
       names.addAll(decision.missing());
       before = decision;
