@@ -163,6 +163,18 @@ public final class HeldLease {
         : LeaseEnd.EXPIRED;
   }
 
+  /**
+   * For how long nodes keep its keys after its end: for the minimum hold, and for what is left of a
+   * lease that ended by itself. Its holder was told early, but may have read the time that was left
+   * before, and count down.
+   */
+  long keepNanos(long nowNanos) {
+    long hold = grantedNanos + grant.config.minimumHoldNanos() - nowNanos;
+    boolean byItself = end == LeaseEnd.EXPIRED || end == LeaseEnd.CAP_REACHED;
+    long left = Math.min(validity().deadlineNanos() - nowNanos, marginNanos());
+    return byItself ? Math.max(hold, left) : hold;
+  }
+
   private long marginNanos() {
     return Math.min(10_000_000L, grant.config.ttlNanos() / 100);
   }

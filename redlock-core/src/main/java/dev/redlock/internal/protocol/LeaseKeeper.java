@@ -164,12 +164,9 @@ final class LeaseKeeper {
     l.finish(how);
     l.extender.cease(now);
     effects.add(new Effect.End(l, how));
-    long keepMillis = 0;
     boolean released = how.byHolder() || how == LeaseEnd.CLOSED;
-    if (released) {
-      long keepNanos = l.grantedNanos + l.grant.config.minimumHoldNanos() - now;
-      keepMillis = keepNanos > 0 ? keepNanos / 1_000_000L + 1 : 0;
-    }
+    long keepNanos = how == LeaseEnd.LOST ? 0 : l.keepNanos(now);
+    long keepMillis = keepNanos > 0 ? keepNanos / 1_000_000L + 1 : 0;
     takenUntil(now + keepMillis * 1_000_000L);
     pendingReleases.release(l, keepMillis, ack, now);
     effects.add(

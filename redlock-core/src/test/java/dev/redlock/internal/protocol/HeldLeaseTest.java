@@ -43,6 +43,24 @@ class HeldLeaseTest {
     assertThat(remaining(l, START + 1000 * MILLI)).isZero();
   }
 
+  /** Two clients overlapped by 6 ms, by what each had read when it was granted the lock. */
+  @Test
+  void keys_ofALeaseThatEndedByItself_stayForWhatWasLeft() {
+    HeldLease l = lease(TestNodes.options());
+    long end = START + remaining(l, START) - 10 * MILLI;
+    assertThat(l.overdue(end, end / MILLI)).isEqualTo(LeaseEnd.EXPIRED);
+    l.finish(LeaseEnd.EXPIRED);
+    assertThat(l.keepNanos(end)).isEqualTo(10 * MILLI);
+    assertThat(l.keepNanos(end + 10 * MILLI)).isNotPositive();
+  }
+
+  @Test
+  void keys_ofALeaseThatExpired_stayForTheMinimumHold() {
+    HeldLease l = lease(TestNodes.options().minimumHold(Duration.ofSeconds(1)));
+    l.finish(LeaseEnd.EXPIRED);
+    assertThat(l.keepNanos(l.grantedNanos + 900 * MILLI)).isEqualTo(100 * MILLI);
+  }
+
   @Test
   void remaining_onceReleaseIsAsked_isZero() {
     HeldLease l = lease(TestNodes.options());
