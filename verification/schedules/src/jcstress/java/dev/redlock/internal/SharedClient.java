@@ -1,6 +1,7 @@
 package dev.redlock.internal;
 
 import dev.redlock.Redlock;
+import dev.redlock.RedlockListener;
 import dev.redlock.internal.ScriptedWorld.Node;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
@@ -54,6 +55,15 @@ final class SharedClient {
 
   private static String name() {
     return "lock-" + NAMES.incrementAndGet();
+  }
+
+  /** The events of a listener, delivered by the threads that add them. */
+  static ListenerQueue events() {
+    ClientContext context = CLIENT.context();
+    RedlockListener listener = new RedlockListener() {};
+    var queue = new ListenerQueue(listener, Runnable::run, context.time, context.failures, 100);
+    queue.close(); // No pause between two deliveries: it would need a timer.
+    return queue;
   }
 
   static LockActor actor() {

@@ -122,4 +122,29 @@ public final class WeakMemory {
       r.r2 = first.result().isDone();
     }
   }
+
+  /** A listener is told of each event, and sees what it did for the event before. */
+  @JCStressTest
+  @Outcome(id = "2", expect = ACCEPTABLE, desc = "each event saw the one before")
+  @Outcome(expect = FORBIDDEN, desc = "an event is lost, or did not see another")
+  @State
+  public static class Events {
+    private final ListenerQueue queue = SharedClient.events();
+    private int told;
+
+    @Actor
+    public void one() {
+      queue.add(listener -> told++);
+    }
+
+    @Actor
+    public void two() {
+      queue.add(listener -> told++);
+    }
+
+    @Arbiter
+    public void result(I_Result r) {
+      r.r1 = told;
+    }
+  }
 }
