@@ -170,9 +170,12 @@ public final class HeldLease {
    */
   long keepNanos(long nowNanos) {
     long hold = grantedNanos + grant.config.minimumHoldNanos() - nowNanos;
-    boolean byItself = end == LeaseEnd.EXPIRED || end == LeaseEnd.CAP_REACHED;
-    long left = Math.min(validity().deadlineNanos() - nowNanos, marginNanos());
-    return byItself ? Math.max(hold, left) : hold;
+    if (end != LeaseEnd.EXPIRED && end != LeaseEnd.CAP_REACHED) {
+      return hold;
+    }
+    long left = validity().deadlineNanos() - nowNanos;
+    // If the wall clock ended it, the machine was suspended, and the nodes have dropped the keys.
+    return left > marginNanos() ? 0 : Math.max(hold, left);
   }
 
   private long marginNanos() {

@@ -173,7 +173,7 @@ final class LeaseKeeper {
         new Effect.ReleaseHint(
             l, released ? ReleaseHints.Reason.RELEASED : ReleaseHints.Reason.LOST));
     if (keepMillis > 0) {
-      acquirer.currentWait().keepTaken(now + keepMillis * 1_000_000L);
+      acquirer.currentWait().keepTaken(now + (keepMillis + 1) * 1_000_000L); // Nodes round up.
     }
     turn.ended(l, now);
   }

@@ -65,7 +65,7 @@ class ShellTest {
   @Test
   void smallWorlds_keepEveryPromiseAndTheDigest() throws InterruptedException {
     Simulator.Tally tally = holdInSmallWorlds(Scenario.Setting.SHELL_NORMAL);
-    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("9b5422722ef6f4c");
+    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("6dfb58816dd8879e");
   }
 
   @Test
