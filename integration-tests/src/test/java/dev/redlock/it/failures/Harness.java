@@ -3,6 +3,7 @@ package dev.redlock.it.failures;
 import dev.redlock.it.failures.Nemesis.Fault;
 import dev.redlock.operations.NodeState;
 import dev.redlock.testkit.RedisNode;
+import dev.redlock.testkit.RedisReplyException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -119,8 +120,8 @@ final class Harness {
   }
 
   /**
-   * A second fault may hit a process that the first fault has stopped. Then only the first fault
-   * counts.
+   * A second fault may hit a process that the first fault has stopped, or a master that replies
+   * with errors by the first. Then only the first fault counts.
    */
   private void begin(World world, Nemesis nemesis, List<Fault> faults) {
     try {
@@ -138,7 +139,7 @@ final class Harness {
               "text",
               fault.text());
       say(line(nemesis, fault));
-    } catch (IllegalStateException | UncheckedIOException e) {
+    } catch (IllegalStateException | UncheckedIOException | RedisReplyException e) {
       if (faults.isEmpty()) {
         throw e;
       }
