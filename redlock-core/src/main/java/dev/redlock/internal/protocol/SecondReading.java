@@ -27,6 +27,12 @@ final class SecondReading {
       this.tell = tell;
       this.connection = connection;
     }
+
+    // Not by equals of Tell: to link that of a record makes the start longer.
+    private boolean asks(Tell other) {
+      return tell.node() == other.node()
+          && tell.change().record().id().equals(other.change().record().id());
+    }
   }
 
   private final List<Question> questions = new ArrayList<>();
@@ -40,7 +46,7 @@ final class SecondReading {
   List<Tell> of(List<Tell> holders, List<Seen> nodes, int majority) {
     questions.removeIf(
         question ->
-            !holders.contains(question.tell)
+            holders.stream().noneMatch(question::asks)
                 || question.connection != nodes.get(question.tell.node()).status().connection());
     if (questions.size() < holders.size()) {
       questions.clear();
@@ -60,7 +66,7 @@ final class SecondReading {
   boolean answered(Tell tell, NodeRecord record) {
     boolean shown = record.isProposal() && record.id().equals(tell.change().record().id());
     for (Question question : questions) {
-      if (shown && question.tell.equals(tell)) {
+      if (shown && question.asks(tell)) {
         question.answered |= question.tell == tell;
         return true;
       }
