@@ -15,7 +15,7 @@ public enum AcquireVerdict {
    * their turn; see {@link AcquireReport#queuedBefore()}.
    */
   HELD,
-  /** This client holds the lock or waits for it; no node was asked. */
+  /** This client holds the lock, waits for it, or held it a moment ago; no node was asked. */
   HELD_LOCALLY,
   /**
    * Several clients asked at the same time. They split the votes, or overtook each other; the lock

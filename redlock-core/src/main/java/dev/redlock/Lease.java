@@ -28,8 +28,8 @@ public interface Lease extends AutoCloseable {
 
   /**
    * How long the lease may still be trusted; zero once it has ended. Sends nothing. A caller may
-   * read it once and count down: no other caller gets the lock before, unless the lease is
-   * released, its client is closed, a wall clock is set forward, or more nodes lose the key than
+   * read it once and count down: no other caller gets the lock before, unless the lease is released
+   * or broken, its client is closed, a wall clock is set forward, or more nodes lose the key than
    * {@code docs/safety.md} allows.
    */
   Duration remainingValidity();

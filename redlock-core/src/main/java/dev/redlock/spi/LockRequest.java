@@ -193,7 +193,8 @@ public sealed interface LockRequest {
    *
    * @param ended true for the release of a lease, which raises {@code ended} too; false for a
    *     roll-back
-   * @param keepMillis minimum hold: how long the keys may still live; 0 deletes them
+   * @param keepMillis how long the keys may still live: for a minimum hold, or until the deadline
+   *     of a lease that has ended by itself; 0 deletes them
    * @param leaveQueue the process that leaves the queue of the node; otherwise null
    */
   record Release(

@@ -196,7 +196,7 @@ final class WorkerProcess implements AutoCloseable {
     run.jvm.resume();
   }
 
-  /** Lost if another thread kills the process meanwhile; who waits for the result notices. */
+  /** The order is lost if another thread kills the process meanwhile: it has no result then. */
   void order(String order) {
     try {
       run.jvm.send(order);

@@ -33,6 +33,10 @@ final class Founding {
   private final int seeds;
   private final NodeRecord proposal;
 
+  /**
+   * Whether each member of the proposal with the smallest identity shows one of the same list, and
+   * no proposal has a majority.
+   */
   private final boolean isSplit;
 
   /**
@@ -53,29 +57,22 @@ final class Founding {
       }
     }
     int most = stored.values().stream().mapToInt(Set::size).max().orElse(0);
-    boolean isSplit = !stored.isEmpty() && isSplit(proposals.values().iterator().next(), most);
+    isSplit = !stored.isEmpty() && isSplit(stored, proposals, most);
     String chosen = "";
     for (Map.Entry<String, Set<String>> one : stored.entrySet()) {
       boolean fits = chosen.isEmpty() && (isSplit || one.getValue().size() == most);
       chosen = fits ? one.getKey() : chosen; // The smallest: it stays.
     }
     proposal = proposals.getOrDefault(chosen, NodeRecord.NONE);
-    this.isSplit = isSplit;
   }
 
-  /** Whether each member of this list shows a proposal of it, and no majority shows one. */
-  private boolean isSplit(NodeRecord smallest, int most) {
+  private static boolean isSplit(
+      Map<String, Set<String>> stored, Map<String, NodeRecord> proposals, int most) {
+    List<String> members = proposals.values().iterator().next().members();
     Set<String> showing = new HashSet<>();
-    for (int i = 0; i < nodes.size(); i++) {
-      NodeRecord record = nodes.get(i).record();
-      if (isUsed(nodes.get(i))
-          && record.isProposal()
-          && record.members().equals(smallest.members())) {
-        showing.add(aliases.get(i));
-      }
-    }
-    return most < Members.quorumOf(smallest.members().size())
-        && showing.containsAll(smallest.members());
+    proposals.forEach(
+        (id, one) -> showing.addAll(one.members().equals(members) ? stored.get(id) : Set.of()));
+    return most < Members.quorumOf(members.size()) && showing.containsAll(members);
   }
 
   /** The proposal that this client completes; {@link NodeRecord#NONE} if it sees none. */

@@ -91,7 +91,7 @@ final class Grant {
     return new LockRequest.Extend(keys, id, token, ttlMillis);
   }
 
-  /** The release, which lets the keys live for this time at most, for a minimum hold. */
+  /** The release, which lets the keys live for this time at most. */
   LockRequest.Release release(long keepMillis) {
     return LockRequest.Release.of(keys, id, token).keeping(keepMillis);
   }

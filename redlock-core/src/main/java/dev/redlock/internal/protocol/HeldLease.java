@@ -1,5 +1,7 @@
 package dev.redlock.internal.protocol;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
 import java.util.List;
@@ -164,18 +166,19 @@ public final class HeldLease {
   }
 
   /**
-   * For how long nodes keep its keys after its end: for the minimum hold, and for what is left of a
-   * lease that ended by itself. Its holder was told early, but may have read the time that was left
-   * before, and count down.
+   * For how long nodes keep its keys after its end, at least 0: for the minimum hold, and for what
+   * is left of a lease that ended by itself. Its holder is told early, but may have read before how
+   * much time was left, and count down.
    */
   long keepNanos(long nowNanos) {
-    long hold = grantedNanos + grant.config.minimumHoldNanos() - nowNanos;
-    if (end != LeaseEnd.EXPIRED && end != LeaseEnd.CAP_REACHED) {
-      return hold;
-    }
+    long hold = Math.max(0, grantedNanos + grant.config.minimumHoldNanos() - nowNanos);
     long left = validity().deadlineNanos() - nowNanos;
-    // If the wall clock ended it, the machine was suspended, and the nodes have dropped the keys.
-    return left > marginNanos() ? 0 : Math.max(hold, left);
+    return switch (requireNonNull(end)) {
+      case LOST -> 0;
+      // If more is left, the wall clock ended it: the machine was suspended, the keys are gone.
+      case EXPIRED, CAP_REACHED -> left > marginNanos() ? 0 : Math.max(hold, left);
+      default -> hold;
+    };
   }
 
   private long marginNanos() {

@@ -43,12 +43,12 @@ final class LeaseKeeper {
     return lease;
   }
 
-  /** Whether this process had the lock at this time or later, or a minimum hold kept it taken. */
+  /** Whether this process had the lock at this time or later, or nodes kept its keys. */
   boolean wasTakenSince(long nanos) {
     return lease != null || (wasTaken && takenUntilNanos - nanos >= 0);
   }
 
-  /** Whether a minimum hold keeps the lock taken, although this process has released it. */
+  /** Whether nodes keep the keys of the last lease, although it has ended. */
   boolean keepsTaken(long now) {
     return lease == null && wasTaken && takenUntilNanos - now > 0;
   }
@@ -165,7 +165,7 @@ final class LeaseKeeper {
     l.extender.cease(now);
     effects.add(new Effect.End(l, how));
     boolean released = how.byHolder() || how == LeaseEnd.CLOSED;
-    long keepNanos = how == LeaseEnd.LOST ? 0 : l.keepNanos(now);
+    long keepNanos = l.keepNanos(now);
     long keepMillis = keepNanos > 0 ? keepNanos / 1_000_000L + 1 : 0;
     takenUntil(now + keepMillis * 1_000_000L);
     pendingReleases.release(l, keepMillis, ack, now);

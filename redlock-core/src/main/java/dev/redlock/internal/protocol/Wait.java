@@ -189,7 +189,7 @@ final class Wait {
     }
   }
 
-  /** A minimum hold keeps the key until then, and no hint changes that. */
+  /** Nodes keep the keys of the last lease until then, and no hint changes that. */
   void keepTaken(long untilNanos) {
     sleep(untilNanos, WakeUp.PAUSE, false, state.whom());
   }

@@ -51,7 +51,7 @@ class HeldLeaseTest {
     assertThat(l.overdue(end, end / MILLI)).isEqualTo(LeaseEnd.EXPIRED);
     l.finish(LeaseEnd.EXPIRED);
     assertThat(l.keepNanos(end)).isEqualTo(10 * MILLI);
-    assertThat(l.keepNanos(end + 10 * MILLI)).isNotPositive();
+    assertThat(l.keepNanos(end + 10 * MILLI)).isZero();
   }
 
   @Test
@@ -61,6 +61,13 @@ class HeldLeaseTest {
     long end = l.validity().deadlineNanos();
     assertThat(l.keepNanos(end)).isEqualTo(l.grantedNanos + 1000 * MILLI - end).isPositive();
     assertThat(l.keepNanos(end - 500 * MILLI)).isZero();
+  }
+
+  @Test
+  void keys_ofALeaseThatIsLost_areDeletedInSpiteOfTheMinimumHold() {
+    HeldLease l = lease(TestNodes.options().minimumHold(Duration.ofSeconds(1)));
+    l.finish(LeaseEnd.LOST);
+    assertThat(l.keepNanos(l.grantedNanos)).isZero();
   }
 
   @Test

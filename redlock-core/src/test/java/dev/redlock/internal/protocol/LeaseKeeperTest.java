@@ -70,6 +70,17 @@ class LeaseKeeperTest extends MachineFixture {
   }
 
   @Test
+  void end_byTime_keepsTheKeysForWhatIsLeft() {
+    options(TestNodes.options().autoExtend(false));
+    HeldLease l = acquire();
+    wake();
+    assertThat(l.end()).isEqualTo(LeaseEnd.EXPIRED);
+    long left = l.validity().deadlineNanos() - now;
+    assertThat(left).isEqualTo(10 * MILLI);
+    assertThat(request(sent()).keepMillis()).as("rounded up").isEqualTo(11);
+  }
+
+  @Test
   void end_byTheHolder_isHintedAsARelease() {
     release(acquire());
     assertThat(take(Effect.ReleaseHint.class))

@@ -265,12 +265,15 @@ final class ChangingSet {
       }
     }
     boolean newestIsKept = false;
+    boolean isInNewest = false;
     for (SimNode other : world.nodes) {
-      newestIsKept |=
-          other != node && !mistakes.isForeign(other) && other.record().epoch() == opened;
+      boolean isNewest = !mistakes.isForeign(other) && other.record().epoch() == opened;
+      newestIsKept |= isNewest && other != node;
+      isInNewest |= isNewest && other.record().members().contains(node.name);
     }
+    boolean removed = isKnown(node) && !isMember(node) && !isInNewest;
     return newestIsKept
-        && !isRemoved(node)
+        && !removed
         && sets.stream().allMatch(set -> keepsAnother(set, node))
         && oddLists.stream().allMatch(list -> maySeed(list, node));
   }
@@ -285,19 +288,6 @@ final class ChangingSet {
     return isMember(node)
         ? record.exists() && record.floor() < complete.epoch()
         : record.epoch() < complete.epoch();
-  }
-
-  /** Whether it was a member, and does not become one by the set that is open. */
-  private boolean isRemoved(SimNode node) {
-    boolean joins = false;
-    for (SimNode other : world.nodes) {
-      NodeRecord record = other.record();
-      joins |=
-          record.epoch() == opened
-              && !mistakes.isForeign(other)
-              && record.members().contains(node.name);
-    }
-    return isKnown(node) && !isMember(node) && !joins;
   }
 
   /** Whether it is, or was, a member. */
