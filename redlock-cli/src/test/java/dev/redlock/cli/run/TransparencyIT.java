@@ -190,7 +190,8 @@ class TransparencyIT {
                 : >log
               done
               timeout 600 $RUN ./child & p=$!
-              up; kill -TERM $p; got TERM; touch go; wait $p; echo $?
+              # A timeout that has not run since its fork does not know its child, and passes nothing on.
+              up; until_true "ps -o stat= -p $p | grep -q ^S"; kill -TERM $p; got TERM; touch go; wait $p; echo $?
               sort -u log; rm log
               """),
           Map.entry(

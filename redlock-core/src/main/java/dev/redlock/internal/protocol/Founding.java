@@ -121,27 +121,33 @@ final class Founding {
     List<Tell> holders = new ArrayList<>();
     List<Tell> records = new ArrayList<>();
     Set<String> named = new HashSet<>(); // A server may be connected under two names.
-    int voters = proposal.members().size();
     for (int i = 0; i < nodes.size(); i++) {
       Seen node = nodes.get(i);
       if (!isUsedMember(i) || !named.add(aliases.get(i))) {
         continue;
       }
-      if (!node.keepsRecord()) {
-        voters--;
-      } else if (isOf(node)) {
+      if (isOf(node)) {
         holders.add(MissingRecords.tell(i, proposal, aliases));
         records.add(MissingRecords.tell(i, proposal.confirmed(), aliases));
-      } else if (isSplit ? node.isEmpty() : node.record().equals(NodeRecord.NONE)) {
+      } else if (node.isEmpty() && (isSplit || node.record().equals(NodeRecord.NONE))) {
         copies.add(MissingRecords.tell(i, isSplit ? proposal.by(1) : proposal, aliases));
       }
     }
-    int majority = Members.quorumOf(voters);
+    int majority = majority();
     if (!isEverywhere(lost) || holders.size() < majority) {
       return copies;
     }
     List<Tell> questions = reading.of(holders, nodes, majority);
     return questions.isEmpty() ? records : questions;
+  }
+
+  /** Of the members that keep records. Another one has no say, also while it is refused. */
+  private int majority() {
+    int keeping = proposal.members().size();
+    for (int i = 0; i < nodes.size(); i++) {
+      keeping -= isMember(i) && !nodes.get(i).keepsRecord() ? 1 : 0;
+    }
+    return Members.quorumOf(keeping);
   }
 
   /** Whether no node can take a proposal of another list. One of the same list yields. */
@@ -159,7 +165,11 @@ final class Founding {
   }
 
   private boolean isUsedMember(int node) {
-    return isUsed(nodes.get(node)) && proposal.members().contains(aliases.get(node));
+    return isUsed(nodes.get(node)) && isMember(node);
+  }
+
+  private boolean isMember(int node) {
+    return nodes.get(node).status().usable() && proposal.members().contains(aliases.get(node));
   }
 
   private boolean isOf(Seen node) {

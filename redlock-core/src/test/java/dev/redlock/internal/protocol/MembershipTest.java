@@ -305,6 +305,15 @@ final class MembershipTest {
     assertThat(set.record("c").isProposal()).isTrue();
   }
 
+  /** A master of a cluster, beside that cluster and another one. */
+  @Test
+  void nodeThatKeepsNoRecord_andIsRefused_doesNotHoldUpTheFirstRecord() {
+    SetFixture set = new SetFixture("a", "b", "c");
+    set.silent.addAll(List.of("b", "c"));
+    set.refused.addAll(List.of("b", "c"));
+    assertThat(set.settle().members().id()).isEqualTo("d1");
+  }
+
   /** A client with a part of the list does not see that the other proposal has a majority. */
   @Test
   void proposalOfAMajority_yieldsToNoneBecauseAShortListIsSplit() {
