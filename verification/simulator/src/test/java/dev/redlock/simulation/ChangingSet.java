@@ -195,7 +195,7 @@ final class ChangingSet {
    * member may have restarted empty, and gets no word any more.
    */
   private List<String> sealed() {
-    NodeRecord newest = NodeRecord.NONE;
+    NodeRecord newest = complete;
     for (SimNode node : world.nodes) {
       NodeRecord record = node.record();
       boolean counts = record.isSealed() && !mistakes.isForeign(node);
