@@ -15,6 +15,10 @@ public final class Loopback {
   /** The host of {@code h:1}, {@code h:1/2} and {@code cluster h:1}. Other names are no address. */
   private static final Pattern HOST = Pattern.compile("(?:.* )?(.+):\\d+(?:/\\d+)?");
 
+  private static final Pattern LOCAL =
+      Pattern.compile(
+          "(.+\\.)?localhost(\\..*)?|(::ffff:)?127(\\.\\d+){0,3}|0\\.0\\.0\\.0|(0:){7}[01]|::1?");
+
   private Loopback() {}
 
   /** Whether some of these names are loopback names, and some are other addresses. */
@@ -30,11 +34,6 @@ public final class Loopback {
   }
 
   private static boolean is(String host) {
-    return host.equals("localhost")
-        || host.endsWith(".localhost")
-        || host.startsWith("localhost.")
-        || host.matches("127(\\.\\d+){0,3}")
-        || host.equals("::1")
-        || host.equals("[::1]");
+    return LOCAL.matcher(host.replaceAll("[\\[\\]]", "")).matches();
   }
 }

@@ -414,7 +414,7 @@ final class MembershipTest {
             "the first record cannot hold loopback names beside others: localhost:6379, h2:6379,"
                 + " h3:6379; a loopback name leads to another server");
     assertThat(set.records).isEmpty();
-    SetFixture local = new SetFixture("localhost:1", "127.0.0.1:2", "[::1]:3/2");
+    SetFixture local = new SetFixture("localhost:1", "127.0.0.1:2", "[::1]:3/2", "0.0.0.0:4");
     assertThat(local.settle().objections()).containsOnlyNulls();
     SetFixture named = new SetFixture("localhost:1", "cluster 127.0.0.1:2", "a name");
     assertThat(named.settle().objections()).as("not all are addresses").containsOnlyNulls();
