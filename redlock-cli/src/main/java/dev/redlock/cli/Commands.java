@@ -5,7 +5,6 @@ import dev.redlock.cli.look.DoctorCommand;
 import dev.redlock.cli.look.InspectCommand;
 import dev.redlock.cli.look.ListCommand;
 import dev.redlock.cli.look.NodesCommand;
-import dev.redlock.cli.look.TopCommand;
 import dev.redlock.cli.look.WatchCommand;
 import dev.redlock.cli.page.ServeCommand;
 import dev.redlock.cli.run.RunCommand;
@@ -45,7 +44,6 @@ final class Commands {
     COMMANDS.put("break", BreakCommand::new);
     COMMANDS.put("doctor", DoctorCommand::new);
     COMMANDS.put("nodes", NodesCommand::new);
-    COMMANDS.put("top", TopCommand::new);
     COMMANDS.put("serve", ServeCommand::new);
     COMMANDS.put("completion", CompletionCommand::new);
   }

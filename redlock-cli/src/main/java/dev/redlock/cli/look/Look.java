@@ -10,7 +10,6 @@ import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
 import dev.redlock.cli.NodeOptions;
 import dev.redlock.cli.OutputOptions;
-import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
@@ -108,18 +107,6 @@ public abstract class Look implements Callable<Integer> {
   /** How many nodes vote. */
   public static long voting(List<NodeState> nodes) {
     return nodes.stream().filter(node -> node.state() == NodeState.State.VOTING).count();
-  }
-
-  /**
-   * Refuses a pause between two looks that would keep the nodes busy.
-   *
-   * @throws Failure if it is shorter than the least pause
-   */
-  protected static void requirePause(Duration every, Duration least) {
-    if (every.compareTo(least) < 0) {
-      throw Failure.usage(
-          "--every " + Printable.of(every) + " must not be shorter than " + Printable.of(least));
-    }
   }
 
   static Failure tooFew(String message) {

@@ -36,8 +36,7 @@ public final class WatchCommand extends Look {
   protected int look(Operations operations, PrintWriter out) {
     for (LockState state : flowPublisherToFlux(operations.watch(name)).toIterable()) {
       out.println(json() ? json(state).toString() : line(state));
-      out.flush();
-      if (state.status() == until) {
+      if (out.checkError() || System.out.checkError() || state.status() == until) {
         break;
       }
     }

@@ -4,6 +4,7 @@ import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
 import dev.redlock.cli.Terminal;
 import dev.redlock.cli.look.Look;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.Operations;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -61,7 +62,9 @@ public final class ServeCommand extends Look {
 
   @Override
   protected int look(Operations operations, PrintWriter out) throws InterruptedException {
-    requirePause(every, LEAST_PAUSE);
+    if (every.compareTo(LEAST_PAUSE) < 0) {
+      throw Failure.usage("--every must not be shorter than " + Printable.of(LEAST_PAUSE));
+    }
     if (port < 0 || port > 65_535) {
       throw Failure.usage("--port " + port + " must lie between 0 (a free port) and 65535");
     }

@@ -158,16 +158,6 @@ class LookIT {
         .contains("\"state\":\"FREE\"");
   }
 
-  @Test
-  void top_oneLook_showsCountsAndLocks() {
-    try (Lease lease = holder.lock("seen").acquire(WAIT)) {
-      Captured seen = redlock("top", "--times", "1");
-      assertThat(seen.out()).contains("1 held, 0 waiting, 3 of 3 nodes vote", "seen");
-      assertThat(lease.isValid()).isTrue();
-    }
-    assertThat(redlock("top", "--every", "1ms").code()).isEqualTo(ExitCode.USAGE);
-  }
-
   /** The user of docs/command.md. */
   @Test
   void userWhoMayOnlyLook_seesAll_andChangesNothing(@TempDir Path folder) throws IOException {
