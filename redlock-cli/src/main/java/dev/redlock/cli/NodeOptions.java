@@ -191,7 +191,7 @@ public final class NodeOptions {
     Path path =
         nodesFile != null
             ? nodesFile
-            : named != null ? Path.of(named) : NodesFile.usual(environment);
+            : named != null && !named.isEmpty() ? Path.of(named) : NodesFile.usual(environment);
     return path == null ? NodesFile.NONE : NodesFile.read(path);
   }
 

@@ -56,7 +56,8 @@ class UsageTest {
         "run --nodes redis://h:1 --nodes-file x a",
         "run --nodes redis://127.0.0.1:1 --password-file /nonexistent a",
         "run --nodes redis://127.0.0.1:1 --lease 1h a",
-        "run --nodes redis://127.0.0.1:1 --lease 2s --grace 2s a"
+        "run --nodes redis://127.0.0.1:1 --lease 499ms a",
+        "run --nodes redis://127.0.0.1:1 --lease 2s --grace 667ms a"
       })
   void wrongCommandLine_ofAKeeper_is64(String line) {
     System.setProperty("redlock.child", String.valueOf(ProcessHandle.current().pid()));

@@ -10,6 +10,7 @@ import dev.redlock.cli.Failure;
 import dev.redlock.cli.NodeOptions;
 import dev.redlock.internal.Assembly;
 import dev.redlock.internal.text.Printable;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +22,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -55,6 +58,12 @@ public final class RunCommand implements Callable<Integer> {
   /** Within it, the client tells how a lease has ended. */
   private static final Duration TOLD = Duration.ofMillis(25);
 
+  /** Within its tenth, KILL must arrive on a busy machine. */
+  private static final Duration LEAST_LEASE = Duration.ofMillis(500);
+
+  /** A file system that hangs delays neither the command nor the release for longer. */
+  private static final long STATUS_MILLIS = 500;
+
   @Parameters(
       paramLabel = "NAME",
       arity = "0..*",
@@ -85,7 +94,7 @@ public final class RunCommand implements Callable<Integer> {
   @Option(
       names = "--lease",
       paramLabel = "TIME",
-      description = "How long the lock outlives this machine. Default: 30s.")
+      description = "How long the lock outlives this machine, at least 500ms. Default: 30s.")
   private @Nullable Duration leaseTime;
 
   @Option(
@@ -93,7 +102,7 @@ public final class RunCommand implements Callable<Integer> {
       paramLabel = "TIME",
       description =
           "The time from TERM to KILL when the lock is lost."
-              + " Default: a fifth of the lease, 10s at most.")
+              + " Default: a fifth of the lease, 10s at most; never more than a third.")
   private @Nullable Duration grace;
 
   @Option(
@@ -121,6 +130,10 @@ public final class RunCommand implements Callable<Integer> {
 
   @Mixin private NodeOptions nodes = new NodeOptions();
 
+  /** One thread: in the order of the lines. */
+  private final ExecutorService reports =
+      Executors.newSingleThreadExecutor(new DefaultThreadFactory("redlock-status", true));
+
   /** Who writes {@code -w 5 minutes NAME} wants one lock. */
   private static final Set<String> UNITS =
       Set.of(
@@ -135,7 +148,7 @@ public final class RunCommand implements Callable<Integer> {
     String run = String.format("%016x", new SecureRandom().nextLong());
     Tree tree = Tree.of(StartScript.childPid(), run).orElse(null);
     if (tree == null) {
-      return ExitCode.DEFECT; // The script has ended, so no process reads this.
+      return ExitCode.DEFECT; // The script has ended, or cannot be observed.
     }
     try (Redlock redlock = nodes.client((builder, longest) -> builder.label(labelOrDefault()))) {
       DistributedLock lock = lock(redlock);
@@ -153,6 +166,8 @@ public final class RunCommand implements Callable<Integer> {
       }
     }
     StartScript.tellWatchdog("released");
+    reports.shutdown();
+    boolean unused = reports.awaitTermination(1, TimeUnit.SECONDS);
     return ExitCode.OK;
   }
 
@@ -227,13 +242,16 @@ public final class RunCommand implements Callable<Integer> {
   /** After two extensions that failed, a third of the lease time is left. */
   private Duration grace(LockOptions options) {
     Duration lease = options.leaseTime();
+    if (lease.compareTo(LEAST_LEASE) < 0) {
+      throw Failure.usage("the lease must not be shorter than " + Printable.of(LEAST_LEASE));
+    }
     Duration usual = Collections.min(List.of(lease.dividedBy(5), Duration.ofSeconds(10)));
     Duration chosen = grace == null ? usual : grace;
-    if (chosen.compareTo(lease.dividedBy(2)) > 0) {
+    if (chosen.compareTo(lease.dividedBy(3)) > 0) { // Otherwise one slow extension ends the child.
       throw Failure.usage(
           "--grace "
               + Printable.of(chosen)
-              + " must not be longer than half of the lease time "
+              + " must not be longer than a third of the lease time "
               + Printable.of(lease));
     }
     return chosen;
@@ -328,12 +346,19 @@ public final class RunCommand implements Callable<Integer> {
 
   /** For a caller that wants to know whether the lock was lost. Written before the child ends. */
   private void report(String line) {
-    if (status != null) {
-      try {
-        Files.writeString(status, Printable.of(line) + "\n");
-      } catch (IOException e) {
-        say("--status cannot be written: " + e); // The message of some is the name of the file.
-      }
+    Path file = status;
+    if (file != null) {
+      CompletableFuture.runAsync(() -> write(file, line), reports)
+          .completeOnTimeout(null, STATUS_MILLIS, TimeUnit.MILLISECONDS)
+          .join();
+    }
+  }
+
+  private static void write(Path file, String line) {
+    try {
+      Files.writeString(file, Printable.of(line) + "\n");
+    } catch (IOException e) {
+      say("--status cannot be written: " + e); // The message of some is the name of the file.
     }
   }
 

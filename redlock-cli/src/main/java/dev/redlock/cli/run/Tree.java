@@ -3,6 +3,7 @@ package dev.redlock.cli.run;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -12,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The child and the processes that it has started, as far as the machine shows them.
@@ -25,28 +27,39 @@ final class Tree {
   private final ProcessHandle child;
   private final String mark;
 
+  /** Null on a system without {@code /proc}. */
+  private final @Nullable RandomAccessFile childStat;
+
   /** Looks write it. The thread that sends KILL reads it, and waits for no look. */
   private final Set<ProcessHandle> seen = ConcurrentHashMap.newKeySet();
 
   /** Processes that were not started by the child. A look need not read them again. */
   private final Set<ProcessHandle> strangers = new HashSet<>();
 
-  private Tree(ProcessHandle child, String mark) {
+  private Tree(ProcessHandle child, String mark, @Nullable RandomAccessFile childStat) {
     this.child = child;
     this.mark = mark;
+    this.childStat = childStat;
     seen.add(child);
   }
 
   /**
-   * The tree of a process that has started before this one; empty if it has ended.
+   * The tree of a process that has started before this one; empty if it has ended, or cannot be
+   * observed.
    *
    * @param mark the text in a variable of the processes of this run
    */
   static Optional<Tree> of(long pid, String mark) {
     ProcessHandle self = ProcessHandle.current();
-    return ProcessHandle.of(pid)
-        .filter(process -> runs(process) && !startedAfter(process, self))
-        .map(process -> new Tree(process, mark));
+    try {
+      boolean isLinux = Files.exists(Path.of("/proc/self/stat"));
+      RandomAccessFile stat = isLinux ? new RandomAccessFile("/proc/" + pid + "/stat", "r") : null;
+      return ProcessHandle.of(pid)
+          .filter(process -> runs(process) && !startedAfter(process, self))
+          .map(process -> new Tree(process, mark, stat));
+    } catch (IOException e) {
+      return Optional.empty();
+    }
   }
 
   /** The number of the child may already be that of another process. */
@@ -57,24 +70,42 @@ final class Tree {
         .orElse(false);
   }
 
+  /**
+   * Whether the child runs. The naive way opens its file each time. That fails for a child that has
+   * become another user, as sudo does, where {@code /proc} hides the processes of other users, and
+   * where no more files can be opened: the lock would be released while it runs. So the file is
+   * open since the child was the script, of the same user.
+   */
   boolean childRuns() {
-    return runs(child);
+    if (childStat == null) {
+      return child.isAlive();
+    }
+    byte[] stat = new byte[1_024];
+    synchronized (childStat) {
+      try {
+        childStat.seek(0);
+        int length = childStat.read(stat);
+        return length <= 0 || !hasEnded(new String(stat, 0, length, ISO_8859_1));
+      } catch (IOException e) {
+        return !String.valueOf(e.getMessage()).contains("No such process"); // ESRCH.
+      }
+    }
+  }
+
+  private static boolean runs(ProcessHandle process) {
+    try {
+      return process.isAlive()
+          && !hasEnded(Files.readString(Path.of("/proc/" + process.pid() + "/stat"), ISO_8859_1));
+    } catch (IOException e) {
+      return process.isAlive(); // Another system, or it has just ended.
+    }
   }
 
   /** A process that has ended and that its parent has not waited for yet does not run. */
-  private static boolean runs(ProcessHandle process) {
-    return process.isAlive() && !hasEnded(process.pid());
-  }
-
-  private static boolean hasEnded(long pid) {
-    try {
-      String stat = Files.readString(Path.of("/proc/" + pid + "/stat"), ISO_8859_1);
-      // State and number of threads, proc(5). While other threads run, the process does.
-      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", 20);
-      return (fields[0].equals("Z") && fields[17].equals("1")) || fields[0].equals("X");
-    } catch (IOException | RuntimeException e) {
-      return false; // Another system, or it has just ended and is not alive.
-    }
+  private static boolean hasEnded(String stat) {
+    // State and number of threads, proc(5). While other threads run, the process does.
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", 20);
+    return (fields[0].equals("Z") && fields[17].equals("1")) || fields[0].equals("X");
   }
 
   /** Looks at all processes, which takes seconds on a busy machine; returns what is new. */
@@ -98,7 +129,7 @@ final class Tree {
   List<ProcessHandle> running() {
     return Stream.concat(Stream.of(child), seen.stream().sorted())
         .distinct()
-        .filter(Tree::runs)
+        .filter(process -> process.equals(child) ? childRuns() : runs(process))
         .toList();
   }
 

@@ -144,12 +144,16 @@ class RunIT {
     }
   }
 
-  @Test
-  void keeperKilled_childAndItsTreeAreGoneBeforeTheLeaseEnds(RedisNodes nodes) throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"sh", "a\nname ) of two lines"})
+  void keeperKilled_childAndItsTreeAreGoneBeforeTheLeaseEnds(String shell, RedisNodes nodes)
+      throws Exception {
     Path beats = folder.resolve("beats");
     Path status = folder.resolve("status");
     String[] run = {"--lease", LOST_LEASE, "--status", status.toString(), "a", "--"};
-    try (Wrapper wrapper = Wrapper.run(folder, nodes, with(run, forksOnTerm(beats)))) {
+    String[] child = forksOnTerm(beats);
+    child[0] = Files.copy(Path.of("/bin/sh"), folder.resolve(shell)).toString();
+    try (Wrapper wrapper = Wrapper.run(folder, nodes, with(run, child))) {
       await().atMost(DEADLINE).until(() -> Files.exists(beats));
       long expiresMillis = lastExpiryMillis(nodes, "a");
       assertThat(wrapper.keeper().orElseThrow().destroyForcibly()).isTrue();
@@ -308,6 +312,29 @@ class RunIT {
       Files.createFile(here.resolve("go"));
       assertThat(wrapper.exitCode()).isZero();
       await().atMost(DEADLINE).until(() -> wrapper.err().contains("has ended"));
+    }
+  }
+
+  /** As with {@code hidepid=2}: who started the command does not see it then. */
+  @Tag("thorough")
+  @Test
+  void childOfAnotherUser_thatProcHides_keepsTheLock(RedisNodes nodes) throws Exception {
+    Path here = Files.createDirectory(folder.resolve("here"));
+    String begin =
+        "mount -o remount,hidepid=2 /proc || { echo needs hidepid; exit; }\ncd " + here + "\n";
+    String[] bash = {
+      "bash", "-c", begin + SetUid.PREPARE + "shift\nexec $as ./redlock \"$@\"", "bash"
+    };
+    List<String> asUser = List.of(with(asProcess1().toArray(String[]::new), bash));
+    String script = "echo up; until [ -e go ]; do sleep 0.05; done";
+    try (Wrapper wrapper =
+        Wrapper.run(asUser, folder, nodes, "a", "--", "./suid", "sh", "-c", script)) {
+      await().atMost(DEADLINE).until(() -> wrapper.out().contains("up") || !wrapper.isAlive());
+      assumeThat(wrapper.out()).doesNotContain("needs ");
+      assertThat(codeOf(nodes, "-w", "1s", "a", "--", "true")).isEqualTo(75);
+      Files.createFile(here.resolve("go"));
+      assertThat(wrapper.exitCode()).as(wrapper.err()).isZero();
+      assertThat(codeOf(nodes, "-w", "10s", "a", "--", "true")).isZero();
     }
   }
 

@@ -93,6 +93,15 @@ class TransparencyIT {
               LANG=de_DE.UTF-8 LC_TIME=xx_XX.UTF-8 $RUN /usr/bin/printf '%s\\n' Über.txt
               """),
           Map.entry(
+              "variables of bash, as sh too",
+              """
+              echo 'echo printed by BASH_ENV' >begin
+              (exec 12</etc/group; BASH_ENV=$PWD/begin $RUN sh -c 'exit 7'; echo $?)
+              ln -s "$(command -v bash)" sh; PATH=$PWD:$PATH
+              run=${RUN:+sh $(command -v redlock) ${RUN#redlock }}
+              env SHELLOPTS=errexit:noglob:nounset TMOUT=1 $run sh -c 'sleep 3; echo $TMOUT $SHELLOPTS; exit 7' 12</etc/group; echo $?
+              """),
+          Map.entry(
               "limits, masks, folder",
               """
               umask 027; ulimit -n 77; ulimit -s 4096; trap '' HUP USR1
@@ -132,7 +141,7 @@ class TransparencyIT {
                   + """
                   mkdir disk
                   ran() { $RUN sh -c 'echo ran; exit 7'; echo $?; }
-                  gone() { until_true '! ls disk | grep jsa'; }
+                  gone() { until_true '! grep -qs "$PWD/[d]isk/" /proc/[0-9]*/cmdline'; }
                   export -f until_true ran gone
                   for size in 64k 4m; do
                     unshare --mount bash -c "mount -t tmpfs -o size=$size none disk"'
