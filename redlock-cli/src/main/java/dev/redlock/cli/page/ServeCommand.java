@@ -31,7 +31,7 @@ public final class ServeCommand extends Look {
   /** Of the server, with a viewer that reads nothing. */
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  private static final Duration LEAST_PAUSE = Duration.ofMillis(500);
+  private static final Duration LEAST = Duration.ofMillis(500);
 
   @Parameters(
       paramLabel = "PATTERN",
@@ -62,8 +62,8 @@ public final class ServeCommand extends Look {
 
   @Override
   protected int look(Operations operations, PrintWriter out) throws InterruptedException {
-    if (every.compareTo(LEAST_PAUSE) < 0) {
-      throw Failure.usage("--every must not be shorter than " + Printable.of(LEAST_PAUSE));
+    if (every.compareTo(LEAST) < 0) {
+      throw Failure.usage("--every " + Printable.of(every) + " is below " + Printable.of(LEAST));
     }
     if (port < 0 || port > 65_535) {
       throw Failure.usage("--port " + port + " must lie between 0 (a free port) and 65535");

@@ -58,8 +58,8 @@ public final class RunCommand implements Callable<Integer> {
   /** Within it, the client tells how a lease has ended. */
   private static final Duration TOLD = Duration.ofMillis(25);
 
-  /** Within its tenth, KILL must arrive on a busy machine. */
-  private static final Duration LEAST_LEASE = Duration.ofMillis(500);
+  /** The shortest lease: within its tenth, KILL must arrive on a busy machine. */
+  private static final Duration SHORTEST = Duration.ofMillis(500);
 
   /** A file system that hangs delays neither the command nor the release for longer. */
   private static final long STATUS_MILLIS = 500;
@@ -242,8 +242,8 @@ public final class RunCommand implements Callable<Integer> {
   /** After two extensions that failed, a third of the lease time is left. */
   private Duration grace(LockOptions options) {
     Duration lease = options.leaseTime();
-    if (lease.compareTo(LEAST_LEASE) < 0) {
-      throw Failure.usage("the lease must not be shorter than " + Printable.of(LEAST_LEASE));
+    if (lease.compareTo(SHORTEST) < 0) {
+      throw Failure.usage("lease " + Printable.of(lease) + " is below " + Printable.of(SHORTEST));
     }
     Duration usual = Collections.min(List.of(lease.dividedBy(5), Duration.ofSeconds(10)));
     Duration chosen = grace == null ? usual : grace;

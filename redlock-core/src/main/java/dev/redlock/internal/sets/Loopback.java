@@ -15,6 +15,9 @@ public final class Loopback {
   /** The host of {@code h:1}, {@code h:1/2} and {@code cluster h:1}. Other names are no address. */
   private static final Pattern HOST = Pattern.compile("(?:.* )?(.+):\\d+(?:/\\d+)?");
 
+  /**
+   * This machine, in IPv4 and IPv6; a server that listens on 0.0.0.0 or :: is reached by it too.
+   */
   private static final Pattern LOCAL =
       Pattern.compile(
           "(.+\\.)?localhost(\\..*)?|(::ffff:)?127(\\.\\d+){0,3}|0\\.0\\.0\\.0|(0:){7}[01]|::1?");
