@@ -18,8 +18,6 @@ public final class ClusterOptions {
   private final ClusterReleaseHints releaseHints;
   private final Duration refreshPeriod;
   private final Duration redirectPatience;
-  private final int replicas;
-  private final Duration replicaPatience;
   private final Optional<Boolean> quarantinePromoted;
   private final String name;
 
@@ -28,8 +26,6 @@ public final class ClusterOptions {
     releaseHints = builder.releaseHints;
     refreshPeriod = builder.refreshPeriod;
     redirectPatience = builder.redirectPatience;
-    replicas = builder.replicas;
-    replicaPatience = builder.replicaPatience;
     quarantinePromoted = builder.quarantinePromoted;
     name = builder.name;
   }
@@ -64,16 +60,6 @@ public final class ClusterOptions {
     return redirectPatience;
   }
 
-  /** How many replicas must confirm a lease; 0 if none. */
-  public int replicas() {
-    return replicas;
-  }
-
-  /** How long the client waits for the confirmation of the replicas. */
-  public Duration replicaPatience() {
-    return replicaPatience;
-  }
-
   /**
    * Whether a promoted master is quarantined for the longest lease time; empty if the mode decides.
    */
@@ -92,8 +78,6 @@ public final class ClusterOptions {
     private ClusterReleaseHints releaseHints = ClusterReleaseHints.SHARDED_PUBSUB;
     private Duration refreshPeriod = Duration.ofSeconds(3);
     private Duration redirectPatience = Duration.ofMillis(80);
-    private int replicas;
-    private Duration replicaPatience = Duration.ofMillis(50);
     private Optional<Boolean> quarantinePromoted = Optional.empty();
     private String name = "";
 
@@ -131,25 +115,6 @@ public final class ClusterOptions {
      */
     public Builder redirectPatience(Duration patience) {
       this.redirectPatience = positive(patience, "redirectPatience");
-      return this;
-    }
-
-    /**
-     * Requires that this many replicas confirm each lease when it is granted and when it is
-     * extended ({@code WAIT}). If fewer confirm, the grant does not count and the client rolls the
-     * attempt back. This lowers the probability that a failover loses a lease; it is no guarantee.
-     * It costs a second connection to each master and a second round trip per grant and extension.
-     * Default: 0 replicas.
-     *
-     * @param patience how long to wait for the replicas. It must be shorter than the node timeout
-     *     of the locks, or a missing confirmation shows as a timeout. 50 ms is a reasonable start
-     */
-    public Builder confirmedBy(int replicas, Duration patience) {
-      if (replicas < 0) {
-        throw new IllegalArgumentException("replicas must not be negative, was " + replicas);
-      }
-      this.replicas = replicas;
-      this.replicaPatience = positive(patience, "patience");
       return this;
     }
 

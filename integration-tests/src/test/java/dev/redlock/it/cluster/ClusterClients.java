@@ -14,9 +14,6 @@ import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.ServerState;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 /** Creates clients of a new cluster, without the restart guard: it has forgotten nothing. */
 final class ClusterClients {
@@ -82,29 +79,6 @@ final class ClusterClients {
     return node.command("SCAN", "0", "COUNT", "100000") instanceof List<?> page
         && page.get(1) instanceof List<?> keys
         && keys.contains(key);
-  }
-
-  /** Long enough for a replica that pauses, and shorter than a node timeout of 1 s. */
-  static ClusterOptions confirmed() {
-    return ClusterOptions.builder().confirmedBy(1, Duration.ofMillis(700)).build();
-  }
-
-  /**
-   * For a client that must be refused: with these options a pause rarely turns its refusal into a
-   * timeout.
-   */
-  static ClusterOptions soonRefused() {
-    return ClusterOptions.builder().confirmedBy(1, Duration.ofMillis(100)).build();
-  }
-
-  /** Waits until an attempt is refused because too few replicas confirmed it. */
-  static void refusedByReplicas(
-      RedisClusterNodes cluster, Supplier<? extends CompletionStage<?>> attempt) {
-    Eventually.refused(
-        () -> attempt.get().toCompletableFuture().get(10, TimeUnit.SECONDS),
-        "0 of 1 replicas confirmed",
-        Duration.ofSeconds(10),
-        cluster::describe);
   }
 
   static void eventually(

@@ -208,40 +208,6 @@ class HalfMovedSlotIT {
   }
 
   @Test
-  void confirmedLease_itsKeysOnTwoMasters_isConfirmedByTheReplicasOfBoth() throws Exception {
-    try (Redlock redlock = ClusterClients.start(cluster.uris(), ClusterClients.confirmed());
-        Redlock refused = ClusterClients.start(cluster.uris(), ClusterClients.soonRefused())) {
-      Lease lease = redlock.lock(NAME, OPTIONS).acquire(WAIT);
-      open();
-      move(key(NAME, ""));
-      lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
-      redlock.lock("confirmed_{moved}", OPTIONS).acquire(WAIT).close();
-      RedisNode replica = replicaOf(to);
-      replica.pause();
-      try {
-        ClusterClients.refusedByReplicas(
-            cluster, () -> refused.lock("unconfirmed_{moved}", OPTIONS).tryAcquireAsync());
-      } finally {
-        replica.resume();
-      }
-      cluster.awaitReady();
-      lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
-      lease.close();
-    }
-  }
-
-  private static RedisNode replicaOf(RedisNode master) {
-    return cluster.stream()
-        .filter(
-            node ->
-                node.command("ROLE") instanceof List<?> role
-                    && role.get(0).equals("slave")
-                    && role.get(2).equals((long) master.port()))
-        .findFirst()
-        .orElseThrow();
-  }
-
-  @Test
   void operator_whileTheSlotMoves_inspectsAndBreaksTheLock() throws Exception {
     try (Redlock redlock = ClusterClients.start(cluster)) {
       Lease lease = redlock.lock(NAME, OPTIONS).acquire(WAIT);

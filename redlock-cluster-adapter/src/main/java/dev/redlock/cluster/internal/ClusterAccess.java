@@ -4,7 +4,7 @@ import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
 import org.jspecify.annotations.Nullable;
 
-/** What the hint carriers and {@link ReplicaConfirmation} need from the cluster. */
+/** What the hint carriers need from the cluster. */
 interface ClusterAccess {
 
   /**

@@ -21,8 +21,7 @@ import org.slf4j.LoggerFactory;
  * The masters of one cluster, from start to close: makes the parts that serve its nodes, and brings
  * them the events of connections and of the topology. {@link MasterLinks} knows which master serves
  * which slot, {@link Shares} are the nodes and their states, {@link TopologyWatch} asks the cluster
- * for changes, {@link WatchedLocks} hears release hints, and {@link ReplicaConfirmation} is an
- * option.
+ * for changes, and {@link WatchedLocks} hears release hints.
  */
 final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.Cluster {
   private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
@@ -41,7 +40,6 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
   private final SideClient side;
   private final TopologyWatch watch;
   private final WatchedLocks watchedLocks;
-  private final @Nullable ReplicaConfirmation confirmation;
 
   /** Whether the last request for the topology failed. The watch makes one request at a time. */
   private boolean troubled;
@@ -95,14 +93,6 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
               new WatchedLocks(this, WakeUps.STREAM, locks -> new StreamHints(this, locks));
           case NONE -> new WatchedLocks(this, "", locks -> (key, slot, micros) -> () -> {});
         };
-    confirmation =
-        options.replicas() == 0
-            ? null
-            : new ReplicaConfirmation(
-                this,
-                options.replicas(),
-                options.replicaPatience(),
-                EncodedRequest.fenceLifeMillis(context.maxLeaseTime().toMillis()));
   }
 
   void start() {
@@ -128,20 +118,12 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
     return watchedLocks;
   }
 
-  /** Null if no replica must confirm a lease. */
-  @Nullable ReplicaConfirmation confirmation() {
-    return confirmation;
-  }
-
   void close() {
     List<MasterLink> all = links.close();
     if (all == null) {
       return;
     }
     watchedLocks.close();
-    if (confirmation != null) {
-      confirmation.close();
-    }
     all.forEach(MasterLink::close);
     watch.close();
     resources.release(side.close());
@@ -224,9 +206,6 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
     for (MasterLink link : gone) {
       link.close();
       watchedLocks.forget(link.address());
-      if (confirmation != null) {
-        confirmation.forget(link.address());
-      }
     }
     change.made().forEach(link -> link.start(linkContext));
     if (change.served()) {
@@ -239,7 +218,7 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
     return change.served();
   }
 
-  // Access for hint carriers and confirmations.
+  // Access for hint carriers.
 
   @Override
   public @Nullable MasterLink linkOf(int slot) {
@@ -286,9 +265,6 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
     }
     shares.review(lost ? List.of(link) : List.of(), usable);
     if (usable) {
-      if (confirmation != null) {
-        confirmation.prepare(link.address());
-      }
       watchedLocks.onUsable(link);
     }
   }

@@ -29,7 +29,7 @@ final class Route implements Consumer<NodeReply> {
   /** Where the way ends. Called by the connection's thread, a timer, or the sender. */
   interface Destination {
     /** A master executed the command. */
-    void reached(MasterLink link, boolean asked, NodeReply reply);
+    void reached(MasterLink link, NodeReply reply);
 
     /** No definite reply, with the reason. */
     void failed(NodeReply failure);
@@ -62,7 +62,6 @@ final class Route implements Consumer<NodeReply> {
 
   // Used by one step at a time; the connection or the timer starts the next step.
   private @Nullable MasterLink asked;
-  private boolean asking;
   private int redirections;
   private boolean waited;
   private long pauseNanos = FIRST_PAUSE_NANOS;
@@ -135,7 +134,6 @@ final class Route implements Consumer<NodeReply> {
       }
     }
     asked = link;
-    asking = withAsking;
     link.send(command, withAsking, this);
   }
 
@@ -162,7 +160,7 @@ final class Route implements Consumer<NodeReply> {
   private void onReply(MasterLink link, NodeReply reply) {
     NodeError error = reply.error();
     if (error == null) {
-      destination.reached(link, asking, reply);
+      destination.reached(link, reply);
       return;
     }
     if (error.kind() != NodeError.Kind.CLUSTER) {

@@ -2,10 +2,8 @@ package dev.redlock.cluster.internal;
 
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -30,7 +28,7 @@ final class RoutedRequest implements Route.Destination {
   private final Consumer<NodeReply> handler;
   private final long deadlineNanos;
 
-  /** Set by the first reply. A confirmation of the replicas may arrive after a failure. */
+  /** Set by the first reply. What follows it may throw, which would be a second one. */
   private final AtomicBoolean ended = new AtomicBoolean();
 
   RoutedRequest(
@@ -74,41 +72,12 @@ final class RoutedRequest implements Route.Destination {
 
   /** A master executed the script: a definite reply. */
   @Override
-  public void reached(MasterLink link, boolean asked, NodeReply reply) {
-    confirmed(
-        List.of(ReplicaConfirmation.Write.ofFence(link, asked, request.keys(), 0)),
-        reply.code(),
-        () -> answered(answers.definite(request, link, reply)));
+  public void reached(MasterLink link, NodeReply reply) {
+    answered(answers.definite(request, link, reply));
   }
 
-  /**
-   * All steps have ended: a definite reply.
-   *
-   * @param writes what the replicas must confirm of a lease
-   */
-  void reached(List<ReplicaConfirmation.Write> writes, NodeReply reply) {
-    confirmed(writes, reply.code(), () -> answered(reply));
-  }
-
-  /** A reply that stores a lease counts after the required replicas have confirmed it. */
-  private void confirmed(List<ReplicaConfirmation.Write> writes, Code code, Runnable thenAnswer) {
-    ReplicaConfirmation confirmation = masters.confirmation();
-    if (confirmation == null || !stores(code)) {
-      thenAnswer.run();
-      return;
-    }
-    confirmation.confirm(
-        writes,
-        complaint -> {
-          if (complaint == null) {
-            thenAnswer.run();
-          } else {
-            failed(answers.failure(NodeError.Kind.REPLICAS, complaint));
-          }
-        });
-  }
-
-  private void answered(NodeReply reply) {
+  /** A definite reply, also that of all steps together. */
+  void answered(NodeReply reply) {
     WatchedLocks locks = masters.watchedLocks();
     boolean refused =
         (reply.code() == Code.HELD || reply.code() == Code.QUEUED)
@@ -123,10 +92,6 @@ final class RoutedRequest implements Route.Destination {
   @Override
   public void failed(NodeReply failure) {
     end(failure);
-  }
-
-  private static boolean stores(Code code) {
-    return code == Code.GRANTED || code == Code.EXTENDED || code == Code.REPAIRED;
   }
 
   private void end(NodeReply reply) {

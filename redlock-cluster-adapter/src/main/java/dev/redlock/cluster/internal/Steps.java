@@ -49,7 +49,7 @@ final class Steps {
   private final RoutedRequest whole;
 
   /** One step that a master executed. */
-  record Done(int name, Script script, MasterLink link, boolean asked, NodeReply reply) {
+  record Done(MasterLink link, NodeReply reply) {
     Code code() {
       return reply.code();
     }
@@ -280,8 +280,8 @@ final class Steps {
             patienceNanos,
             new Route.Destination() {
               @Override
-              public void reached(MasterLink link, boolean asked, NodeReply reply) {
-                gathering.done(place, new Done(name, script, link, asked, reply));
+              public void reached(MasterLink link, NodeReply reply) {
+                gathering.done(place, new Done(link, reply));
               }
 
               @Override
@@ -342,21 +342,7 @@ final class Steps {
   // The reply of the whole request.
 
   private void end(List<Done> steps, NodeReply reply) {
-    List<ReplicaConfirmation.Write> writes = new ArrayList<>();
-    for (Done step : steps) {
-      writes.add(
-          step.script() == Script.FENCE_KEY
-              ? ReplicaConfirmation.Write.ofFence(step.link(), step.asked(), keys, step.name())
-              : ReplicaConfirmation.Write.ofLock(
-                  step.link(), step.asked(), keys, step.name(), leaseId()));
-    }
-    whole.reached(writes, answers.definite(request, steps, reply));
-  }
-
-  private String leaseId() {
-    return request instanceof LockRequest.Acquire acquire
-        ? acquire.leaseId()
-        : request instanceof LockRequest.Extend extend ? extend.leaseId() : "";
+    whole.answered(answers.definite(request, steps, reply));
   }
 
   private static List<Done> both(List<Done> locks, List<Done> fences) {
