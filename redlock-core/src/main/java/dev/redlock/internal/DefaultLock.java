@@ -180,13 +180,16 @@ final class DefaultLock implements DistributedLock {
     return result;
   }
 
-  /** Releases the lease; returns its loss if it ended before the body did, or null. */
+  /**
+   * Releases the lease; returns its loss if it ended before the body did, or null. The loss is read
+   * after the last interrupt: no thread is interrupted for a loss that nobody is told of.
+   */
   private @Nullable LeaseLostException finish(
       DefaultLease lease, @Nullable LossInterrupt interrupt) {
-    LeaseLostException loss = lease.core().lossDuringWork();
     if (interrupt != null) {
       interrupt.disarm();
     }
+    LeaseLostException loss = lease.core().lossDuringWork();
     lease.close();
     return loss;
   }
