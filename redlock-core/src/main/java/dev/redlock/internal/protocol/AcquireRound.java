@@ -349,6 +349,15 @@ final class AcquireRound extends Exchange {
     return reply != null && reply.code().definite() && reply.code() != Code.GRANTED;
   }
 
+  /**
+   * Whether the replies leave open that no other client has won: those nodes that say nothing would
+   * have to store the lease too. For example, two clients have a vote each, and the third node is
+   * down.
+   */
+  boolean mayHaveSplit() {
+    return verdict.isHeld() && !new QuorumTally(nodes, this).isHeldBySome(0);
+  }
+
   /** How many nodes other than this one were free, or granted. */
   int freeBeside(int node) {
     long free = maskOf(Code.GRANTED) | maskOf(Code.STALE);

@@ -344,8 +344,7 @@ final class Acquirer {
   private Outcome refused(AcquireRound r, long now) {
     Waiter head = wait.waiter();
     // A single try is repeated after a collision, or when the set has changed under it; only once.
-    boolean inVain =
-        r.verdict() == AcquireVerdict.COLLIDED || !r.members.isOfSameSet(nodes.members());
+    boolean inVain = r.mayHaveSplit() || !r.members.isOfSameSet(nodes.members());
     boolean asksAgain = !head.singleTry || (inVain && head.refusedBy == null);
     head.refusedBy = r;
     leaveLimit(r, now);

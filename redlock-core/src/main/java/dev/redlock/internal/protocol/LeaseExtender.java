@@ -276,6 +276,14 @@ final class LeaseExtender {
     round = null;
     slot.tellOthers(
         nodes.extensions().ended(slot, verdict, r.sentNanos(), nodes, nowNanos), effects);
+    boolean gains = r.validity.deadlineNanos() - deadlineNanos() > 0;
+    boolean inVain = !gains && !acks.isEmpty() && isUseful(ttlMillis(nowNanos), nowNanos);
+    if (verdict == ExtendVerdict.TOO_OLD || (verdict == ExtendVerdict.RENEWED && inVain)) {
+      // This client was paused, or asks too much of the nodes; or a caller came during a check,
+      // which moves no deadline. It asks again, also for callers.
+      wantRound(nowNanos, nowWallMillis);
+      return null;
+    }
     switch (verdict) {
       case RENEWED -> {
         grant.renew(r.validity);
@@ -285,11 +293,6 @@ final class LeaseExtender {
       }
       case LOST -> {
         return LeaseEnd.LOST;
-      }
-      case TOO_OLD -> {
-        // This client was paused, or asks too much of the nodes. It asks again, also for callers.
-        wantRound(nowNanos, nowWallMillis);
-        return null;
       }
       default -> retry(r, nowNanos, nowWallMillis);
     }

@@ -128,6 +128,11 @@ final class Wait {
     return r == (waiter == null ? lastVotes : waiter.refusedBy);
   }
 
+  /** The last round that was refused to the head that asked last; null if none was. */
+  @Nullable AcquireRound refusal() {
+    return waiter == null ? null : waiter.refusedBy;
+  }
+
   /** The newest round that was started for the waiter, or null. */
   @Nullable AcquireRound roundFor(Waiter w) {
     AcquireRound r = round();
@@ -238,7 +243,8 @@ final class Wait {
   /**
    * The round was refused, and the head asks again: decides when and whom to ask. After a first
    * turn in vain it asks the home node at once: the holder's release may still be on its way to the
-   * other nodes. After a second turn it pauses first. From the third on it doubts the home node.
+   * other nodes. After a second turn it pauses first. From the third on it doubts the home node. A
+   * single try asks no home node, and pauses: two that have split the votes must not do so again.
    */
   void refused(AcquireRound r, long now) {
     switch (r.verdict()) {
@@ -246,7 +252,7 @@ final class Wait {
         learned = learned.quorumFree(r.quorumFreeNanos(now));
         setbacks = r.atTurn ? setbacks.turnInVain() : setbacks;
         Whom whom = setbacks.isHomeWrong() ? Whom.DOUBTED_HOME : Whom.HOME;
-        if (setbacks.turnsInVain() > 1) {
+        if (setbacks.turnsInVain() > 1 || waiter().singleTry) {
           pause(now, home.roundTripNanos(), !setbacks.isHomeWrong(), whom);
         } else {
           state = new Ready(whom);

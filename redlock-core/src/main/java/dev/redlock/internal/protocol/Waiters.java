@@ -99,7 +99,8 @@ final class Waiters {
       return false;
     }
     if (w.singleTry && (busy || leases.keepsTaken(now))) {
-      refuseUnasked(w, HELD_LOCALLY, now);
+      AcquireRound outage = outage();
+      refuse(w, outage == null ? HELD_LOCALLY : outage.verdict(), outage, now);
       return false;
     }
     if (length >= w.config.queueBound()) {
@@ -141,6 +142,7 @@ final class Waiters {
     boolean head = first() == w;
     AcquireRound seen = acquirer.currentWait().roundFor(w);
     QueueRequest queued = acquirer.currentWait().queuedFor(w);
+    AcquireRound outage = outage();
     remove(w);
     if (head) {
       if (seen != null && seen == acquirer.round() && w.refusedBy != null) {
@@ -153,38 +155,25 @@ final class Waiters {
       effects.add(new Effect.Refuse(w, Reports.ofQueued(nodes, keys, queued, w, now)));
       return;
     }
-    if (seen == null) {
-      refuseUnasked(w, head || isFirstRound() ? undecided(w) : HELD_LOCALLY, now);
-    } else {
-      AcquireVerdict verdict = seen.verdict();
-      refuse(w, verdict == UNDECIDED ? undecided(w) : verdict, seen, now);
-    }
+    seen = seen == null ? outage : seen;
+    refuse(w, seen == null ? unasked(head) : seen.verdict(), seen, now);
   }
 
-  /** Whether the head asks all nodes for the first time: it is not known yet who has the lock. */
-  private boolean isFirstRound() {
+  /** It is open who has the lock while the head asks all nodes for the first time. */
+  private AcquireVerdict unasked(boolean wasHead) {
     Waiter head = first();
-    return acquirer.round() != null && head != null && head.refusedBy == null;
-  }
-
-  /** The verdict for a caller that no node has refused. */
-  private AcquireVerdict undecided(Waiter w) {
-    return leases.wasTakenSince(w.submittedNanos) ? HELD_LOCALLY : UNDECIDED;
+    boolean first = acquirer.round() != null && head != null && head.refusedBy == null;
+    return wasHead || first ? UNDECIDED : HELD_LOCALLY;
   }
 
   /**
-   * Refuses a caller for which no node was asked. If the nodes refused the head, and not because
-   * the lock is held, that is the reason here too: an outage must not look like a lock that is
-   * held.
+   * The round in which the nodes refused the head, or the one before it, if not because the lock is
+   * held. It is the reason also for callers for which no node was asked: an outage must not look
+   * like a lock that is held.
    */
-  private void refuseUnasked(Waiter w, AcquireVerdict verdict, long now) {
-    Waiter head = first();
-    AcquireRound known = head == null || leases.lease() != null ? null : head.refusedBy;
-    if (known == null || known.verdict().isHeld()) {
-      refuse(w, verdict, null, now);
-    } else {
-      refuse(w, known.verdict(), known, now);
-    }
+  private @Nullable AcquireRound outage() {
+    AcquireRound last = leases.lease() != null ? null : acquirer.currentWait().refusal();
+    return last == null || last.verdict().isHeld() ? null : last;
   }
 
   /** Refuses all waiters, now and from now on. */
@@ -316,6 +305,8 @@ final class Waiters {
   }
 
   private void refuse(Waiter w, AcquireVerdict verdict, @Nullable AcquireRound seen, long now) {
-    effects.add(new Effect.Refuse(w, Reports.of(nodes, keys, seen, verdict, w, now)));
+    boolean held = verdict == UNDECIDED && leases.wasTakenSince(w.submittedNanos);
+    AcquireVerdict why = held ? HELD_LOCALLY : verdict;
+    effects.add(new Effect.Refuse(w, Reports.of(nodes, keys, seen, why, w, now)));
   }
 }

@@ -76,9 +76,26 @@ class AcquirerTest extends MachineFixture {
     submit(true);
     submit(false);
     collide(sent());
+    wake();
     collide(sent(LockRequest.Acquire.class));
     assertThat(machine.waiting()).as("the single try was repeated once").isEqualTo(1);
     sent(LockRequest.Acquire.class);
+  }
+
+  /** Two single tries with a vote each: after the same time they would split the votes again. */
+  @Test
+  void singleTry_thatMayHaveSplitTheVotesWithANodeDown_isRepeatedOnce_afterAPause() {
+    submit(true);
+    Effect.Send first = sent();
+    reply(first, Code.GRANTED, 1);
+    reply(first, NodeReply.held(1, 0, 0, 200, "x"), HOME);
+    reply(first, NO_ANSWER, 0);
+    assertThat(take(Effect.Refuse.class)).isEmpty();
+    wake();
+    reply(sent(LockRequest.Acquire.class), NodeReply.held(1, 0, 0, 200, "x"), 1, HOME);
+    assertThat(take(Effect.Refuse.class))
+        .extracting(refuse -> refuse.report().verdict())
+        .containsExactly(AcquireVerdict.HELD);
   }
 
   @Test

@@ -213,6 +213,21 @@ class LeaseExtenderTest {
         .containsExactly(new Effect.Settle(ACK, Effect.Result.DONE));
   }
 
+  @Test
+  void extension_thatIsAskedForDuringACheck_isMade_beforeTheCallerIsTold() {
+    hold(TestNodes.options().autoExtend(false));
+    extender.onInvalidation(1);
+    passTo(100);
+    Effect.Send check = sent();
+    extendNow();
+    reply(check, Code.EXTENDED, 0, 1);
+    Effect.Send extension = sent();
+    assertThat(ttl(extension)).isEqualTo(1000);
+    reply(extension, Code.EXTENDED, 0, 1);
+    assertThat(take(Effect.Settle.class))
+        .containsExactly(new Effect.Settle(ACK, Effect.Result.DONE));
+  }
+
   /** As many leases as may be extended at once. */
   private List<ExtendSlot> others() {
     List<ExtendSlot> begun = new ArrayList<>();

@@ -326,6 +326,18 @@ class WaitersTest extends MachineFixture {
   }
 
   @Test
+  void callersThatGiveUpTogether_areAllToldOfTheOutage() {
+    submit(50, false);
+    submit(50, false);
+    reply(sent(), NO_ANSWER, 0, 1, 2);
+    machine.effects().clear();
+    pass(50);
+    assertThat(take(Effect.Refuse.class))
+        .extracting(refuse -> refuse.report().verdict())
+        .containsExactly(AcquireVerdict.UNAVAILABLE, AcquireVerdict.UNAVAILABLE);
+  }
+
+  @Test
   void clientWithTooManyRounds_makesAWaiterBackOff_butNotASingleTry() {
     for (int i = 0; i < nodes.limiter().limit(); i++) {
       nodes.limiter().began();

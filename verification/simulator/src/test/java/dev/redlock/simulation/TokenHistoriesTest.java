@@ -186,7 +186,7 @@ class TokenHistoriesTest {
       p.run(20);
       letGo(p, a);
       holdRequests(p, a);
-      p.run(5);
+      p.run(40); // Its second attempt comes after a pause.
     }
     require(a.refusal != null, "a single try ends");
     require(a.refusal.verdict() == AcquireVerdict.COLLIDED, a.refusal.sentence());
