@@ -3,8 +3,10 @@ package dev.redlock.it;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.redlock.Lease;
+import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.operations.NodeState;
@@ -14,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -300,6 +303,26 @@ class MistakesIT {
         assertThat(client.lock("x-" + i).tryAcquire()).isPresent();
       }
     }
+  }
+
+  /** Two of the four members hang, so the round is open for 1 s, also without the vote of one. */
+  @Test
+  void singleTry_whileTheSetChangesUnderIt_isRepeated() {
+    Redlock program = masters.voting(masters.uris(0, 1, 2, 3));
+    LockOptions patient = Clients.options().leaseTime(Masters.LONGEST).build();
+    List.of(2, 3).forEach(hung -> masters.get(hung).pause());
+    long begun = System.nanoTime();
+    CompletableFuture<Optional<Lease>> attempt = program.lock("x", patient).tryAcquireAsync();
+    masters.write(3, List.of(masters.uris(0)), 0);
+    Eventually.holds(
+        () -> program.operations().nodes().get(2).cause().startsWith("is no member"),
+        Masters.PATIENCE,
+        () -> masters.describe(program));
+    assumeThat(System.nanoTime() - begun).as("no pause").isLessThan(SECONDS.toNanos(1));
+    assertThat(attempt)
+        .as(() -> masters.describe(program))
+        .succeedsWithin(Masters.PATIENCE)
+        .matches(Optional::isPresent);
   }
 
   // 6: a member that carries a foreign record.
