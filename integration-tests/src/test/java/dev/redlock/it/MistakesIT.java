@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import ch.qos.logback.classic.Level;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
@@ -462,6 +463,51 @@ class MistakesIT {
         .toCompletableFuture()
         .get(20, SECONDS);
     assertThat(steps).noneMatch(step -> step.contains("was not told"));
+  }
+
+  // 12: a member of which the list has another address, and which is silent at first.
+
+  /** After 3 s the client connects to the recorded address too, and then to one server twice. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  @Tag("thorough")
+  void memberThatIsProbedLate_isNotLoggedAsAFault_asOneThatCannotVoteIs(boolean later) {
+    TcpGate recorded = masters.gate(2, 0);
+    TcpGate configured = masters.gate(2, 0);
+    String[] list = masters.uris(0, 1, 2, 3, 4);
+    list[2] = Masters.uri(recorded);
+    masters.found(list);
+    list[2] = Masters.uri(configured);
+    recorded.blackHole();
+    configured.blackHole();
+    try (CapturedLog log = new CapturedLog(Level.ERROR, false)) {
+      Redlock program = masters.client(list);
+      Eventually.holds(
+          () -> program.operations().nodes().size() == 6,
+          Masters.PATIENCE,
+          () -> masters.describe(program));
+      if (later) {
+        awaitFault(log, 0, program);
+      }
+      recorded.endFaults();
+      masters.awaitVoting(program, later ? 4 : 5);
+      configured.endFaults();
+      awaitFault(log, 1, program);
+      assertThat(log.messages(Level.ERROR))
+          .as(() -> masters.describe(program))
+          .noneMatch(line -> line.contains("node 127.0.0.1:" + recorded.port()))
+          .noneMatch(line -> line.contains("node 127.0.0.1:" + configured.port()));
+    }
+  }
+
+  /** A master shows another deployment. After 5 s this is logged. */
+  private void awaitFault(CapturedLog log, int master, Redlock program) {
+    masters.get(master).command("HSET", "redlock:%node", "deployment", "other" + master);
+    String line = "node " + masters.name(master) + " does not vote, and will not until an operator";
+    Eventually.holds(
+        () -> log.messages(Level.ERROR).anyMatch(text -> text.startsWith(line)),
+        Masters.PATIENCE,
+        () -> masters.describe(program));
   }
 
   // 14: two spellings.
