@@ -122,11 +122,15 @@ class SlipsIT {
 
   @Test
   @Tag("thorough")
-  void masterThatEvictsKeys_isNotAddedSilently() {
+  void masterThatEvictsKeys_isRefused() {
     masters.found(0, 1, 2);
+    List<Map<String, String>> before = masters.records(0, 1, 2);
     masters.get(3).command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
-    Captured seen = masters.redlock(masters.uris(0, 1, 2), "nodes", "add", masters.name(3));
+    Captured seen = change(masters.uris(0, 1, 2), List.of("nodes", "add", masters.name(3)));
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.NO);
     assertThat(seen.err()).contains(masters.name(3), "allkeys-lru");
+    assertThat(masters.records(0, 1, 2)).isEqualTo(before);
+    assertThat(masters.record(3)).doesNotContainKey("members");
   }
 
   @Test
