@@ -281,7 +281,7 @@ class MistakesIT {
     while (System.nanoTime() - founded < 0) {
       assertThat(Masters.attempt(program, "x")).isEmpty();
     }
-    assertThat(isSaid(program, masters.name(0), "redis-3.invalid:6379"))
+    assertThat(isSaid(program, masters.name(0), "redis-3.invalid:6379", "use one name that is"))
         .as(() -> masters.describe(program))
         .isTrue();
     assertThat(masters.record(0, 0)).doesNotContainKey("members");

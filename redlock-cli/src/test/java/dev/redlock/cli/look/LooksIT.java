@@ -130,6 +130,7 @@ class LooksIT {
         masters.redlock(List.of("redis://localhost:" + port), "doctor");
       }
     }
+    masters.assertUntold(0, 1, 2);
     Redlock one = masters.program(masters.uris(0, 1, 2));
     Redlock other = masters.program(masters.uris(2, 1, 0));
     try (Lease held = one.lock("x").acquire(Masters.WAIT)) {
