@@ -3,8 +3,11 @@ package dev.redlock.it;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import ch.qos.logback.classic.Level;
 import dev.redlock.Lease;
+import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.operations.NodeState;
@@ -14,6 +17,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
@@ -275,7 +281,7 @@ class MistakesIT {
     while (System.nanoTime() - founded < 0) {
       assertThat(Masters.attempt(program, "x")).isEmpty();
     }
-    assertThat(isSaid(program, masters.name(0), "redis-3.invalid:6379"))
+    assertThat(isSaid(program, masters.name(0), "redis-3.invalid:6379", "use one name that is"))
         .as(() -> masters.describe(program))
         .isTrue();
     assertThat(masters.record(0, 0)).doesNotContainKey("members");
@@ -298,6 +304,26 @@ class MistakesIT {
         assertThat(client.lock("x-" + i).tryAcquire()).isPresent();
       }
     }
+  }
+
+  /** Two of the four members hang, so the round is open for 1 s, also without the vote of one. */
+  @Test
+  void singleTry_whileTheSetChangesUnderIt_isRepeated() {
+    Redlock program = masters.voting(masters.uris(0, 1, 2, 3));
+    LockOptions patient = Clients.options().leaseTime(Masters.LONGEST).build();
+    List.of(2, 3).forEach(hung -> masters.get(hung).pause());
+    long begun = System.nanoTime();
+    CompletableFuture<Optional<Lease>> attempt = program.lock("x", patient).tryAcquireAsync();
+    masters.write(3, List.of(masters.uris(0)), 0);
+    Eventually.holds(
+        () -> program.operations().nodes().get(2).cause().startsWith("is no member"),
+        Masters.PATIENCE,
+        () -> masters.describe(program));
+    assumeThat(System.nanoTime() - begun).as("no pause").isLessThan(SECONDS.toNanos(1));
+    assertThat(attempt)
+        .as(() -> masters.describe(program))
+        .succeedsWithin(Masters.PATIENCE)
+        .matches(Optional::isPresent);
   }
 
   // 6: a member that carries a foreign record.
@@ -380,12 +406,33 @@ class MistakesIT {
 
   @Test
   @Tag("thorough")
-  void twoOfFiveGoneForGood_theRefusalNamesBoth() {
+  void twoOfFiveGoneForGood_areRemovedByCallsThatNameTheOther_andLocksNeedThemNoMore()
+      throws Exception {
     Redlock operator = masters.voting(masters.uris(0, 1, 2, 3, 4));
+    Redlock program = masters.voting(masters.uris(0, 1, 2, 3, 4));
     masters.get(3).kill();
     masters.get(4).kill();
-    assertThat(refusal(operator.operations().removeNode(masters.name(4), step -> {})))
+    assertThat(refusal(removed(operator, masters.name(4), Set.of())))
         .contains(masters.name(3), masters.name(4));
+    for (int dead : new int[] {4, 3}) {
+      assertThat(removed(operator, masters.name(dead), Set.of(masters.name(3))).get())
+          .doesNotContain(masters.name(dead));
+    }
+    masters.awaitVoting(program, 3);
+
+    masters.get(0).kill(); // Of the five, two are left: no quorum of the set before.
+    masters.assertExcluded(Masters.hold(program, "x"), operator);
+    Masters.hold(operator, "free").close();
+  }
+
+  /** On a busy machine the lock of the operator may end first: then the same call continues. */
+  private static CompletableFuture<List<String>> removed(
+      Redlock operator, String name, Set<String> gone) throws Exception {
+    CompletableFuture<List<String>> change;
+    do {
+      change = operator.operations().removeNode(name, gone, step -> {}).toCompletableFuture();
+    } while (change.handle((set, e) -> String.valueOf(e).contains("interrupted")).get(60, SECONDS));
+    return change;
   }
 
   // 9: the same call again.
@@ -416,6 +463,51 @@ class MistakesIT {
         .toCompletableFuture()
         .get(20, SECONDS);
     assertThat(steps).noneMatch(step -> step.contains("was not told"));
+  }
+
+  // 12: a member of which the list has another address, and which is silent at first.
+
+  /** After 3 s the client connects to the recorded address too, and then to one server twice. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  @Tag("thorough")
+  void memberThatIsProbedLate_isNotLoggedAsAFault_asOneThatCannotVoteIs(boolean later) {
+    TcpGate recorded = masters.gate(2, 0);
+    TcpGate configured = masters.gate(2, 0);
+    String[] list = masters.uris(0, 1, 2, 3, 4);
+    list[2] = Masters.uri(recorded);
+    masters.found(list);
+    list[2] = Masters.uri(configured);
+    recorded.blackHole();
+    configured.blackHole();
+    try (CapturedLog log = new CapturedLog(Level.ERROR, false)) {
+      Redlock program = masters.client(list);
+      Eventually.holds(
+          () -> program.operations().nodes().size() == 6,
+          Masters.PATIENCE,
+          () -> masters.describe(program));
+      if (later) {
+        awaitFault(log, 0, program);
+      }
+      recorded.endFaults();
+      masters.awaitVoting(program, later ? 4 : 5);
+      configured.endFaults();
+      awaitFault(log, 1, program);
+      assertThat(log.messages(Level.ERROR))
+          .as(() -> masters.describe(program))
+          .noneMatch(line -> line.contains("node 127.0.0.1:" + recorded.port()))
+          .noneMatch(line -> line.contains("node 127.0.0.1:" + configured.port()));
+    }
+  }
+
+  /** A master shows another deployment. After 5 s this is logged. */
+  private void awaitFault(CapturedLog log, int master, Redlock program) {
+    masters.get(master).command("HSET", "redlock:%node", "deployment", "other" + master);
+    String line = "node " + masters.name(master) + " does not vote, and will not until an operator";
+    Eventually.holds(
+        () -> log.messages(Level.ERROR).anyMatch(text -> text.startsWith(line)),
+        Masters.PATIENCE,
+        () -> masters.describe(program));
   }
 
   // 14: two spellings.

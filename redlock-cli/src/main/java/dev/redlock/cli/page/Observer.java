@@ -47,12 +47,16 @@ final class Observer {
       problem = e.getMessage(); // Since when locks are held is remembered.
     }
     PresentSet set = PresentSet.of(operations.nodes());
-    List<NodeState> states = set.members();
+    // And those that a wrong address in the list, for example of a database, leads to.
+    List<NodeState> states = new ArrayList<>(set.nodes());
+    states.removeIf(
+        node -> !set.members().contains(node) && !node.cause().startsWith("belongs to another"));
     return new Json()
         .put("now", nowMillis)
         .putMillis("every", every)
         .put("problem", problem)
         .put("voting", Look.voting(states))
+        .put("members", set.size())
         .put("needed", set.quorum())
         .putAll("nodes", nodes(states))
         .putAll("locks", locks)

@@ -75,12 +75,8 @@ public final class ServeCommand extends Look {
       throw Failure.usage("--address " + address + " is no address of this machine");
     }
     try (PageServer server = new PageServer(place, hosts(), board, PATIENCE)) {
-      out.println(
-          "http://"
-              + (address.contains(":") ? "[" + address + "]" : address)
-              + ":"
-              + server.port()
-              + "/");
+      String host = address.contains(":") ? "[" + address + "]" : address;
+      out.println("http://" + host + ":" + server.port() + "/");
       out.flush();
       if (Terminal.console() != null) {
         err().println("redlock: open this page in a browser; Ctrl-C ends");

@@ -1,6 +1,7 @@
 package dev.redlock.cli.look;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static reactor.adapter.JdkFlowAdapter.flowPublisherToFlux;
 
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
@@ -40,14 +41,22 @@ class LooksIT {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"doctor", "nodes", "list", "inspect x", "inspect x --queue"})
+  @ValueSource(
+      strings = {
+        "doctor",
+        "nodes",
+        "list",
+        "inspect x",
+        "inspect x --queue",
+        "watch x --until UNKNOWN"
+      })
   void look_atEmptyMasters_writesNothing(String command) {
     masters.redlock(masters.uris(0, 1, 2), command.split(" "));
     masters.assertUntold(0, 1, 2);
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"doctor", "nodes", "list", "inspect x"})
+  @ValueSource(strings = {"doctor", "nodes", "list", "inspect x", "watch x --until FREE"})
   void look_whileAMemberIsEmpty_tellsItNothing(String command) {
     masters.found(0, 1, 2);
     masters.get(2).restart();
@@ -69,12 +78,25 @@ class LooksIT {
       try (InputStream shown = address.toURL().openStream()) {
         assertThat(shown.readAllBytes()).isNotEmpty();
       }
-      for (int i = 0; i < 3; i++) {
-        RedisNode master = masters.get(i);
-        Awaitility.await().atMost(Masters.WAIT).until(() -> master.commandCount() > SEVERAL);
-      }
+      awaitLooks();
     }
     masters.assertUntold(0, 1, 2);
+  }
+
+  @Test
+  void watchOfAnObserver_atEmptyMasters_writesNothing() {
+    try (Redlock observer = masters.program(masters.uris(0, 1, 2), true)) {
+      flowPublisherToFlux(observer.operations().watch("x")).subscribe();
+      awaitLooks();
+    }
+    masters.assertUntold(0, 1, 2);
+  }
+
+  private void awaitLooks() {
+    for (int i = 0; i < 3; i++) {
+      RedisNode master = masters.get(i);
+      Awaitility.await().atMost(Masters.WAIT).until(() -> master.commandCount() > SEVERAL);
+    }
   }
 
   @Test
@@ -108,6 +130,7 @@ class LooksIT {
         masters.redlock(List.of("redis://localhost:" + port), "doctor");
       }
     }
+    masters.assertUntold(0, 1, 2);
     Redlock one = masters.program(masters.uris(0, 1, 2));
     Redlock other = masters.program(masters.uris(2, 1, 0));
     try (Lease held = one.lock("x").acquire(Masters.WAIT)) {

@@ -56,10 +56,16 @@ final class Masters implements AutoCloseable {
 
   /** A program with this list. */
   Redlock program(List<String> uris) {
+    return program(uris, false);
+  }
+
+  /** The same, or one that only looks. */
+  Redlock program(List<String> uris, boolean observer) {
     Redlock program =
         Redlock.builder()
             .nodes(uris.toArray(new String[0]))
             .maxLeaseTime(LONGEST)
+            .observer(observer)
             .restartGuard(RestartGuard.OFF)
             .defaults(LockOptions.builder().leaseTime(LONGEST).build())
             .build();

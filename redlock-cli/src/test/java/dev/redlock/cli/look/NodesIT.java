@@ -162,9 +162,11 @@ class NodesIT {
   }
 
   @Test
-  void tooFewNodes_is69() {
+  void tooFewNodes_is69_andMeansThatNoLockCanBeAcquired() {
     servers.get(0).kill();
     servers.get(1).kill();
+    Captured states = redlock("nodes");
+    assertThat(states.err()).endsWith(" vote, 2 are needed: no lock can be acquired now\n");
     Captured seen = redlock("nodes", "add", name(3));
     assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.TOO_FEW_NODES);
   }

@@ -77,6 +77,7 @@ class BrowserIT {
               .putMillis("remaining", Duration.ZERO)
               .put("cause", i < voting ? "" : "DISCONNECTED: Connection refused")
               .put("strip", i < voting ? "VVVV" : "VVCC")
+              .put("deployment", i < voting ? "5c0ffee" : null)
               .toString());
     }
     return new Json()
@@ -84,6 +85,7 @@ class BrowserIT {
         .putMillis("every", Duration.ofSeconds(60))
         .put("problem", problem)
         .put("voting", voting)
+        .put("members", 3)
         .put("needed", 2)
         .putAll("nodes", nodes)
         .putAll("locks", locks)
@@ -96,6 +98,7 @@ class BrowserIT {
     board.show(state(3, null, List.of(lock(name, "<b>pod</b>"))));
     try (Browser page = open()) {
       page.awaitText("1 held, 2 waiting, 3 of 3 nodes vote");
+      page.awaitText("Nodes of deployment 5c0ffee");
       page.awaitText(name);
       page.awaitText("<b>pod</b>");
       assertThat(page.evaluate("document.title === 'Redlock'")).isEqualTo("true");

@@ -22,13 +22,7 @@ class ObserverIT {
 
   @BeforeEach
   void connect(RedisNodes nodes) {
-    client =
-        Redlock.builder()
-            .nodes(nodes.uris().toArray(new String[0]))
-            .label("pod-3")
-            .restartGuard(RestartGuard.OFF)
-            .nodeTimeout(Duration.ofSeconds(1))
-            .build();
+    client = client(nodes.uris().toArray(new String[0]));
     assertThat(client.awaitReady(Duration.ofSeconds(20))).isTrue();
   }
 
@@ -74,5 +68,27 @@ class ObserverIT {
     nodes.get(1).kill();
     assertThat(new Observer(client.operations(), "*").look(1, EVERY))
         .contains("\"problem\":\"locks not listed", "\"locks\":[]");
+  }
+
+  /** An address of the list names a database that another deployment uses. */
+  @Test
+  void nodeOfAnotherDeployment_isShownWithWhatItShows_andIsNoMember(RedisNodes nodes) {
+    String wrong = nodes.get(2).uri() + "/1";
+    try (Redlock other = client(wrong);
+        Redlock slip = client(nodes.get(0).uri(), nodes.get(1).uri(), wrong)) {
+      assertThat(other.awaitReady(Duration.ofSeconds(20))).isTrue();
+      Observer observer = new Observer(slip.operations(), "*");
+      await().until(() -> observer.look(1, EVERY).contains("it shows deployment "));
+      assertThat(observer.look(2, EVERY)).contains("\"members\":3,\"needed\":2");
+    }
+  }
+
+  private static Redlock client(String... uris) {
+    return Redlock.builder()
+        .nodes(uris)
+        .label("pod-3")
+        .restartGuard(RestartGuard.OFF)
+        .nodeTimeout(Duration.ofSeconds(1))
+        .build();
   }
 }
