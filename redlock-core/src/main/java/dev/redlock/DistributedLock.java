@@ -40,7 +40,9 @@ public interface DistributedLock {
   Lease acquire(Duration waitTimeout);
 
   /**
-   * Tries once, and a second time after a collision with clients that tried at the same time.
+   * Tries once, and a second time if the refusal does not show that another client has the lock:
+   * after a collision with clients that tried at the same time, or if a node broke its connection
+   * or learned of another set of nodes meanwhile.
    *
    * @return empty if the lock is held, or was granted to another client
    * @throws QuorumUnavailableException if too few nodes voted

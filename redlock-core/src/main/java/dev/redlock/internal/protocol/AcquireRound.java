@@ -59,7 +59,7 @@ final class AcquireRound extends Exchange {
   private boolean heedsHome;
 
   /** Whether the home node has to agree even if no vote reports others that want the lock. */
-  private boolean needsHome;
+  boolean needsHome;
 
   private AcquireVerdict verdict = AcquireVerdict.UNDECIDED;
   private long overdueNanos;
@@ -96,10 +96,6 @@ final class AcquireRound extends Exchange {
     answeredNanos = new long[nodes.count()];
     recipients = new Recipients(nodes, members);
     asked(recipients.mask(), nowNanos);
-  }
-
-  void needHome() {
-    needsHome = true;
   }
 
   /** Asks these nodes only if the others do not suffice; called before it is sent. */
@@ -350,12 +346,18 @@ final class AcquireRound extends Exchange {
   }
 
   /**
-   * Whether the replies leave open that no other client has won: those nodes that say nothing would
-   * have to store the lease too. For example, two clients have a vote each, and the third node is
-   * down.
+   * Whether the refusal does not show that another client has the lock. Two clients have a vote
+   * each, and the third node is down. Or a vote that was granted lost its worth: its node has a new
+   * connection, or is asked for its record again, because the set changes.
    */
-  boolean mayHaveSplit() {
-    return verdict.isHeld() && !new QuorumTally(nodes, this).isHeldBySome(0);
+  boolean isInconclusive() {
+    return switch (verdict) {
+      case COLLIDED -> true;
+      case HELD -> grantedMask() != 0 && !new QuorumTally(nodes, this).isHeldBySome(0);
+      case UNAVAILABLE ->
+          Long.bitCount(grantedMask() | (timedOut ? 0 : open())) >= members.quorum();
+      default -> false;
+    };
   }
 
   /** How many nodes other than this one were free, or granted. */

@@ -206,9 +206,8 @@ final class Acquirer {
     }
     nodes.limiter().began();
     AcquireRound r = new AcquireRound(nodes, request, config, predecessor, atTurn, node, now, wall);
-    if (!w.singleTry && turn.needsHome(now)) { // A single try needs it only if a vote says so.
-      r.needHome();
-    }
+    // A single try needs it only if a vote says so.
+    r.needsHome |= !w.singleTry && turn.needsHome(now);
     return r;
   }
 
@@ -343,8 +342,8 @@ final class Acquirer {
    */
   private Outcome refused(AcquireRound r, long now) {
     Waiter head = wait.waiter();
-    // A single try is repeated after a collision, or when the set has changed under it; only once.
-    boolean inVain = r.mayHaveSplit() || !r.members.isOfSameSet(nodes.members());
+    // A single try is repeated if nobody may have won, or the set has changed under it; only once.
+    boolean inVain = r.isInconclusive() || !r.members.isOfSameSet(nodes.members());
     boolean asksAgain = !head.singleTry || (inVain && head.refusedBy == null);
     head.refusedBy = r;
     leaveLimit(r, now);

@@ -276,23 +276,29 @@ final class LeaseExtender {
     round = null;
     slot.tellOthers(
         nodes.extensions().ended(slot, verdict, r.sentNanos(), nodes, nowNanos), effects);
-    boolean gains = r.validity.deadlineNanos() - deadlineNanos() > 0;
-    boolean inVain = !gains && !acks.isEmpty() && isUseful(ttlMillis(nowNanos), nowNanos);
-    if (verdict == ExtendVerdict.TOO_OLD || (verdict == ExtendVerdict.RENEWED && inVain)) {
-      // This client was paused, or asks too much of the nodes; or a caller came during a check,
-      // which moves no deadline. It asks again, also for callers.
-      wantRound(nowNanos, nowWallMillis);
-      return null;
-    }
     switch (verdict) {
       case RENEWED -> {
+        boolean moves = r.validity.deadlineNanos() - deadlineNanos() > 0;
         grant.renew(r.validity);
         nextExtendNanos = r.sentNanos() + random.atMost(config.ttlNanos() / 3);
-        settleAcks(Effect.Result.DONE);
+        // A caller may have come during a check, which moves no deadline: extends by 1 ms or more.
+        boolean again = !moves && !acks.isEmpty() && isUseful(ttlMillis(nowNanos) - 1, nowNanos);
+        if (!again) {
+          settleAcks(Effect.Result.DONE);
+        }
         effects.add(new Effect.Extended(lease, r.repaired()));
+        if (again) {
+          wantRound(nowNanos, nowWallMillis);
+          return null;
+        }
       }
       case LOST -> {
         return LeaseEnd.LOST;
+      }
+      case TOO_OLD -> {
+        // This client was paused, or asks too much of the nodes. It asks again, also for callers.
+        wantRound(nowNanos, nowWallMillis);
+        return null;
       }
       default -> retry(r, nowNanos, nowWallMillis);
     }

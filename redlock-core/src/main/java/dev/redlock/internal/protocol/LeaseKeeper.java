@@ -19,10 +19,8 @@ final class LeaseKeeper {
   private final Turn turn;
   private @Nullable HeldLease lease;
 
-  /** Until when this process last had the lock, or kept it taken; not set before the first time. */
-  private long takenUntilNanos;
-
-  private boolean wasTaken;
+  /** Until when this process last had the lock, or kept it taken. */
+  private long takenUntilNanos = Long.MIN_VALUE / 2;
 
   LeaseKeeper(
       Nodes nodes,
@@ -45,17 +43,12 @@ final class LeaseKeeper {
 
   /** Whether this process had the lock at this time or later, or nodes kept its keys. */
   boolean wasTakenSince(long nanos) {
-    return lease != null || (wasTaken && takenUntilNanos - nanos >= 0);
+    return lease != null || takenUntilNanos - nanos >= 0;
   }
 
   /** Whether nodes keep the keys of the last lease, although it has ended. */
   boolean keepsTaken(long now) {
-    return lease == null && wasTaken && takenUntilNanos - now > 0;
-  }
-
-  private void takenUntil(long nanos) {
-    takenUntilNanos = nanos;
-    wasTaken = true;
+    return lease == null && takenUntilNanos - now > 0;
   }
 
   void deadlines(NextWake wake) {
@@ -94,7 +87,7 @@ final class LeaseKeeper {
   void handOffByRound(HeldLease l, long now) {
     lease = null;
     l.extender.cease(now);
-    takenUntil(now);
+    takenUntilNanos = now;
   }
 
   private void handedOff(HeldLease l) {
@@ -167,7 +160,7 @@ final class LeaseKeeper {
     boolean released = how.byHolder() || how == LeaseEnd.CLOSED;
     long keepNanos = l.keepNanos(now);
     long keepMillis = keepNanos > 0 ? keepNanos / 1_000_000L + 1 : 0;
-    takenUntil(now + keepMillis * 1_000_000L);
+    takenUntilNanos = now + keepMillis * 1_000_000L;
     pendingReleases.release(l, keepMillis, ack, now);
     effects.add(
         new Effect.ReleaseHint(

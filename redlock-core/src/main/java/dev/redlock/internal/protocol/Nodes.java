@@ -23,8 +23,7 @@ public interface Nodes {
   default long usable() {
     long mask = 0;
     for (long bits = members().mask(); bits != 0; bits &= bits - 1) {
-      int node = Long.numberOfTrailingZeros(bits);
-      mask |= status(node).usable() ? 1L << node : 0;
+      mask |= status(Long.numberOfTrailingZeros(bits)).usable() ? bits & -bits : 0;
     }
     return mask;
   }

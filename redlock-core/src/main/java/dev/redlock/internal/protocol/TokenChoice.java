@@ -4,6 +4,7 @@ import static dev.redlock.internal.protocol.HeldLease.TOKENS_PER_GRANT;
 
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 
 /**
  * Which fencing token to propose.
@@ -119,18 +120,13 @@ final class TokenChoice {
   }
 
   private static boolean isFree(NodeReply reply) {
-    return switch (reply.code()) {
-      case GRANTED, STALE -> true;
-      default -> false;
-    };
+    return reply.code() == Code.GRANTED || reply.code() == Code.STALE;
   }
 
   private static int acceptedBy(long token, long[] above, long[] upTo, int count) {
     int accepted = 0;
     for (int i = 0; i < count; i++) {
-      if (token > above[i] && token <= upTo[i]) {
-        accepted++;
-      }
+      accepted += token > above[i] && token <= upTo[i] ? 1 : 0;
     }
     return accepted;
   }

@@ -128,9 +128,12 @@ final class Wait {
     return r == (waiter == null ? lastVotes : waiter.refusedBy);
   }
 
-  /** The last round that was refused to the head that asked last; null if none was. */
+  /** The last round refused to the head that asked last; null if the home node replied since. */
   @Nullable AcquireRound refusal() {
-    return waiter == null ? null : waiter.refusedBy;
+    AcquireRound last = waiter == null ? null : waiter.refusedBy;
+    QueueRequest since = place.request();
+    boolean old = last != null && since != null && since.sentNanos() - last.sentNanos() > 0;
+    return old ? null : last;
   }
 
   /** The newest round that was started for the waiter, or null. */

@@ -132,17 +132,17 @@ final class Waiters {
 
   /** Refuses each waiter whose wait time has passed. */
   void onTimer(long now, long wall) {
+    AcquireRound outage = outage(); // Of all that give up now: the first may end the wait.
     while (!isEmpty() && deadlines.first().deadlineNanos - now <= 0) {
-      timeOut(deadlines.first(), now);
+      timeOut(deadlines.first(), outage, now);
     }
     conclude(acquirer.onTimer(now, wall), now, wall);
   }
 
-  private void timeOut(Waiter w, long now) {
+  private void timeOut(Waiter w, @Nullable AcquireRound outage, long now) {
     boolean head = first() == w;
     AcquireRound seen = acquirer.currentWait().roundFor(w);
     QueueRequest queued = acquirer.currentWait().queuedFor(w);
-    AcquireRound outage = outage();
     remove(w);
     if (head) {
       if (seen != null && seen == acquirer.round() && w.refusedBy != null) {

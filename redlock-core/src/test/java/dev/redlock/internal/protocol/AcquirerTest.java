@@ -98,6 +98,33 @@ class AcquirerTest extends MachineFixture {
         .containsExactly(AcquireVerdict.HELD);
   }
 
+  /** Each such try would cost twice as much while a node is down. */
+  @Test
+  void singleTry_ofALockThatIsHeld_isNotRepeated_withANodeDown() {
+    nodes.state(0, NodeStatus.State.CONNECTING, 1);
+    submit(true);
+    reply(sent(), NodeReply.held(1, 0, 0, 200, "x"), 1);
+    assertThat(take(Effect.Refuse.class)).hasSize(1);
+  }
+
+  /** As when a node is asked for its record again, because the set changes. */
+  @Test
+  void singleTry_whoseQuorumLostItsWorth_isRepeatedOnce() {
+    submit(true);
+    Effect.Send first = sent();
+    reply(first, Code.GRANTED, 0);
+    nodes.state(0, NodeStatus.State.VOTING, 2);
+    reply(first, NO_ANSWER, 1);
+    reply(first, Code.GRANTED, HOME);
+    assertThat(take(Effect.Refuse.class)).isEmpty();
+    wake();
+    Effect.Send second = sent(LockRequest.Acquire.class);
+    reply(second, NO_ANSWER, 0, 1, HOME);
+    assertThat(take(Effect.Refuse.class))
+        .extracting(refuse -> refuse.report().verdict())
+        .containsExactly(AcquireVerdict.UNAVAILABLE);
+  }
+
   @Test
   void nextCaller_isNotToldWhatTheHomeNodeRepliedToTheOneBefore() {
     options(TestNodes.options().autoExtend(false));

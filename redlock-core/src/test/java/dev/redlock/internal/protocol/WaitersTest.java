@@ -13,6 +13,8 @@ import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class WaitersTest extends MachineFixture {
   private static final NodeReply NO_ANSWER = NodeReply.failed(1, NodeError.Kind.TIMEOUT, "");
@@ -325,13 +327,16 @@ class WaitersTest extends MachineFixture {
     assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);
   }
 
-  @Test
-  void callersThatGiveUpTogether_areAllToldOfTheOutage() {
-    submit(50, false);
-    submit(50, false);
+  @ParameterizedTest
+  @ValueSource(longs = {40, 80})
+  void callersThatGiveUpTogether_areAllToldOfTheOutage_alsoWhileTheFirstAsks(long millis) {
+    submit(millis, false);
+    submit(millis, false);
     reply(sent(), NO_ANSWER, 0, 1, 2);
+    pass(millis / 2);
+    pass(millis / 4);
     machine.effects().clear();
-    pass(50);
+    pass(millis / 4);
     assertThat(take(Effect.Refuse.class))
         .extracting(refuse -> refuse.report().verdict())
         .containsExactly(AcquireVerdict.UNAVAILABLE, AcquireVerdict.UNAVAILABLE);
