@@ -22,13 +22,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code redlock run} as a process, on real servers. */
 @RedisTest(nodes = 3, gated = true, locksMayRemain = true)
 class RunIT {
   private static final Map<String, Integer> NUMBERS =
-      Map.of("TERM", 15, "INT", 2, "HUP", 1, "USR1", 10, "USR2", 12);
+      Map.of("TERM", 15, "INT", 2, "HUP", 1, "USR1", 10, "USR2", 12, "QUIT", 3, "KILL", 9);
 
   private static final Duration DEADLINE = Duration.ofMinutes(2);
 
@@ -179,13 +180,16 @@ class RunIT {
     }
   }
 
-  @Test
-  void scriptKilledWhileItWaits_noChildRunsAndItsKeeperEnds(RedisNodes nodes) throws Exception {
+  /** Some shells ignore QUIT. */
+  @ParameterizedTest
+  @CsvSource({"sh, KILL", "sh, QUIT", "bash, QUIT"})
+  void scriptKilledWhileItWaits_noChildRunsAndItsKeeperEnds(
+      String shell, String signal, RedisNodes nodes) throws Exception {
     try (Wrapper holder = holding(nodes, "a");
-        Wrapper waiter = Wrapper.run(folder, nodes, "a", "--", "echo", "ran")) {
+        Wrapper waiter = Wrapper.run(List.of(shell), folder, nodes, "a", "--", "echo", "ran")) {
       await().atMost(DEADLINE).until(() -> isQueued(nodes));
-      waiter.signal("KILL");
-      assertThat(waiter.exitCode()).isEqualTo(137);
+      waiter.signal(signal);
+      assertThat(waiter.exitCode()).isEqualTo(128 + NUMBERS.get(signal));
       await().atMost(DEADLINE).until(() -> waiter.keeper().isEmpty());
       holder.signal("TERM");
       assertThat(codeOf(nodes, "-w", "10s", "a", "--", "true")).isZero();
