@@ -166,6 +166,38 @@ class RunIT {
     }
   }
 
+  /**
+   * As on a file server that is gone: who opens the file waits, here for the reader that has a
+   * lease of the kernel on it, for 45 s at most.
+   */
+  @Test
+  void statusThatHangs_delaysNeitherTheCommandNorItsEnd(RedisNodes nodes) throws Exception {
+    Path beats = folder.resolve("beats");
+    Path status = Files.createFile(folder.resolve("status"));
+    String lease = "import fcntl,time; f = open('" + status + "'); fcntl.fcntl(f, 1024, 0);";
+    String[] run = {"--lease", LOST_LEASE, "--status", status.toString(), "a", "--"};
+    Process reader =
+        new ProcessBuilder(
+                "env",
+                "--ignore-signal=IO",
+                "python3",
+                "-c",
+                lease + "print(flush=True); time.sleep(600)")
+            .start();
+    assumeThat(reader.getInputStream().read()).as("a lease on a file, and python3").isPositive();
+    try (Wrapper wrapper = Wrapper.run(folder, nodes, with(run, forksOnTerm(beats)))) {
+      await().atMost(DEADLINE).until(() -> Files.exists(beats));
+      assertThat(status).isEmptyFile();
+      long expiresMillis = lastExpiryMillis(nodes, "a");
+      wrapper.keeper().orElseThrow().destroyForcibly();
+      assertThat(wrapper.exitCode()).isIn(143, 137);
+      await().atMost(DEADLINE).until(() -> wrapper.err().contains("has ended"));
+      assertThat(lastBeatMillis(beats)).as(wrapper.err()).isLessThan(expiresMillis);
+    } finally {
+      reader.destroyForcibly();
+    }
+  }
+
   @Test
   void watchdogKilled_changesNothing(RedisNodes nodes) throws Exception {
     try (Wrapper wrapper =
