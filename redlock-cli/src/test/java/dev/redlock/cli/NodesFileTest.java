@@ -79,6 +79,17 @@ class NodesFileTest {
         .isEqualTo(file);
   }
 
+  @Test
+  void variableThatIsEmpty_namesNoFile() throws IOException {
+    Path usual = folder.resolve("redlock/nodes");
+    Files.createDirectories(usual.getParent());
+    Files.write(usual, List.of("nonsense"));
+    Map<String, String> empty =
+        Map.of("REDLOCK_NODES_FILE", "", "XDG_CONFIG_HOME", folder.toString());
+    assertThatThrownBy(() -> new NodeOptions().environment(empty).client((builder, longest) -> {}))
+        .hasMessageContaining(usual + ", line 1");
+  }
+
   private Path file(String... lines) throws IOException {
     return Files.write(folder.resolve("nodes"), List.of(lines));
   }

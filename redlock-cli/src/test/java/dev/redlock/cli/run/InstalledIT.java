@@ -80,6 +80,14 @@ class InstalledIT {
         .isEqualTo("redlock: the output cannot be written\n74\n");
   }
 
+  @Test
+  void watch_whoseReaderHasEnded_endsWithTheNextChange() throws Exception {
+    String watch = "(redlock watch --restart-guard OFF b; echo $? >code) 2>/dev/null | head -1";
+    String change = "redlock run --connect 60s --restart-guard OFF b -- true";
+    assertThat(shell(watch + " >line & until [ -s line ]; do sleep 0.1; done;" + change)).isEmpty();
+    assertThat(shell("until [ -s code ]; do sleep 0.1; done; cat code")).isEqualTo("74\n");
+  }
+
   /** Unlike the other commands it needs a module of the JDK that only the class path sees. */
   @Test
   void page_isServed() throws Exception {

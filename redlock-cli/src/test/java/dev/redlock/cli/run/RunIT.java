@@ -1,5 +1,6 @@
 package dev.redlock.cli.run;
 
+import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -353,24 +355,37 @@ class RunIT {
 
   /** As with {@code hidepid=2}: who started the command does not see it then. */
   @Tag("thorough")
-  @Test
-  void childOfAnotherUser_thatProcHides_keepsTheLock(RedisNodes nodes) throws Exception {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void childOfAnotherUser_thatProcHides_keepsTheLockOrIsNamed(boolean killed, RedisNodes nodes)
+      throws Exception {
     Path here = Files.createDirectory(folder.resolve("here"));
     String begin =
         "mount -o remount,hidepid=2 /proc || { echo needs hidepid; exit; }\ncd " + here + "\n";
-    String[] bash = {
-      "bash", "-c", begin + SetUid.PREPARE + "shift\nexec $as ./redlock \"$@\"", "bash"
-    };
+    String files = SetUid.PREPARE + "touch status; chmod 666 status; shift\n";
+    String[] bash = {"bash", "-c", begin + files + "exec $as ./redlock \"$@\"", "bash"};
     List<String> asUser = List.of(with(asProcess1().toArray(String[]::new), bash));
-    String script = "echo up; until [ -e go ]; do sleep 0.05; done";
+    String script = "echo up $$; until [ -e go ]; do sleep 0.05; done";
+    String[] run = {"--lease", LOST_LEASE, "--status", "status", "a", "--"};
     try (Wrapper wrapper =
-        Wrapper.run(asUser, folder, nodes, "a", "--", "./suid", "sh", "-c", script)) {
+        Wrapper.run(asUser, folder, nodes, with(run, "./suid", "sh", "-c", script))) {
       await().atMost(DEADLINE).until(() -> wrapper.out().contains("up") || !wrapper.isAlive());
       assumeThat(wrapper.out()).doesNotContain("needs ");
-      assertThat(codeOf(nodes, "-w", "1s", "a", "--", "true")).isEqualTo(75);
+      if (killed) {
+        Set<ProcessHandle> own =
+            ProcessHandle.of(wrapper.pid()).orElseThrow().descendants().collect(toSet());
+        Installed.helpers("-Dredlock.child=")
+            .filter(own::contains)
+            .forEach(ProcessHandle::destroyForcibly);
+        String named = "cannot end " + wrapper.out().substring(3).strip() + " (hidden)";
+        await().atMost(DEADLINE).until(() -> wrapper.err().contains(named));
+        assertThat(Files.readString(here.resolve("status"))).startsWith("lost ");
+      } else {
+        assertThat(codeOf(nodes, "-w", "1s", "a", "--", "true")).isEqualTo(75);
+      }
       Files.createFile(here.resolve("go"));
       assertThat(wrapper.exitCode()).as(wrapper.err()).isZero();
-      assertThat(codeOf(nodes, "-w", "10s", "a", "--", "true")).isZero();
+      assertThat(codeOf(nodes, "-w", "60s", "a", "--", "true")).isZero();
     }
   }
 
