@@ -252,6 +252,16 @@ class RunIT {
     }
   }
 
+  @Test
+  void waitForSeveralLocks_saysWhichOneIsHeld(RedisNodes nodes) throws Exception {
+    try (Wrapper holder = holding(nodes, "b");
+        Wrapper waiter = Wrapper.run(folder, nodes, "-v", "a", "b", "--", "true")) {
+      await().atMost(DEADLINE).until(() -> waiter.err().contains("waits: 'b' is held"));
+      assertThat(waiter.err()).doesNotContain("is free");
+      assertThat(holder.isAlive()).isTrue();
+    }
+  }
+
   /** The child of an operator's break gets KILL, its trap is in vain. */
   @ParameterizedTest
   @ValueSource(strings = {"a process", "process 1", "a run within a run"})
