@@ -81,9 +81,8 @@ class NodesFileTest {
 
   @Test
   void variableThatIsEmpty_namesNoFile() throws IOException {
-    Path usual = folder.resolve("redlock/nodes");
-    Files.createDirectories(usual.getParent());
-    Files.write(usual, List.of("nonsense"));
+    Files.createDirectory(folder.resolve("redlock"));
+    Path usual = Files.write(folder.resolve("redlock/nodes"), List.of("nonsense"));
     Map<String, String> empty =
         Map.of("REDLOCK_NODES_FILE", "", "XDG_CONFIG_HOME", folder.toString());
     assertThatThrownBy(() -> new NodeOptions().environment(empty).client((builder, longest) -> {}))

@@ -81,6 +81,16 @@ class InstalledIT {
   }
 
   @Test
+  void limitOfCpuTime_isForTheCommandAlone() throws Exception {
+    String limits =
+        "for p in /proc/[0-9]*; do if grep -qs redlock.child=$$ $p/cmdline; then"
+            + " grep cpu $p/limits; fi; done; ulimit -t";
+    String run = "redlock run --connect 60s --restart-guard OFF a -- sh -c '" + limits + "'";
+    assertThat(shell("ulimit -S -t 99; " + run))
+        .matches("Max cpu time +(\\S+) +\\1 +seconds *\n99\n");
+  }
+
+  @Test
   void watch_whoseReaderHasEnded_endsWithTheNextChange() throws Exception {
     String watch = "(redlock watch --restart-guard OFF b; echo $? >code) 2>/dev/null | head -1";
     String change = "redlock run --connect 60s --restart-guard OFF b -- true";

@@ -304,6 +304,23 @@ class RunIT {
   }
 
   @Test
+  void process1_signalBeforeItHasAChild_endsIt(RedisNodes nodes) throws Exception {
+    Path env = folder.resolve("env"); // It calls this program before.
+    String waits = ": >in; until [ -e go ]; do sleep 0.05; done; exec /usr/bin/env \"$@\"";
+    Files.writeString(env, "#!/bin/sh\ncd " + folder + "\n" + waits + "\n");
+    assertThat(env.toFile().setExecutable(true)).isTrue();
+    String[] slow = {"sh", "-c", "PATH=" + folder + ":$PATH exec \"$0\" \"$@\""};
+    List<String> process1 = List.of(with(asProcess1().toArray(String[]::new), slow));
+    try (Wrapper wrapper = Wrapper.run(process1, folder, nodes, "a", "--", "echo", "ran")) {
+      await().atMost(DEADLINE).until(() -> Files.exists(folder.resolve("in")));
+      ProcessHandle.of(wrapper.pid()).orElseThrow().children().forEach(ProcessHandle::destroy);
+      Files.createFile(folder.resolve("go"));
+      assertThat(wrapper.exitCode()).isEqualTo(143);
+      assertThat(wrapper.out() + wrapper.err()).isEmpty();
+    }
+  }
+
+  @Test
   void process1_waitsForOrphans(RedisNodes nodes) throws Exception {
     String script = "(sleep 0.2 &); sleep 1; cat /proc/[0-9]*/stat 2>/dev/null | grep -c ') Z '";
     try (Wrapper wrapper =
