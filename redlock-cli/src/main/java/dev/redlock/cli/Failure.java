@@ -21,6 +21,16 @@ public final class Failure extends RuntimeException {
     return new Failure(ExitCode.USAGE, message);
   }
 
+  /**
+   * A message of the library, which names settings and methods of Java, in words of the command.
+   */
+  public static String inOptions(String message) {
+    return message
+        .replaceAll("\\bmaxLeaseTime (?=\\d)", "--max-lease-time ")
+        .replaceAll("\\bleaseTime (?=\\d)", "--lease ")
+        .replaceAll("; awaitReady waits for it| \\(a node that is known[^)]*\\)", "");
+  }
+
   /** The exit code of the command. */
   public int exitCode() {
     return exitCode;

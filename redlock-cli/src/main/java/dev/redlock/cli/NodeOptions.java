@@ -14,6 +14,7 @@ import io.lettuce.core.SslOptions;
 import java.io.Console;
 import java.io.IOException;
 import java.net.URLEncoder;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -290,11 +291,11 @@ public final class NodeOptions {
     }
   }
 
-  /** The message of a missing file is its name alone. */
-  static String why(IOException e) {
+  /** Why a file cannot be used. The message of some exceptions is its name alone. */
+  public static String why(IOException e) {
     return e instanceof NoSuchFileException
         ? "there is no such file"
-        : String.valueOf(e.getMessage());
+        : e instanceof AccessDeniedException ? "permission denied" : "" + e.getMessage();
   }
 
   private @Nullable Duration maxLeaseTime(NodesFile file) {

@@ -79,6 +79,16 @@ class NodesFileTest {
         .isEqualTo(file);
   }
 
+  @Test
+  void variableThatIsEmpty_namesNoFile() throws IOException {
+    Files.createDirectory(folder.resolve("redlock"));
+    Path usual = Files.write(folder.resolve("redlock/nodes"), List.of("nonsense"));
+    Map<String, String> empty =
+        Map.of("REDLOCK_NODES_FILE", "", "XDG_CONFIG_HOME", folder.toString());
+    assertThatThrownBy(() -> new NodeOptions().environment(empty).client((builder, longest) -> {}))
+        .hasMessageContaining(usual + ", line 1");
+  }
+
   private Path file(String... lines) throws IOException {
     return Files.write(folder.resolve("nodes"), List.of(lines));
   }

@@ -1,8 +1,12 @@
 package dev.redlock.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.file.AccessDeniedException;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,6 +70,23 @@ class UsageTest {
     } finally {
       System.clearProperty("redlock.child");
     }
+  }
+
+  @Test
+  void messageOfTheLibrary_namesOptionsOfTheCommand() {
+    PrintStream err = System.err;
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(said, true, UTF_8));
+    try {
+      Main.failed(Failure.usage("leaseTime 1 h is longer than maxLeaseTime 30 s"));
+    } finally {
+      System.setErr(err);
+    }
+    assertThat(said.toString(UTF_8))
+        .isEqualTo("redlock: --lease 1 h is longer than --max-lease-time 30 s\n");
+    assertThat(Failure.inOptions("still connecting for the first time; awaitReady waits for it"))
+        .isEqualTo("still connecting for the first time");
+    assertThat(NodeOptions.why(new AccessDeniedException("/file"))).isEqualTo("permission denied");
   }
 
   @ParameterizedTest

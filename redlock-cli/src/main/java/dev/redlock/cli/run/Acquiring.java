@@ -57,12 +57,8 @@ record Acquiring(
       return null;
     }
     Optional<Lease> got = await(lock.tryAcquireAsync(), FOR_EVER);
-    return got == null
-        ? null
-        : got.orElseThrow(
-            () ->
-                new Failure(
-                    heldCode, String.join(",", lock.names()) + ": another client holds it"));
+    String held = String.join(",", lock.names()) + ": another client holds it";
+    return got == null ? null : got.orElseThrow(() -> new Failure(heldCode, held));
   }
 
   /**
@@ -97,16 +93,19 @@ record Acquiring(
     if (asked.isDone()) {
       return;
     }
-    String name = lock.names().iterator().next();
-    redlock
-        .operations()
-        .inspect(name)
-        .thenAccept(
-            found -> {
-              if (!asked.isDone()) {
-                RunCommand.say("waits: " + Look.sentence(found) + (runsWithin() ? WITHIN : ""));
-              }
-            });
+    String within = runsWithin() ? WITHIN : "";
+    for (String name : lock.names()) {
+      redlock
+          .operations()
+          .inspect(name)
+          .thenApply(Look::sentence)
+          .thenAccept(
+              found -> {
+                if (!asked.isDone() && !found.endsWith(" is free")) {
+                  RunCommand.say("waits: " + found + within);
+                }
+              });
+    }
   }
 
   /**

@@ -64,6 +64,9 @@ public final class RunCommand implements Callable<Integer> {
   /** A file system that hangs delays neither the command nor the release for longer. */
   private static final long STATUS_MILLIS = 500;
 
+  /** A lease begins so long before this command holds it at most: node timeout and pauses. */
+  private static final Duration ROUND = Duration.ofMillis(1_500);
+
   @Parameters(
       paramLabel = "NAME",
       arity = "0..*",
@@ -218,11 +221,8 @@ public final class RunCommand implements Callable<Integer> {
         Duration lease = leaseTime == null ? options.build().leaseTime() : leaseTime;
         if (cap.compareTo(lease) < 0) {
           throw Failure.usage(
-              "--cap "
-                  + Printable.of(cap)
-                  + " must not be shorter than the lease time "
-                  + Printable.of(lease)
-                  + ": set --lease too");
+              "--cap %s must not be shorter than the lease time %s: set --lease too"
+                  .formatted(Printable.of(cap), Printable.of(lease)));
         }
         options.holdCap(cap);
       }
@@ -249,10 +249,8 @@ public final class RunCommand implements Callable<Integer> {
     Duration chosen = grace == null ? usual : grace;
     if (chosen.compareTo(lease.dividedBy(3)) > 0) { // Otherwise one slow extension ends the child.
       throw Failure.usage(
-          "--grace "
-              + Printable.of(chosen)
-              + " must not be longer than a third of the lease time "
-              + Printable.of(lease));
+          "--grace %s must not be longer than a third of the lease time %s"
+              .formatted(Printable.of(chosen), Printable.of(lease)));
     }
     return chosen;
   }
@@ -276,6 +274,7 @@ public final class RunCommand implements Callable<Integer> {
 
   private void keep(Keeper keeper, Lease lease, String run, Duration least)
       throws InterruptedException {
+    long began = System.nanoTime();
     String name = String.join(",", names);
     long token = lease.fencingToken().value();
     report("held " + token);
@@ -293,7 +292,6 @@ public final class RunCommand implements Callable<Integer> {
     if (nodes.verbose()) {
       say("holds " + name + ", token " + token);
     }
-    long began = System.nanoTime();
     if (!keeper.await(() -> lost(lossLine(lease, name, began)), this::survive)) {
       say("the lock " + name + " is gone, and the command has ended");
       return;
@@ -323,17 +321,18 @@ public final class RunCommand implements Callable<Integer> {
 
   private String lossLine(Lease lease, String name, long beganNanos) {
     Duration left = lease.remainingValidity();
-    LeaseEnd end = end(lease);
-    long heldNanos = System.nanoTime() - beganNanos;
-    if (cap != null && heldNanos + left.toNanos() > cap.minus(cap.dividedBy(10)).toNanos()) {
+    return lossLine(name, left, left.plusNanos(System.nanoTime() - beganNanos), cap, end(lease));
+  }
+
+  /** Near the cap only, because a lease that is lost earlier ends before it. */
+  static String lossLine(
+      String name, Duration left, Duration until, @Nullable Duration cap, @Nullable LeaseEnd end) {
+    if (cap != null && end == null && until.compareTo(cap.minus(ROUND)) > 0) {
       return "the command has reached --cap " + Printable.of(cap) + ": TERM";
     }
     return end == null
-        ? "the lock "
-            + name
-            + " cannot be extended, valid for "
-            + Printable.of(Duration.ofMillis(left.toMillis()))
-            + ": TERM"
+        ? "the lock %s cannot be extended, valid for %s: TERM"
+            .formatted(name, Printable.of(Duration.ofMillis(left.toMillis())))
         : "the lock " + name + " was broken or lost (" + end + "): KILL at once, without a grace";
   }
 
@@ -358,7 +357,7 @@ public final class RunCommand implements Callable<Integer> {
     try {
       Files.writeString(file, Printable.of(line) + "\n");
     } catch (IOException e) {
-      say("--status cannot be written: " + e); // The message of some is the name of the file.
+      say("--status cannot be written: " + NodeOptions.why(e));
     }
   }
 

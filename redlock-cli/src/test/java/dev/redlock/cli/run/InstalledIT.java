@@ -80,6 +80,24 @@ class InstalledIT {
         .isEqualTo("redlock: the output cannot be written\n74\n");
   }
 
+  @Test
+  void limitOfCpuTime_isForTheCommandAlone() throws Exception {
+    String limits =
+        "for p in /proc/[0-9]*; do if grep -qs redlock.child=$$ $p/cmdline; then"
+            + " grep cpu $p/limits; fi; done; ulimit -t";
+    String run = "redlock run --connect 60s --restart-guard OFF a -- sh -c '" + limits + "'";
+    assertThat(shell("ulimit -S -t 99; " + run))
+        .matches("Max cpu time +(\\S+) +\\1 +seconds *\n99\n");
+  }
+
+  @Test
+  void watch_whoseReaderHasEnded_endsWithTheNextChange() throws Exception {
+    String watch = "(redlock watch --restart-guard OFF b; echo $? >code) 2>/dev/null | head -1";
+    String change = "redlock run --connect 60s --restart-guard OFF b -- true";
+    assertThat(shell(watch + " >line & until [ -s line ]; do sleep 0.1; done;" + change)).isEmpty();
+    assertThat(shell("until [ -s code ]; do sleep 0.1; done; cat code")).isEqualTo("74\n");
+  }
+
   /** Unlike the other commands it needs a module of the JDK that only the class path sees. */
   @Test
   void page_isServed() throws Exception {

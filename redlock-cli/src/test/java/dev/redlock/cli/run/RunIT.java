@@ -1,5 +1,6 @@
 package dev.redlock.cli.run;
 
+import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
@@ -17,18 +18,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code redlock run} as a process, on real servers. */
 @RedisTest(nodes = 3, gated = true, locksMayRemain = true)
 class RunIT {
   private static final Map<String, Integer> NUMBERS =
-      Map.of("TERM", 15, "INT", 2, "HUP", 1, "USR1", 10, "USR2", 12);
+      Map.of("TERM", 15, "INT", 2, "HUP", 1, "USR1", 10, "USR2", 12, "QUIT", 3, "KILL", 9);
 
   private static final Duration DEADLINE = Duration.ofMinutes(2);
 
@@ -165,6 +168,38 @@ class RunIT {
     }
   }
 
+  /**
+   * As on a file server that is gone: who opens the file waits, here for the reader that has a
+   * lease of the kernel on it, for 45 s at most.
+   */
+  @Test
+  void statusThatHangs_delaysNeitherTheCommandNorItsEnd(RedisNodes nodes) throws Exception {
+    Path beats = folder.resolve("beats");
+    Path status = Files.createFile(folder.resolve("status"));
+    String lease = "import fcntl,time; f = open('" + status + "'); fcntl.fcntl(f, 1024, 0);";
+    String[] run = {"--lease", LOST_LEASE, "--status", status.toString(), "a", "--"};
+    Process reader =
+        new ProcessBuilder(
+                "env",
+                "--ignore-signal=IO",
+                "python3",
+                "-c",
+                lease + "print(flush=True); time.sleep(600)")
+            .start();
+    assumeThat(reader.getInputStream().read()).as("a lease on a file, and python3").isPositive();
+    try (Wrapper wrapper = Wrapper.run(folder, nodes, with(run, forksOnTerm(beats)))) {
+      await().atMost(DEADLINE).until(() -> Files.exists(beats));
+      assertThat(status).isEmptyFile();
+      long expiresMillis = lastExpiryMillis(nodes, "a");
+      wrapper.keeper().orElseThrow().destroyForcibly();
+      assertThat(wrapper.exitCode()).isIn(143, 137);
+      await().atMost(DEADLINE).until(() -> wrapper.err().contains("has ended"));
+      assertThat(lastBeatMillis(beats)).as(wrapper.err()).isLessThan(expiresMillis);
+    } finally {
+      reader.destroyForcibly();
+    }
+  }
+
   @Test
   void watchdogKilled_changesNothing(RedisNodes nodes) throws Exception {
     try (Wrapper wrapper =
@@ -179,13 +214,16 @@ class RunIT {
     }
   }
 
-  @Test
-  void scriptKilledWhileItWaits_noChildRunsAndItsKeeperEnds(RedisNodes nodes) throws Exception {
+  /** Some shells ignore QUIT. */
+  @ParameterizedTest
+  @CsvSource({"sh, KILL", "sh, QUIT", "bash, QUIT"})
+  void scriptKilledWhileItWaits_noChildRunsAndItsKeeperEnds(
+      String shell, String signal, RedisNodes nodes) throws Exception {
     try (Wrapper holder = holding(nodes, "a");
-        Wrapper waiter = Wrapper.run(folder, nodes, "a", "--", "echo", "ran")) {
+        Wrapper waiter = Wrapper.run(List.of(shell), folder, nodes, "a", "--", "echo", "ran")) {
       await().atMost(DEADLINE).until(() -> isQueued(nodes));
-      waiter.signal("KILL");
-      assertThat(waiter.exitCode()).isEqualTo(137);
+      waiter.signal(signal);
+      assertThat(waiter.exitCode()).isEqualTo(128 + NUMBERS.get(signal));
       await().atMost(DEADLINE).until(() -> waiter.keeper().isEmpty());
       holder.signal("TERM");
       assertThat(codeOf(nodes, "-w", "10s", "a", "--", "true")).isZero();
@@ -211,6 +249,15 @@ class RunIT {
                 "true"))) {
       assertThat(wrapper.exitCode()).isEqualTo(75);
       assertThat(wrapper.err()).contains("started under it");
+    }
+  }
+
+  @Test
+  void waitForSeveralLocks_saysWhichOneIsHeld(RedisNodes nodes) throws Exception {
+    try (Wrapper holder = holding(nodes, "b");
+        Wrapper waiter = Wrapper.run(folder, nodes, "-v", "a", "b", "--", "true")) {
+      await().atMost(DEADLINE).until(() -> waiter.err().contains("waits: 'b' is held"));
+      assertThat(holder.isAlive()).isTrue();
     }
   }
 
@@ -252,6 +299,23 @@ class RunIT {
       ProcessHandle.of(wrapper.pid()).orElseThrow().children().forEach(first -> interrupt(first));
       assertThat(wrapper.exitCode()).as(wrapper.err()).isEqualTo(3);
       assertThat(codeOf(nodes, "-n", "a", "--", "true")).isZero();
+    }
+  }
+
+  @Test
+  void process1_signalBeforeItHasAChild_endsIt(RedisNodes nodes) throws Exception {
+    Path env = folder.resolve("env"); // It calls this program before.
+    String waits = ": >in; until [ -e go ]; do sleep 0.05; done; exec /usr/bin/env \"$@\"";
+    Files.writeString(env, "#!/bin/sh\ncd " + folder + "\n" + waits + "\n");
+    assertThat(env.toFile().setExecutable(true)).isTrue();
+    String[] slow = {"sh", "-c", "PATH=" + folder + ":$PATH exec \"$0\" \"$@\""};
+    List<String> process1 = List.of(with(asProcess1().toArray(String[]::new), slow));
+    try (Wrapper wrapper = Wrapper.run(process1, folder, nodes, "a", "--", "echo", "ran")) {
+      await().atMost(DEADLINE).until(() -> Files.exists(folder.resolve("in")));
+      ProcessHandle.of(wrapper.pid()).orElseThrow().children().forEach(ProcessHandle::destroy);
+      Files.createFile(folder.resolve("go"));
+      assertThat(wrapper.exitCode()).isEqualTo(143);
+      assertThat(wrapper.out() + wrapper.err()).isEmpty();
     }
   }
 
@@ -317,24 +381,37 @@ class RunIT {
 
   /** As with {@code hidepid=2}: who started the command does not see it then. */
   @Tag("thorough")
-  @Test
-  void childOfAnotherUser_thatProcHides_keepsTheLock(RedisNodes nodes) throws Exception {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void childOfAnotherUser_thatProcHides_keepsTheLockOrIsNamed(boolean killed, RedisNodes nodes)
+      throws Exception {
     Path here = Files.createDirectory(folder.resolve("here"));
     String begin =
         "mount -o remount,hidepid=2 /proc || { echo needs hidepid; exit; }\ncd " + here + "\n";
-    String[] bash = {
-      "bash", "-c", begin + SetUid.PREPARE + "shift\nexec $as ./redlock \"$@\"", "bash"
-    };
+    String files = SetUid.PREPARE + "touch status; chmod 666 status; shift\n";
+    String[] bash = {"bash", "-c", begin + files + "exec $as ./redlock \"$@\"", "bash"};
     List<String> asUser = List.of(with(asProcess1().toArray(String[]::new), bash));
-    String script = "echo up; until [ -e go ]; do sleep 0.05; done";
+    String script = "echo up $$; until [ -e go ]; do sleep 0.05; done";
+    String[] run = {"--lease", LOST_LEASE, "--status", "status", "a", "--"};
     try (Wrapper wrapper =
-        Wrapper.run(asUser, folder, nodes, "a", "--", "./suid", "sh", "-c", script)) {
+        Wrapper.run(asUser, folder, nodes, with(run, "./suid", "sh", "-c", script))) {
       await().atMost(DEADLINE).until(() -> wrapper.out().contains("up") || !wrapper.isAlive());
       assumeThat(wrapper.out()).doesNotContain("needs ");
-      assertThat(codeOf(nodes, "-w", "1s", "a", "--", "true")).isEqualTo(75);
+      if (killed) {
+        Set<ProcessHandle> own =
+            ProcessHandle.of(wrapper.pid()).orElseThrow().descendants().collect(toSet());
+        Installed.helpers("-Dredlock.child=")
+            .filter(own::contains)
+            .forEach(ProcessHandle::destroyForcibly);
+        String named = "cannot end " + wrapper.out().substring(3).strip() + " (hidden)";
+        await().atMost(DEADLINE).until(() -> wrapper.err().contains(named));
+        assertThat(Files.readString(here.resolve("status"))).startsWith("lost ");
+      } else {
+        assertThat(codeOf(nodes, "-w", "1s", "a", "--", "true")).isEqualTo(75);
+      }
       Files.createFile(here.resolve("go"));
       assertThat(wrapper.exitCode()).as(wrapper.err()).isZero();
-      assertThat(codeOf(nodes, "-w", "10s", "a", "--", "true")).isZero();
+      assertThat(codeOf(nodes, "-w", "60s", "a", "--", "true")).isZero();
     }
   }
 

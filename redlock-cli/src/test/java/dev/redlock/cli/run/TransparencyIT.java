@@ -97,6 +97,7 @@ class TransparencyIT {
               """
               echo 'echo printed by BASH_ENV' >begin
               (exec 12</etc/group; BASH_ENV=$PWD/begin $RUN sh -c 'exit 7'; echo $?)
+              echo 'readonly TMOUT=1' >begin; BASH_ENV=$PWD/begin ${RUN:+bash $(command -v redlock) ${RUN#redlock }} sh -c 'exit 7'; echo $?
               ln -s "$(command -v bash)" sh; PATH=$PWD:$PATH
               run=${RUN:+sh $(command -v redlock) ${RUN#redlock }}
               env SHELLOPTS=errexit:noglob:nounset TMOUT=1 $run sh -c 'sleep 3; echo $TMOUT $SHELLOPTS; exit 7' 12</etc/group; echo $?
