@@ -120,6 +120,13 @@ final class Checker {
 
     boolean over;
     long overMono;
+
+    /** Whether its release waited behind extensions when it was looked at last. */
+    boolean waits;
+
+    /** When it was first seen to wait no longer; 0 if it never waited. */
+    long turnMono;
+
     Id follows;
     HeldLease held;
     LeaseEnd end;
@@ -862,19 +869,23 @@ final class Checker {
       pending &= ~no;
     }
     pending &= ~refused(id) & ~shut(lock.client);
-    if (id.end == LeaseEnd.HANDED_OFF) {
-      pending &= ~id.followedMask;
+    boolean handedOff = id.end == LeaseEnd.HANDED_OFF;
+    pending &= handedOff ? ~id.followedMask : -1;
+    boolean waits = id.end == LeaseEnd.EXPIRED && lock.client.extensions().underWay() > 0;
+    if (waits || id.waits) {
+      id.waits = waits;
+      id.turnMono = mono; // That it may begin is an event of its own, which comes later.
+    }
+    if (handedOff || id.turnMono != 0) {
+      long since = handedOff ? id.overMono : id.turnMono;
       long patience =
           scenario.config.nodeTimeoutNanos()
               + scenario.timerLateNanos
               + lock.client.afterPauseNanos()
               + Scenario.MS;
-      if (mono - id.overMono <= patience || lock.client.resumedMono() - id.overMono > 0) {
+      if (mono - since <= patience || lock.client.resumedMono() - since > 0) {
         return pending == 0;
       }
-    }
-    if (id.end == LeaseEnd.EXPIRED && lock.client.extensions().underWay() > 0) {
-      return pending == 0; // Its release follows the extensions.
     }
     for (long mask = pending; mask != 0; mask &= mask - 1) {
       int node = Long.numberOfTrailingZeros(mask);
