@@ -330,7 +330,9 @@ final class ChangingSet {
   /** Whether one may be lost: all have a record, and none is all of a set. */
   boolean mayLose() {
     return names().size() > 1
-        && members().stream().map(SimNode::record).allMatch(one -> one.members().size() > 1);
+        && members().stream()
+            .map(SimNode::record)
+            .allMatch(one -> one.exists() && one.members().size() > 1);
   }
 
   private boolean keepsAnother(List<String> set, SimNode node) {

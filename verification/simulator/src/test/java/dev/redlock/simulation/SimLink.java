@@ -32,6 +32,7 @@ import java.util.concurrent.CompletableFuture;
  */
 final class SimLink {
   private static final String NO_PERMISSION = "NOPERM";
+  private static final long AGAIN_NANOS = 5 * Scenario.SECOND;
 
   /**
    * One constant text for each change of state, because changes are frequent and strings are slow
@@ -638,7 +639,7 @@ final class SimLink {
     if (!client.alive || shut) {
       return;
     }
-    SimNode found = world.sets == null ? node : world.sets.mistakes.serverOf(node, client);
+    SimNode found = found();
     if (!found.up || blocked || world.now < stalledUntil) {
       client.act(this::connectFailed);
       return;
@@ -664,12 +665,20 @@ final class SimLink {
                   if (shut) {
                     return;
                   }
+                  arriving = null;
+                  if (found != found()) {
+                    connectFailed(); // The address has another server since.
+                    return;
+                  }
                   connection = c;
                   server = found;
-                  arriving = null;
                   probing = false;
                   markerSeen = true;
-                  states.onProbed(probe, client.objection(node.index, probe), client.mono());
+                  String objection = client.objection(node.index, probe);
+                  states.onProbed(probe, objection, client.mono());
+                  if (objection != null) { // The adapter asks again from time to time.
+                    client.atMono(client.mono() + AGAIN_NANOS, () -> lose(c));
+                  }
                   c.number = states.status().connection();
                   if (!world.clocksUnknown) {
                     client.clockRead(node.index, sentNanos, micros);
@@ -680,6 +689,10 @@ final class SimLink {
                     c.refusedByNode();
                   }
                 }));
+  }
+
+  private SimNode found() {
+    return world.sets == null ? node : world.sets.mistakes.serverOf(node, client);
   }
 
   private static Probe unread(Probe probe) {
