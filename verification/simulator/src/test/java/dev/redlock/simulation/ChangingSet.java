@@ -2,9 +2,12 @@ package dev.redlock.simulation;
 
 import dev.redlock.spi.NodeRecord;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The set of nodes of a world in which operators change it: what the nodes have stored, the lists
@@ -22,6 +25,9 @@ final class ChangingSet {
 
   /** Each set that a node has ever stored. */
   private final Set<List<String>> sets = new LinkedHashSet<>();
+
+  /** Which nodes have ever stored which set. */
+  private final Set<String> stored = new HashSet<>();
 
   /** The lists of clients that were never a set. */
   private final Set<List<String>> oddLists = new LinkedHashSet<>();
@@ -50,7 +56,11 @@ final class ChangingSet {
 
   // What the nodes store.
 
-  void stored(SimNode node, NodeRecord before, NodeRecord after) {
+  /** The node has changed its record; by is null if the change was late, or came twice. */
+  void stored(SimNode node, NodeRecord before, NodeRecord after, SimLink.@Nullable Connection by) {
+    if (mistakes.mayStore(node, after)) {
+      return;
+    }
     boolean changes = before.exists() && !before.id().equals(after.id());
     boolean second = after.exists() && complete.exists() && !complete.id().equals(after.id());
     if (second && isLost(complete)) {
@@ -60,12 +70,17 @@ final class ChangingSet {
       contradicted = true;
       world.coverage.count("set", "founded anew");
     }
-    if (changes || second || mistakes.isForeign(node)) {
+    boolean foreign = by != null && world.guests.contains(by.link.client);
+    if (changes || second || foreign || mistakes.areWrong(node, after)) {
       throw new Violation(
           "identity", node.name + ": stores " + after.withId() + ", over " + before);
     }
     if (after.epoch() < before.epoch() || after.floor() < before.floor()) {
       throw new Violation("record", node.name + ": epoch or floor fell, from " + before);
+    }
+    stored.add(node.name + after.epoch() + after.members());
+    if (after.isSealed() && !(before.isSealed() && before.isOfSameSet(after))) {
+      requireStored(after);
     }
     sets.add(after.members());
     if (after.epoch() > opened) {
@@ -93,6 +108,17 @@ final class ChangingSet {
           && !contradicted) {
         contradicted = true;
         world.coverage.count("set", "contradicted");
+      }
+    }
+  }
+
+  /** A set is not sealed before the member that is added has stored it. */
+  private void requireStored(NodeRecord sealed) {
+    for (String name : sealed.members()) {
+      boolean added = !sealed.before().isEmpty() && !sealed.before().contains(name);
+      if (added && !stored.contains(name + sealed.epoch() + sealed.members())) {
+        throw new Violation(
+            "record", "a set is sealed that " + name + " has not stored: " + sealed);
       }
     }
   }
@@ -175,9 +201,14 @@ final class ChangingSet {
       list = kind < 0.4 && maySeed(first, null) ? first : kind < 0.7 ? names() : oddList();
     }
     List<String> slip = mistakes.listOf(client, list);
-    if (slip != list && maySeed(slip, null)) {
+    if (mistakes.isUnfit(slip)) {
+      list = slip; // It cannot become a set.
+    } else if (slip != list && maySeed(slip, null)) {
       oddLists.add(List.copyOf(slip));
       list = slip;
+    }
+    if (mistakes.mayMislead(client, list.stream().map(this::node).toList(), null)) {
+      list = names();
     }
     List<Integer> indexes = new ArrayList<>();
     for (String name : list) {
@@ -187,7 +218,7 @@ final class ChangingSet {
   }
 
   SimNode node(String name) {
-    return world.nodes[Integer.parseInt(name.substring(1)) - 1];
+    return Arrays.stream(world.nodes).filter(node -> node.name.equals(name)).findFirst().get();
   }
 
   /**
@@ -255,6 +286,7 @@ final class ChangingSet {
   /** The assumption under which two holders are impossible. */
   private boolean mayForget(SimNode node) {
     if (mistakes.isForeign(node)
+        || mistakes.isOneLost()
         || !complete.exists()
         || (isChanging() && restarts >= RESTARTS_IN_A_CHANGE)) {
       return false;
@@ -293,6 +325,14 @@ final class ChangingSet {
   /** Whether it is, or was, a member. */
   private boolean isKnown(SimNode node) {
     return sets.stream().anyMatch(set -> set.contains(node.name));
+  }
+
+  /** Whether one may be lost: all have a record, and none is all of a set. */
+  boolean mayLose() {
+    return names().size() > 1
+        && members().stream()
+            .map(SimNode::record)
+            .allMatch(one -> one.exists() && one.members().size() > 1);
   }
 
   private boolean keepsAnother(List<String> set, SimNode node) {

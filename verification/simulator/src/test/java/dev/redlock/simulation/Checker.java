@@ -120,6 +120,13 @@ final class Checker {
 
     boolean over;
     long overMono;
+
+    /** Whether its release waited behind extensions when it was looked at last. */
+    boolean waits;
+
+    /** When it was first seen to wait no longer; 0 if it never waited. */
+    long turnMono;
+
     Id follows;
     HeldLease held;
     LeaseEnd end;
@@ -322,7 +329,7 @@ final class Checker {
   }
 
   void afterExecution(
-      SimNode node, SimClient client, LockRequest request, NodeReply reply, long clock) {
+      SimNode node, SimLink link, LockRequest request, NodeReply reply, long clock) {
     NodeModel model = node.model;
     LockKeys keys = request.keys();
     long nowMillis = clock / 1000;
@@ -362,7 +369,7 @@ final class Checker {
             && a.token() == fence[0];
     world.trace.executes(node, request, reply, repeated, clock);
     if (request instanceof LockRequest.Acquire a && reply.code() == Code.GRANTED) {
-      noteAdmitted(node, client, a);
+      noteAdmitted(node, link, a);
     }
   }
 
@@ -424,12 +431,13 @@ final class Checker {
     }
   }
 
-  private void noteAdmitted(SimNode node, SimClient client, LockRequest.Acquire a) {
-    Asked asked = client.ids.get(a.leaseId()).acquire(a.token());
+  private void noteAdmitted(SimNode server, SimLink link, LockRequest.Acquire a) {
+    Asked asked = link.client.ids.get(a.leaseId()).acquire(a.token());
     if (scenario.changesSets()
-        && !client.links[node.index].unreadable
-        && Rounds.isAdmitted(asked.exchange, node.record())) {
-      asked.admitted |= 1L << node.index;
+        && !link.unreadable
+        && !world.sets.mistakes.isForeign(server)
+        && Rounds.isAdmitted(asked.exchange, server.record())) {
+      asked.admitted |= 1L << link.node.index;
     }
   }
 
@@ -667,16 +675,16 @@ final class Checker {
   }
 
   /** Whether the node is a member, and its record admitted the round when it granted. */
-  private boolean mayCount(int node, Asked a, boolean extension) {
+  private boolean mayCount(SimLock lock, int node, Asked a, boolean extension) {
     return !scenario.changesSets()
-        || (Rounds.members(a.exchange).contains(world.nodes[node].name)
+        || (Rounds.members(a.exchange).contains(lock.client.links[node].server.name)
             && (extension || (a.admitted & 1L << node) != 0));
   }
 
   private int yes(SimLock lock, Asked a, long mono, boolean extension) {
-    int count = 0;
+    long servers = 0; // Two names of one server are one vote.
     for (int i = 0; i < scenario.nodes; i++) {
-      if ((a.yes & 1L << i) == 0 || !mayCount(i, a, extension)) {
+      if ((a.yes & 1L << i) == 0 || !mayCount(lock, i, a, extension)) {
         continue;
       }
       NodeStatus status = lock.client.status(i);
@@ -686,10 +694,10 @@ final class Checker {
               && mono - status.sinceNanos() >= 3 * Scenario.SECOND;
       if (status.connection() == a.connection[i]
           && (status.state() == NodeStatus.State.VOTING || old)) {
-        count++;
+        servers |= 1L << lock.client.links[i].server.index;
       }
     }
-    return count;
+    return Long.bitCount(servers);
   }
 
   private void onExtended(SimLock lock, HeldLease lease, long mono) {
@@ -862,19 +870,23 @@ final class Checker {
       pending &= ~no;
     }
     pending &= ~refused(id) & ~shut(lock.client);
-    if (id.end == LeaseEnd.HANDED_OFF) {
-      pending &= ~id.followedMask;
+    boolean handedOff = id.end == LeaseEnd.HANDED_OFF;
+    pending &= handedOff ? ~id.followedMask : -1;
+    boolean waits = id.end == LeaseEnd.EXPIRED && lock.client.extensions().underWay() > 0;
+    if (waits || id.waits) {
+      id.waits = waits;
+      id.turnMono = mono; // That it may begin is an event of its own, which comes later.
+    }
+    if (handedOff || id.turnMono != 0) {
+      long since = handedOff ? id.overMono : id.turnMono;
       long patience =
           scenario.config.nodeTimeoutNanos()
               + scenario.timerLateNanos
               + lock.client.afterPauseNanos()
               + Scenario.MS;
-      if (mono - id.overMono <= patience || lock.client.resumedMono() - id.overMono > 0) {
+      if (mono - since <= patience || lock.client.resumedMono() - since > 0) {
         return pending == 0;
       }
-    }
-    if (id.end == LeaseEnd.EXPIRED && lock.client.extensions().underWay() > 0) {
-      return pending == 0; // Its release follows the extensions.
     }
     for (long mask = pending; mask != 0; mask &= mask - 1) {
       int node = Long.numberOfTrailingZeros(mask);

@@ -71,8 +71,11 @@ final class Scenario {
   /** How many nodes the first list has; the others are spare. */
   final int firstMembers;
 
-  /** How many nodes, the last, belong to a second deployment. */
+  /** How many nodes, the last servers, belong to a second deployment. */
   int foreign;
+
+  /** How many nodes, the last, are names of other servers; see {@link Mistakes}. */
+  int namesOnly;
 
   /** The numbers of {@link Mistakes}; null in a world without. */
   Rng mistakes;
@@ -175,8 +178,9 @@ final class Scenario {
     if (sets && rng.branch().chance(0.3)) {
       mistakes = rng.branch();
       foreign = 1 + mistakes.below(2);
+      namesOnly = 2;
     }
-    nodes = (sets ? firstMembers + 1 + rng.below(3) : fixed) + foreign;
+    nodes = (sets ? firstMembers + 1 + rng.below(3) : fixed) + foreign + namesOnly;
     // Many callers with little work: hand-offs without a round, up to the last token of a grant.
     boolean rush = wide && rng.chance(0.3);
     clients = rush ? 1 + rng.below(2) : (int) rng.between(wide ? 1 : 2, 4);
@@ -387,6 +391,15 @@ final class Scenario {
     userThrows = 0;
     userBlocks = 0;
     variants.add(options);
+  }
+
+  /** With mistakes names are addresses, because a loopback name is one. */
+  String nameOf(int node) {
+    String host =
+        namesOnly == 0 || node < nodes - namesOnly
+            ? "n" + (node + 1)
+            : node == nodes - 1 ? "localhost" : "nickname";
+    return mistakes == null ? host : host + ":6379";
   }
 
   /** How far a clock may be set, its initial error included. */

@@ -100,7 +100,7 @@ final class SetFaults {
     List<String> members = set.names();
     List<String> others = new ArrayList<>();
     for (SimNode node : world.nodes) {
-      if (!members.contains(node.name)) {
+      if (!members.contains(node.name) && !set.mistakes.isKnownTo(client, node)) {
         others.add(node.name);
       }
     }

@@ -6,12 +6,14 @@ import java.util.List;
 
 /**
  * Faults in the rules of a set of nodes that changes (source {@code R}), which seeds of {@link
- * Scenario.Setting#SHELL_SETS} must catch. The client has several rules for one danger, so these
- * seeds do not catch the loss of each: {@code SetWorldControlsTest} has controls for promises, for
- * the word of another member and for a removed master, {@code NodeRecordTest} for the record of
- * another deployment and for votes of an earlier epoch, {@code MembershipTest} for the vote of
- * another deployment and for a client that alone knows the set and reaches one empty node, {@code
- * ConnectionStatesTest} for a marker that cannot be read.
+ * Scenario.Setting#SHELL_SETS} must catch. The client has several rules for one danger, so some of
+ * them take away all of these, and these seeds do not catch the loss of each: {@code
+ * SetWorldControlsTest} has controls for promises, for the word of another member and for a removed
+ * master, {@code NodeRecordTest} for votes of an earlier epoch, {@code MembershipTest} for a client
+ * that alone knows the set and reaches one empty node. That a majority shows a proposal at one
+ * moment needs three nodes that are read, restarted and told in one order: {@code MembershipTest}
+ * and {@code Sets.tla} have it. A member that is gone for good keeps no change open: no world here
+ * has one, {@code SetOperatorTest} does.
  */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class SetMutants {
@@ -36,6 +38,17 @@ final class SetMutants {
   private static Mutant.Edit operator(String original, String replacement) {
     return new Mutant.Edit(
         "redlock-operations/src/main/java/dev/redlock/operations/internal/SetOperator.java",
+        original,
+        replacement);
+  }
+
+  private static Mutant.Edit sets(String type, String original, String replacement) {
+    return ShellMutants.shell("sets/" + type, original, replacement);
+  }
+
+  private static Mutant.Edit states(String original, String replacement) {
+    return new Mutant.Edit(
+        "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
         original,
         replacement);
   }
@@ -84,6 +97,49 @@ final class SetMutants {
     mutant(
         "a proposal counts as a record",
         record("    return epoch > 0;", "    return epoch > 0 || isProposal();"));
+    mutant(
+        "a marker that cannot be read is a vote",
+        states(
+            "return keepsRecords ? record : null;",
+            "return record.isUnreadable() ? null : record;"),
+        states(
+            "    if (keepsRecords && marker == null && !probe",
+            "    if (!keepsRecords && marker == null && !probe"),
+        states(
+            "    if (keepsRecords && record.isUnreadable()) {\n      return UNREADABLE;\n    }\n",
+            ""));
+    mutant(
+        "the vote of another deployment counts",
+        sets("Members", "(record.id().equals(id)\n            && record", "(record"),
+        ProtocolMutants.protocol(
+            "Objections",
+            "    if (node.says() && !record",
+            "    if (current.id().isEmpty() && !record"));
+    mutant(
+        "a record is written over one of another deployment",
+        record("(stored.exists() && !stored.id.equals(given.id))", "stored.epoch < 0"));
+    mutant(
+        "a loopback name may be a member beside others",
+        sets(
+            "Loopback",
+            "return local > 0 && local < hosts.size();",
+            "return local > hosts.size();"));
+    mutant(
+        "two names of one server are two members",
+        ProtocolMutants.protocol(
+            "Founding", "Set.copyOf(servers).size() < servers.size();", "servers.size() < 0;"));
+    mutant(
+        "a set is sealed that the added member does not store",
+        operator("    if (!first.isEmpty()) {", "    if (first.size() > 1) {"));
+    mutant(
+        "a client works with its list, not with the set that the nodes show",
+        ProtocolMutants.protocol(
+            "Membership",
+            "      members = Members.of(current, nodes, aliases, maxLeaseMillis);\n",
+            "      long mask = Members.all(seeds).mask();\n"
+                + "      members = new Members(current.id(), current.epoch(), seeds(), mask,"
+                + " maxLeaseMillis);\n"),
+        record("(asked == members || members.equals(asked))", "!asked.isEmpty()"));
     mutant(
         "a lease id does not depend on the connections of its process",
         ShellMutants.shell(

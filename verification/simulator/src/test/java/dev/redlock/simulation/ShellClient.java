@@ -10,6 +10,7 @@ import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.internal.protocol.RoundLimiter;
+import dev.redlock.lettuce.internal.Probe;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.Time;
@@ -23,6 +24,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A process with the client as it ships: the builder makes it, and the users call its API. Clocks,
@@ -30,7 +32,7 @@ import java.util.stream.IntStream;
  */
 final class ShellClient extends SimClient implements SimulatedClient.Surroundings, Time {
   private static final int MAX_DEPTH = 3;
-  private static final int LOOKS = 'Z' - 'A';
+  private static final int GUESTS = 'Z' - 'A';
   private static final long TAKEN_NANOS = 5 * Scenario.SECOND;
 
   /** What user code and nodes throw on purpose. */
@@ -84,22 +86,23 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   private Reading lastReading = new Reading(0, 0, 0);
 
   ShellClient(int index, int life, World world) {
-    this(index, life, world, null, null);
+    this(index, life, world, null, List.of(), false);
   }
 
   /** A process that starts from a memory image of another one. */
   ShellClient(int index, World world, ShellClient image) {
-    this(index, 0, world, image, null);
+    this(index, 0, world, image, List.of(), false);
   }
 
-  /** A process that only looks at these nodes. */
-  ShellClient(int number, World world, List<Integer> looksAt) {
-    this(LOOKS, number, world, null, looksAt);
+  /** A process without callers that knows these nodes. */
+  ShellClient(int number, World world, List<Integer> nodes, boolean observes) {
+    this(GUESTS, number, world, null, nodes, observes);
   }
 
-  private ShellClient(int index, int life, World world, ShellClient image, List<Integer> looksAt) {
+  private ShellClient(
+      int index, int life, World world, ShellClient image, List<Integer> guest, boolean observes) {
     super(index, life, world);
-    observes = looksAt != null;
+    this.observes = observes;
     Scenario s = world.scenario;
     Rng rng = world.rng;
     callbacks = rng.chance(0.6) ? Callbacks.POOL : rng.pick(Callbacks.values());
@@ -114,7 +117,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     for (int i = 0; i < nodes.length; i++) {
       nodes[i] = new ShellNode(this, links[i]);
     }
-    given = observes ? looksAt : image != null ? image.given : configured();
+    given = !guest.isEmpty() ? guest : image != null ? image.given : configured();
     drawn =
         image != null
             ? image.drawn.copy(this)
@@ -127,7 +130,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     }
     given.forEach(i -> builder.nodes(nodes[i]));
     errs |= image != null && image.errs;
-    listener = !observes && rng.chance(0.5) ? new ShellListener(this) : null;
+    listener = guest.isEmpty() && rng.chance(0.5) ? new ShellListener(this) : null;
     if (listener != null) {
       builder.listener(listener);
     }
@@ -139,7 +142,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
       builder.callbackExecutor(this::call);
     }
     redlock = SimulatedClient.start(SimulatedBuilder.parts(builder), this);
-    election = !observes && rng.chance(s.elections) ? new ShellElection(this) : null;
+    election = guest.isEmpty() && rng.chance(s.elections) ? new ShellElection(this) : null;
   }
 
   private List<Integer> configured() {
@@ -435,6 +438,16 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
   @Override
   void clockRead(int node, long sentNanos, long micros) {
     nodes[node].listener.onClock(nodes[node], micros, sentNanos, mono());
+  }
+
+  @Override
+  @Nullable String objection(int node, Probe probe) {
+    ShellNode given = nodes[node];
+    if (given.listener == null || world.scenario.mistakes == null) {
+      return null; // Each name has a server of its own.
+    }
+    given.identity = probe.identity();
+    return given.listener.objection(given, probe.identity(), "");
   }
 
   @Override

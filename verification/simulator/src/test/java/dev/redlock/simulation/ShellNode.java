@@ -5,6 +5,7 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
@@ -14,6 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** A node of a client as it ships, over a simulated link. */
 final class ShellNode implements LockNode {
@@ -23,6 +25,9 @@ final class ShellNode implements LockNode {
   final SimLink link;
   private final ShellClient client;
   LockNode.Listener listener;
+
+  /** What its server said of itself last; stays null in worlds in which each name has a server. */
+  @Nullable NodeIdentity identity;
 
   /** How many callers wait for these names, as the client said. */
   private final Map<LockKeys, Integer> waiting = new HashMap<>();
@@ -57,6 +62,11 @@ final class ShellNode implements LockNode {
   @Override
   public NodeStatus status() {
     return isReplaced() ? CLOSED : link.status();
+  }
+
+  @Override
+  public Optional<NodeIdentity> identity() {
+    return Optional.ofNullable(identity);
   }
 
   @Override

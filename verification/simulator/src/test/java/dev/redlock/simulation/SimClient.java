@@ -7,6 +7,7 @@ import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.internal.protocol.RoundLimiter;
+import dev.redlock.lettuce.internal.Probe;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeStatus;
 import java.util.ArrayDeque;
@@ -15,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One process: its clocks, its links, its locks and its callers. It runs nothing while it is
@@ -162,6 +164,11 @@ class SimClient implements Nodes, Randomness {
   /** A probe has read the clock of a node. */
   void clockRead(int node, long sentNanos, long micros) {
     heard(node, sentNanos, mono(), micros);
+  }
+
+  /** Why the node must not vote although its server is well; null if it may. */
+  @Nullable String objection(int node, Probe probe) {
+    return null;
   }
 
   // Running, paused, dead.

@@ -32,6 +32,7 @@ import java.util.concurrent.CompletableFuture;
  */
 final class SimLink {
   private static final String NO_PERMISSION = "NOPERM";
+  private static final long AGAIN_NANOS = 5 * Scenario.SECOND;
 
   /**
    * One constant text for each change of state, because changes are frequent and strings are slow
@@ -42,6 +43,10 @@ final class SimLink {
 
   final SimClient client;
   final SimNode node;
+
+  /** To which its name led at the last connection; see {@link Mistakes}. */
+  SimNode server;
+
   final World world;
   Connection connection;
   private final ConnectionStates states;
@@ -86,6 +91,7 @@ final class SimLink {
   SimLink(SimClient client, SimNode node) {
     this.client = client;
     this.node = node;
+    server = node;
     world = client.world;
     states =
         new ConnectionStates(
@@ -151,6 +157,7 @@ final class SimLink {
   /** One TCP connection. */
   static final class Connection {
     final SimLink link;
+    final SimNode server;
     final long session;
     final int run;
     long number;
@@ -177,10 +184,11 @@ final class SimLink {
     private boolean trying;
     private long triedMono = Long.MIN_VALUE / 2;
 
-    Connection(SimLink link, long session, int run) {
+    Connection(SimLink link, SimNode server, long session) {
       this.link = link;
+      this.server = server;
       this.session = session;
-      this.run = run;
+      run = server.run;
       lastReadNanos = link.client.mono();
     }
 
@@ -196,7 +204,7 @@ final class SimLink {
           at,
           () -> {
             if (!m.gone) {
-              link.node.arrive(m);
+              server.arrive(m);
             }
           });
     }
@@ -284,23 +292,22 @@ final class SimLink {
 
     private void arrive(Changing it) {
       World w = link.world;
-      SimNode node = link.node;
       if (dead) {
         return; // Whether it is executed was decided when the connection was lost.
-      } else if (!node.up || node.run != run) {
+      } else if (!isServed()) {
         refusedByNode();
         return;
-      } else if (node.isPaused()) {
-        w.at(node.pausedUntil() + 1, () -> arrive(it));
+      } else if (server.isPaused()) {
+        w.at(server.pausedUntil() + 1, () -> arrive(it));
         return;
       }
-      NodeError.Kind refusal = node.refusal();
+      NodeError.Kind refusal = server.refusal();
       if (refusal != null) {
         back(0, () -> failed(it, refusal.name()));
         return;
       }
       it.executed = true;
-      NodeRecord stored = node.change(it.change, this);
+      NodeRecord stored = server.change(it.change, this);
       if (w.faults && w.rng.chance(w.scenario.dropReply)) {
         back(0, () -> link.lose(this)); // TCP loses no reply alone.
         return;
@@ -356,14 +363,14 @@ final class SimLink {
 
     private void tried() {
       World w = link.world;
-      if (!link.node.up || link.node.run != run) {
+      if (!isServed()) {
         return;
       }
-      if (link.node.isPaused()) {
-        w.at(Math.min(link.node.pausedUntil(), w.now + Scenario.SECOND), this::tried);
+      if (server.isPaused()) {
+        w.at(Math.min(server.pausedUntil(), w.now + Scenario.SECOND), this::tried);
         return;
       }
-      String error = link.node.tried();
+      String error = server.tried();
       back(
           0,
           () -> {
@@ -438,6 +445,11 @@ final class SimLink {
         }
       }
       back(0, () -> link.client.invalidated(link.node.index, lockKey));
+    }
+
+    /** Whether the server runs, and has not restarted since. */
+    boolean isServed() {
+      return server.up && server.run == run;
     }
 
     /** The server does not know this connection, and the client detects that. */
@@ -549,7 +561,9 @@ final class SimLink {
   /** Changes the node's record; completes in the client's turn. */
   void change(NodeRecord.Change change, CompletableFuture<NodeRecord> result) {
     Connection c = connection;
-    if (c == null || !status.usable() || unreadable) {
+    boolean omitted =
+        world.sets != null && world.sets.mistakes.omits(change.record().members(), client);
+    if (c == null || !status.usable() || unreadable || omitted) {
       client.soon(() -> result.completeExceptionally(new IOException(node.name + " is not there")));
       return;
     }
@@ -573,8 +587,8 @@ final class SimLink {
     world.at(
         at,
         () -> {
-          if (node.up && node.run == c.run && !node.isPaused()) {
-            node.change(change, null);
+          if (c.isServed() && !c.server.isPaused()) {
+            c.server.change(change, null);
           }
         });
   }
@@ -601,10 +615,11 @@ final class SimLink {
     world.at(
         at,
         () -> {
-          if (node.up && !node.isPaused()) {
+          SimNode to = m.connection.server;
+          if (to.up && !to.isPaused()) {
             world.disturbed(world.now);
-            world.row(node.name, "a copy arrives");
-            node.execute(m.request, m.connection);
+            world.row(to.name, "a copy arrives");
+            to.execute(m.request, m.connection);
           }
         });
   }
@@ -624,23 +639,24 @@ final class SimLink {
     if (!client.alive || shut) {
       return;
     }
-    if (!node.up || blocked || world.now < stalledUntil) {
+    SimNode found = found();
+    if (!found.up || blocked || world.now < stalledUntil) {
       client.act(this::connectFailed);
       return;
     }
-    if (node.isPaused()) {
+    if (found.isPaused()) {
       // The handshake times out; the server may still be there by the next try.
       world.at(world.now + 500 * Scenario.MS, () -> client.act(this::connectFailed));
       return;
     }
-    Probe probe = unreadable ? unread(node.probe()) : node.probe();
-    long micros = node.clock();
-    Connection c = new Connection(this, world.nextSession(), node.run);
+    Probe probe = unreadable ? unread(found.probe()) : found.probe();
+    long micros = found.clock();
+    Connection c = new Connection(this, found, world.nextSession());
     world.register(c);
     arriving = c;
     long back = delay();
     c.lastBack = world.now + back;
-    world.probed(node, back);
+    world.probed(found, back);
     world.at(
         c.lastBack,
         () ->
@@ -649,21 +665,34 @@ final class SimLink {
                   if (shut) {
                     return;
                   }
-                  connection = c;
                   arriving = null;
+                  if (found != found()) {
+                    connectFailed(); // The address has another server since.
+                    return;
+                  }
+                  connection = c;
+                  server = found;
                   probing = false;
                   markerSeen = true;
-                  states.onProbed(probe, client.mono());
+                  String objection = client.objection(node.index, probe);
+                  states.onProbed(probe, objection, client.mono());
+                  if (objection != null) { // The adapter asks again from time to time.
+                    client.atMono(client.mono() + AGAIN_NANOS, () -> lose(c));
+                  }
                   c.number = states.status().connection();
                   if (!world.clocksUnknown) {
                     client.clockRead(node.index, sentNanos, micros);
                   }
                   tickLater();
                   update();
-                  if (!node.up || node.run != c.run) {
+                  if (!c.isServed()) {
                     c.refusedByNode();
                   }
                 }));
+  }
+
+  private SimNode found() {
+    return world.sets == null ? node : world.sets.mistakes.serverOf(node, client);
   }
 
   private static Probe unread(Probe probe) {
@@ -709,6 +738,12 @@ final class SimLink {
     }
   }
 
+  /** Whether it has a connection to this server, or one whose probe the server has answered. */
+  boolean leadsTo(SimNode to) {
+    return (connection != null && connection.server == to)
+        || (arriving != null && arriving.server == to);
+  }
+
   /**
    * Another client has changed the record.
    *
@@ -716,11 +751,11 @@ final class SimLink {
    */
   void markerChanged(Connection by) {
     Connection c = connection;
-    if (c != null && c != by && c.run == node.run) {
+    if (c != null && c != by && c.isServed()) {
       c.invalidateMarker();
     }
     Connection probed = arriving; // The reply to its probe is on its way, the invalidation follows.
-    if (probed != null && probed.run == node.run) {
+    if (probed != null && probed.isServed()) {
       probed.invalidateMarker();
     }
   }
@@ -750,8 +785,8 @@ final class SimLink {
     world.at(
         world.now + delay(),
         () -> {
-          if (node.up && c.run == node.run) {
-            Probe.Marker marker = unreadable ? null : node.marker();
+          if (c.isServed()) {
+            Probe.Marker marker = unreadable ? null : c.server.marker();
             c.back(
                 0,
                 () -> {
@@ -767,7 +802,7 @@ final class SimLink {
   /** Whether this client would detect a flush now: at once, or when it connects again. */
   boolean wouldSeeFlush() {
     return isLive()
-        || (arriving != null && world.scenario.isWide() && node.up && arriving.run == node.run)
+        || (arriving != null && world.scenario.isWide() && arriving.isServed())
         || (!probing && markerSeen && (connection == null || connection.dead));
   }
 
@@ -804,7 +839,7 @@ final class SimLink {
     world.row(client.name(), "lost its connection to " + node.name);
     c.dead = true;
     connection = null;
-    node.model.forgetSession(c.session);
+    c.server.model.forgetSession(c.session);
     states.onLost("connection lost", client.mono());
     leaveInFlight(c);
     update();
@@ -854,9 +889,9 @@ final class SimLink {
         world.at(
             at,
             () -> {
-              if (node.up && c.run == node.run && !node.isPaused()) {
-                world.row(node.name, "a straggler arrives");
-                node.execute(late.request, c);
+              if (c.isServed() && !c.server.isPaused()) {
+                world.row(c.server.name, "a straggler arrives");
+                c.server.execute(late.request, c);
               }
             });
       }
@@ -968,7 +1003,7 @@ final class SimLink {
 
   boolean isLive() {
     Connection c = connection;
-    return c != null && !c.dead && !c.refused && node.up && c.run == node.run && status.usable();
+    return c != null && !c.dead && !c.refused && c.isServed() && status.usable();
   }
 
   long statusSince() {
@@ -1015,7 +1050,7 @@ final class SimLink {
     if (c != null) {
       c.dead = true;
       connection = null;
-      node.model.forgetSession(c.session);
+      c.server.model.forgetSession(c.session);
       leaveInFlight(c);
     }
   }

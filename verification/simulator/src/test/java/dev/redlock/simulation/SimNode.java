@@ -91,8 +91,8 @@ final class SimNode {
   SimNode(int index, World world) {
     this.index = index;
     this.world = world;
-    name = "n" + (index + 1);
     Scenario s = world.scenario;
+    name = s.nameOf(index);
     Rng rng = world.rng;
     offsetMicros = rng.between(-s.skewMicros, s.skewMicros);
     ppm = (int) rng.between(-s.nodePpm, s.nodePpm);
@@ -208,11 +208,9 @@ final class SimNode {
         world.row(name, "stores " + stored + ", floor " + stored.floor());
       }
       if (world.sets != null) {
-        world.sets.stored(this, before, stored);
+        world.sets.stored(this, before, stored, by);
       }
-      for (SimClient client : world.clients) {
-        client.links[index].markerChanged(by);
-      }
+      world.linksTo(this).forEach(link -> link.markerChanged(by));
     }
     return stored;
   }
@@ -380,7 +378,7 @@ final class SimNode {
     Checker checker = world.checker;
     checker.beforeExecution(this, request, clock);
     NodeReply reply = model.execute(request, c.session, c.number, clock);
-    checker.afterExecution(this, c.link.client, request, reply, clock);
+    checker.afterExecution(this, c.link, request, reply, clock);
     world.history.mix(clock * 31 + reply.code().ordinal() + reply.fence());
     if (world.tracing) {
       world.row(
@@ -511,9 +509,7 @@ final class SimNode {
     if (kept != Kept.ALL) {
       world.trace.fails(this);
     }
-    for (SimClient client : world.clients) {
-      client.links[index].nodeGone();
-    }
+    world.linksTo(this).forEach(SimLink::nodeGone);
     world.at(world.now + downNanos, this::restart);
   }
 
@@ -562,6 +558,9 @@ final class SimNode {
     scriptsForgotten = false;
     guardedUntil = world.now + world.scenario.guardNanos() * 102 / 100;
     takeCheckpoint();
+    if (world.sets != null) {
+      world.sets.mistakes.comesBack(this);
+    }
     world.fault(name, "is up again");
     world.span(name, History.Kind.DEAD, downSince, world.now, 0, "");
     world.span(name, History.Kind.QUARANTINED, world.now, guardedUntil, 0, "");
@@ -587,12 +586,12 @@ final class SimNode {
   }
 
   private void invalidateAll() {
-    for (SimClient client : world.clients) {
-      SimLink.Connection c = client.links[index].connection;
+    for (SimLink link : world.linksTo(this)) {
+      SimLink.Connection c = link.connection;
       if (c != null) {
         c.invalidate(null);
       }
-      client.links[index].flushedWhileProbing();
+      link.flushedWhileProbing();
     }
   }
 }

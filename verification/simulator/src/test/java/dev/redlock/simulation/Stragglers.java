@@ -92,7 +92,7 @@ final class Stragglers {
       boolean first = node == a || node == b;
       cut(client(2), node, first ? alone : alone + 22 * Scenario.SECOND);
     }
-    faults.adds(client(0), List.of("n4", "n5"));
+    faults.adds(client(0), List.of(world.nodes[3].name, world.nodes[4].name));
     world.at(
         world.now + alone - rng.between(0, 1_000) * Scenario.MS,
         () -> {
@@ -121,7 +121,7 @@ final class Stragglers {
       cut(client(2), node, node == b ? 1 : 45 * Scenario.SECOND);
     }
     cutOthers(b, rng.between(14, 30) * Scenario.SECOND);
-    String in = "n" + set.mistakes.own();
+    String in = world.nodes[set.mistakes.own() - 1].name;
     faults.replaces(client(0), names.get(rng.chance(0.5) ? 0 : 1), in);
     whenSealed(a, set.opened() + 1, client(2));
     if (rng.chance(0.5)) {

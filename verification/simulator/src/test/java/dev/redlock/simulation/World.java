@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /**
  * The world of a seed: clients, nodes, links and time. It runs on one thread. Every event comes
@@ -40,6 +41,9 @@ final class World {
 
   /** The present process of each index; a fork adds one. */
   SimClient[] clients;
+
+  /** Processes without callers, beside those with a number. */
+  final List<SimClient> guests = new ArrayList<>();
 
   /** The set of nodes; null if it does not change. */
   final ChangingSet sets;
@@ -120,6 +124,18 @@ final class World {
 
   SimLink.Connection connection(long session) {
     return connections.get((int) session);
+  }
+
+  Stream<SimClient> clients() {
+    return Stream.concat(Arrays.stream(clients), List.copyOf(guests).stream());
+  }
+
+  /** The links with a connection to this server, in the order of the clients. */
+  List<SimLink> linksTo(SimNode server) {
+    return clients()
+        .flatMap(client -> Arrays.stream(client.links))
+        .filter(link -> link.leadsTo(server))
+        .toList();
   }
 
   void row(String actor, String what) {

@@ -16,7 +16,7 @@ public final class Rounds {
   public static boolean isAdmitted(Exchange round, NodeRecord record) {
     long epoch = round.members.epoch();
     List<String> set = epoch == record.epoch() ? record.members() : record.before();
-    return record.exists()
+    return record.epoch() > 0
         && record.id().equals(round.members.id())
         && record.floor() <= epoch
         && epoch <= record.epoch()
