@@ -41,8 +41,8 @@ public interface DistributedLock {
 
   /**
    * Tries once, and a second time if the refusal does not show that another client has the lock:
-   * after a collision with clients that tried at the same time, or if a node broke its connection
-   * or learned of another set of nodes meanwhile.
+   * after a collision with clients that tried at the same time, or if a node that had granted it
+   * lost its connection, or the set of nodes changed meanwhile.
    *
    * @return empty if the lock is held, or was granted to another client
    * @throws QuorumUnavailableException if too few nodes voted

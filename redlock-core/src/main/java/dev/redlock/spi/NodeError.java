@@ -59,7 +59,7 @@ public record NodeError(Kind kind, String message, boolean notExecuted) {
     NO_SCRIPT,
     /** The cluster node does not serve the slot now. */
     CLUSTER,
-    /** Too few replicas are attached (not executed), or too few confirmed the write in time. */
+    /** Too few replicas are attached. */
     REPLICAS,
     /** The client is closed. */
     CLOSED,
