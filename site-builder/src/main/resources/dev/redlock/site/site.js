@@ -1,4 +1,19 @@
 (function () {
+  var pages = document.getElementById("pages");
+  var narrow = matchMedia("(max-width: 800px)");
+  function fold() { pages.open = !narrow.matches; } // A phone shows the text first.
+  fold();
+  narrow.addEventListener("change", fold);
+  var last = document.querySelector("nav a.here");
+  document.querySelectorAll("main h2[id]").forEach(function (heading) {
+    var link = document.createElement("a");
+    link.className = "section";
+    link.href = "#" + heading.id;
+    link.textContent = heading.textContent;
+    if (last) { last.after(link); last = link; }
+  });
+})();
+(function () {
   var field = document.getElementById("search");
   var results = document.getElementById("results");
   function clean(text) {
