@@ -16,19 +16,15 @@ public final class Failure extends RuntimeException {
     this.exitCode = exitCode;
   }
 
-  /** A command line, an environment or a file that is wrong. */
+  /** A command line, an environment or a file that is wrong: names options, not Java's settings. */
   public static Failure usage(String message) {
-    return new Failure(ExitCode.USAGE, message);
+    String max = message.replaceAll("\\bmaxLeaseTime (?=\\d)", "--max-lease-time ");
+    return new Failure(ExitCode.USAGE, max.replaceAll("\\bleaseTime (?=\\d)", "--lease "));
   }
 
-  /**
-   * A message of the library, which names settings and methods of Java, in words of the command.
-   */
-  public static String inOptions(String message) {
-    return message
-        .replaceAll("\\bmaxLeaseTime (?=\\d)", "--max-lease-time ")
-        .replaceAll("\\bleaseTime (?=\\d)", "--lease ")
-        .replaceAll("; awaitReady waits for it| \\(a node that is known[^)]*\\)", "");
+  /** The cause of a node without advice for those who write Java. */
+  public static String withoutJava(String cause) {
+    return cause.replaceAll("; awaitReady waits for it| \\(a node that is known[^)]*\\)", "");
   }
 
   /** The exit code of the command. */

@@ -43,7 +43,7 @@ public final class Main {
   /** Says why a command failed, and returns its exit code. */
   static int failed(Exception e) {
     if (e instanceof Failure || e instanceof QuorumUnavailableException) {
-      System.err.println("redlock: " + Printable.of(Failure.inOptions("" + e.getMessage())));
+      System.err.println("redlock: " + Printable.of(Failure.withoutJava("" + e.getMessage())));
       return e instanceof Failure failure ? failure.exitCode() : ExitCode.TOO_FEW_NODES;
     }
     System.err.println("redlock: unexpected failure");

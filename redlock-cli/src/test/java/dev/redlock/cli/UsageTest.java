@@ -84,7 +84,7 @@ class UsageTest {
     }
     assertThat(said.toString(UTF_8))
         .isEqualTo("redlock: --lease 1 h is longer than --max-lease-time 30 s\n");
-    assertThat(Failure.inOptions("still connecting for the first time; awaitReady waits for it"))
+    assertThat(Failure.withoutJava("still connecting for the first time; awaitReady waits for it"))
         .isEqualTo("still connecting for the first time");
     assertThat(NodeOptions.why(new AccessDeniedException("/file"))).isEqualTo("permission denied");
   }

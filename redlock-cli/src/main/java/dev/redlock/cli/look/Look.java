@@ -98,7 +98,7 @@ public abstract class Look implements Callable<Integer> {
 
   /** Why a node does not vote, and the options that help. */
   public static String cause(NodeState node) {
-    String cause = Failure.inOptions(node.cause());
+    String cause = Failure.withoutJava(node.cause());
     return cause.contains("NOAUTH")
         ? cause + " - give --password-file, --ask-password or REDLOCK_PASSWORD"
         : cause;

@@ -84,7 +84,7 @@ public final class NodesCommand extends Look {
             .put("node", node.node())
             .put("state", node.state().name())
             .putMillis("remaining", node.remaining())
-            .put("cause", Failure.inOptions(node.cause()));
+            .put("cause", Failure.withoutJava(node.cause()));
     NodeRecord record = node.record();
     return record == null ? json : put(json, record);
   }

@@ -163,15 +163,17 @@ final class ChangingSet {
     return members;
   }
 
-  /** A member of the newest set that is complete, and of the one that is open. */
+  /**
+   * A member of the newest set that is complete, and of the one that is open: of that with the
+   * highest ballot, because a node may keep one that its operator gave up (seed 7956).
+   */
   String lastingMember() {
-    for (SimNode node : world.nodes) {
-      NodeRecord record = node.record();
-      if (record.epoch() == opened && isMember(node) && record.members().contains(node.name)) {
-        return node.name;
-      }
-    }
-    return names().get(0);
+    return members().stream()
+        .filter(node -> node.record().epoch() == opened)
+        .filter(node -> node.record().members().contains(node.name))
+        .reduce((one, other) -> other.record().ballot() > one.record().ballot() ? other : one)
+        .map(node -> node.name)
+        .orElse(names().get(0));
   }
 
   /** Whether operators have begun a change that is not complete. */
