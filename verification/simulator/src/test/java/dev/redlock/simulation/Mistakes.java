@@ -133,6 +133,11 @@ final class Mistakes {
     return rng != null && list.size() > 1 && (list.contains(loopback) || isTwice(list));
   }
 
+  /** A server with two names stays a member: one that is removed may come back by the other. */
+  boolean keeps(String name) {
+    return rng != null && name.equals(world.nodes[nicknamed].name);
+  }
+
   private boolean isTwice(List<String> list) {
     return list.contains(nickname) && list.contains(world.nodes[nicknamed].name);
   }

@@ -139,13 +139,16 @@ final class SetFaults {
   }
 
   void removes(ShellClient client, String name) {
-    var unused =
-        operates(client, "removes " + name, false, (o, progress) -> o.removeNode(name, progress));
+    if (!set.mistakes.keeps(name)) {
+      operates(client, "removes " + name, false, (o, progress) -> o.removeNode(name, progress));
+    }
   }
 
   void replaces(ShellClient client, String name, String by) {
     String what = "replaces " + name + " by " + by;
-    var unused = operates(client, what, false, (o, progress) -> o.replaceNode(name, by, progress));
+    if (!set.mistakes.keeps(name)) {
+      operates(client, what, false, (o, progress) -> o.replaceNode(name, by, progress));
+    }
   }
 
   /** One call of the API. */

@@ -79,11 +79,13 @@ class SetsTest {
    * while it was replaced, which docs/safety.md excludes (60413); two leaders, one under a lock
    * that an operator had broken before its grant arrived (107087); the release of an expired lease,
    * which is told by an event of its own that no extension is before it (227445); an operator who
-   * was to continue a set that had been given up (7956). A removal that had to complete an add of
-   * another operator, whose node did not store the set, failed by a null (84692, 151111).
+   * was to continue a set that had been given up (7956); a server that was removed, and came back
+   * under its other name (21392). A removal that had to complete an add of another operator, whose
+   * node did not store the set, failed by a null (84692, 151111).
    */
   @ParameterizedTest
-  @ValueSource(longs = {4805, 7956, 33501, 44_847, 60_413, 84_692, 107_087, 151_111, 227_445})
+  @ValueSource(
+      longs = {4805, 7956, 21_392, 33501, 44_847, 60_413, 84_692, 107_087, 151_111, 227_445})
   void seedThatFailedOnce_keepsEveryPromise(long seed) {
     assertThat(Simulator.run(seed, Scenario.Setting.SHELL_SETS, false).violation()).isNull();
   }
