@@ -103,7 +103,8 @@ final class Reports {
   static boolean isNews(QueueRequest queued, AcquireRound round) {
     return queued.reply() != null
         && queued.sentNanos() - round.sentNanos() > 0
-        && (queuedBefore(queued) > 0) != (queuedBefore(round) > 0);
+        && (!round.verdict().isHeld()
+            || (queuedBefore(queued) > 0) != (queuedBefore(round) > 0));
   }
 
   /** The replies to a release: a node that has nothing to release needs not be asked. */

@@ -128,6 +128,11 @@ final class Wait {
     return r == (waiter == null ? lastVotes : waiter.refusedBy);
   }
 
+  /** Whether a node has told the head that asked last why it waits. */
+  boolean isTold() {
+    return waiter != null && (waiter.refusedBy != null || place.request() != null);
+  }
+
   /** The last round refused to the head that asked last; null if the home node replied since. */
   @Nullable AcquireRound refusal() {
     AcquireRound last = waiter == null ? null : waiter.refusedBy;
@@ -391,8 +396,9 @@ final class Wait {
   void onNodeStatus(int node, long now) {
     long at = now + (long) (2 * random.next() * home.roundTripNanos());
     if (place.node() < 0) {
-      // A quorum may vote again. There is no place to lose, and perhaps no queue.
-      shortenSleep(at, state.whom());
+      if (nodes.isQuorumVoting()) { // Again. There is no place to lose, and perhaps no queue.
+        shortenSleep(at, state.whom());
+      }
     } else if (node == place.node() || home.pick(false) != place.node()) {
       askHomeBy(at);
     }

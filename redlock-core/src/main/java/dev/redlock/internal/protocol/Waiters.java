@@ -132,14 +132,16 @@ final class Waiters {
 
   /** Refuses each waiter whose wait time has passed. */
   void onTimer(long now, long wall) {
-    AcquireRound outage = outage(); // Of all that give up now: the first may end the wait.
+    // Of all that give up now: the first may end the wait.
+    AcquireRound outage = outage();
+    boolean told = acquirer.currentWait().isTold();
     while (!isEmpty() && deadlines.first().deadlineNanos - now <= 0) {
-      timeOut(deadlines.first(), outage, now);
+      timeOut(deadlines.first(), outage, told, now);
     }
     conclude(acquirer.onTimer(now, wall), now, wall);
   }
 
-  private void timeOut(Waiter w, @Nullable AcquireRound outage, long now) {
+  private void timeOut(Waiter w, @Nullable AcquireRound outage, boolean told, long now) {
     boolean head = first() == w;
     AcquireRound seen = acquirer.currentWait().roundFor(w);
     QueueRequest queued = acquirer.currentWait().queuedFor(w);
@@ -156,14 +158,14 @@ final class Waiters {
       return;
     }
     seen = seen == null ? outage : seen;
-    refuse(w, seen == null ? unasked(head) : seen.verdict(), seen, now);
+    refuse(w, seen == null ? unasked(head && !told) : seen.verdict(), seen, now);
   }
 
   /** It is open who has the lock while the head asks all nodes for the first time. */
-  private AcquireVerdict unasked(boolean wasHead) {
+  private AcquireVerdict unasked(boolean untold) {
     Waiter head = first();
     boolean first = acquirer.round() != null && head != null && head.refusedBy == null;
-    return wasHead || first ? UNDECIDED : HELD_LOCALLY;
+    return untold || first ? UNDECIDED : HELD_LOCALLY;
   }
 
   /**
