@@ -4,7 +4,7 @@ import dev.redlock.LeaseEnd;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Interrupts a thread when its lease is lost, but never after its body has returned. */
+/** Interrupts a thread when its lease is lost, but never after {@link #disarm}. */
 final class LossInterrupt implements Consumer<LeaseEnd> {
   /** Guarded by this, so that no interrupt comes after {@link #disarm}. */
   private @Nullable Thread thread;

@@ -342,7 +342,7 @@ final class Acquirer {
    */
   private Outcome refused(AcquireRound r, long now) {
     Waiter head = wait.waiter();
-    // A single try is repeated if nobody may have won, or the set has changed under it; only once.
+    // A single try is repeated if perhaps nobody has won, or if the set has changed; only once.
     boolean inVain = r.isInconclusive() || !r.members.isOfSameSet(nodes.members());
     boolean asksAgain = !head.singleTry || (inVain && head.refusedBy == null);
     head.refusedBy = r;
