@@ -64,7 +64,7 @@ public final class RunCommand implements Callable<Integer> {
   /** A file system that hangs delays neither the command nor the release for longer. */
   private static final long STATUS_MILLIS = 500;
 
-  /** A lease begins so long before this command holds it at most: node timeout and pauses. */
+  /** How long before this command holds a lease it begins, at most: node timeout and pauses. */
   private static final Duration ROUND = Duration.ofMillis(1_500);
 
   @Parameters(

@@ -159,7 +159,10 @@ final class Waiters {
     refuse(w, seen == null ? unasked(head) : seen.verdict(), seen, now);
   }
 
-  /** It is open who has the lock while the head asks all nodes for the first time. */
+  /**
+   * The verdict for a caller for which no node was asked. While the head asks all nodes for the
+   * first time, it is not known who has the lock.
+   */
   private AcquireVerdict unasked(boolean wasHead) {
     Waiter head = first();
     boolean first = acquirer.round() != null && head != null && head.refusedBy == null;

@@ -6,8 +6,8 @@ import java.util.List;
 
 /**
  * Faults in the rules of a set of nodes that changes (source {@code R}), which seeds of {@link
- * Scenario.Setting#SHELL_SETS} must catch. The client has several rules for one danger, so some of
- * them take away all of these, and these seeds do not catch the loss of each: {@code
+ * Scenario.Setting#SHELL_SETS} must catch. The client has several rules for one danger, so some
+ * mutants take away several of them, and these seeds do not catch the loss of each: {@code
  * SetWorldControlsTest} has controls for promises, for the word of another member and for a removed
  * master, {@code NodeRecordTest} for votes of an earlier epoch, {@code MembershipTest} for a client
  * that alone knows the set and reaches one empty node. That a majority shows a proposal at one
