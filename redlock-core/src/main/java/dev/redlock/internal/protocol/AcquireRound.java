@@ -355,7 +355,8 @@ final class AcquireRound extends Exchange {
       case COLLIDED -> true;
       case HELD -> grantedMask() != 0 && !new QuorumTally(nodes, this).isHeldBySome(0);
       case UNAVAILABLE ->
-          Long.bitCount(grantedMask() | (timedOut ? 0 : open())) >= members.quorum();
+          Long.bitCount(grantedMask() | (timedOut ? 0 : open() | recipients.keptBack()))
+              >= members.quorum();
       default -> false;
     };
   }

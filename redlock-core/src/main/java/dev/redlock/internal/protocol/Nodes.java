@@ -28,6 +28,15 @@ public interface Nodes {
     return mask;
   }
 
+  /** Whether so many of the members vote now that a round may be won. */
+  default boolean hasQuorum() {
+    int voting = 0;
+    for (long bits = members().mask(); bits != 0; bits &= bits - 1) {
+      voting += status(Long.numberOfTrailingZeros(bits)).votes() ? 1 : 0;
+    }
+    return voting >= members().quorum();
+  }
+
   /** The node's name in reports. */
   String name(int node);
 

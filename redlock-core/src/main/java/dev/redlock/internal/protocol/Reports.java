@@ -1,9 +1,15 @@
 package dev.redlock.internal.protocol;
 
+import static dev.redlock.AcquireVerdict.HELD;
+import static dev.redlock.AcquireVerdict.QUEUE_FULL;
+import static dev.redlock.AcquireVerdict.UNAVAILABLE;
+import static dev.redlock.AcquireVerdict.UNDECIDED;
+
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.AcquireReport.Vote;
 import dev.redlock.AcquireVerdict;
+import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.text.HolderMark;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
@@ -17,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Turns the replies of the nodes into the report for the user. */
 final class Reports {
+  /** Why an answer counts no more. */
+  private static final String CHANGED = "its connection or its record changed after the answer";
+
   private Reports() {}
 
   /** The votes of a round, for a waiter that is refused now. */
@@ -34,11 +43,23 @@ final class Reports {
       }
     }
     Duration overdue = Duration.ofNanos(round == null ? 0 : round.overdueNanos());
-    Duration waited = since(w.submittedNanos, now);
-    int before = round == null || verdict != AcquireVerdict.HELD ? 0 : queuedBefore(round);
-    int quorum = (round == null ? nodes.members() : round.members).quorum();
+    int before = round == null || verdict != HELD ? 0 : queuedBefore(round);
+    Members members = round == null ? nodes.members() : round.members;
+    return report(keys, verdict, members, votes, since(w.submittedNanos, now), w, overdue, before);
+  }
+
+  private static AcquireReport report(
+      LockKeys keys,
+      AcquireVerdict verdict,
+      Members members,
+      List<NodeVote> votes,
+      Duration waited,
+      @Nullable Waiter w,
+      Duration overdue,
+      int before) {
+    int rounds = w == null ? 1 : w.rounds;
     return new AcquireReport(
-        keys.names(), verdict, quorum, votes, waited, w.rounds, overdue, before, null);
+        keys.names(), verdict, members.quorum(), votes, waited, rounds, overdue, before, null);
   }
 
   /**
@@ -60,16 +81,8 @@ final class Reports {
 
   /** This many callers of the client already wait: no node was asked for this one. */
   static AcquireReport queueFull(Nodes nodes, LockKeys keys, Waiter w, int waiting, long now) {
-    return new AcquireReport(
-        keys.names(),
-        AcquireVerdict.QUEUE_FULL,
-        nodes.members().quorum(),
-        List.of(),
-        since(w.submittedNanos, now),
-        0,
-        Duration.ZERO,
-        waiting,
-        null);
+    Duration waited = since(w.submittedNanos, now);
+    return report(keys, QUEUE_FULL, nodes.members(), List.of(), waited, w, Duration.ZERO, waiting);
   }
 
   /** What the home node replied to a waiter that was to be queued there, and gives up. */
@@ -83,27 +96,23 @@ final class Reports {
               ? replied(nodes, queued, i, now)
               : vote(nodes, i, Vote.NOT_ASKED, Duration.ZERO, "only the home node was asked"));
     }
-    AcquireVerdict verdict =
-        queued.reply() == null ? AcquireVerdict.UNDECIDED : AcquireVerdict.HELD;
+    AcquireVerdict verdict = queued.reply() == null ? UNDECIDED : HELD;
     Duration waited = since(w.submittedNanos, now);
     int before = queuedBefore(queued);
-    return new AcquireReport(
-        keys.names(),
-        verdict,
-        queued.members.quorum(),
-        votes,
-        waited,
-        w.rounds,
-        Duration.ZERO,
-        before,
-        null);
+    return report(keys, verdict, queued.members, votes, waited, w, Duration.ZERO, before);
   }
 
-  /** Whether the home node has said since the round that the lock is free, or that it is not. */
-  static boolean isNews(QueueRequest queued, AcquireRound round) {
-    return queued.reply() != null
-        && queued.sentNanos() - round.sentNanos() > 0
-        && (queuedBefore(queued) > 0) != (queuedBefore(round) > 0);
+  /**
+   * Whether the home node has said since the round that the lock is free, or that it is not. After
+   * an outage that is news only if a quorum votes again.
+   */
+  static boolean isNews(Nodes nodes, @Nullable QueueRequest queued, AcquireRound round) {
+    if (queued == null || queued.reply() == null || queued.sentNanos() - round.sentNanos() <= 0) {
+      return false;
+    }
+    return round.verdict().isHeld()
+        ? (queuedBefore(queued) > 0) != (queuedBefore(round) > 0)
+        : nodes.hasQuorum();
   }
 
   /** The replies to a release: a node that has nothing to release needs not be asked. */
@@ -127,16 +136,7 @@ final class Reports {
               : vote(nodes, i, Vote.NOT_ASKED, Duration.ZERO, "it does not store the lease"));
     }
     Duration waited = since(exchange.sentNanos(), now);
-    return new AcquireReport(
-        keys.names(),
-        AcquireVerdict.UNAVAILABLE,
-        exchange.members.quorum(),
-        votes,
-        waited,
-        1,
-        Duration.ZERO,
-        0,
-        null);
+    return report(keys, UNAVAILABLE, exchange.members, votes, waited, null, Duration.ZERO, 0);
   }
 
   private static Duration since(long thenNanos, long nowNanos) {
@@ -153,8 +153,11 @@ final class Reports {
     NodeStatus notAsked = round.recipients.notAsked(i);
     if (reply != null) {
       Duration took = since(round.sentNanos(i), round.answeredNanos(i));
+      if (reply.code() == Code.GRANTED && !nodes.votes(i, reply, round.members)) {
+        return vote(nodes, i, Vote.SILENT, took, CHANGED);
+      }
       boolean late = round.answeredNanos(i) - round.deadlineNanos() > 0;
-      return late && reply.code().definite() && round.verdict() != AcquireVerdict.HELD
+      return late && reply.code().definite() && round.verdict() != HELD
           ? late(nodes, i, round, reply, took)
           : vote(nodes, i, reply, took);
     }
@@ -221,8 +224,7 @@ final class Reports {
         if (nodes.status(i).connection() == reply.connection()) {
           yield vote(nodes, i, Vote.GRANTED, took, null);
         }
-        String why = NodeError.Kind.DISCONNECTED + ": the connection broke after the answer";
-        yield vote(nodes, i, Vote.SILENT, took, why);
+        yield vote(nodes, i, Vote.SILENT, took, CHANGED);
       }
       case HELD, LOST -> held(nodes, i, reply, took);
       case QUEUED -> vote(nodes, i, Vote.HELD, took, "others are queued before");

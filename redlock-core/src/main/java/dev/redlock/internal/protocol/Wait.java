@@ -128,12 +128,21 @@ final class Wait {
     return r == (waiter == null ? lastVotes : waiter.refusedBy);
   }
 
-  /** The last round refused to the head that asked last; null if the home node replied since. */
-  @Nullable AcquireRound refusal() {
+  /** Whether a node has told the head that asked last why it waits. */
+  boolean isRefused() {
+    return waiter != null && (waiter.refusedBy != null || place.request() != null);
+  }
+
+  /**
+   * The round that was refused to the head that asked last, if not because the lock is held, and if
+   * the home node has said nothing newer; else null. It is the reason also for callers for which no
+   * node was asked: an outage must not look like a lock that is held.
+   */
+  @Nullable AcquireRound outage() {
     AcquireRound last = waiter == null ? null : waiter.refusedBy;
-    QueueRequest since = place.request();
-    boolean old = last != null && since != null && since.sentNanos() - last.sentNanos() > 0;
-    return old ? null : last;
+    return last == null || last.verdict().isHeld() || Reports.isNews(nodes, place.request(), last)
+        ? null
+        : last;
   }
 
   /** The newest round that was started for the waiter, or null. */
@@ -391,8 +400,9 @@ final class Wait {
   void onNodeStatus(int node, long now) {
     long at = now + (long) (2 * random.next() * home.roundTripNanos());
     if (place.node() < 0) {
-      // A quorum may vote again. There is no place to lose, and perhaps no queue.
-      shortenSleep(at, state.whom());
+      if (nodes.hasQuorum()) { // Again. There is no place to lose, and perhaps no queue.
+        shortenSleep(at, state.whom());
+      }
     } else if (node == place.node() || home.pick(false) != place.node()) {
       askHomeBy(at);
     }

@@ -99,7 +99,7 @@ final class Waiters {
       return false;
     }
     if (w.singleTry && (busy || leases.keepsTaken(now))) {
-      AcquireRound outage = outage();
+      AcquireRound outage = acquirer.currentWait().outage();
       refuse(w, outage == null ? HELD_LOCALLY : outage.verdict(), outage, now);
       return false;
     }
@@ -132,14 +132,16 @@ final class Waiters {
 
   /** Refuses each waiter whose wait time has passed. */
   void onTimer(long now, long wall) {
-    AcquireRound outage = outage(); // Of all that give up now: the first may end the wait.
+    // Of all that give up now: the first may end the wait.
+    AcquireRound outage = acquirer.currentWait().outage();
+    boolean refused = acquirer.currentWait().isRefused();
     while (!isEmpty() && deadlines.first().deadlineNanos - now <= 0) {
-      timeOut(deadlines.first(), outage, now);
+      timeOut(deadlines.first(), outage, refused, now);
     }
     conclude(acquirer.onTimer(now, wall), now, wall);
   }
 
-  private void timeOut(Waiter w, @Nullable AcquireRound outage, long now) {
+  private void timeOut(Waiter w, @Nullable AcquireRound outage, boolean refused, long now) {
     boolean head = first() == w;
     AcquireRound seen = acquirer.currentWait().roundFor(w);
     QueueRequest queued = acquirer.currentWait().queuedFor(w);
@@ -151,32 +153,22 @@ final class Waiters {
       headLeft(w, now);
       leaveQueues(now);
     }
-    if (queued != null && (seen == null || Reports.isNews(queued, seen))) {
+    if (queued != null && (seen == null || Reports.isNews(nodes, queued, seen))) {
       effects.add(new Effect.Refuse(w, Reports.ofQueued(nodes, keys, queued, w, now)));
       return;
     }
     seen = seen == null ? outage : seen;
-    refuse(w, seen == null ? unasked(head) : seen.verdict(), seen, now);
+    refuse(w, seen == null ? unasked(head && !refused) : seen.verdict(), seen, now);
   }
 
   /**
-   * The verdict for a caller for which no node was asked. While the head asks all nodes for the
-   * first time, it is not known who has the lock.
+   * The verdict for a caller for which no node was asked. It is not known who has the lock if that
+   * holds for all callers, or while the head asks all nodes for the first time.
    */
-  private AcquireVerdict unasked(boolean wasHead) {
+  private AcquireVerdict unasked(boolean none) {
     Waiter head = first();
     boolean first = acquirer.round() != null && head != null && head.refusedBy == null;
-    return wasHead || first ? UNDECIDED : HELD_LOCALLY;
-  }
-
-  /**
-   * The round in which the nodes refused the head, or the one before it, if not because the lock is
-   * held. It is the reason also for callers for which no node was asked: an outage must not look
-   * like a lock that is held.
-   */
-  private @Nullable AcquireRound outage() {
-    AcquireRound last = leases.lease() != null ? null : acquirer.currentWait().refusal();
-    return last == null || last.verdict().isHeld() ? null : last;
+    return none || first ? UNDECIDED : HELD_LOCALLY;
   }
 
   /** Refuses all waiters, now and from now on. */

@@ -125,6 +125,29 @@ class AcquirerTest extends MachineFixture {
         .containsExactly(AcquireVerdict.UNAVAILABLE);
   }
 
+  /** Its second round is its last: it must not be spent while no quorum votes. */
+  @Test
+  void singleTry_thatPauses_isWokenByANode_onlyIfAQuorumVotes() {
+    submit(true);
+    Effect.Send first = sent();
+    nodes.state(0, NodeStatus.State.CONNECTING, 1);
+    reply(first, Code.GRANTED, 1, 0);
+    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    reply(first, NO_ANSWER, HOME);
+    machine.effects().clear();
+    nodes.state(HOME, NodeStatus.State.CONNECTING, 1);
+    nodes.state(0, NodeStatus.State.VOTING, 2);
+    machine.onNodeStatus(0, now, now / MILLI);
+    pass(5);
+    assertThat(take(Effect.Send.class))
+        .extracting(Effect.Send::request)
+        .noneMatch(LockRequest.Acquire.class::isInstance);
+    nodes.state(1, NodeStatus.State.VOTING, 2);
+    machine.onNodeStatus(1, now, now / MILLI);
+    pass(5);
+    sent(LockRequest.Acquire.class);
+  }
+
   @Test
   void nextCaller_isNotToldWhatTheHomeNodeRepliedToTheOneBefore() {
     options(TestNodes.options().autoExtend(false));

@@ -151,7 +151,48 @@ class WaitersTest extends MachineFixture {
     assertThat(report.votes()).hasSize(3);
   }
 
+  /** Only the first of them has asked the nodes. The others must not be told that nobody knows. */
+  @Test
+  void callersOfALockThatIsHeld_thatGiveUpTogether_areAllToldSo() {
+    submit(60, false);
+    submit(60, false);
+    submit(80, false);
+    reply(sent(), TestNodes.held(200), 1, HOME);
+    reply(sent(LockRequest.Enqueue.class), reply(Code.HELD, 0), HOME);
+    machine.effects().clear();
+    pass(60);
+    assertThat(take(Effect.Refuse.class))
+        .extracting(refuse -> refuse.report().verdict())
+        .containsExactly(AcquireVerdict.HELD, AcquireVerdict.HELD_LOCALLY);
+    pass(20);
+    assertThat(refusal().verdict()).isEqualTo(AcquireVerdict.HELD_LOCALLY);
+  }
+
   // An outage must not look like a lock that is held (issue 37).
+
+  /** What one node says is no vote: it does not end an outage by itself. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void callersThatAreQueuedAfterAnOutage_areToldThatTheLockIsHeld_ifAQuorumVotes(boolean votes) {
+    reply(queueing(), reply(Code.HELD, 0), HOME);
+    machine.effects().clear();
+    machine.onInvalidation(
+        HOME, TestNodes.KEYS.wakeKey(TestNodes.KEYS.member("p")), now, now / MILLI);
+    reply(sent(LockRequest.Acquire.class), NO_ANSWER, 0, 1, HOME);
+    machine.effects().clear();
+    machine.onNodeStatus(HOME, now, now / MILLI);
+    pass(5);
+    Effect.Send place = sent(LockRequest.Enqueue.class);
+    reply(place, reply(Code.HELD, 0), Long.numberOfTrailingZeros(place.mask()));
+    machine.effects().clear();
+    if (!votes) {
+      nodes.state(0, NodeStatus.State.CONNECTING, 1);
+      nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    }
+    submit(true);
+    AcquireVerdict verdict = votes ? AcquireVerdict.HELD_LOCALLY : AcquireVerdict.UNAVAILABLE;
+    assertThat(refusal().verdict()).isEqualTo(verdict);
+  }
 
   @Test
   void callerBehindAHead_thatTooFewNodesAnswered_isToldSo() {
