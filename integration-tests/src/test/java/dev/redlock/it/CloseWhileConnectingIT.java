@@ -6,7 +6,6 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
-import dev.redlock.lettuce.PubSubHints;
 import dev.redlock.spi.RestartGuard;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
@@ -91,13 +90,6 @@ class CloseWhileConnectingIT {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  @Test
-  void hints_closedWhileTheyConnect_leaveNoSocket() throws Exception {
-    PubSubHints hints = PubSubHints.on(uris, options);
-    hints.start(name -> {});
-    closeWhileConnecting(hints::close);
   }
 
   @Test

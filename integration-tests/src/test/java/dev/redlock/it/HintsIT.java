@@ -11,7 +11,6 @@ import dev.redlock.harness.ForwardingLockNode;
 import dev.redlock.internal.WaitProbe;
 import dev.redlock.internal.protocol.WakeUp;
 import dev.redlock.lettuce.LettuceNodes;
-import dev.redlock.lettuce.PubSubHints;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.RestartGuard;
@@ -38,7 +37,7 @@ class HintsIT {
   private static final Duration WAIT = Duration.ofSeconds(30);
 
   private final RedisNodes nodes;
-  private int subscribed;
+  private final List<ReleaseHints.Receiver> receivers = new CopyOnWriteArrayList<>();
 
   HintsIT(RedisNodes nodes) {
     this.nodes = nodes;
@@ -81,14 +80,6 @@ class HintsIT {
         };
     try (Redlock one = published(new RedlockListener() {});
         Redlock two = published(listener)) {
-      // Until the publishers are connected, only the poll wakes a waiter.
-      Eventually.holds(
-          () -> {
-            handOver(one.lock("published", lazy), two.lock("published", lazy), causes);
-            return !causes.isEmpty() && causes.stream().allMatch(WakeUp.HINT::equals);
-          },
-          Duration.ofSeconds(60),
-          nodes);
       long[] millis = new long[20];
       int hinted = 0;
       for (int i = 0; i < millis.length; i++) {
@@ -126,22 +117,14 @@ class HintsIT {
 
   /** A client that receives published hints only. */
   private Redlock published(RedlockListener listener) {
-    Redlock redlock =
-        Clients.voting(
-            Redlock.builder()
-                .nodes(relayed(new Losing()))
-                .restartGuard(RestartGuard.OFF)
-                .hints(new AfterRelease(PubSubHints.on(nodes.uris()), nodes))
-                .listener(listener)
-                .build(),
-            5);
-    subscribed++;
-    Eventually.holds(() -> nodes.stream().allMatch(node -> subscribers(node) == subscribed), nodes);
-    return redlock;
-  }
-
-  private static long subscribers(RedisNode node) {
-    return (Long) ((List<?>) node.command("PUBSUB", "NUMSUB", "redlock:released")).get(1);
+    return Clients.voting(
+        Redlock.builder()
+            .nodes(relayed(new Losing()))
+            .restartGuard(RestartGuard.OFF)
+            .hints(new AfterRelease(receivers, nodes))
+            .listener(listener)
+            .build(),
+        5);
   }
 
   private LockNode[] relayed(Carrier carrier) {
@@ -276,13 +259,13 @@ class HintsIT {
    * invalidations are lost, and the waiter would sleep until its poll.
    */
   private static final class AfterRelease implements ReleaseHints {
-    private final PubSubHints hints; // It uses no other calls than these three.
+    private final List<Receiver> receivers;
     private final RedisNodes nodes;
     private final ExecutorService publisher =
         Executors.newSingleThreadExecutor(daemons("hints-after-release"));
 
-    AfterRelease(PubSubHints hints, RedisNodes nodes) {
-      this.hints = hints;
+    AfterRelease(List<Receiver> receivers, RedisNodes nodes) {
+      this.receivers = receivers;
       this.nodes = nodes;
     }
 
@@ -296,7 +279,7 @@ class HintsIT {
                 && deadline - System.nanoTime() > 0) {
               Thread.onSpinWait();
             }
-            hints.ended(ended);
+            receivers.forEach(to -> ended.names().forEach(to::mayBeFree));
           });
     }
 
@@ -307,13 +290,12 @@ class HintsIT {
 
     @Override
     public void start(Receiver receiver) {
-      hints.start(receiver);
+      receivers.add(receiver);
     }
 
     @Override
     public void close() {
       publisher.shutdownNow();
-      hints.close();
     }
   }
 

@@ -107,8 +107,7 @@ class LettuceArchitectureTest {
                 .filter(LettuceArchitectureTest::isExported)
                 .map(JavaClass::getSimpleName)
                 .collect(Collectors.toSet()))
-        .containsExactlyInAnyOrder(
-            "LettuceLockNode", "LettuceNodes", "LettuceOptions", "Builder", "PubSubHints");
+        .containsExactlyInAnyOrder("LettuceLockNode", "LettuceNodes", "LettuceOptions", "Builder");
   }
 
   private static boolean isExported(JavaClass type) {

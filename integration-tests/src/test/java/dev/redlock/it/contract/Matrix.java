@@ -51,7 +51,6 @@ final class Matrix {
           "LostReplyIT",
           "LifeCycleIT",
           "NodesIT",
-          "PubSubHintsIT",
           "ManagedServersIT",
           "cluster.ClusterLockIT",
           "security.CredentialsIT",

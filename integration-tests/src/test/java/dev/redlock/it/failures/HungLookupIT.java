@@ -13,7 +13,6 @@ import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
 import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.LettuceOptions;
-import dev.redlock.lettuce.PubSubHints;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
@@ -228,24 +227,6 @@ class HungLookupIT {
         assertThat(voting(client)).isEqualTo(2);
       }
       names.endHang("trust");
-    }
-  }
-
-  @Test
-  void hints_whoseConnectionsHang_leaveTheQuorumOnTheSameLoop() throws Exception {
-    resources = oneLoop(What.JDK_LOOKUP, port -> name(indexOf(port)));
-    LettuceOptions options = LettuceOptions.builder().clientResources(resources).build();
-    RedlockBuilder builder = Redlock.builder().restartGuard(RestartGuard.OFF);
-    nodes.forEach(node -> builder.nodes(LettuceLockNode.create(node.uri(), options)));
-    builder.hints(PubSubHints.on(nodes.uris(), options));
-    try (Redlock client = Clients.voting(builder.build(), 3);
-        Lease lease = acquire(client)) {
-      names.hang(name(0));
-      dropConnections(nodes.get(0));
-      Thread.sleep(HELD_MILLIS);
-      assertThat(lease.isValid()).isTrue();
-      names.endHang(name(0));
-      Eventually.holds(() -> voting(client) == 3, nodes);
     }
   }
 

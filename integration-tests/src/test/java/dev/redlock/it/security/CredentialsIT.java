@@ -14,7 +14,6 @@ import dev.redlock.it.CapturedLog;
 import dev.redlock.it.Eventually;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
-import dev.redlock.lettuce.PubSubHints;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
@@ -139,12 +138,10 @@ class CredentialsIT {
     Queue<String> told = new ConcurrentLinkedQueue<>();
     try (log) {
       List<LockNode> made = LettuceNodes.standalone(List.of(uris));
-      PubSubHints hints = PubSubHints.on(List.of(uris));
       told.add(made.toString());
       try (Redlock client =
           Redlock.builder()
               .nodes(made.toArray(LockNode[]::new))
-              .hints(hints)
               .restartGuard(RestartGuard.OFF)
               .listener(
                   new RedlockListener() {

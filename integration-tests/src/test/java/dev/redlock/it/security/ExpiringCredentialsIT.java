@@ -5,13 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
-import dev.redlock.it.Eventually;
 import dev.redlock.it.VotingWatch;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
-import dev.redlock.lettuce.PubSubHints;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -21,8 +18,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -197,31 +192,5 @@ class ExpiringCredentialsIT {
     assertThat(sum(CuttingProxy::cut)).isZero();
     assertThat(sum(CuttingProxy::connections)).isGreaterThan(3);
     assertThat(left).isNotEmpty().allMatch(node -> !node.contains("NOT_AUTHENTICATED"));
-  }
-
-  @Test
-  void hintsByPubSub_takeTheCredentialsOfTheOptions_andOutliveTheFirstPassword() {
-    Set<String> heard = ConcurrentHashMap.newKeySet();
-    try (PubSubHints hints = PubSubHints.on(uris(), options(provider).build());
-        PubSubHints withoutLogin = PubSubHints.on(uris())) {
-      Set<String> stranger = ConcurrentHashMap.newKeySet();
-      nodes.forEach(node -> node.command("ACL", "SETUSER", "default", "resetchannels"));
-      hints.start(heard::add);
-      withoutLogin.start(stranger::add);
-      for (int i = 0; i < 4; i++) {
-        String name = "released-" + i;
-        Eventually.holds(
-            () -> {
-              hints.ended(new ReleaseHints.Ended(List.of(name), 1, ReleaseHints.Reason.RELEASED));
-              return heard.contains(name);
-            },
-            Duration.ofSeconds(20),
-            nodes);
-        rotate();
-      }
-      assertThat(stranger).isEmpty();
-    } finally {
-      nodes.forEach(node -> node.command("ACL", "SETUSER", "default", "allchannels"));
-    }
   }
 }

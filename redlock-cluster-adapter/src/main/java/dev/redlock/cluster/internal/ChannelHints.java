@@ -59,7 +59,7 @@ final class ChannelHints implements HintCarrier {
 
   @Override
   public void close() {
-    connections.clear(); // SideClient closes them with itself.
+    connections.clear(); // The client closes them with itself.
   }
 
   // Connections.

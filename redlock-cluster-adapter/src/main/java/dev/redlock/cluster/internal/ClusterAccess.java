@@ -1,5 +1,6 @@
 package dev.redlock.cluster.internal;
 
+import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +12,7 @@ interface ClusterAccess {
    * The client for connections beside the probed ones. These connections never reconnect by
    * themselves.
    */
-  SideClient sideClient();
+  ThreadSharingClient sideClient();
 
   RedisURI uriOf(Address address);
 

@@ -5,6 +5,7 @@ import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.lettuce.internal.Failures;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
+import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.Time;
@@ -37,7 +38,7 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
 
   private final MasterLinks links;
   private final Shares shares;
-  private final SideClient side;
+  private final ThreadSharingClient side;
   private final TopologyWatch watch;
   private final WatchedLocks watchedLocks;
 
@@ -75,7 +76,7 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
     resources = new SharedResources(options.lettuce().clientResources());
     links = new MasterLinks(this.seeds, options.lettuce(), resources, linkContext, quarantine);
     shares = new Shares(name, spread, sharingAllowed, context, links);
-    side = new SideClient(resources, options.lettuce());
+    side = new ThreadSharingClient(resources, options.lettuce());
     watch =
         new TopologyWatch(
             this,
@@ -226,7 +227,7 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
   }
 
   @Override
-  public SideClient sideClient() {
+  public ThreadSharingClient sideClient() {
     return side;
   }
 

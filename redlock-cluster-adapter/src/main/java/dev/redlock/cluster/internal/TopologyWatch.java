@@ -1,6 +1,7 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.lettuce.internal.NodeUri;
+import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -62,7 +63,7 @@ final class TopologyWatch {
   }
 
   private final Cluster cluster;
-  private final SideClient side;
+  private final ThreadSharingClient side;
   private final Time time;
   private final long periodNanos;
   private final long patienceNanos;
@@ -79,7 +80,8 @@ final class TopologyWatch {
    * @param patienceNanos how long connected masters may take to answer; the others have four times
    *     as long, for connecting too
    */
-  TopologyWatch(Cluster cluster, SideClient side, Time time, long periodNanos, long patienceNanos) {
+  TopologyWatch(
+      Cluster cluster, ThreadSharingClient side, Time time, long periodNanos, long patienceNanos) {
     this.cluster = cluster;
     this.side = side;
     this.time = time;

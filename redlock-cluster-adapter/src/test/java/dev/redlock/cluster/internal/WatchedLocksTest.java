@@ -2,6 +2,7 @@ package dev.redlock.cluster.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.lettuce.internal.ThreadSharingClient;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;
@@ -124,7 +125,7 @@ class WatchedLocksTest {
     }
 
     @Override
-    public SideClient sideClient() {
+    public ThreadSharingClient sideClient() {
       throw new IllegalStateException("no master is known");
     }
 

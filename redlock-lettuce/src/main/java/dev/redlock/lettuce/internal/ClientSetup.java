@@ -26,7 +26,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
 
 /** Translates the options of a node into those of a Lettuce client. */
-public final class ClientSetup {
+final class ClientSetup {
   private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
 
   private ClientSetup() {}
@@ -37,10 +37,11 @@ public final class ClientSetup {
    * New credentials of a provider that streams them are sent on the connection at once, between two
    * requests: a server that ends connections with old credentials then ends none.
    */
-  public static ClientOptions.Builder withoutReconnecting(LettuceOptions options) {
+  static ClientOptions base(LettuceOptions options) {
     Duration timeout = options.connectTimeout();
     ClientOptions.Builder builder =
         ClientOptions.builder()
+            .protocolVersion(ProtocolVersion.RESP3)
             .autoReconnect(false)
             .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
             // Each round has its own deadline. Lettuce's timer has a tick of 100 ms.
@@ -48,12 +49,7 @@ public final class ClientSetup {
             .socketOptions(SocketOptions.builder().connectTimeout(timeout).tcpNoDelay(true).build())
             .reauthenticateBehavior(ClientOptions.ReauthenticateBehavior.ON_NEW_CREDENTIALS);
     withoutMaintenanceEvents(builder);
-    return builder;
-  }
-
-  /** The same for connections that need RESP3. */
-  public static ClientOptions resp3(LettuceOptions options) {
-    return withoutReconnecting(options).protocolVersion(ProtocolVersion.RESP3).build();
+    return builder.build();
   }
 
   /**

@@ -55,7 +55,7 @@ final class Connector {
     this.nodeUri = nodeUri;
     this.options = options;
     this.time = time;
-    client = new ThreadSharingClient(resources, options, ClientSetup.resp3(options), this::prepare);
+    client = new ThreadSharingClient(resources, options, this::prepare);
     clientName =
         label.isEmpty() || nodeUri.toRedisUri().getClientName() != null
             ? null

@@ -66,35 +66,22 @@ public final class ThreadSharingClient {
   private int attempts;
   private boolean closed;
 
-  /**
-   * A client on these threads. Its close does not end them.
-   *
-   * @param base what is the same for each connection
-   */
-  public ThreadSharingClient(
-      SharedResources resources, LettuceOptions options, ClientOptions base) {
-    this(resources, options, base, channel -> {});
+  /** A client on these threads. Its close does not end them. */
+  public ThreadSharingClient(SharedResources resources, LettuceOptions options) {
+    this(resources, options, channel -> {});
   }
 
   /**
    * @param onChannel is called on the thread of each new channel, before it connects
    */
   ThreadSharingClient(
-      SharedResources resources,
-      LettuceOptions options,
-      ClientOptions base,
-      Consumer<Channel> onChannel) {
+      SharedResources resources, LettuceOptions options, Consumer<Channel> onChannel) {
     this.options = options;
-    this.base = base;
+    base = ClientSetup.base(options);
     calls = new BlockingCalls(resources.blocking());
     ClientResources shared = resources.acquire();
     timer = shared.timer();
     client = new LeanClient(derive(shared, onChannel));
-  }
-
-  /** The threads for short tasks beside the event loops. */
-  public EventExecutorGroup executor() {
-    return client.getResources().eventExecutorGroup();
   }
 
   /** How to connect: with this client, to this URI. */
@@ -104,13 +91,22 @@ public final class ThreadSharingClient {
   }
 
   /**
+   * Begins to connect, with the timeout of the options.
+   *
+   * @throws IllegalStateException if the client is closed
+   */
+  public <C> CompletionStage<C> connect(RedisURI uri, Connect<C> how) {
+    return connect(uri, options.connectTimeout(), how);
+  }
+
+  /**
    * Begins to connect. What may block runs on threads of its own, so this method returns at once.
    *
    * @param uri without the credentials of the options
    * @param patience how long connect, TLS handshake and login may take, each
    * @throws IllegalStateException if the client is closed
    */
-  public <C> CompletionStage<C> connect(RedisURI uri, Duration patience, Connect<C> how) {
+  <C> CompletionStage<C> connect(RedisURI uri, Duration patience, Connect<C> how) {
     synchronized (this) {
       if (closed) {
         throw new IllegalStateException("the client is closed");

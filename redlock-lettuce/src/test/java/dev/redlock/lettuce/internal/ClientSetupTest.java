@@ -19,7 +19,7 @@ class ClientSetupTest {
 
   @Test
   void everyClient_boundsConnecting_andListensToNoMaintenance() {
-    ClientOptions options = ClientSetup.resp3(OPTIONS);
+    ClientOptions options = ClientSetup.base(OPTIONS);
     assertThat(options.getSocketOptions().getConnectTimeout()).isEqualTo(TIMEOUT);
     assertThat(listensToMaintenance(options)).isFalse();
     assertThat(listensToMaintenance(options.mutate().build())).isFalse();
@@ -84,7 +84,7 @@ class ClientSetupTest {
 
   @Test
   void withoutReconnecting_sendsNothingAgain_andRefusesWhatItCannotSend() {
-    ClientOptions options = ClientSetup.resp3(OPTIONS);
+    ClientOptions options = ClientSetup.base(OPTIONS);
     assertThat(options.isAutoReconnect()).isFalse();
     assertThat(options.getDisconnectedBehavior())
         .isEqualTo(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS);

@@ -25,9 +25,7 @@ class ThreadSharingClientTest {
   private final ClientResources shared = ClientResources.builder().timer(limits).build();
   private final ThreadSharingClient client =
       new ThreadSharingClient(
-          new SharedResources(shared, Runnable::run),
-          LettuceOptions.defaults(),
-          ClientSetup.resp3(LettuceOptions.defaults()));
+          new SharedResources(shared, Runnable::run), LettuceOptions.defaults());
 
   @AfterEach
   void end() throws Exception {
