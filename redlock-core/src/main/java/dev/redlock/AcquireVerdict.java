@@ -15,7 +15,10 @@ public enum AcquireVerdict {
    * their turn; see {@link AcquireReport#queuedBefore()}.
    */
   HELD,
-  /** This client holds the lock, waits for it, or held it a moment ago; no node was asked. */
+  /**
+   * This client holds the lock, waits for it, or did so a moment ago; no node was asked for this
+   * caller.
+   */
   HELD_LOCALLY,
   /**
    * Several clients asked at the same time. They split the votes, or overtook each other; the lock

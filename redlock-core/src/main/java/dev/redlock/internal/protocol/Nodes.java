@@ -28,13 +28,15 @@ public interface Nodes {
     return mask;
   }
 
-  /** Whether so many of the members vote now that a round may be won. */
+  /** Whether the votes of so many members count now that a round may be won. */
   default boolean hasQuorum() {
+    Members members = members();
     int voting = 0;
-    for (long bits = members().mask(); bits != 0; bits &= bits - 1) {
-      voting += status(Long.numberOfTrailingZeros(bits)).votes() ? 1 : 0;
+    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
+      NodeStatus status = status(Long.numberOfTrailingZeros(bits));
+      voting += status.votes() && members.admittedBy(status.record()) ? 1 : 0;
     }
-    return voting >= members().quorum();
+    return voting >= members.quorum();
   }
 
   /** The node's name in reports. */

@@ -23,8 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Turns the replies of the nodes into the report for the user. */
 final class Reports {
-  /** Why an answer counts no more. */
-  private static final String CHANGED = "its connection or its record changed after the answer";
+  private static final String CHANGED = "its answer counts no more: the node changed since";
 
   private Reports() {}
 
@@ -104,7 +103,7 @@ final class Reports {
 
   /**
    * Whether the home node has said since the round that the lock is free, or that it is not. After
-   * an outage that is news only if a quorum votes again.
+   * an outage that is news only if a quorum votes again, and has replied since.
    */
   static boolean isNews(Nodes nodes, @Nullable QueueRequest queued, AcquireRound round) {
     if (queued == null || queued.reply() == null || queued.sentNanos() - round.sentNanos() <= 0) {
@@ -112,7 +111,7 @@ final class Reports {
     }
     return round.verdict().isHeld()
         ? (queuedBefore(queued) > 0) != (queuedBefore(round) > 0)
-        : nodes.hasQuorum();
+        : nodes.hasQuorum() && RoundLimiter.quorumHeardSince(round.sentNanos(), nodes);
   }
 
   /** The replies to a release: a node that has nothing to release needs not be asked. */
@@ -153,12 +152,12 @@ final class Reports {
     NodeStatus notAsked = round.recipients.notAsked(i);
     if (reply != null) {
       Duration took = since(round.sentNanos(i), round.answeredNanos(i));
-      if (reply.code() == Code.GRANTED && !nodes.votes(i, reply, round.members)) {
-        return vote(nodes, i, Vote.SILENT, took, CHANGED);
-      }
       boolean late = round.answeredNanos(i) - round.deadlineNanos() > 0;
-      return late && reply.code().definite() && round.verdict() != HELD
-          ? late(nodes, i, round, reply, took)
+      if (late && reply.code().definite() && round.verdict() != HELD) {
+        return late(nodes, i, round, reply, took);
+      }
+      return reply.code() == Code.GRANTED && !nodes.votes(i, reply, round.members)
+          ? vote(nodes, i, Vote.SILENT, took, CHANGED)
           : vote(nodes, i, reply, took);
     }
     if (notAsked != null) {

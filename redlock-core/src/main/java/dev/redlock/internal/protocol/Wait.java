@@ -128,9 +128,10 @@ final class Wait {
     return r == (waiter == null ? lastVotes : waiter.refusedBy);
   }
 
-  /** Whether a node has told the head that asked last why it waits. */
+  /** Whether the head that asked last knows why it waits, and does not ask all nodes since. */
   boolean isRefused() {
-    return waiter != null && (waiter.refusedBy != null || place.request() != null);
+    boolean queued = round() == null && place.request() != null;
+    return waiter != null && (waiter.refusedBy != null || queued);
   }
 
   /**
@@ -199,9 +200,13 @@ final class Wait {
     learned = learned.cause(why);
   }
 
-  /** A hint: ends the sleep by then, if that is earlier than planned, and asks these nodes. */
+  /**
+   * A hint: ends the sleep by then, if that is earlier than planned, and asks these nodes. Without
+   * a place it asks all nodes, which must be able to grant: a single try has one round left.
+   */
   private void shortenSleep(long untilNanos, Whom whom) {
-    if (state.heedsHints() && !state.isOver(untilNanos)) {
+    boolean useful = place.node() >= 0 || nodes.hasQuorum();
+    if (useful && state.heedsHints() && !state.isOver(untilNanos)) {
       sleep(untilNanos, WakeUp.HINT, true, whom);
     }
   }
@@ -400,9 +405,8 @@ final class Wait {
   void onNodeStatus(int node, long now) {
     long at = now + (long) (2 * random.next() * home.roundTripNanos());
     if (place.node() < 0) {
-      if (nodes.hasQuorum()) { // Again. There is no place to lose, and perhaps no queue.
-        shortenSleep(at, state.whom());
-      }
+      // A quorum may vote again. There is no place to lose, and perhaps no queue.
+      shortenSleep(at, state.whom());
     } else if (node == place.node() || home.pick(false) != place.node()) {
       askHomeBy(at);
     }

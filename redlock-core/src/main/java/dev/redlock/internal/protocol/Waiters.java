@@ -132,16 +132,23 @@ final class Waiters {
 
   /** Refuses each waiter whose wait time has passed. */
   void onTimer(long now, long wall) {
-    // Of all that give up now: the first may end the wait.
-    AcquireRound outage = acquirer.currentWait().outage();
-    boolean refused = acquirer.currentWait().isRefused();
+    // What is known for all that give up now: the first may end the wait.
+    Wait wait = acquirer.currentWait();
+    AcquireRound outage = wait.outage();
+    AcquireVerdict ofHead = wait.isRefused() ? HELD_LOCALLY : UNDECIDED;
+    // While the head asks all nodes for the first time, it is not known who has the lock.
+    AcquireVerdict ofOthers = wait.round() == null ? HELD_LOCALLY : ofHead;
     while (!isEmpty() && deadlines.first().deadlineNanos - now <= 0) {
-      timeOut(deadlines.first(), outage, refused, now);
+      Waiter w = deadlines.first();
+      timeOut(w, outage, first() == w ? ofHead : ofOthers, now);
     }
     conclude(acquirer.onTimer(now, wall), now, wall);
   }
 
-  private void timeOut(Waiter w, @Nullable AcquireRound outage, boolean refused, long now) {
+  /**
+   * @param unasked the verdict if no node was asked for this caller
+   */
+  private void timeOut(Waiter w, @Nullable AcquireRound outage, AcquireVerdict unasked, long now) {
     boolean head = first() == w;
     AcquireRound seen = acquirer.currentWait().roundFor(w);
     QueueRequest queued = acquirer.currentWait().queuedFor(w);
@@ -158,17 +165,7 @@ final class Waiters {
       return;
     }
     seen = seen == null ? outage : seen;
-    refuse(w, seen == null ? unasked(head && !refused) : seen.verdict(), seen, now);
-  }
-
-  /**
-   * The verdict for a caller for which no node was asked. It is not known who has the lock if that
-   * holds for all callers, or while the head asks all nodes for the first time.
-   */
-  private AcquireVerdict unasked(boolean none) {
-    Waiter head = first();
-    boolean first = acquirer.round() != null && head != null && head.refusedBy == null;
-    return none || first ? UNDECIDED : HELD_LOCALLY;
+    refuse(w, seen == null ? unasked : seen.verdict(), seen, now);
   }
 
   /** Refuses all waiters, now and from now on. */

@@ -125,7 +125,7 @@ class ReportsTest {
     nodes.state(0, NodeStatus.State.VOTING, 2);
     NodeVote vote = report(r, 2).votes().get(0);
     assertThat(vote.vote()).isEqualTo(Vote.SILENT);
-    assertThat(vote.error()).isEqualTo("its connection or its record changed after the answer");
+    assertThat(vote.error()).isEqualTo("its answer counts no more: the node changed since");
     nodes.state(0, NodeStatus.State.QUARANTINED, 1);
     assertThat(report(r, 2).votes()).as("its record is read again").contains(vote);
   }

@@ -168,13 +168,32 @@ class WaitersTest extends MachineFixture {
     assertThat(refusal().verdict()).isEqualTo(AcquireVerdict.HELD_LOCALLY);
   }
 
+  @Test
+  void callersWhoseTurnCame_thatGiveUpTogether_areNotToldThatTheLockIsHeld() {
+    othersWant();
+    pass(100);
+    submit(30, false);
+    submit(30, false);
+    reply(sent(), reply(Code.HELD, 0), HOME);
+    machine.effects().clear();
+    machine.onInvalidation(
+        HOME, TestNodes.KEYS.wakeKey(TestNodes.KEYS.member("p")), now, now / MILLI);
+    sent(LockRequest.Acquire.class);
+    pass(30);
+    assertThat(take(Effect.Refuse.class))
+        .extracting(refuse -> refuse.report().verdict())
+        .containsExactly(AcquireVerdict.UNDECIDED, AcquireVerdict.UNDECIDED);
+  }
+
   // An outage must not look like a lock that is held (issue 37).
 
   /** What one node says is no vote: it does not end an outage by itself. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void callersThatAreQueuedAfterAnOutage_areToldThatTheLockIsHeld_ifAQuorumVotes(boolean votes) {
+  void callersThatAreQueuedAfterAnOutage_areToldThatTheLockIsHeld_ifAQuorumReplies(
+      boolean replies) {
     reply(queueing(), reply(Code.HELD, 0), HOME);
+    pass(1);
     machine.effects().clear();
     machine.onInvalidation(
         HOME, TestNodes.KEYS.wakeKey(TestNodes.KEYS.member("p")), now, now / MILLI);
@@ -185,12 +204,12 @@ class WaitersTest extends MachineFixture {
     Effect.Send place = sent(LockRequest.Enqueue.class);
     reply(place, reply(Code.HELD, 0), Long.numberOfTrailingZeros(place.mask()));
     machine.effects().clear();
-    if (!votes) {
-      nodes.state(0, NodeStatus.State.CONNECTING, 1);
-      nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    if (replies) {
+      nodes.heard(0, now, now, now / 1000);
+      nodes.heard(1, now, now, now / 1000);
     }
     submit(true);
-    AcquireVerdict verdict = votes ? AcquireVerdict.HELD_LOCALLY : AcquireVerdict.UNAVAILABLE;
+    AcquireVerdict verdict = replies ? AcquireVerdict.HELD_LOCALLY : AcquireVerdict.UNAVAILABLE;
     assertThat(refusal().verdict()).isEqualTo(verdict);
   }
 

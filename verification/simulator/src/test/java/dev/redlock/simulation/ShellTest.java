@@ -65,7 +65,7 @@ class ShellTest {
   @Test
   void smallWorlds_keepEveryPromiseAndTheDigest() throws InterruptedException {
     Simulator.Tally tally = holdInSmallWorlds(Scenario.Setting.SHELL_NORMAL);
-    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("8ad0df1528f7d90f");
+    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("c11d5ad309b7db74");
   }
 
   @Test
