@@ -180,7 +180,7 @@ record Acquiring(
                 s.node()
                     + " "
                     + s.state()
-                    + (s.remaining().isZero() ? "" : " for " + s.remaining().toMillis() + " ms")
+                    + (s.remaining().isZero() ? "" : " for " + Printable.about(s.remaining()))
                     + (s.cause().isEmpty() ? "" : " (" + Printable.of(Look.cause(s)) + ")"))
         .collect(Collectors.joining(", "));
   }
