@@ -8,6 +8,7 @@
 #   secrets/USER.password       a random password for each user, readable by the owner only:
 #                                 app       takes locks
 #                                 operator  takes locks and lists them
+#                                 look      shows locks and nodes; changes nothing
 #                                 probe     asks for the state of a master; reads no key
 #                                 admin     everything
 #   secrets/nodes               for the command redlock, as the user operator
@@ -33,7 +34,7 @@ if [ -e "$secrets" ]; then
   exit 1
 fi
 
-# The permissions of docs/operations.md, "Access control".
+# The permissions of docs/operations.md, "Access control", and of docs/command.md, "Redis users".
 lock='~redlock:* resetchannels -@all +evalsha +eval +get +set +del +time +pttl +pexpire +mget +exists +hmget +hset +zadd +zrange +zrem +zrank +zcard +info +client|tracking +client|caching'
 
 # The passwords have 192 random bits. printf is built into the shell, so no process has a password
@@ -70,6 +71,7 @@ trap 'rm -rf "$made"' EXIT
 echo 'user default reset off' >"$made/users.acl"
 user app "$lock"
 user operator "$lock +scan"
+user look '~redlock:* resetchannels -@all +evalsha +eval +get +time +pttl +mget +exists +hmget +zrange +zcard +info +client|tracking +client|caching +scan'
 user probe 'resetchannels -@all +ping +info'
 user admin '~* &* +@all'
 chmod 644 "$made/users.acl" # A hash of 192 random bits tells nothing.
@@ -90,7 +92,6 @@ if [ "$(id -u)" -eq 0 ]; then
   chown -R "$owner" "$made"
 fi
 mv "$made" "$secrets"
-trap - EXIT
 
 if [ ! -e "$folder/.env" ]; then
   cat >"$folder/.env" <<END

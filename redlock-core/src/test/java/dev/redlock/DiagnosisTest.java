@@ -45,7 +45,7 @@ class DiagnosisTest {
   @Test
   void text_nodeInQuarantine_saysHowLongItStillLasts() {
     assertThat(text(NodeState.State.QUARANTINED, Duration.ofMillis(5_994)))
-        .startsWith("n1 QUARANTINED for another 5994 ms, ");
+        .startsWith("n1 QUARANTINED for another 5.99 s, ");
   }
 
   @Test

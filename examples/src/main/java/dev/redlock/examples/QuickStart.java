@@ -20,12 +20,13 @@ final class QuickStart {
         Redlock.builder() // one per application, closed at its end
             .nodes("redis://10.0.0.1:6379", "redis://10.0.0.2:6379", "redis://10.0.0.3:6379")
             .build();
+    redlock.awaitReady(Duration.ofMinutes(1)); // the first connections take their time
     DistributedLock lock = redlock.lock("coupons");
 
     try (Lease lease = lock.acquire(Duration.ofSeconds(5))) { // waits for at most 5 s
       long token = lease.fencingToken().value(); // higher than every earlier token
-      int left = stock.read("coupon", token); // rejected if a later holder was here
-      stock.write("coupon", left - 1, token); // rejected likewise
+      // Both are rejected if a later holder was here.
+      stock.write("coupon", stock.read("coupon", token) - 1, token);
     }
     // readme.
   }

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Real servers with the settings and the users of the folder {@code deploy}. */
 class DeployIT {
   private static final Duration WAIT = Duration.ofSeconds(10);
-  private static final List<String> USERS = List.of("app", "operator", "probe", "admin");
+  private static final List<String> USERS = List.of("app", "operator", "look", "probe", "admin");
 
   @TempDir private static Path folder;
   private static DeployFolder deploy;
@@ -189,22 +189,21 @@ class DeployIT {
 
   @Test
   void users_areThoseOfTheOperationsPage() throws Exception {
-    List<String> page = new ArrayList<>(Arrays.asList(LeastUser.command()));
-    List<String> permissions = page.subList(page.indexOf("~redlock:*"), page.size());
-    Map<String, List<String>> users = new java.util.HashMap<>();
+    String page = String.join(" ", LeastUser.command());
+    String permissions = page.substring(page.indexOf("~redlock:*"));
+    Map<String, String> users = new java.util.HashMap<>();
     for (String line : Files.readAllLines(deploy.secret("users.acl"))) {
-      List<String> words = Arrays.asList(line.split(" ", -1));
-      users.put(words.get(1), words.subList(2, words.size()));
+      String[] words = line.replaceFirst(" reset on #[0-9a-f]{64} ", " ").split(" ", 3);
+      users.put(words[1], words[2]);
     }
-    assertThat(users).containsOnlyKeys("default", "app", "operator", "probe", "admin");
-    assertThat(users.get("default")).containsExactly("reset", "off");
-    assertThat(users.get("app").subList(3, users.get("app").size())).isEqualTo(permissions);
-    List<String> listing = new ArrayList<>(permissions);
-    listing.add("+scan");
-    assertThat(users.get("operator").subList(3, users.get("operator").size())).isEqualTo(listing);
+    assertThat(users).containsOnlyKeys("default", "app", "operator", "look", "probe", "admin");
+    assertThat(users).containsEntry("default", "reset off").containsEntry("app", permissions);
+    assertThat(users).containsEntry("operator", permissions + " +scan");
+    assertThat(DeployFolder.ours().resolveSibling("docs/command.md"))
+        .content()
+        .contains(" look reset on >secret " + users.get("look") + "\n");
     for (String user : USERS) {
-      assertThat(users.get(user).subList(0, 2)).containsExactly("reset", "on");
-      assertThat(users.get(user).get(2)).matches("#[0-9a-f]{64}");
+      assertThat(users.get(user)).doesNotStartWith("reset ");
     }
   }
 
@@ -265,20 +264,12 @@ class DeployIT {
 
   private static Ran ready(String passwordFile, String guardSeconds)
       throws IOException, InterruptedException {
-    return Ran.of(
-        folder,
-        Map.of(),
-        List.of(
-            "sh",
-            deploy.path().resolve("ready.sh").toString(),
-            "-p",
-            Integer.toString(masters.get(0).port()),
-            "-u",
-            "probe",
-            "-f",
-            deploy.secret(passwordFile).toString(),
-            "-g",
-            guardSeconds));
+    String script = deploy.path().resolve("ready.sh").toString();
+    String port = Integer.toString(masters.get(0).port());
+    String file = deploy.secret(passwordFile).toString();
+    List<String> words =
+        List.of("sh", script, "-p", port, "-u", "probe", "-f", file, "-g", guardSeconds);
+    return Ran.of(folder, Map.of(), words);
   }
 
   @Test
@@ -338,27 +329,39 @@ class DeployIT {
 
   @Test
   void kustomization_withTheseSecrets_rendersAllObjects() throws Exception {
-    assumeThat(Ran.which("kubectl")).as("kubectl on the PATH").isPresent();
+    String rendered = rendered(deploy);
 
-    Ran rendered =
-        Ran.of(
-            folder,
-            Map.of("KUBECONFIG", "/dev/null"),
-            List.of("kubectl", "kustomize", deploy.path().toString()));
-
-    assertThat(rendered.status()).as(rendered.said()).isZero();
-    assertThat(rendered.said().lines().filter(line -> line.startsWith("kind: ")).sorted())
+    assertThat(rendered.lines().filter(line -> line.startsWith("kind: ")).distinct().sorted())
         .containsExactly(
             "kind: ConfigMap",
+            "kind: NetworkPolicy",
             "kind: PodDisruptionBudget",
             "kind: Secret",
             "kind: Service",
-            "kind: Service",
-            "kind: Service",
-            "kind: Service",
             "kind: StatefulSet");
     // The hash at the end of the names makes the pods restart when a file changes.
-    assertThat(rendered.said()).containsPattern("secretName: redlock-masters-[a-z0-9]{10}\n");
-    assertThat(rendered.said()).doesNotContain(deploy.password("app"));
+    assertThat(rendered).containsPattern("secretName: redlock-masters-[a-z0-9]{10}\n");
+    assertThat(rendered).doesNotContain(deploy.password("app"));
+  }
+
+  @Test
+  void kustomization_withTheComponentTls_isTlsAlone_alsoForTheProbes(@TempDir Path other)
+      throws Exception {
+    DeployFolder secure = DeployFolder.copiedTo(other);
+    Path file = other.resolve("kustomization.yaml");
+    Files.writeString(file, Files.readString(file).replace("# components:", "components:"));
+
+    String rendered = rendered(secure);
+
+    assertThat(rendered).contains("- --port\n        - \"0\"\n        - --tls-port\n");
+    assertThat(rendered.split("- --cacert\n", -1)).hasSize(3);
+  }
+
+  private static String rendered(DeployFolder from) throws IOException, InterruptedException {
+    assumeThat(Ran.which("kubectl")).as("kubectl on the PATH").isPresent();
+    List<String> command = List.of("kubectl", "kustomize", from.path().toString());
+    Ran rendered = Ran.of(folder, Map.of("KUBECONFIG", "/dev/null"), command);
+    assertThat(rendered.status()).as(rendered.said()).isZero();
+    return rendered.said();
   }
 }

@@ -1,5 +1,6 @@
 package dev.redlock.operations;
 
+import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
@@ -118,7 +119,7 @@ public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
   }
 
   private static String remaining(Duration quarantine) {
-    return quarantine.isZero() ? "" : " for another " + quarantine.toMillis() + " ms";
+    return quarantine.isZero() ? "" : " for another " + Printable.about(quarantine);
   }
 
   private static String persistence(NodeFindings n) {

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import org.HdrHistogram.Histogram;
 
-/** The figures as an HTML page: bars and curves on logarithmic scales, and the tables. */
+/** The figures as an HTML page: bars, curves and tables. */
 public final class HtmlReport {
   private static final Set<String> SHOWN =
       Set.of(

@@ -1,8 +1,11 @@
 package dev.redlock.bench.report;
 
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.DoubleFunction;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
@@ -15,16 +18,22 @@ final class Svg {
       <style>
       @media (prefers-color-scheme: dark) {
         [fill="#fff"] { fill: #0d1117 }
-        text, [fill="#222"] { fill: #e6edf3 }
+        text:not([fill]), [fill="#222"] { fill: #e6edf3 }
         [fill="#666"] { fill: #9ea7b3 }
         [stroke="#ddd"], [stroke="#eee"] { stroke: #30363d }
         [stroke="#000"] { stroke: #e6edf3 }
         [fill="#1b6ca8"] { fill: #58a6ff }
         [stroke="#1b6ca8"] { stroke: #58a6ff }
-        [fill="#5b5b5b"] { fill: #9a9a9a }
-        [stroke="#5b5b5b"] { stroke: #9a9a9a }
+        [fill="#5b5b5b"] { fill: #d0d7de }
+        [stroke="#5b5b5b"] { stroke: #d0d7de }
         [fill="#7d3c98"] { fill: #b779d3 }
         [stroke="#7d3c98"] { stroke: #b779d3 }
+        [fill="#c0392b"] { fill: #f0675a }
+        [stroke="#c0392b"] { stroke: #f0675a }
+        [fill="#117a8b"] { fill: #2bb3c7 }
+        [stroke="#117a8b"] { stroke: #2bb3c7 }
+        [fill="#8a5a44"] { fill: #c98d70 }
+        [stroke="#8a5a44"] { stroke: #c98d70 }
       }
       </style>
       """;
@@ -34,7 +43,7 @@ final class Svg {
   private static final int RIGHT = 90;
   private static final String[] COLOURS = {
     "#1b6ca8", "#5b5b5b", "#c0392b", "#d68910", "#7d3c98", "#1e8449", "#117a8b", "#8a5a44",
-    "#9a9a9a", "#4fa3d1", "#145a32", "#34495e"
+    "#9a9a9a", "#4fa3d1", "#145a32", "#34495e", "#c2528b"
   };
   private static final double[] PERCENTILES = {
     1, 5, 10, 25, 50, 75, 90, 95, 97.5, 99, 99.5, 99.9, 99.95, 99.99
@@ -46,38 +55,29 @@ final class Svg {
   record Bar(String label, double value, double least, double most) {}
 
   /**
-   * Draws one bar per system on a logarithmic scale, with a line from the smallest to the largest
-   * repeat.
+   * Draws one bar per system, with a line from the smallest to the largest repeat. The bars begin
+   * at zero, unless the shortest could not be seen beside the longest: then the scale is
+   * logarithmic, and the title says so.
    */
   static String bars(String title, String unit, List<Bar> bars) {
-    double least = bars.stream().mapToDouble(Bar::least).filter(v -> v > 0).min().orElse(1);
+    double least = bars.stream().mapToDouble(Bar::value).min().orElse(1);
     double most = bars.stream().mapToDouble(Bar::most).max().orElse(1);
-    double low = Math.floor(Math.log10(least) - 0.3);
-    double high = Math.max(low + 1, Math.ceil(Math.log10(most)));
+    Scale scale = most < 50 * least ? Scale.fromZero(most) : Scale.decades(least / 2, most);
+    String mark = scale.linear() ? unit : unit.isEmpty() ? "logarithmic" : unit + ", logarithmic";
     int height = 60 + 26 * bars.size();
-    StringBuilder out = begin(title + (unit.isEmpty() ? "" : " (" + unit + ")"), height);
-    for (int decade = (int) low; decade <= high; decade++) {
-      double x = x(decade, low, high);
-      line(out, x, 34, x, height - 22, "#ddd");
-      text(out, x, height - 8, "middle", "#666", power(decade));
+    StringBuilder out = begin(title + (mark.isEmpty() ? "" : " (" + mark + ")"), height);
+    for (double tick : scale.ticks()) {
+      line(out, scale.x(tick), 34, scale.x(tick), height - 22, "#ddd");
+      text(out, scale.x(tick), height - 8, "middle", "#666", plain(tick));
     }
     for (int i = 0; i < bars.size(); i++) {
       Bar bar = bars.get(i);
       double y = 40 + 26.0 * i;
-      double end = x(Math.log10(bar.value()), low, high);
+      double end = scale.x(bar.most());
       text(out, LEFT - 8, y + 13, "end", "#222", bar.label());
-      out.append(
-          "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"18\" fill=\"%s\"/>\n"
-              .formatted(LEFT, y, Math.max(1, end - LEFT), colour(bar.label(), i)));
-      line(
-          out,
-          x(Math.log10(Math.max(bar.least(), Math.pow(10, low))), low, high),
-          y + 9,
-          x(Math.log10(bar.most()), low, high),
-          y + 9,
-          "#000");
-      double label = Math.max(end, x(Math.log10(bar.most()), low, high)) + 6;
-      text(out, label, y + 13, "start", "#222", Numbers.of(bar.value()));
+      rect(out, LEFT, y, Math.max(1, scale.x(bar.value()) - LEFT), 18, colour(bar.label(), i));
+      line(out, Math.max(LEFT, scale.x(bar.least())), y + 9, end, y + 9, "#000");
+      text(out, end + 6, y + 13, "start", "#222", Numbers.of(bar.value()));
     }
     return out.append("</svg>").toString();
   }
@@ -101,9 +101,7 @@ final class Svg {
       text(out, LEFT - 8, y + 15, "end", "#222", stacks.get(i).label());
       for (int p = 0; p < parts.size(); p++) {
         double value = Math.max(0, stacks.get(i).parts().get(p));
-        out.append(
-            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"22\" fill=\"%s\"/>\n"
-                .formatted(x, y, value * scale, COLOURS[p]));
+        rect(out, x, y, value * scale, 22, COLOURS[p]);
         if (value * scale > 26) {
           text(out, x + value * scale / 2, y + 15, "middle", "#fff", Numbers.of(value));
         }
@@ -113,9 +111,7 @@ final class Svg {
     }
     for (int p = 0; p < parts.size(); p++) {
       double x = LEFT + 130.0 * p;
-      out.append(
-          "<rect x=\"%.1f\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/>\n"
-              .formatted(x, height - 24, COLOURS[p]));
+      rect(out, x, height - 24, 12, 12, COLOURS[p]);
       text(out, x + 18, height - 14.0, "start", "#222", parts.get(p));
     }
     return out.append("</svg>").toString();
@@ -126,32 +122,16 @@ final class Svg {
    * towards 100 %.
    */
   static String curves(String title, Map<String, Histogram> curves) {
-    double low =
-        curves.values().stream().mapToDouble(h -> log10(h.getValueAtPercentile(1))).min().orElse(3);
-    double high =
-        curves.values().stream()
-            .mapToDouble(h -> log10(h.getValueAtPercentile(99.99)) + 0.1)
-            .max()
-            .orElse(9);
-    low = Math.floor(low);
-    high = Math.ceil(high);
-    int height = 320 + 18 * curves.size();
-    StringBuilder out = begin(title, height);
-    for (int decade = (int) low; decade <= high; decade++) {
-      double y = y(decade, low, high);
-      line(out, LEFT, y, WIDTH - RIGHT, y, "#ddd");
-      text(out, LEFT - 8, y + 4, "end", "#666", duration(decade));
-    }
-    for (double percentile : new double[] {10, 50, 90, 99, 99.9, 99.99}) {
-      double x = tail(percentile);
-      line(out, x, 40, x, 270, "#eee");
-      text(
-          out,
-          x,
-          288,
-          "middle",
-          "#666",
-          percentile == (int) percentile ? (int) percentile + " %" : percentile + " %");
+    Scale up =
+        Scale.decades(
+            curves.values().stream().mapToDouble(h -> at(h, 1)).min().orElse(1e3),
+            curves.values().stream().mapToDouble(h -> 1.25 * at(h, 99.99)).max().orElse(1e9));
+    StringBuilder out = begin(title + " (both scales logarithmic)", 320 + 18 * curves.size());
+    axis(out, up, Svg::duration);
+    for (double percentile : new double[] {50, 90, 99, 99.9, 99.99}) {
+      line(out, tail(percentile), 40, tail(percentile), 270, "#eee");
+      String label = (percentile % 1 == 0 ? plain(percentile) : percentile) + " %";
+      text(out, tail(percentile), 288, "middle", "#666", label);
     }
     int i = 0;
     for (Map.Entry<String, Histogram> curve : curves.entrySet()) {
@@ -159,23 +139,12 @@ final class Svg {
       Histogram histogram = curve.getValue();
       for (double percentile : PERCENTILES) {
         if (histogram.getTotalCount() * (100 - percentile) / 100 >= 1) {
-          double value = log10(histogram.getValueAtPercentile(percentile));
-          points.append("%.1f,%.1f ".formatted(tail(percentile), y(value, low, high)));
+          points.append("%.1f,%.1f ".formatted(tail(percentile), up.y(at(histogram, percentile))));
         }
       }
-      String colour = colour(curve.getKey(), i);
-      out.append(
-          "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n"
-              .formatted(points.toString().strip(), colour));
-      double y = 312 + 18.0 * i;
-      line(out, LEFT, y - 4, LEFT + 24, y - 4, colour);
-      text(
-          out,
-          LEFT + 32,
-          y,
-          "start",
-          "#222",
-          curve.getKey() + ", " + histogram.getTotalCount() + " pairs");
+      String legend =
+          String.format(Locale.ROOT, "%s, %,d pairs", curve.getKey(), histogram.getTotalCount());
+      polyline(out, points, colour(curve.getKey(), i), 312 + 18.0 * i, legend);
       i++;
     }
     return out.append("</svg>").toString();
@@ -186,60 +155,86 @@ final class Svg {
     List<Results.Point> all = lines.values().stream().flatMap(List::stream).toList();
     Scale across = Scale.of(all.stream().mapToDouble(Results.Point::x).toArray());
     Scale up = Scale.of(all.stream().mapToDouble(Results.Point::y).toArray());
-    StringBuilder out =
-        begin(
-            chart.scenario() + ": " + chart.metric() + " (" + chart.unit() + ")",
-            336 + 18 * lines.size());
-    for (double tick : up.ticks()) {
-      double y = 270 - up.at(tick) * 230;
-      line(out, LEFT, y, WIDTH - RIGHT, y, "#ddd");
-      text(out, LEFT - 8, y + 4, "end", "#666", plain(tick));
-    }
+    String title = chart.scenario() + ": " + chart.metric() + " (" + chart.unit();
+    StringBuilder out = begin(title + ", both scales logarithmic)", 336 + 18 * lines.size());
+    axis(out, up, Svg::plain);
     for (double tick : all.stream().mapToDouble(Results.Point::x).distinct().toArray()) {
-      double x = LEFT + across.at(tick) * (WIDTH - LEFT - RIGHT);
-      line(out, x, 40, x, 270, "#eee");
-      text(out, x, 288, "middle", "#666", plain(tick));
+      line(out, across.x(tick), 40, across.x(tick), 270, "#eee");
+      text(out, across.x(tick), 288, "middle", "#666", plain(tick));
     }
     text(out, WIDTH - RIGHT, 306, "end", "#666", chart.across());
+    List<Label> labels = new ArrayList<>();
     int i = 0;
     for (Map.Entry<String, List<Results.Point>> system : lines.entrySet()) {
       String colour = colour(system.getKey(), i);
       StringBuilder points = new StringBuilder();
       for (Results.Point point : system.getValue()) {
-        double x = LEFT + across.at(point.x()) * (WIDTH - LEFT - RIGHT);
-        double y = 270 - up.at(point.y()) * 230;
+        double x = across.x(point.x());
+        double y = up.y(point.y());
         points.append("%.1f,%.1f ".formatted(x, y));
         out.append(
             "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n".formatted(x, y, colour));
-        text(out, x + 5, y - 5, "start", colour, Numbers.of(point.y()));
+        labels.add(new Label(x, y, colour, Numbers.of(point.y())));
       }
-      out.append(
-          "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n"
-              .formatted(points.toString().strip(), colour));
-      double y = 328 + 18.0 * i;
-      line(out, LEFT, y - 4, LEFT + 24, y - 4, colour);
-      text(out, LEFT + 32, y, "start", "#222", system.getKey());
+      polyline(out, points, colour, 328 + 18.0 * i, system.getKey());
       i++;
+    }
+    // From the bottom up, each above the one below it.
+    labels.sort(Comparator.comparing(Label::x).thenComparing(Label::y, Comparator.reverseOrder()));
+    double above = 0;
+    for (i = 0; i < labels.size(); i++) {
+      Label label = labels.get(i);
+      boolean first = i == 0 || labels.get(i - 1).x() != label.x();
+      above = first ? label.y() - 5 : Math.min(label.y() - 5, above - 11);
+      text(out, label.x() + 5, above, "start", label.colour(), label.text());
     }
     return out.append("</svg>").toString();
   }
 
-  /** A logarithmic scale from 0 to 1. */
-  private record Scale(double low, double high) {
+  /** The figure beside a point. */
+  private record Label(double x, double y, String colour, String text) {}
+
+  /** A scale from low to high: of values if linear, otherwise of their logarithms. */
+  private record Scale(double low, double high, boolean linear) {
     static Scale of(double[] values) {
       double least = Math.log10(DoubleStream.of(values).min().orElse(1));
       double most = Math.log10(DoubleStream.of(values).max().orElse(10));
       // Not less than a factor of ten, so that a flat line looks flat.
       double room = Math.max(0, 1 - (most - least)) / 2;
-      return new Scale(least - room, most + room);
+      return new Scale(least - room, most + room, false);
     }
 
+    static Scale fromZero(double most) {
+      return new Scale(0, most, true);
+    }
+
+    /** Whole powers of ten. */
+    static Scale decades(double least, double most) {
+      return new Scale(Math.floor(Math.log10(least)), Math.ceil(Math.log10(most)), false);
+    }
+
+    /** From 0 to 1. */
     double at(double value) {
-      return (Math.log10(value) - low) / (high - low);
+      return ((linear ? value : Math.log10(value)) - low) / (high - low);
     }
 
-    /** 1, 2, 5, 10 and so on; in a wide range the powers of ten. */
+    double x(double value) {
+      return LEFT + at(value) * (WIDTH - LEFT - RIGHT);
+    }
+
+    double y(double value) {
+      return 270 - at(value) * 230;
+    }
+
+    /**
+     * 1, 2, 5, 10 and so on, in a wide range the powers of ten; if linear, equal steps from zero.
+     */
     double[] ticks() {
+      if (linear) {
+        double power = Math.pow(10, Math.floor(Math.log10(high)));
+        double step = power * (high < 2 * power ? 0.2 : high < 5 * power ? 0.5 : 1);
+        return IntStream.rangeClosed(0, (int) (high / step)).mapToDouble(n -> n * step).toArray();
+      }
       double[] steps = high - low > 2.5 ? new double[] {1} : new double[] {1, 2, 5};
       return IntStream.rangeClosed((int) Math.floor(low), (int) Math.ceil(high))
           .boxed()
@@ -251,14 +246,12 @@ final class Svg {
   }
 
   private static String plain(double value) {
-    return value >= 1
-        ? String.format(Locale.ROOT, "%,d", Math.round(value))
-        : String.format(Locale.ROOT, "%.2g", value);
+    return String.format(Locale.ROOT, value % 1 == 0 ? "%,.0f" : "%.2g", value);
   }
 
   /** Values below 1 µs are drawn as 1 µs. */
-  private static double log10(long nanos) {
-    return Math.log10((double) Math.max(1000, nanos));
+  private static double at(Histogram nanos, double percentile) {
+    return Math.max(1000, nanos.getValueAtPercentile(percentile));
   }
 
   private static StringBuilder begin(String title, int height) {
@@ -272,14 +265,6 @@ final class Svg {
         "<text x=\"8\" y=\"20\" font-size=\"14\" font-weight=\"bold\">%s</text>\n"
             .formatted(escape(title)));
     return out;
-  }
-
-  private static double x(double log, double low, double high) {
-    return LEFT + (log - low) / (high - low) * (WIDTH - LEFT - RIGHT);
-  }
-
-  private static double y(double log, double low, double high) {
-    return 270 - (log - low) / (high - low) * 230;
   }
 
   /** 1 % is at the left end and 99.99 % at the right; each additional nine has the same width. */
@@ -302,21 +287,40 @@ final class Svg {
             "bare",
             "redlock-metered",
             "redlock-majority",
-            "floor-majority");
+            "floor-majority",
+            "healthy");
     int at = known.indexOf(system);
     return COLOURS[(at >= 0 ? at : index) % COLOURS.length];
   }
 
-  private static String power(int decade) {
-    if (decade >= 0 && decade <= 6) {
-      return String.format(Locale.ROOT, "%,d", (long) Math.pow(10, decade));
-    }
-    return "1e" + decade;
+  private static String duration(double nanos) {
+    int unit = nanos < 1e6 ? 3 : nanos < 1e9 ? 6 : 9;
+    return plain(nanos / Math.pow(10, unit)) + (unit == 3 ? " µs" : unit == 6 ? " ms" : " s");
   }
 
-  private static String duration(int decade) {
-    long unit = (long) Math.pow(10, decade % 3);
-    return unit + (decade < 6 ? " µs" : decade < 9 ? " ms" : " s");
+  /** Draws a vertical axis with its lines. */
+  private static void axis(StringBuilder out, Scale up, DoubleFunction<String> label) {
+    for (double tick : up.ticks()) {
+      line(out, LEFT, up.y(tick), WIDTH - RIGHT, up.y(tick), "#ddd");
+      text(out, LEFT - 8, up.y(tick) + 4, "end", "#666", label.apply(tick));
+    }
+  }
+
+  /** Draws a line through the points, and its legend, which has the same width and colour. */
+  private static void polyline(
+      StringBuilder out, StringBuilder points, String colour, double y, String legend) {
+    out.append(
+        "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n"
+            .formatted(points.toString().strip(), colour));
+    rect(out, LEFT, y - 5, 24, 2, colour);
+    text(out, LEFT + 32, y, "start", "#222", legend);
+  }
+
+  private static void rect(
+      StringBuilder out, double x, double y, double width, int height, String colour) {
+    out.append(
+        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n"
+            .formatted(x, y, width, height, colour));
   }
 
   private static void line(

@@ -2,15 +2,19 @@ package dev.redlock.bench.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
+import java.util.Map;
+import java.util.stream.DoubleStream;
+import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ResultsTest {
   private final Results results = new Results();
 
   private void add(String system, double... values) {
-    for (double value : values) {
-      results.add("uncontended", system, "p50", "µs", value);
-    }
+    DoubleStream.of(values).forEach(v -> results.add("uncontended", system, "p50", "µs", v));
   }
 
   @Test
@@ -19,9 +23,8 @@ class ResultsTest {
     add("redlock", 100, 200, 110);
     add("floor", 80, 160, 88);
 
-    assertThat(results.ratios())
-        .extracting(Results.Ratio::line)
-        .containsExactly("ratio uncontended p50 redlock/floor 1.250");
+    assertThat(results.ratios().get(0).line())
+        .isEqualTo("ratio uncontended p50 redlock/floor 1.250");
   }
 
   @Test
@@ -29,9 +32,7 @@ class ResultsTest {
     add("redlock", 90, 100, 110);
     add("redisson-redlock", 1000);
 
-    assertThat(results.ratios())
-        .extracting(Results.Ratio::line)
-        .containsExactly("ratio uncontended p50 redlock/redisson-redlock 0.100");
+    assertThat(results.ratios().get(0).value()).isEqualTo(0.1);
   }
 
   @Test
@@ -68,5 +69,20 @@ class ResultsTest {
     String page = new HtmlReport(results, "here").page();
 
     assertThat(page).contains("<svg").doesNotContain("<script").doesNotContain("src=");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"4900, p50 (µs), 0", "5100, 'p50 (µs, logarithmic)', 10"})
+  void bars_beginAtZeroUnlessTheTitleSaysLogarithmic(double most, String title, String first) {
+    List<Svg.Bar> bars = List.of(new Svg.Bar("a", 99, 99, 99), new Svg.Bar("b", most, most, most));
+
+    assertThat(Svg.bars("p50", "µs", bars)).contains(title + "</text>", ">" + first + "</text>");
+  }
+
+  @Test
+  void legend_ofCurves_hasTheirColourAndWidth() {
+    String picture = Svg.curves("latency", Map.of("redlock", new Histogram(1000, 1)));
+
+    assertThat(picture).contains("stroke-width=\"2\"", "height=\"2\" fill=\"#1b6ca8\"");
   }
 }

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 
 /** Reads the locks that are held. */
 public final class Locks {
@@ -33,9 +32,8 @@ public final class Locks {
     int nodes = report.votes().size();
     return "%d of %d nodes can be read, %d are needed"
             .formatted(nodes - errors.size(), nodes, report.quorum())
-        + errors.stream()
-            .map(vote -> "; " + vote.node() + " (" + vote.error() + ")")
-            .collect(Collectors.joining());
+        + "; "
+        + Look.together(errors, AcquireReport.NodeVote::node, vote -> "(" + vote.error() + ")");
   }
 
   /** All locks whose names match, sorted by name. */
@@ -69,14 +67,8 @@ public final class Locks {
 
   static Table table(List<LockListing.Entry> locks) {
     Table table = new Table("NAME", "LABEL", "REMAINING", "WAITING", "STORED BY", "LEASE");
-    for (LockListing.Entry lock : locks) {
-      table.row(
-          lock.name(),
-          lock.holderLabel(),
-          lock.remaining(),
-          waiting(lock),
-          lock.storedBy(),
-          lock.holder());
+    for (LockListing.Entry l : locks) {
+      table.row(l.name(), l.holderLabel(), l.remaining(), waiting(l), l.storedBy(), l.holder());
     }
     return table;
   }

@@ -1,6 +1,9 @@
 package dev.redlock.cli.look;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.mapping;
 
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
@@ -15,10 +18,13 @@ import dev.redlock.operations.NodeState;
 import dev.redlock.operations.Operations;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -84,10 +90,7 @@ public abstract class Look implements Callable<Integer> {
     try {
       return stage.toCompletableFuture().join();
     } catch (CompletionException e) {
-      if (e.getCause() instanceof RedlockException failure) {
-        throw failure;
-      }
-      throw e;
+      throw e.getCause() instanceof RedlockException failure ? failure : e;
     }
   }
 
@@ -102,6 +105,16 @@ public abstract class Look implements Callable<Integer> {
     return cause.contains("NOAUTH")
         ? cause + " - give --password-file, --ask-password or REDLOCK_PASSWORD"
         : cause;
+  }
+
+  /** What the nodes say, each text once, after the names of all nodes that say it. */
+  public static <T> String together(
+      List<T> nodes, Function<T, String> name, Function<T, String> text) {
+    Map<String, String> names =
+        nodes.stream().collect(groupingBy(text, LinkedHashMap::new, mapping(name, joining(", "))));
+    return names.entrySet().stream()
+        .map(said -> said.getValue() + " " + said.getKey())
+        .collect(joining("; "));
   }
 
   /** How many nodes vote. */

@@ -30,8 +30,6 @@ import picocli.CommandLine.ParentCommand;
  * standard output. If it is interrupted, the same command continues what it began.
  */
 abstract class NodeChange implements Callable<Integer> {
-  private static final Duration CONNECTING = Duration.ofSeconds(3);
-
   /** How the core begins to say so. */
   private static final String INTERRUPTED = "the change was interrupted";
 
@@ -42,7 +40,6 @@ abstract class NodeChange implements Callable<Integer> {
 
   private static final int SECONDS_BETWEEN_LINES = 10;
   private static final Pattern ADDRESS = Pattern.compile("[^@/\\s]+:([1-9]\\d{0,4})(/\\d{1,9})?");
-  private static final int LARGEST_PORT = 65_535;
 
   @ParentCommand private @Nullable NodesCommand nodes;
 
@@ -69,7 +66,7 @@ abstract class NodeChange implements Callable<Integer> {
     Interruption interruption = new Interruption(client);
     try {
       CompletionStage<List<String>> change = begin(operations, set, progress);
-      if (!client.awaitReady(CONNECTING)) {
+      if (!client.awaitReady(Duration.ofSeconds(3))) {
         throw NodesCommand.tooFew(PresentSet.of(operations.nodes()));
       }
       await(change);
@@ -78,6 +75,9 @@ abstract class NodeChange implements Callable<Integer> {
     }
     NodeRecord after = PresentSet.of(operations.nodes()).record();
     if (after != null) {
+      if (after.members().size() % 2 == 0) {
+        progress.accept("an even number of nodes tolerates as many failures as one node less");
+      }
       out.println(
           nodes().json()
               ? NodesCommand.put(new Json(), after).toString()
@@ -94,9 +94,8 @@ abstract class NodeChange implements Callable<Integer> {
     } catch (CompletionException e) {
       if (e.getCause() instanceof IllegalStateException refusal) {
         String why = String.valueOf(refusal.getMessage());
-        throw why.startsWith(INTERRUPTED)
-            ? new Failure(ExitCode.HELD, why)
-            : new Failure(ExitCode.NO, "refused: " + why);
+        boolean again = why.startsWith(INTERRUPTED);
+        throw new Failure(again ? ExitCode.HELD : ExitCode.NO, again ? why : "refused: " + why);
       }
       throw e;
     } catch (RedlockClosedException e) {
@@ -107,7 +106,7 @@ abstract class NodeChange implements Callable<Integer> {
   /** What a URI has more than an address is that of the other nodes. */
   static String address(String hostAndPort) {
     Matcher address = ADDRESS.matcher(hostAndPort);
-    if (!address.matches() || Integer.parseInt(address.group(1)) > LARGEST_PORT) {
+    if (!address.matches() || Integer.parseInt(address.group(1)) > 65_535) {
       throw Failure.usage(
           "give the new node as HOST:PORT: user, password and TLS are those of the other nodes");
     }

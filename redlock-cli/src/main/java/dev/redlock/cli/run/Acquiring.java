@@ -18,7 +18,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -174,14 +173,12 @@ record Acquiring(
   }
 
   private static String described(List<NodeState> states) {
-    return states.stream()
-        .map(
-            s ->
-                s.node()
-                    + " "
-                    + s.state()
-                    + (s.remaining().isZero() ? "" : " for " + s.remaining().toMillis() + " ms")
-                    + (s.cause().isEmpty() ? "" : " (" + Printable.of(Look.cause(s)) + ")"))
-        .collect(Collectors.joining(", "));
+    return Look.together(
+        states,
+        NodeState::node,
+        s ->
+            s.state()
+                + (s.remaining().isZero() ? "" : " for " + Printable.about(s.remaining()))
+                + (s.cause().isEmpty() ? "" : " (" + Printable.of(Look.cause(s)) + ")"));
   }
 }

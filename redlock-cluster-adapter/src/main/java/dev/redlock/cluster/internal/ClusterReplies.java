@@ -1,11 +1,13 @@
 package dev.redlock.cluster.internal;
 
+import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -57,8 +59,7 @@ final class ClusterReplies {
       return "master "
           + link
           + " was promoted and does not vote for another "
-          + TimeUnit.NANOSECONDS.toMillis(barred)
-          + " ms";
+          + Printable.about(Duration.ofNanos(barred));
     }
     return masters.shares().secondVote(share, slot);
   }
@@ -67,8 +68,7 @@ final class ClusterReplies {
     return untilNanos == 0
         ? ""
         : " for another "
-            + Math.max(0, TimeUnit.NANOSECONDS.toMillis(untilNanos - masters.time().nanos()))
-            + " ms";
+            + Printable.about(Duration.ofNanos(Math.max(0, untilNanos - masters.time().nanos())));
   }
 
   /** A definite reply. It counts as a vote only if the connection to its master has not dropped. */

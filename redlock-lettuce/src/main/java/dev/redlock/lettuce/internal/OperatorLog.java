@@ -1,11 +1,12 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.internal.text.Printable;
 import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -121,7 +122,7 @@ final class OperatorLog {
       String left =
           now.untilNanos() == 0
               ? "until that changes"
-              : "for another " + TimeUnit.NANOSECONDS.toMillis(leftNanos) + " ms";
+              : "for another " + Printable.about(Duration.ofNanos(leftNanos));
       log.info("node {}: does not vote {}: {}", uri, left, now.cause());
     } else if (now.state() == State.VOTING && before.state() == State.QUARANTINED) {
       log.info("node {}: votes again", uri);

@@ -5,6 +5,7 @@ import dev.redlock.internal.operations.OperatorClient;
 import dev.redlock.internal.operations.OperatorClient.Replies;
 import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.text.HolderMark;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockInspection.NodeView;
 import dev.redlock.operations.NodeState;
@@ -85,7 +86,7 @@ final class LockInspector {
     String stateText =
         state.remaining().isZero()
             ? state.state().name()
-            : state.state() + " for " + state.remaining().toMillis() + " ms";
+            : state.state() + " for " + Printable.about(state.remaining());
     if (reply == null || !reply.code().definite()) {
       return new NodeView(state.node(), stateText, null, null, 0, why(node, reply), null);
     }

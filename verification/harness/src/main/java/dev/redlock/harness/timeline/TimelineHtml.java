@@ -3,7 +3,6 @@ package dev.redlock.harness.timeline;
 import static dev.redlock.harness.timeline.Svg.escape;
 
 import dev.redlock.harness.timeline.Timeline.Fact;
-import dev.redlock.harness.timeline.Timeline.Fault;
 
 /**
  * Renders a {@link Timeline} as one HTML page with one inline SVG. The page has no external
@@ -45,14 +44,6 @@ public final class TimelineHtml {
   }
 
   private static void foot(StringBuilder page, Timeline timeline) {
-    if (!timeline.faults().isEmpty()) {
-      page.append("<h2>Faults</h2>\n<ol class=\"faults\">\n");
-      for (Fault fault : timeline.faults()) {
-        page.append("<li><time>").append(Scale.length(fault.atNanos())).append("</time> ");
-        page.append(escape(fault.text())).append("</li>\n");
-      }
-      page.append("</ol>\n");
-    }
     for (String note : timeline.notes()) {
       page.append("<p class=\"note\">").append(escape(note)).append("</p>\n");
     }

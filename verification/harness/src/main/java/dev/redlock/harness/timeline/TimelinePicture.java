@@ -16,8 +16,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Draws one timeline, from top to bottom: faults, rate, holders, nodes, time axis, and a few
- * magnified holds. For one use.
+ * Draws one timeline, from top to bottom: numbers of the faults, rate, holders, nodes, time axis, a
+ * few magnified holds, and what the numbers mean. For one use.
  */
 final class TimelinePicture {
   private static final double WIDTH = 1240;
@@ -66,6 +66,7 @@ final class TimelinePicture {
     if (closeUp != null) {
       closeUp(closeUp, bottom);
     }
+    faultList();
     String size = Svg.number(WIDTH) + " " + Svg.number(y + 4);
     return "<svg viewBox=\"0 0 "
         + size
@@ -154,8 +155,8 @@ final class TimelinePicture {
     section(
         timeline.holdersLabel(),
         tokens()
-            ? "height of a bar: held share of the time; its tooltip shows the tokens"
-            : "height of a bar: share of the time; its tooltip shows the number");
+            ? "height: held share of the time; hatched: dead or paused, coloured until its lease ends"
+            : "height: share of the time");
     List<Window> overlaps = timeline.overlaps();
     if (!overlaps.isEmpty()) {
       front.text("name", LEFT - 12, y + 9, "two at once");
@@ -290,14 +291,34 @@ final class TimelinePicture {
     for (int i = 0; i < timeline.faults().size(); i++) {
       Fault fault = timeline.faults().get(i);
       double x = scale.x(fault.atNanos());
-      String title = Scale.length(fault.atNanos()) + ": " + fault.text();
+      String title = title(fault);
       front.line("fault", x, badges.get(i) + 9, x, bottom);
-      front.circle("badge", x, badges.get(i), 9.5, title);
-      front.text("badge-text", x, badges.get(i) + 4, Integer.toString(i + 1));
+      badge(x, badges.get(i), i, title);
       Double middle = fault.lane() == null ? null : middles.get(fault.lane());
       if (middle != null) {
         front.circle("where", x, middle, 4.5, title);
       }
+    }
+  }
+
+  private static String title(Fault fault) {
+    return Scale.length(fault.atNanos()) + ": " + fault.text();
+  }
+
+  private void badge(double x, double middle, int index, String title) {
+    front.circle("badge", x, middle, 9.5, title);
+    front.text("badge-text", x, middle + 4, Integer.toString(index + 1));
+  }
+
+  /** Where a page shows the picture as an image, there are no tooltips. */
+  private void faultList() {
+    if (!timeline.faults().isEmpty()) {
+      section("faults", "");
+    }
+    for (int i = 0; i < timeline.faults().size(); i++) {
+      badge(LEFT + 10, y + 6, i, "");
+      front.text("fault-text", LEFT + 28, y + 10, title(timeline.faults().get(i)));
+      y += 22;
     }
   }
 

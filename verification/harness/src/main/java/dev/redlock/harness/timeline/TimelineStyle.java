@@ -32,7 +32,6 @@ final class TimelineStyle {
       main { max-width: 1280px; margin: 0 auto; padding: 28px 24px 48px; }
       header { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; }
       h1 { font-size: 22px; margin: 0; letter-spacing: -.01em; }
-      h2 { font-size: 15px; margin: 24px 0 8px; }
       .verdict { margin: 0; padding: 3px 12px; border-radius: 99px; font-weight: 600; }
       .verdict.good { color: var(--good); background: var(--good-soft); }
       .verdict.bad { color: var(--bad); background: var(--bad-soft); }
@@ -43,16 +42,7 @@ final class TimelineStyle {
       figure { margin: 0; padding: 12px 8px; background: var(--card); border-radius: 12px;
         border: 1px solid var(--grid); overflow-x: auto; }
       svg { display: block; width: 100%; min-width: 860px; height: auto; }
-      .faults { columns: 2; column-gap: 40px; margin: 0; padding: 0; list-style: none;
-        counter-reset: fault; }
-      .faults li { counter-increment: fault; break-inside: avoid; padding: 3px 0 3px 34px;
-        position: relative; }
-      .faults li::before { content: counter(fault); position: absolute; left: 0; top: 5px;
-        width: 21px; height: 21px; border-radius: 50%; background: var(--bad); color: var(--on);
-        font-size: 12px; font-weight: 700; line-height: 21px; text-align: center; }
-      .faults time { color: var(--muted); font-variant-numeric: tabular-nums; margin-right: 6px; }
       .note { color: var(--muted); font-size: 13px; margin: 14px 0 0; max-width: 90ch; }
-      @media (max-width: 760px) { .faults { columns: 1; } }
 
       svg text { font-size: 12px; fill: var(--ink); font-variant-numeric: tabular-nums; }
       svg .section { font-size: 12px; font-weight: 600; fill: var(--ink); }

@@ -39,7 +39,7 @@ class TimelineHtmlTest {
 
   @Test
   void render_withoutTokens_saysNothingOfTokens() {
-    HolderLane lane = new HolderLane("w", List.of(Hold.released(0, 500, 0)), List.of());
+    HolderLane lane = lane("w", Hold.released(0, 500, 0));
     Timeline.Builder timeline = Timeline.builder("title", 1000).holders(List.of(lane));
     String page = TimelineHtml.render(timeline.closeUp(new Timeline.Window(0, 500)).build());
     assertThat(page).contains("close-up").doesNotContain("token");
@@ -63,9 +63,7 @@ class TimelineHtmlTest {
         Timeline.builder(hostile, 1000)
             .verdict(false, hostile)
             .fact(hostile, hostile)
-            .holders(
-                List.of(
-                    new HolderLane(hostile, List.of(new Hold(0, 500, 900, 7, hostile)), List.of())))
+            .holders(List.of(lane(hostile, new Hold(0, 500, 900, 7, hostile))))
             .faults(List.of(new Fault(10, hostile, hostile)))
             .note(hostile)
             .build();
@@ -78,21 +76,14 @@ class TimelineHtmlTest {
 
   @Test
   void render_ofEmptyRun_drawsAnEmptyPicture() throws Exception {
-    String page = TimelineHtml.render(Timeline.builder("nothing", 1).build());
-
-    parse(svgOf(page));
+    parse(svgOf(TimelineHtml.render(Timeline.builder("nothing", 1).build())));
   }
 
   @Test
   void render_ofHoldThatIsWide_showsItsTokenInFullOnPointing() {
     Timeline timeline =
         Timeline.builder("one", 1_000_000)
-            .holders(
-                List.of(
-                    new HolderLane(
-                        "a",
-                        List.of(Hold.released(0, 900_000, 1_795_250_000_123_456L)),
-                        List.of())))
+            .holders(List.of(lane("a", Hold.released(0, 900_000, 1_795_250_000_123_456L))))
             .build();
 
     assertThat(TimelineHtml.render(timeline)).contains("token 1795250000123456", ">…3456</text>");
@@ -102,12 +93,22 @@ class TimelineHtmlTest {
   void render_ofOverlappingHolds_showsThatTwoHeldAtOnce() {
     Timeline timeline =
         Timeline.builder("two", 1000)
-            .holders(List.of(new HolderLane("a", List.of(Hold.released(0, 600, 1)), List.of())))
-            .holders(List.of(new HolderLane("b", List.of(Hold.released(500, 900, 2)), List.of())))
+            .holders(List.of(lane("a", Hold.released(0, 600, 1))))
+            .holders(List.of(lane("b", Hold.released(500, 900, 2))))
             .build();
 
     assertThat(TimelineHtml.render(timeline)).contains("two at once");
     assertThat(TimelineHtml.render(SampleTimeline.make())).doesNotContain("two at once");
+  }
+
+  @Test
+  void render_ofFaults_saysInThePictureWhatTheirNumbersMean() {
+    assertThat(svgOf(TimelineHtml.render(SampleTimeline.make())))
+        .contains(">1</text>", ">3.0 s: master 2 killed</text>");
+  }
+
+  private static HolderLane lane(String name, Hold hold) {
+    return new HolderLane(name, List.of(hold), List.of());
   }
 
   private static String svgOf(String page) {
