@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** The options of the leases of a lock. Immutable; they are validated when they are built. */
 public final class LockOptions {
   private static final Duration DEFAULT_LEASE_TIME = Duration.ofSeconds(30);
-  private static final Duration MAX_DEFAULT_NODE_TIMEOUT = Duration.ofMillis(100);
+  private static final Duration MAX_DEFAULT_NODE_TIMEOUT = Duration.ofMillis(250);
   private static final Duration MIN_NODE_TIMEOUT = Duration.ofMillis(1);
   private static final Duration DEFAULT_HOLD_CAP = Duration.ofHours(1);
   private static final Duration NO_HOLD_CAP = Duration.ofSeconds(Long.MAX_VALUE);
@@ -35,7 +35,12 @@ public final class LockOptions {
     validate();
   }
 
-  /** Short enough that two extensions may fail before validity ends. */
+  /**
+   * Short enough that two extensions may fail before validity ends. At most two CFS periods of 100
+   * ms and a margin: a client under a CPU limit is stopped until the next period begins. With 100
+   * ms its replies would often be too old (see {@code docs/operations.md}). With more, a client
+   * waits longer for a hung master whose vote may decide.
+   */
   private static Duration defaultNodeTimeout(Duration leaseTimeLessDrift) {
     Duration quarter = leaseTimeLessDrift.dividedBy(4);
     if (quarter.compareTo(MAX_DEFAULT_NODE_TIMEOUT) > 0) {
@@ -252,7 +257,7 @@ public final class LockOptions {
 
     /**
      * The maximum age at which a vote counts: 1 ms to 1 s, and shorter than lease time less drift.
-     * Default 100 ms, or a quarter of lease time less drift if that is shorter. Also limits local
+     * Default 250 ms, or a quarter of lease time less drift if that is shorter. Also limits local
      * hand-off ({@link #maxHandOffs}). If rounds take longer than half of the node timeout, the
      * client lowers its limit of concurrent rounds.
      */

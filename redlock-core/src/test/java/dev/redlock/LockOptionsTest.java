@@ -125,15 +125,15 @@ class LockOptionsTest {
   }
 
   @Test
-  void nodeTimeout_notSet_followsAShortLeaseTime_andIsOtherwise100Millis() {
+  void nodeTimeout_notSet_followsAShortLeaseTime_andIsOtherwise250Millis() {
     assertThat(LockOptions.builder().leaseTime(millis(100)).build().nodeTimeout())
         .isEqualTo(Duration.ofNanos(24_250_000));
     assertThat(LockOptions.builder().leaseTime(millis(10)).build().nodeTimeout())
         .isBetween(millis(1), millis(3));
-    assertThat(LockOptions.builder().leaseTime(millis(413)).build().nodeTimeout())
-        .isEqualTo(millis(100));
+    assertThat(LockOptions.builder().leaseTime(millis(1_013)).build().nodeTimeout())
+        .isEqualTo(millis(250));
     assertThat(tenSeconds().drift(millis(9_900)).build().nodeTimeout()).isEqualTo(millis(25));
-    assertThat(LockOptions.defaults().nodeTimeout()).isEqualTo(millis(100));
+    assertThat(LockOptions.defaults().nodeTimeout()).isEqualTo(millis(250));
   }
 
   @Test

@@ -110,7 +110,7 @@ public final class ClusterOptions {
     /**
      * Sets how long the client follows redirections of one request ({@code MOVED}, {@code ASK}) and
      * repeats it ({@code TRYAGAIN}, {@code CLUSTERDOWN}) before the error becomes its reply.
-     * Default 80 ms, which is less than the default node timeout of 100 ms. A reply after the node
+     * Default 80 ms, which is less than the default node timeout of 250 ms. A reply after the node
      * timeout does not count, and the report would only show a timeout.
      */
     public Builder redirectPatience(Duration patience) {

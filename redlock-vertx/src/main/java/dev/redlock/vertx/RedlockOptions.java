@@ -274,7 +274,7 @@ public final class RedlockOptions {
   }
 
   /**
-   * See {@link LockOptions.Builder#nodeTimeout}. Null means 100 ms, or less for a short lease time.
+   * See {@link LockOptions.Builder#nodeTimeout}. Null means 250 ms, or less for a short lease time.
    */
   public @Nullable Long getNodeTimeoutMillis() {
     return values.getLong(JsonField.NODE_TIMEOUT.key);

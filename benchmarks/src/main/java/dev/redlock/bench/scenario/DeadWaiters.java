@@ -43,7 +43,7 @@ import java.util.concurrent.TimeUnit;
  * nodes that are not the home node refuse too.
  */
 final class DeadWaiters {
-  private static final long LIFE_MILLIS = 3_400;
+  private static final long LIFE_MILLIS = 4_000;
   private static final long PATIENCE_MICROS = 25_000;
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final int MANY = 100;

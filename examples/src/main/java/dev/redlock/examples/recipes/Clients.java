@@ -12,7 +12,7 @@ final class Clients {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   /**
-   * Masters and clients of a recipe share one machine. If it is busy, the default of 100 ms is too
+   * Masters and clients of a recipe share one machine. If it is busy, the default of 250 ms is too
    * short, and a single try would fail for lack of a quorum.
    */
   private static final LockOptions BUSY_MACHINE =

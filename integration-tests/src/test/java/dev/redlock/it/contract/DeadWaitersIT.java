@@ -42,7 +42,7 @@ class DeadWaitersIT {
   private static final long LONG_LIFE = 60_000;
 
   /** That of a client with the defaults. */
-  private static final long LIFE = 3_400;
+  private static final long LIFE = 4_000;
 
   private static final LockOptions OPTIONS =
       Clients.options().leaseTime(Duration.ofSeconds(20)).build();

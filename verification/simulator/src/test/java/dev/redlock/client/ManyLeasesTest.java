@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * One client holds 600 leases of 12 s on nodes that execute 500 requests per second. To extend all
- * takes 1.2 s; a node timeout is 100 ms.
+ * takes 1.2 s; a node timeout is 250 ms.
  */
 class ManyLeasesTest {
   private static final int LEASES = 600;

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
  */
 class PausedClientTest {
   private static final Duration LONG = Duration.ofMinutes(1);
-  private static final Duration PAUSE = Duration.ofMillis(150);
+  private static final Duration PAUSE = Duration.ofMillis(300);
 
   /** When the replies are read after a pause. */
   private static final Duration READ = Duration.ofMillis(20);

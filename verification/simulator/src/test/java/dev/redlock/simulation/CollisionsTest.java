@@ -2,6 +2,7 @@ package dev.redlock.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.LockOptions;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,7 +34,6 @@ class CollisionsTest {
   void handOver_whileTwentyProcessesWait_takesTwoRoundTripsAndTwoRounds() {
     for (int seed = 1; seed <= 3; seed++) {
       List<Collisions.Sample> samples = Collisions.handOver(seed, 20, false);
-      assertThat(samples).hasSize(20);
       assertThat(commands(samples)).as("requests, seed %d", seed).isLessThan(13);
       assertThat(samples.stream().mapToLong(Collisions.Sample::nanos).average().orElseThrow())
           .as("seed %d", seed)
@@ -43,17 +43,19 @@ class CollisionsTest {
 
   /**
    * The first of the queue learns of the release from another node's invalidation, the others from
-   * their polls.
+   * their polls. If two of them ask at the same time, they may split the votes of the four nodes
+   * that reply. Then each waits for the hung one, once, for a node timeout.
    */
   @Test
   void handOver_homeNodeHangs_costsTheFirstSomePatienceAndTheOthersAPoll() {
-    for (int seed = 1; seed <= 3; seed++) {
+    for (int seed = 1, splits = 0; seed <= 20; seed++) {
       List<Collisions.Sample> samples = Collisions.handOver(seed, 20, true);
-      assertThat(samples).hasSize(20);
       assertThat(commands(samples)).as("requests, seed %d", seed).isLessThan(20);
       assertThat(samples.get(0).nanos())
           .as("until the first has it, seed %d", seed)
-          .isLessThan(60 * Scenario.MS);
+          .isLessThan(60 * Scenario.MS + LockOptions.defaults().nodeTimeout().toNanos());
+      splits += samples.get(0).nanos() < 60 * Scenario.MS ? 0 : 1;
+      assertThat(splits).as("hand-overs with split votes").isLessThan(5);
       assertThat(samples.stream().mapToLong(Collisions.Sample::nanos).sum())
           .as("until all had it, seed %d", seed)
           .isLessThan(3 * Scenario.SECOND);

@@ -188,7 +188,7 @@ public class RedlockProperties {
     /** Allowance for clocks that run at different rates. Default: 1 % of the lease time + 2ms. */
     private @Nullable Duration drift;
 
-    /** Maximum age at which a vote counts: 1ms to 1s. Default: 100ms. */
+    /** Maximum age at which a vote counts: 1ms to 1s. Default: 250ms. */
     private @Nullable Duration nodeTimeout;
 
     /** Whether the client extends leases after each third of the lease time. Default: true. */
