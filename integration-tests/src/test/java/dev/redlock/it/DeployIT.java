@@ -339,6 +339,7 @@ class DeployIT {
             "kind: Secret",
             "kind: Service",
             "kind: StatefulSet");
+    assertThat(rendered.lines().filter("kind: Service"::equals)).hasSize(4);
     // The hash at the end of the names makes the pods restart when a file changes.
     assertThat(rendered).containsPattern("secretName: redlock-masters-[a-z0-9]{10}\n");
     assertThat(rendered).doesNotContain(deploy.password("app"));
@@ -354,7 +355,8 @@ class DeployIT {
     String rendered = rendered(secure);
 
     assertThat(rendered).contains("- --port\n        - \"0\"\n        - --tls-port\n");
-    assertThat(rendered.split("- --cacert\n", -1)).hasSize(3);
+    assertThat(rendered.split("- --cacert\n", -1)).as("readiness alone").hasSize(2);
+    assertThat(rendered).contains("- --insecure\n");
   }
 
   private static String rendered(DeployFolder from) throws IOException, InterruptedException {

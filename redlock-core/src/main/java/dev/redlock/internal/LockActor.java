@@ -337,11 +337,12 @@ class LockActor {
    *
    * <p>A process that was paused (garbage collection, a busy machine, a stopped container) wakes
    * with all its timers due, and with the replies to its requests unread in its sockets. Timers
-   * that were handled first would take nodes for silent that have replied in time: a pause of 100
-   * ms ended 253 of 256 releases with "2 of 5 answered". So a late timer waits, while other threads
-   * read the replies. A timer that fires in time meanwhile waits as well, for it may have been set
-   * before the pause. If a timer is late again, the process was paused meanwhile, and they wait
-   * once more. Then they are handled in any case: the end of a lease must be told as well.
+   * that were handled first would take nodes for silent that have replied in time: a pause as long
+   * as the node timeout ended 253 of 256 releases with "2 of 5 answered". So a late timer waits,
+   * while other threads read the replies. A timer that fires in time meanwhile waits as well, for
+   * it may have been set before the pause. If a timer is late again, the process was paused
+   * meanwhile, and they wait once more. Then they are handled in any case: the end of a lease must
+   * be told as well.
    */
   private void fired(long dueNanos, int graces) {
     long now = context.time.nanos();

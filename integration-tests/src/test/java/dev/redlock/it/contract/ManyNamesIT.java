@@ -144,7 +144,7 @@ class ManyNamesIT {
             hundred,
             thousand);
     System.out.println(told);
-    // Some 10 ms on a quiet machine. No master must stand still for a node timeout.
+    // Some 10 ms on a quiet machine. No master must stand still for half of a node timeout.
     assertThat(thousand.most()).as(told).isLessThanOrEqualTo(100_000);
     // Ten times the names, and a factor of two for a busy machine.
     assertThat(thousand.most()).as(told).isLessThanOrEqualTo(20 * hundred.most());

@@ -32,7 +32,7 @@ class PausedProcessIT {
   private static final int IN_FLIGHT = 256;
   private static final int PAUSES = 10;
   private static final int MOST_FAILED = 8;
-  private static final Duration PAUSE = Duration.ofMillis(250);
+  private static final Duration PAUSE = Duration.ofMillis(600);
 
   @Tag("thorough")
   @Test

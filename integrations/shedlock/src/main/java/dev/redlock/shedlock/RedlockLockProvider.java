@@ -25,7 +25,7 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  * lockAtMostFor} has passed, even if the task still runs. If the process dies, the lock is free
  * after the lease time, which may be long before {@code lockAtMostFor}. The lease time is that of
  * {@link Redlock#defaultOptions()}, or {@code lockAtMostFor} if that is shorter, but not below
- * about 1 s.
+ * about 2 s.
  *
  * <p>{@code lockAtLeastFor} is kept by this adapter: {@code unlock} returns at once, and the
  * adapter releases the lock when the time has passed. If the client is closed or the process dies

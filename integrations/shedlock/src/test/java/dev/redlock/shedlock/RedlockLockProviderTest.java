@@ -78,7 +78,7 @@ class RedlockLockProviderTest {
         Redlock.builder()
             .nodes(own)
             .maxLeaseTime(maxLeaseTime)
-            // With the default of 100 ms, a pause of the machine would refuse a single try.
+            // With the default of 250 ms, a pause of the machine would refuse a single try.
             .nodeTimeout(Duration.ofSeconds(1))
             .restartGuard(RestartGuard.OFF)
             .build();

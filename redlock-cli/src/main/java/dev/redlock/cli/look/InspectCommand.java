@@ -96,7 +96,7 @@ public final class InspectCommand extends Look {
       Json node =
           new Json()
               .put("node", view.node())
-              .put("state", view.state())
+              .put("state", view.state().split(" ", 2)[0]) // Without the time that is left.
               .put("lease", view.holder())
               .put("label", view.holderLabel())
               .putMillis("remaining", view.remaining())

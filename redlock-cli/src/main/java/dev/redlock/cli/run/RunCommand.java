@@ -229,8 +229,8 @@ public final class RunCommand implements Callable<Integer> {
       if (leaseTime != null) {
         options.leaseTime(leaseTime);
       }
-      // Longer than that of an application: this JVM has just started, and its first round loads
-      // classes. A vote that comes too late would be reported as an outage.
+      // Up to 1 s: this JVM has just started, and its first round loads classes. A vote that comes
+      // too late would be reported as an outage.
       Duration tenth = options.build().leaseTime().dividedBy(10);
       options.nodeTimeout(Collections.min(List.of(tenth, Duration.ofSeconds(1))));
       return redlock.lock(names, options.build());

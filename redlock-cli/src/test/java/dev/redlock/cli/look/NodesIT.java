@@ -166,7 +166,8 @@ class NodesIT {
     servers.get(1).kill();
     assertThat(redlock("nodes").err())
         .endsWith(" vote, 2 are needed: no lock can be acquired now\n");
-    assertThat(redlock("nodes", "add", name(3)).code()).isEqualTo(ExitCode.TOO_FEW_NODES);
+    Captured seen = redlock("nodes", "add", name(3));
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.TOO_FEW_NODES);
   }
 
   @Test
@@ -195,7 +196,8 @@ class NodesIT {
 
   @Test
   void maxLeaseTime_isRaisedForAllNodes_andShownAsJson() {
-    assertThat(redlock("nodes", "max-lease-time", "2500ms").code()).isEqualTo(ExitCode.OK);
+    Captured seen = redlock("nodes", "max-lease-time", "2500ms");
+    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.OK);
     assertThat(redlock("nodes", "--json").out().lines())
         .hasSize(3)
         .allMatch(line -> line.contains("\"epoch\":2,") && line.contains("Millis\":2500}"));

@@ -2,6 +2,7 @@ package dev.redlock.cluster.internal;
 
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterOptions;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.lettuce.internal.Failures;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
@@ -194,7 +195,7 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
     }
     troubled = false;
     for (Topology.Server master : change.promoted()) {
-      log.info("{}: {} was promoted and does not vote for {}", name, master, quarantine);
+      log.info("{}: promoted {} does not vote for {}", name, master, Printable.of(quarantine));
       MasterLink barred = links.linkOrNull(master);
       if (barred != null) { // Wake waiters when the quarantine is over.
         time.schedule(() -> onAllInvalidated(barred), quarantine.toNanos());

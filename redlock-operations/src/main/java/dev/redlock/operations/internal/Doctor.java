@@ -98,8 +98,7 @@ final class Doctor {
         votes && answered && !clock.known(),
         "its marker was not read: this user has no permission for the keys of this prefix");
     complaints.when(
-        votes && client.isPolled(node),
-        "sends no invalidations (CLIENT TRACKING), and no ReleaseHints are configured: waiters poll");
+        votes && client.isPolled(node), "sends no invalidations (CLIENT TRACKING): waiters poll");
     if (identity != null) {
       complain(identity, complaints);
     }

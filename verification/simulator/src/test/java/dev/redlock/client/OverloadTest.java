@@ -36,7 +36,7 @@ class OverloadTest {
       for (int i = 0; i < 3; i++) {
         nodes.node(i).work(WORK);
       }
-      for (int i = 0; i < 2000; i++) {
+      for (int i = 0; i < 5000; i++) {
         again(redlock, "name-" + i);
       }
       nodes.time().pass(Duration.ofSeconds(3)); // Time in which the limiter lowers its limit.
