@@ -115,7 +115,7 @@ class CoverageTest {
       reply: Extend FAILED READONLY = 19
       reply: Extend FAILED REPLICAS = 11
       reply: Extend FAILED TIMEOUT = 89
-      reply: Extend LOST = 342
+      reply: Extend LOST = 117
       reply: Extend REPAIRED = 677
       reply: Inspect FAILED BUSY = 1
       reply: Inspect FAILED DISCONNECTED = 57

@@ -19,7 +19,11 @@ class LoadHistoriesTest {
   }
 
   private static LeaseLoad load(int leases, long workMillis) {
-    LockOptions options = LockOptions.builder().leaseTime(Duration.ofSeconds(12)).build();
+    LockOptions options =
+        LockOptions.builder()
+            .leaseTime(Duration.ofSeconds(12))
+            .nodeTimeout(Duration.ofMillis(100))
+            .build();
     return new LeaseLoad(1, 3, options, leases, workMillis * Scenario.MS);
   }
 
