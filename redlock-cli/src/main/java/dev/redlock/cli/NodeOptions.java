@@ -280,14 +280,23 @@ public final class NodeOptions {
     if (path == null) {
       return null;
     }
+    List<String> lines = lines("password file", Path.of(path));
+    if (lines.isEmpty() || lines.get(0).isEmpty()) {
+      throw Failure.usage("the password file " + path + " is empty");
+    }
+    return lines.get(0);
+  }
+
+  /** The lines of a file. The keeper of a lock has none of the caller's open files. */
+  static List<String> lines(String what, Path file) {
     try {
-      List<String> lines = Files.readAllLines(Path.of(path), UTF_8);
-      if (lines.isEmpty() || lines.get(0).isEmpty()) {
-        throw Failure.usage("the password file " + path + " is empty");
+      boolean open = Files.exists(file) || file.startsWith("/dev/fd") || file.startsWith("/proc");
+      if (System.getProperty("redlock.child") != null && open && !Files.isRegularFile(file)) {
+        throw new IOException("redlock run needs a regular file");
       }
-      return lines.get(0);
+      return Files.readAllLines(file, UTF_8);
     } catch (IOException e) {
-      throw Failure.usage("the password file " + path + " cannot be read: " + why(e));
+      throw Failure.usage("the " + what + " " + file + " cannot be read: " + why(e));
     }
   }
 

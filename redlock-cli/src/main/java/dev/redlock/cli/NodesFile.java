@@ -1,8 +1,5 @@
 package dev.redlock.cli;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -52,12 +49,7 @@ record NodesFile(List<String> uris, Map<String, String> settings) {
    *     because it may contain a password
    */
   static NodesFile read(Path file) {
-    List<String> lines;
-    try {
-      lines = Files.readAllLines(file, UTF_8);
-    } catch (IOException e) {
-      throw Failure.usage("the file of nodes " + file + " cannot be read: " + NodeOptions.why(e));
-    }
+    List<String> lines = NodeOptions.lines("file of nodes", file);
     List<String> uris = new ArrayList<>();
     Map<String, String> settings = new LinkedHashMap<>();
     for (int i = 0; i < lines.size(); i++) {

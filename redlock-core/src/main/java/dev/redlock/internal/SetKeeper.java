@@ -204,6 +204,7 @@ final class SetKeeper implements OperatedSet {
         return -1;
       }
       index = context.nodes.add(found, name);
+      membership.number(index, name);
     }
     start(found, nodeContext.thatWrites()); // Without a marker the new node stores no record.
     review();
@@ -292,7 +293,7 @@ final class SetKeeper implements OperatedSet {
         return;
       }
       LockNode node = context.nodes.sibling(name);
-      context.nodes.add(node, name);
+      membership.number(context.nodes.add(node, name), name);
       found.add(node);
     }
   }

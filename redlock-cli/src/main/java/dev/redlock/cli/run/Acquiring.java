@@ -46,7 +46,7 @@ record Acquiring(
   private static final Duration LOOK = Duration.ofMillis(50);
 
   private static final String WITHIN =
-      "; REDLOCK_NAME says that this command was started under it, so it may wait for itself";
+      "; REDLOCK_NAME says that this command was started under it, so that may be itself";
 
   private static final Duration FOR_EVER = Duration.ofDays(3650);
 
@@ -56,7 +56,8 @@ record Acquiring(
       return null;
     }
     Optional<Lease> got = await(lock.tryAcquireAsync(), FOR_EVER);
-    String held = String.join(",", lock.names()) + ": another client holds it";
+    String within = runsWithin() ? WITHIN : "";
+    String held = String.join(",", lock.names()) + ": another client holds it" + within;
     return got == null ? null : got.orElseThrow(() -> new Failure(heldCode, held));
   }
 

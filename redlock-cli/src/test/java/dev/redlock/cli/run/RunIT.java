@@ -97,6 +97,17 @@ class RunIT {
     }
   }
 
+  /** The keeper has none of the caller's open files, and must not wait for a pipe. */
+  @ParameterizedTest
+  @ValueSource(strings = {"/dev/stdin", "/dev/fd/63"})
+  void passwordFileThatIsAnOpenFile_is64(String file, RedisNodes nodes) throws Exception {
+    try (Wrapper wrapper =
+        Wrapper.run(folder, nodes, "-n", "--password-file", file, "a", "--", "true")) {
+      assertThat(wrapper.exitCode()).isEqualTo(64);
+      assertThat(wrapper.err()).contains("redlock run needs a regular file");
+    }
+  }
+
   @Test
   void wrongPassword_is69AndIsNotPrinted(RedisNodes nodes) throws Exception {
     Map<String, String> environment =

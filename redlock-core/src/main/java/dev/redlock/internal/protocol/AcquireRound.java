@@ -125,11 +125,6 @@ final class AcquireRound extends Exchange {
     return recipients.isAskedLater(node) ? recipients.askedLaterNanos() : sentNanos();
   }
 
-  /** Whether it would take over the keys of a lease that this client holds. */
-  boolean isHandOff() {
-    return predecessor != null;
-  }
-
   long deadlineNanos() {
     return sentNanos() + timeoutNanos;
   }
@@ -328,7 +323,7 @@ final class AcquireRound extends Exchange {
 
   /** Whether the node was asked and has not refused. */
   boolean mayBeGranted(int node) {
-    return recipients.isSentTo(node) && !isRefused(node);
+    return (recipients.mask() & 1L << node) != 0 && !isRefused(node);
   }
 
   /** Whether each node has refused: none of them stores the lease. */

@@ -297,12 +297,12 @@ final class Acquirer {
         // Only one more token is tried at once, or two clients leap-frog. It must go to the same
         // members: the roll-back of the second round is that of both.
         boolean sameSet = r.members.equals(nodes.members());
-        if (sameSet && !r.isHandOff() && !r.recipients.isSecondOfItsLeaseId()) {
+        if (sameSet && r.predecessor == null && !r.recipients.isSecondOfItsLeaseId()) {
           leaveLimit(r, now);
           long token = tokens.proposeAfter(r, now);
           return start(newRound(r.request.leaseId(), token, null, r.atTurn, now, wall), now, wall);
         }
-        if (!r.isHandOff()) {
+        if (r.predecessor == null) {
           r.overtaken(tokens.acceptLater(r, now));
         }
       }
@@ -347,7 +347,7 @@ final class Acquirer {
     boolean asksAgain = !head.singleTry || (inVain && head.refusedBy == null);
     head.refusedBy = r;
     leaveLimit(r, now);
-    if (r.isHandOff()) {
+    if (r.predecessor != null) {
       wait.handOffRefused(r.verdict() == AcquireVerdict.HELD);
       return Outcome.HAND_OFF_REFUSED;
     }

@@ -157,6 +157,13 @@ public final class Membership {
     return List.copyOf(aliases);
   }
 
+  /** This node was made for this member, which must not get another one before the next review. */
+  public void number(int node, String name) {
+    if (node == aliases.size()) {
+      aliases.add(name);
+    }
+  }
+
   /** The name of the node in the set, or that with which it was added. */
   public String nameOf(int node) {
     return node < aliases.size() ? aliases.get(node) : "";

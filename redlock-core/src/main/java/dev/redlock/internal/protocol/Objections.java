@@ -8,7 +8,6 @@ import dev.redlock.spi.NodeRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,16 +42,15 @@ public record Objections(NodeRecord current, Members members, long maxLeaseMilli
     if (nodes.stream().limit(seeds).allMatch(node -> node.record().equals(NodeRecord.NONE))) {
       return unfit != null ? unfit : hidden.map(Objections::lost).orElse(Membership.WAITS);
     }
+    String says = nodes.stream().limit(seeds).map(Objections::shown).collect(joining("; "));
     return "no deployment is shown by a majority of the configured nodes: "
-        + IntStream.range(0, seeds).mapToObj(i -> shown(nodes.get(i))).collect(joining("; "))
-        + REMEDY;
+        + says
+        + (isPassing(says) ? ". Start those that do not answer, or correct the list" : REMEDY);
   }
 
   private static String lost(Seen node) {
-    return node.name()
-        + " has shown a record and"
-        + SILENT
-        + ": start it, or restart this program to found a deployment without it";
+    String what = node.name() + " has shown a record and" + SILENT;
+    return what + ": start it, or restart this program to found a deployment without it";
   }
 
   private static String shown(Seen node) {

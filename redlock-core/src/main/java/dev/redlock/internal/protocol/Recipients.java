@@ -47,10 +47,6 @@ final class Recipients {
     return sent;
   }
 
-  boolean isSentTo(int node) {
-    return (sent & 1L << node) != 0;
-  }
-
   /** The state in which the node was not asked, or null. */
   @Nullable NodeStatus notAsked(int node) {
     return notAsked[node];

@@ -165,8 +165,8 @@ final class MembershipTest {
     assertThat(settled.objections())
         .containsOnly(
             "no deployment is shown by a majority of the configured nodes: a shows deployment d1:"
-                + " epoch 1: a, b, c; d shows no record; e does not answer. Correct the list, or"
-                + " give up what a node says: redlock nodes forget NODE");
+                + " epoch 1: a, b, c; d shows no record; e does not answer. Start those that do not"
+                + " answer, or correct the list");
     assertThat(settled.objections()).allMatch(Objections::isPassing);
     assertThat(settled.tells()).isEmpty();
     assertThat(other.records.keySet()).containsExactlyInAnyOrder("a", "b", "c");

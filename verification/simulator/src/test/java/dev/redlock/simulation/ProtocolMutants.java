@@ -303,7 +303,7 @@ final class ProtocolMutants {
         protocol(
             "Waiters",
             "    if (head) {\n      headLeft(w, now);\n    }\n    leaveQueues(now);",
-            "    if (head && !(acquirer.round() != null && acquirer.round().isHandOff()))"
+            "    if (head && !(acquirer.round() != null && acquirer.round().predecessor != null))"
                 + " {\n      headLeft(w, now);\n    }\n    leaveQueues(now);"));
     mutant(
         "I",
@@ -775,8 +775,8 @@ final class ProtocolMutants {
         "a round whose token is refused takes a new one as often as it likes",
         protocol(
             "Acquirer",
-            "!r.isHandOff() && !r.recipients.isSecondOfItsLeaseId()",
-            "!r.isHandOff()"));
+            "r.predecessor == null && !r.recipients.isSecondOfItsLeaseId()",
+            "r.predecessor == null"));
     mutant(
         "I",
         "a waiter that is queued asks the home node again after each round trip",

@@ -72,20 +72,23 @@ class SetsTest {
   }
 
   /**
-   * Two nodes that were removed are closed one after the other; the event of the first was answered
-   * as if the second were open. A client then never came back to it when it was added again (4805).
-   * And false alarms about worlds: a release that waits until its node works (33501); work whose
-   * order to stop came before a pause (44847); a member that forgot beside one that was cut off
-   * while it was replaced, which docs/safety.md excludes (60413); two leaders, one under a lock
-   * that an operator had broken before its grant arrived (107087); the release of an expired lease,
-   * which is told by an event of its own that no extension is before it (227445); an operator who
-   * was to continue a set that had been given up (7956); a server that was removed, and came back
-   * under its other name (21392). A removal that had to complete an add of another operator, whose
-   * node did not store the set, failed by a null (84692, 151111).
+   * A change of the set made a second node for a member that the client had just learned of
+   * (80576). Two nodes that were removed are closed one after the other; the event of the first was
+   * answered as if the second were open. A client then never came back to it when it was added
+   * again (4805). And false alarms about worlds: a release that waits until its node works (33501);
+   * work whose order to stop came before a pause (44847); a member that forgot beside one that was
+   * cut off while it was replaced, which docs/safety.md excludes (60413); two leaders, one under a
+   * lock that an operator had broken before its grant arrived (107087); the release of an expired
+   * lease, which is told by an event of its own that no extension is before it (227445); an
+   * operator who was to continue a set that had been given up (7956); a server that was removed,
+   * and came back under its other name (21392). A removal that had to complete an add of another
+   * operator, whose node did not store the set, failed by a null (84692, 151111).
    */
   @ParameterizedTest
   @ValueSource(
-      longs = {4805, 7956, 21_392, 33501, 44_847, 60_413, 84_692, 107_087, 151_111, 227_445})
+      longs = {
+        4805, 7956, 21_392, 33501, 44_847, 60_413, 80_576, 84_692, 107_087, 151_111, 227_445
+      })
   void seedThatFailedOnce_keepsEveryPromise(long seed) {
     assertThat(Simulator.run(seed, Scenario.Setting.SHELL_SETS, false).violation()).isNull();
   }
