@@ -38,6 +38,7 @@ final class ChangingSet {
   private long opened;
   private int restarts;
   private boolean contradicted;
+  private boolean foundedAnew;
 
   ChangingSet(World world) {
     this.world = world;
@@ -63,10 +64,11 @@ final class ChangingSet {
     }
     boolean changes = before.exists() && !before.id().equals(after.id());
     boolean second = after.exists() && complete.exists() && !complete.id().equals(after.id());
-    if (second && isLost(complete)) {
+    if (second && (foundedAnew || isLost(complete))) {
       // A majority has lost it, and a program that reached no other node founded it anew. The nodes
       // that kept the former record stay out until an operator acts.
       second = false;
+      foundedAnew = true;
       contradicted = true;
       world.coverage.count("set", "founded anew");
     }

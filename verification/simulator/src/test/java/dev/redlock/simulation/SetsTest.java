@@ -81,13 +81,16 @@ class SetsTest {
    * lock that an operator had broken before its grant arrived (107087); the release of an expired
    * lease, which is told by an event of its own that no extension is before it (227445); an
    * operator who was to continue a set that had been given up (7956); a server that was removed,
-   * and came back under its other name (21392). A removal that had to complete an add of another
-   * operator, whose node did not store the set, failed by a null (84692, 151111).
+   * and came back under its other name (21392); a deployment that was founded anew after a majority
+   * had lost it, and that its program then told an empty node (207650). A removal that had to
+   * complete an add of another operator, whose node did not store the set, failed by a null (84692,
+   * 151111).
    */
   @ParameterizedTest
   @ValueSource(
       longs = {
-        4805, 7956, 21_392, 33501, 44_847, 60_413, 80_576, 84_692, 107_087, 151_111, 227_445
+        4805, 7956, 21_392, 33501, 44_847, 60_413, 80_576, 84_692, 107_087, 151_111, 207_650,
+        227_445
       })
   void seedThatFailedOnce_keepsEveryPromise(long seed) {
     assertThat(Simulator.run(seed, Scenario.Setting.SHELL_SETS, false).violation()).isNull();
