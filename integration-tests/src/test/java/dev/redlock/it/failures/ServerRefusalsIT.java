@@ -186,7 +186,7 @@ class ServerRefusalsIT {
       Eventually.holds(
           () ->
               log.messages(Level.INFO)
-                      .filter(m -> m.matches(".*does not vote for another .*\\d s: .*"))
+                      .filter(m -> m.matches(".*does not vote for another \\d.*: .*"))
                       .count()
                   >= 3,
           nodes);
