@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
+import dev.redlock.cli.run.StartScript;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.CleanThreads;
@@ -291,7 +292,7 @@ public final class NodeOptions {
   static List<String> lines(String what, Path file) {
     try {
       boolean open = Files.exists(file) || file.startsWith("/dev/fd") || file.startsWith("/proc");
-      if (System.getProperty("redlock.child") != null && open && !Files.isRegularFile(file)) {
+      if (StartScript.isThere() && open && !Files.isRegularFile(file)) {
         throw new IOException("redlock run needs a regular file");
       }
       return Files.readAllLines(file, UTF_8);

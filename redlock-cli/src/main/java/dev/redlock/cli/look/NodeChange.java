@@ -30,6 +30,8 @@ import picocli.CommandLine.ParentCommand;
  * standard output. If it is interrupted, the same command continues what it began.
  */
 abstract class NodeChange implements Callable<Integer> {
+  private static final Duration CONNECTING = Duration.ofSeconds(3);
+
   /** How the core begins to say so. */
   private static final String INTERRUPTED = "the change was interrupted";
 
@@ -40,6 +42,7 @@ abstract class NodeChange implements Callable<Integer> {
 
   private static final int SECONDS_BETWEEN_LINES = 10;
   private static final Pattern ADDRESS = Pattern.compile("[^@/\\s]+:([1-9]\\d{0,4})(/\\d{1,9})?");
+  private static final int LARGEST_PORT = 65_535;
 
   @ParentCommand private @Nullable NodesCommand nodes;
 
@@ -66,7 +69,7 @@ abstract class NodeChange implements Callable<Integer> {
     Interruption interruption = new Interruption(client);
     try {
       CompletionStage<List<String>> change = begin(operations, set, progress);
-      if (!client.awaitReady(Duration.ofSeconds(3))) {
+      if (!client.awaitReady(CONNECTING)) {
         throw NodesCommand.tooFew(PresentSet.of(operations.nodes()));
       }
       await(change);
@@ -106,7 +109,7 @@ abstract class NodeChange implements Callable<Integer> {
   /** What a URI has more than an address is that of the other nodes. */
   static String address(String hostAndPort) {
     Matcher address = ADDRESS.matcher(hostAndPort);
-    if (!address.matches() || Integer.parseInt(address.group(1)) > 65_535) {
+    if (!address.matches() || Integer.parseInt(address.group(1)) > LARGEST_PORT) {
       throw Failure.usage(
           "give the new node as HOST:PORT: user, password and TLS are those of the other nodes");
     }
