@@ -123,6 +123,15 @@ class BrowserIT {
     }
   }
 
+  /** A part of the address that cannot be decoded must not stop the page. */
+  @Test
+  void addressThatNobodyWrote_showsThePage() throws Exception {
+    board.show(state(3, null, List.of(lock("a", null))));
+    try (Browser page = new Browser(program, folder, "http://127.0.0.1:" + server.port() + "/#%")) {
+      page.awaitText("1 held");
+    }
+  }
+
   @Test
   void pageWithoutItsServer_saysThatItIsOld() throws Exception {
     board.show(state(3, null, List.of(lock("a", null))));

@@ -107,6 +107,7 @@ class PageServerTest {
     board.show("{\"a\":1}");
     try (Socket socket = ask("GET", "/events", "127.0.0.1")) {
       BufferedReader in = lines(socket);
+      awaitLine(in, "X-accel-buffering: no"); // nginx would hold events back.
       awaitLine(in, "data: {\"a\":1}");
       board.show("{\"a\":2}");
       awaitLine(in, "data: {\"a\":2}");
