@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A process that is not at its turn may need the vote of the home node, because only that node
  * knows the queue. In fair mode and after many hand-offs it always needs that vote. Otherwise it
  * needs the vote if another vote says that others want the lock. If only that vote is missing, the
- * others decide as soon as the home node is slower than usual, in fair mode at the node timeout.
+ * others decide as soon as the home node is slower than usual, in fair mode after three quarters of
+ * the node timeout: at the timeout itself the votes would be too old for a timer that fires late.
  *
  * <p>A vote counts for a limited time, and the round checks that when it judges, not when the vote
  * comes. First, its connection must be the one that the node has now: a node that reconnects may
@@ -122,7 +123,8 @@ final class AcquireRound extends Exchange {
 
   @Override
   public long sentNanos(int node) {
-    return recipients.isAskedLater(node) ? recipients.askedLaterNanos() : sentNanos();
+    boolean later = (recipients.askedLater() & 1L << node) != 0;
+    return later ? recipients.askedLaterNanos() : sentNanos();
   }
 
   long deadlineNanos() {
@@ -200,7 +202,7 @@ final class AcquireRound extends Exchange {
     for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
       int i = Long.numberOfTrailingZeros(bits);
       NodeReply reply = reply(i);
-      boolean mayVote = isOpen(i) || recipients.isKeptBack(i);
+      boolean mayVote = ((open() | recipients.keptBack()) & 1L << i) != 0;
       if (reply != null) {
         tally.count(i, reply);
       } else if (mayVote && !atTimeout) {
@@ -246,12 +248,13 @@ final class AcquireRound extends Exchange {
   /** When {@link #onTimer} is to be called, whether or not replies come. */
   long wakeNanos() {
     if (lacksHomeOnly()) {
-      return fair ? deadlineNanos() : impatientNanos();
+      long limit = HomeNode.fairPatience(timeoutNanos);
+      return sentNanos() + (fair ? limit : Math.min(limit, nodes.patience(open())));
     }
     if (recipients.keptBack() != 0) {
       return impatientNanos();
     }
-    return sawHolder() && (!isHeldBySome() || isOpenAtSilentNodesOnly())
+    return isSplit() || (sawHolder() && isOpenAtSilentNodesOnly())
         ? impatientNanos()
         : deadlineNanos() + 1;
   }
@@ -263,7 +266,7 @@ final class AcquireRound extends Exchange {
       nodes.blame(impatient ? open() : 0, false); // The others are asked now.
       return verdict;
     }
-    if (impatient && sawHolder() && !isHeldBySome()) {
+    if (impatient && isSplit()) {
       return latch(AcquireVerdict.COLLIDED);
     }
     if (wakeNanos() - nowNanos > 0) {
@@ -280,14 +283,20 @@ final class AcquireRound extends Exchange {
         : verdict;
   }
 
-  /** A node that was asked later has had less time. */
+  /** A node that was asked later has had less time. In fair mode the home node has had enough. */
   private void blameOpen(boolean overdue) {
-    nodes.blame(overdue ? open() & ~recipients.askedLater() : open(), overdue);
+    boolean failed = overdue || (fair && lacksHomeOnly());
+    nodes.blame(failed ? open() & ~recipients.askedLater() : open(), failed);
   }
 
   /** Whether nodes were kept back that may still vote in time, and would matter. */
   private boolean mayAskRest(long nowNanos) {
     return recipients.keptBack() != 0 && deadlineNanos() - nowNanos > 0 && !lacksHomeOnly();
+  }
+
+  /** Whether no lease can have a quorum, this one included. */
+  private boolean isSplit() {
+    return sawHolder() && !isHeldBySome() && !lacksHomeOnly();
   }
 
   private boolean isOpenAtSilentNodesOnly() {
@@ -328,11 +337,7 @@ final class AcquireRound extends Exchange {
 
   /** Whether each node has refused: none of them stores the lease. */
   boolean isRefused() {
-    long bits = members.mask();
-    while (bits != 0 && isRefused(Long.numberOfTrailingZeros(bits))) {
-      bits &= bits - 1;
-    }
-    return bits == 0;
+    return members.indexes().allMatch(this::isRefused);
   }
 
   boolean isRefused(int node) {

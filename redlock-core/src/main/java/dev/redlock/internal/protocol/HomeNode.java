@@ -72,7 +72,7 @@ final class HomeNode {
 
   /**
    * The same in fair mode, or not. A client that goes to another node overtakes the queue of the
-   * one before: in fair mode a whole node timeout has to pass first.
+   * one before: in fair mode the {@link #fairPatience} has to pass first.
    */
   int pick(boolean fair) {
     for (int node : order()) {
@@ -127,9 +127,19 @@ final class HomeNode {
     return node >= 0 && nodes.notifiesWaiters(node) && isNear(node);
   }
 
+  /**
+   * How long fair mode waits for the home node: three quarters of the node timeout. If the node
+   * hangs, the votes of the others must still count when the timer fires, which may be late.
+   */
+  static long fairPatience(long timeoutNanos) {
+    return timeoutNanos - timeoutNanos / 4;
+  }
+
   /** When a node that is asked to queue this process counts as hung. */
   long patienceWith(int node) {
-    return fair ? timeoutNanos : Math.min(timeoutNanos, nodes.knowledge(node).patience());
+    return fair
+        ? fairPatience(timeoutNanos)
+        : Math.min(timeoutNanos, nodes.knowledge(node).patience());
   }
 
   /** How long the first of this node's queue may be silent at its turn; −1 stands for any node. */

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * @param latencyNanos the usual time from request to reply
  * @param heardNanos when the node last replied
  * @param hung whether it was silent for longer than usual, and has not replied since
- * @param silent whether it let a whole node timeout pass, or failed, and has not replied since
+ * @param silent whether it let a whole node timeout pass (in fair mode, the patience with a home
+ *     node), or failed, and has not replied since
  * @param clock its clock; null before the first reply that told the time
  */
 public record NodeKnowledge(

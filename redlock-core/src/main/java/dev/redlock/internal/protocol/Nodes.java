@@ -4,6 +4,7 @@ import dev.redlock.internal.sets.Members;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import java.util.Arrays;
+import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
 
 /**
@@ -31,12 +32,8 @@ public interface Nodes {
   /** Whether the votes of so many members count now that a round may be won. */
   default boolean hasQuorum() {
     Members members = members();
-    int voting = 0;
-    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
-      NodeStatus status = status(Long.numberOfTrailingZeros(bits));
-      voting += status.votes() && members.admittedBy(status.record()) ? 1 : 0;
-    }
-    return voting >= members.quorum();
+    IntPredicate votes = i -> status(i).votes() && members.admittedBy(status(i).record());
+    return members.indexes().filter(votes).count() >= members.quorum();
   }
 
   /** The node's name in reports. */

@@ -2,6 +2,8 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.internal.sets.Members;
 import dev.redlock.spi.NodeStatus;
+import java.util.Arrays;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,11 +56,11 @@ final class Recipients {
 
   /** How many nodes it was not sent to, because they do not vote or are kept back. */
   int outside() {
-    int outside = Long.bitCount(keptBack);
-    for (NodeStatus status : notAsked) {
-      outside += status == null ? 0 : 1;
-    }
-    return outside;
+    return Long.bitCount(keptBack) + count(status -> true);
+  }
+
+  private int count(Predicate<NodeStatus> which) {
+    return (int) Arrays.stream(notAsked).filter(s -> s != null && which.test(s)).count();
   }
 
   /** It was not sent to the node, or not executed there: there is nothing to undo. */
@@ -86,10 +88,6 @@ final class Recipients {
     return keptBack;
   }
 
-  boolean isKeptBack(int node) {
-    return (keptBack & 1L << node) != 0;
-  }
-
   /** Asks those that were kept back, and vote now; returns them. */
   long askRest(long nowNanos) {
     askedLater = ask(keptBack);
@@ -100,10 +98,6 @@ final class Recipients {
 
   long askedLater() {
     return askedLater;
-  }
-
-  boolean isAskedLater(int node) {
-    return (askedLater & 1L << node) != 0;
   }
 
   long askedLaterNanos() {

@@ -291,7 +291,7 @@ final class Wait {
 
   /** The node does not reply for longer than usual: the next in order takes its place. */
   void noReply(QueueRequest request) {
-    // In fair mode it let the whole node timeout pass; see HomeNode.
+    // In fair mode it counts as silent: the next in order takes its place; see HomeNode.pick.
     nodes.blame(1L << request.node, waiter().config.fair());
     state = new Ready(Whom.HOME);
   }

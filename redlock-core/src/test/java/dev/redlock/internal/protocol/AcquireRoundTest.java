@@ -87,6 +87,20 @@ class AcquireRoundTest {
     assertThat(timer(r, patience)).isEqualTo(AcquireVerdict.COLLIDED);
   }
 
+  /** It has a quorum of votes, so it is no collision that one node stores another lease. */
+  @Test
+  void quorum_thatLacksTheSlowHomeNodeOnly_wins_alsoIfANodeStoresAnotherLease() {
+    TestNodes five = new TestNodes(5);
+    AcquireRound r =
+        new AcquireRound(five, round(held()).request, config, null, false, 4, start, start / MILLI);
+    for (int i = 0; i < 4; i++) {
+      r.answered(i);
+      r.onReply(i, i == 3 ? held() : MachineFixture.reply(Code.GRANTED, 1), start, start / MILLI);
+    }
+    assertThat(r.verdict()).isEqualTo(AcquireVerdict.UNDECIDED);
+    assertThat(timer(r, five.knowledge(4).patience())).isEqualTo(AcquireVerdict.ACQUIRED);
+  }
+
   @Test
   void holder_andNodesThatWereSilentBefore_endTheRoundBeforeTheNodeTimeout() {
     nodes.blame(1L << 1, true);

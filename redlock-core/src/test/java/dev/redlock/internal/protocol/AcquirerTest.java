@@ -28,16 +28,6 @@ class AcquirerTest extends MachineFixture {
     return sent(LockRequest.Enqueue.class);
   }
 
-  private static LockRequest.Acquire request(Effect.Send send) {
-    return (LockRequest.Acquire) send.request();
-  }
-
-  private void disconnect(int... disconnected) {
-    for (int node : disconnected) {
-      nodes.state(node, NodeStatus.State.CONNECTING, 1);
-    }
-  }
-
   private void collide(Effect.Send acquire) {
     reply(acquire, Code.GRANTED, 1);
     reply(acquire, NodeReply.held(1, 0, 0, 200, "x"), HOME);
@@ -93,9 +83,7 @@ class AcquirerTest extends MachineFixture {
     assertThat(take(Effect.Refuse.class)).isEmpty();
     wake();
     reply(sent(LockRequest.Acquire.class), NodeReply.held(1, 0, 0, 200, "x"), 1, HOME);
-    assertThat(take(Effect.Refuse.class))
-        .extracting(refuse -> refuse.report().verdict())
-        .containsExactly(AcquireVerdict.HELD);
+    assertThat(refusals()).containsExactly(AcquireVerdict.HELD);
   }
 
   /** Each such try would cost twice as much while a node is down. */
@@ -120,9 +108,7 @@ class AcquirerTest extends MachineFixture {
     wake();
     Effect.Send second = sent(LockRequest.Acquire.class);
     reply(second, NO_ANSWER, 0, 1, HOME);
-    assertThat(take(Effect.Refuse.class))
-        .extracting(refuse -> refuse.report().verdict())
-        .containsExactly(AcquireVerdict.UNAVAILABLE);
+    assertThat(refusals()).containsExactly(AcquireVerdict.UNAVAILABLE);
   }
 
   /** Its second round is its last: it must not be spent while no quorum votes. */
@@ -163,9 +149,7 @@ class AcquirerTest extends MachineFixture {
     release(l);
     sent(LockRequest.Enqueue.class);
     pass(5);
-    assertThat(take(Effect.Refuse.class))
-        .extracting(refuse -> refuse.report().verdict())
-        .containsExactly(AcquireVerdict.UNDECIDED);
+    assertThat(refusals()).containsExactly(AcquireVerdict.UNDECIDED);
   }
 
   @Test
@@ -265,9 +249,7 @@ class AcquirerTest extends MachineFixture {
   void client_withTooManyRounds_backsOffForAboutARound() {
     Acquirer acquirer = acquirer();
     assertThat(acquirer.backsOff(caller(), now + 5000 * MILLI, now)).isFalse();
-    for (int i = 0; i < nodes.limiter().limit(); i++) {
-      nodes.limiter().began();
-    }
+    reachLimit();
     assertThat(acquirer.backsOff(caller(), now + 5000 * MILLI, now)).isTrue();
     NextWake wake = new NextWake(now);
     acquirer.currentWait().state().deadlines(wake);
@@ -279,9 +261,7 @@ class AcquirerTest extends MachineFixture {
   @Test
   void client_withTooManyRounds_leavesEachWaiterTheTimeForTwo() {
     Acquirer acquirer = acquirer();
-    for (int i = 0; i < nodes.limiter().limit(); i++) {
-      nodes.limiter().began();
-    }
+    reachLimit();
     assertThat(acquirer.backsOff(caller(), now + 200 * MILLI, now)).isFalse();
     assertThat(acquirer.currentWait().state().isOver(now)).isTrue();
     assertThat(acquirer.backsOff(caller(), now + 203 * MILLI, now)).isTrue();
@@ -323,11 +303,7 @@ class AcquirerTest extends MachineFixture {
     reply(queueing(), Code.ADMITTED, HOME);
     reply(sent(), Code.GRANTED, 0, 1);
     HeldLease l = granted();
-    submit(false);
-    machine.effects().clear();
-    now += 101 * MILLI;
-    release(l);
-    Effect.Send handOff = sent();
+    Effect.Send handOff = handOff(l);
     assertThat(request(handOff).previousLeaseId()).isEqualTo(l.id());
     assertThat(request(handOff).queueEntry()).isNull();
     reply(handOff, reply(Code.GRANTED, 1), 0, 1);
@@ -346,6 +322,23 @@ class AcquirerTest extends MachineFixture {
       assertThat(take(Effect.Send.class))
           .extracting(send -> send.request().getClass().getSimpleName() + send.mask())
           .startsWith("Enqueue" + (1L << home), "Release" + ALL);
+    }
+  }
+
+  /** The votes of the others were too old for a timer that fired after the node timeout. */
+  @Test
+  void fairTry_whoseHomeNodeHangs_isGrantedByTheOthers_alsoByALateTimer() {
+    options(TestNodes.options().fair(true));
+    for (int late : new int[] {26, 25, 20, 1, 0}) {
+      machine = machine(TestNodes.KEYS);
+      nodes.heard(HOME, now, now, 0);
+      submit(true);
+      reply(sent(), Code.GRANTED, 0, 1);
+      assertThat(machine.delayNanos(now)).isEqualTo(75 * MILLI);
+      pass(75 + late);
+      assertThat(machine.lease() != null).as("late by " + late).isEqualTo(late <= 25);
+      assertThat(nodes.knowledge(HOME).silent()).as("the next try passes it over").isTrue();
+      machine.effects().clear();
     }
   }
 
@@ -418,17 +411,6 @@ class AcquirerTest extends MachineFixture {
   }
 
   // Hand-off by a round.
-
-  /** The caller that the lock is handed off to. */
-  private Waiter next = new TestNodes.Caller(config, now, 0, false);
-
-  private Effect.Send handOff(HeldLease l) {
-    next = submit(false);
-    machine.effects().clear();
-    now += 101 * MILLI;
-    release(l);
-    return sent(LockRequest.Acquire.class);
-  }
 
   @Test
   void handOff_whoseTokenIsRefused_endsAndTheCallerAsksAsAnyOther() {

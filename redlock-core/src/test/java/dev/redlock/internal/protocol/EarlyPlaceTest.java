@@ -38,10 +38,6 @@ class EarlyPlaceTest extends MachineFixture {
     reply(release, reply(Code.RELEASED, 1), 0, 1, 2);
   }
 
-  private static LockRequest.Acquire request(Effect.Send send) {
-    return (LockRequest.Acquire) send.request();
-  }
-
   @Test
   void nextCaller_isQueuedOnce_atTheHomeNode() {
     submit(false);
@@ -107,14 +103,14 @@ class EarlyPlaceTest extends MachineFixture {
   }
 
   @Test
-  void nextCaller_whoseReplyDoesNotCome_passesTheHomeNodeOverAfterTheNodeTimeout() {
+  void nextCaller_whoseReplyDoesNotCome_passesTheHomeNodeOver() {
     submit(false);
     machine.effects().clear();
     now += 40 * MILLI;
     release(lease);
     machine.effects().clear();
-    assertThat(machine.delayNanos(now)).as("since it was sent").isEqualTo(60 * MILLI);
-    pass(60);
+    assertThat(machine.delayNanos(now)).as("since it was sent").isEqualTo(35 * MILLI);
+    pass(35);
     assertThat(sent(LockRequest.Enqueue.class).mask()).isEqualTo(1L << NEXT_HOME);
   }
 
@@ -140,8 +136,7 @@ class EarlyPlaceTest extends MachineFixture {
   @Test
   void nextCaller_whoIsAdmittedByItsReply_isRefusedAtOnce_ifTooFewNodesVote() {
     releaseBeforeTheMinimumHold();
-    nodes.state(0, NodeStatus.State.CONNECTING, 1);
-    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    disconnect(0, 1);
     wake();
     assertThat(take(Effect.Send.class)).isEmpty();
     assertThat(machine.delayNanos(now)).as("it asks again after a pause").isEqualTo(50 * MILLI);
@@ -153,8 +148,7 @@ class EarlyPlaceTest extends MachineFixture {
     Effect.Send place = sent();
     release(lease);
     machine.effects().clear();
-    nodes.state(0, NodeStatus.State.CONNECTING, 1);
-    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    disconnect(0, 1);
     reply(place, FIRST, HOME);
     assertThat(take(Effect.Send.class)).as("refused at once").isEmpty();
     assertThat(machine.delayNanos(now)).isEqualTo(50 * MILLI);

@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class LeaseKeeperTest extends MachineFixture {
-  private static LockRequest.Release request(Effect.Send send) {
+  private static LockRequest.Release released(Effect.Send send) {
     return (LockRequest.Release) send.request();
   }
 
@@ -23,7 +23,7 @@ class LeaseKeeperTest extends MachineFixture {
     submit(false);
     machine.effects().clear();
     release(l);
-    assertThat(request(sent()).keepMillis()).as("rounded up").isEqualTo(41);
+    assertThat(released(sent()).keepMillis()).as("rounded up").isEqualTo(41);
     assertThat(machine.delayNanos(now)).as("a node keeps the last one whole").isEqualTo(42 * MILLI);
     wake();
     assertThat(sent(LockRequest.Acquire.class).mask()).isEqualTo(ALL);
@@ -35,7 +35,7 @@ class LeaseKeeperTest extends MachineFixture {
     acquire();
     now += 10 * MILLI;
     machine.close(now, now / MILLI);
-    assertThat(request(sent()).keepMillis()).isEqualTo(41);
+    assertThat(released(sent()).keepMillis()).isEqualTo(41);
   }
 
   @Test
@@ -44,7 +44,7 @@ class LeaseKeeperTest extends MachineFixture {
     HeldLease l = acquire();
     now += 50 * MILLI;
     release(l);
-    assertThat(request(sent()).keepMillis()).isZero();
+    assertThat(released(sent()).keepMillis()).isZero();
     submit(false);
     assertThat(sent().request()).as("at once").isInstanceOf(LockRequest.Acquire.class);
   }
@@ -77,7 +77,7 @@ class LeaseKeeperTest extends MachineFixture {
     assertThat(l.end()).isEqualTo(LeaseEnd.EXPIRED);
     long left = l.validity().deadlineNanos() - now;
     assertThat(left).isEqualTo(10 * MILLI);
-    assertThat(request(sent()).keepMillis()).as("rounded up").isEqualTo(11);
+    assertThat(released(sent()).keepMillis()).as("rounded up").isEqualTo(11);
   }
 
   @Test

@@ -51,11 +51,8 @@ class LockMachineTest extends MachineFixture {
   void submit_ofSingleTryWhileHeld_isRefusedWithoutAskingANode() {
     acquire();
     submit(true);
-    assertThat(machine.effects())
-        .singleElement()
-        .isInstanceOfSatisfying(
-            Effect.Refuse.class,
-            refuse -> assertThat(refuse.report().verdict()).isEqualTo(AcquireVerdict.HELD_LOCALLY));
+    assertThat(machine.effects()).hasSize(1);
+    assertThat(refusals()).containsExactly(AcquireVerdict.HELD_LOCALLY);
   }
 
   @Test
@@ -105,16 +102,8 @@ class LockMachineTest extends MachineFixture {
   @Test
   void release_withWaiterAndOldVotes_handsOffByARound() {
     HeldLease l = acquire();
-    submit(false);
-    machine.effects().clear();
-    now += 101 * MILLI;
-    machine.release(l, ACK, now, now / MILLI);
+    assertThat(request(handOff(l)).previousLeaseId()).isEqualTo(l.id());
     assertThat(machine.lease()).isNull();
-    LockRequest request = sent().request();
-    assertThat(request)
-        .isInstanceOfSatisfying(
-            LockRequest.Acquire.class,
-            acquire -> assertThat(acquire.previousLeaseId()).isEqualTo(l.id()));
   }
 
   @Test
@@ -486,11 +475,7 @@ class LockMachineTest extends MachineFixture {
   /** The lease is handed off by a round; two of three nodes have granted. */
   private Effect.Send handedOff() {
     HeldLease l = acquire();
-    submit(false);
-    machine.effects().clear();
-    now += 101 * MILLI;
-    release(l);
-    Effect.Send handOff = sent();
+    Effect.Send handOff = handOff(l);
     reply(handOff, Code.GRANTED, 0, 1);
     assertThat(l.end()).isEqualTo(LeaseEnd.HANDED_OFF);
     assertThat(machine.pendingReleases()).as("n2 may store the predecessor").isEqualTo(1);
@@ -563,12 +548,7 @@ class LockMachineTest extends MachineFixture {
     submit(false);
     Effect.Send acquire = sent();
     reply(acquire, Code.GRANTED, 0, 1);
-    HeldLease l = lease();
-    submit(false);
-    machine.effects().clear();
-    now += 101 * MILLI;
-    release(l);
-    sent();
+    handOff(lease());
     reply(acquire, Code.GRANTED, 2);
     assertThat(take(Effect.Send.class)).isEmpty();
     assertThat(machine.pendingReleases()).isZero();

@@ -2,11 +2,13 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.AcquireVerdict;
 import dev.redlock.LockOptions;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
+import dev.redlock.spi.NodeStatus;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -53,6 +55,10 @@ abstract class MachineFixture {
     }
     machine.effects().clear();
     return taken;
+  }
+
+  final List<AcquireVerdict> refusals() {
+    return take(Effect.Refuse.class).stream().map(refuse -> refuse.report().verdict()).toList();
   }
 
   final Effect.Send sent() {
@@ -109,6 +115,35 @@ abstract class MachineFixture {
     List<Effect.Granted> granted = take(Effect.Granted.class);
     assertThat(granted).hasSize(1);
     return granted.get(0).lease();
+  }
+
+  static LockRequest.Acquire request(Effect.Send send) {
+    return (LockRequest.Acquire) send.request();
+  }
+
+  final void disconnect(int... disconnected) {
+    for (int node : disconnected) {
+      nodes.state(node, NodeStatus.State.CONNECTING, 1);
+    }
+  }
+
+  /** As many rounds as may be are under way. */
+  final void reachLimit() {
+    while (nodes.limiter().underWay() < nodes.limiter().limit()) {
+      nodes.limiter().began();
+    }
+  }
+
+  /** The caller that the lock is handed off to. */
+  Waiter next = new TestNodes.Caller(config, now, 0, false);
+
+  /** Another caller comes, and the holder releases too late for a local hand-off. */
+  final Effect.Send handOff(HeldLease l) {
+    next = submit(false);
+    machine.effects().clear();
+    now += 101 * MILLI;
+    release(l);
+    return sent(LockRequest.Acquire.class);
   }
 
   /** Another process wants the lock, as the home node says: the next caller has to queue there. */

@@ -318,10 +318,10 @@ class WaitTest {
   }
 
   @Test
-  void patienceWithTheHomeNode_isTheWholeNodeTimeout_inFairModeOnly() {
+  void patienceWithTheHomeNode_isMostOfTheNodeTimeout_inFairModeOnly() {
     assertThat(homeNode.patienceWith(home)).isEqualTo(10 * MILLI);
     serve(LockConfig.of(TestNodes.options().fair(true).build()));
-    assertThat(homeNode.patienceWith(home)).isEqualTo(100 * MILLI);
+    assertThat(homeNode.patienceWith(home)).isEqualTo(75 * MILLI);
   }
 
   // Sleep.

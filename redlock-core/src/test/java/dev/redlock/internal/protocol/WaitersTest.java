@@ -10,7 +10,6 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
-import dev.redlock.spi.NodeStatus;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -161,9 +160,7 @@ class WaitersTest extends MachineFixture {
     reply(sent(LockRequest.Enqueue.class), reply(Code.HELD, 0), HOME);
     machine.effects().clear();
     pass(60);
-    assertThat(take(Effect.Refuse.class))
-        .extracting(refuse -> refuse.report().verdict())
-        .containsExactly(AcquireVerdict.HELD, AcquireVerdict.HELD_LOCALLY);
+    assertThat(refusals()).containsExactly(AcquireVerdict.HELD, AcquireVerdict.HELD_LOCALLY);
     pass(20);
     assertThat(refusal().verdict()).isEqualTo(AcquireVerdict.HELD_LOCALLY);
   }
@@ -180,9 +177,7 @@ class WaitersTest extends MachineFixture {
         HOME, TestNodes.KEYS.wakeKey(TestNodes.KEYS.member("p")), now, now / MILLI);
     sent(LockRequest.Acquire.class);
     pass(30);
-    assertThat(take(Effect.Refuse.class))
-        .extracting(refuse -> refuse.report().verdict())
-        .containsExactly(AcquireVerdict.UNDECIDED, AcquireVerdict.UNDECIDED);
+    assertThat(refusals()).containsExactly(AcquireVerdict.UNDECIDED, AcquireVerdict.UNDECIDED);
   }
 
   // An outage must not look like a lock that is held (issue 37).
@@ -248,8 +243,7 @@ class WaitersTest extends MachineFixture {
     submit(1, false);
     machine.effects().clear();
     pass(1);
-    assertThat(take(Effect.Refuse.class))
-        .extracting(refuse -> refuse.report().verdict())
+    assertThat(refusals())
         .containsExactly(AcquireVerdict.HELD_LOCALLY, AcquireVerdict.HELD_LOCALLY);
   }
 
@@ -320,8 +314,7 @@ class WaitersTest extends MachineFixture {
     submit(false);
     machine.effects().clear();
     now += 101 * MILLI;
-    nodes.state(0, NodeStatus.State.CONNECTING, 1);
-    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    disconnect(0, 1);
     release(l);
     assertThat(l.end()).isEqualTo(LeaseEnd.RELEASED);
     assertThat(machine.waiting()).as("the next caller asks again later").isEqualTo(1);
@@ -331,8 +324,7 @@ class WaitersTest extends MachineFixture {
 
   @Test
   void round_whenTooFewNodesVote_sendsNothingAndIsNotRolledBack() {
-    nodes.state(0, NodeStatus.State.CONNECTING, 1);
-    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    disconnect(0, 1);
     submit(true);
     assertThat(take(Effect.Send.class)).isEmpty();
     assertThat(machine.pendingReleases()).isZero();
@@ -397,16 +389,12 @@ class WaitersTest extends MachineFixture {
     pass(millis / 4);
     machine.effects().clear();
     pass(millis / 4);
-    assertThat(take(Effect.Refuse.class))
-        .extracting(refuse -> refuse.report().verdict())
-        .containsExactly(AcquireVerdict.UNAVAILABLE, AcquireVerdict.UNAVAILABLE);
+    assertThat(refusals()).containsExactly(AcquireVerdict.UNAVAILABLE, AcquireVerdict.UNAVAILABLE);
   }
 
   @Test
   void clientWithTooManyRounds_makesAWaiterBackOff_butNotASingleTry() {
-    for (int i = 0; i < nodes.limiter().limit(); i++) {
-      nodes.limiter().began();
-    }
+    reachLimit();
     Waiter w = submit(false);
     assertThat(take(Effect.Send.class)).isEmpty();
     assertThat(machine.delayNanos(now)).isLessThan(5 * MILLI);
@@ -419,9 +407,7 @@ class WaitersTest extends MachineFixture {
   void turn_thatComes_isTakenWhateverRoundsAreUnderWay() {
     reply(queueing(), reply(Code.HELD, 3), HOME);
     machine.effects().clear();
-    for (int i = 0; i < nodes.limiter().limit(); i++) {
-      nodes.limiter().began();
-    }
+    reachLimit();
     String wakeKey = TestNodes.KEYS.wakeKey(TestNodes.KEYS.member("p"));
     machine.onInvalidation(HOME, wakeKey, now, now / MILLI);
     assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);

@@ -10,8 +10,7 @@ import dev.redlock.LeaseLostException;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
-import dev.redlock.spi.LockNode;
-import dev.redlock.spi.RestartGuard;
+import dev.redlock.SimulatedBuilder;
 import dev.redlock.testkit.InMemoryLockNode;
 import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
@@ -49,14 +48,7 @@ class CallbackThreadsTest {
   }
 
   private RedlockBuilder client() {
-    LockNode[] own = new LockNode[nodes.length];
-    for (int i = 0; i < own.length; i++) {
-      own[i] = nodes[i].another();
-    }
-    return Redlock.builder()
-        .nodes(own)
-        .restartGuard(RestartGuard.OFF)
-        .nodeTimeout(Duration.ofSeconds(1));
+    return SimulatedBuilder.on(nodes);
   }
 
   private void block() {

@@ -12,8 +12,7 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.ReentrantDistributedLock;
-import dev.redlock.spi.LockNode;
-import dev.redlock.spi.RestartGuard;
+import dev.redlock.SimulatedBuilder;
 import dev.redlock.testkit.InMemoryLockNode;
 import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
@@ -45,14 +44,7 @@ class GracePeriodTest {
   }
 
   private RedlockBuilder client() {
-    LockNode[] own = new LockNode[nodes.length];
-    for (int i = 0; i < own.length; i++) {
-      own[i] = nodes[i].another();
-    }
-    return Redlock.builder()
-        .nodes(own)
-        .restartGuard(RestartGuard.OFF)
-        .nodeTimeout(Duration.ofSeconds(1));
+    return SimulatedBuilder.on(nodes);
   }
 
   /** Closes the client on another thread, and returns when it refuses callers. */

@@ -12,8 +12,7 @@ import dev.redlock.LeaseLostException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockInterruptedException;
-import dev.redlock.spi.LockNode;
-import dev.redlock.spi.RestartGuard;
+import dev.redlock.SimulatedBuilder;
 import dev.redlock.testkit.InMemoryLockNode;
 import java.io.IOException;
 import java.sql.SQLException;
@@ -55,16 +54,7 @@ class LockVariantsTest {
   }
 
   private Redlock client() {
-    LockNode[] own = new LockNode[nodes.length];
-    for (int i = 0; i < own.length; i++) {
-      own[i] = nodes[i].another();
-    }
-    Redlock client =
-        Redlock.builder()
-            .nodes(own)
-            .restartGuard(RestartGuard.OFF)
-            .nodeTimeout(Duration.ofSeconds(1))
-            .build();
+    Redlock client = SimulatedBuilder.on(nodes).build();
     assertThat(client.awaitReady(WAIT)).isTrue();
     return client;
   }

@@ -11,11 +11,10 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.RedlockListener;
+import dev.redlock.SimulatedBuilder;
 import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.spi.LockNode;
-import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.List;
@@ -43,14 +42,7 @@ class CloseTest {
   };
 
   private RedlockBuilder builder() {
-    LockNode[] own = new LockNode[nodes.length];
-    for (int i = 0; i < own.length; i++) {
-      own[i] = nodes[i].another();
-    }
-    return Redlock.builder()
-        .nodes(own)
-        .restartGuard(RestartGuard.OFF)
-        .nodeTimeout(Duration.ofSeconds(1));
+    return SimulatedBuilder.on(nodes);
   }
 
   private static <T> T soon(CompletionStage<T> stage) throws Exception {

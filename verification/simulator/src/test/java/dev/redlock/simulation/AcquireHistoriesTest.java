@@ -170,6 +170,24 @@ class AcquireHistoriesTest {
         c.refusal != null && c.refusal.verdict() == AcquireVerdict.HELD_LOCALLY, "by this process");
   }
 
+  /** The timer that ends the wait for the home node fires late; the votes must still count. */
+  @Test
+  void fairTry_whoseHomeNodeHangs_isGrantedByALateTimer() {
+    Play p = new Play(3, 1, options().fair(true)).start();
+    Play.Person b = p.person(0);
+    p.link(b, Play.HOME_OF_A).holdRequests();
+    b.tries();
+    p.run(74);
+    b.mustNotHold("the home node may know of others");
+    b.client.pause(3 * Scenario.MS);
+    p.run(25); // Until just before the node timeout.
+    b.client.pause(3 * Scenario.MS);
+    p.run(10);
+    b.mustHold("the others have granted");
+    p.link(b, Play.HOME_OF_A).letGo();
+    p.run(300);
+  }
+
   /** Seed 717: the round ended after two replies; the report showed the others as "not asked". */
   @Test
   void report_showsVotesThatCameAfterTheVerdict() {

@@ -574,6 +574,10 @@ final class ProtocolMutants {
             ""));
     mutant(
         "X",
+        "fair mode waits for a home node that hangs until the other votes are too old",
+        protocol("HomeNode", "return timeoutNanos - timeoutNanos / 4;", "return timeoutNanos;"));
+    mutant(
+        "X",
         "an arrival behind the clock of the node stays there until the clock has come to it",
         node("QueueModel", "entry.arrivalMicros() <= now) {", "entry.arrivalMicros() != 0) {"));
     mutant(
