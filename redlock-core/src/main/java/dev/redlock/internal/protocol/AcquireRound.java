@@ -348,7 +348,8 @@ final class AcquireRound extends Exchange {
   /**
    * Whether the refusal does not show that another client has the lock. Two clients have a vote
    * each, and the third node is down. Or a vote that was granted lost its worth: its node has a new
-   * connection, or is asked for its record again, because the set changes.
+   * connection, or is asked for its record again, because the set changes. Or a node was not asked
+   * because that began within the node timeout.
    */
   boolean isInconclusive() {
     return switch (verdict) {
@@ -356,6 +357,7 @@ final class AcquireRound extends Exchange {
       case HELD -> grantedMask() != 0 && !new QuorumTally(nodes, this).isHeldBySome(0);
       case UNAVAILABLE ->
           Long.bitCount(grantedMask() | (timedOut ? 0 : open() | recipients.keptBack()))
+                  + recipients.quarantinedSince(sentNanos() - timeoutNanos)
               >= members.quorum();
       default -> false;
     };

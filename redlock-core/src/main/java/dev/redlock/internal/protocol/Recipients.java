@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.internal.sets.Members;
 import dev.redlock.spi.NodeStatus;
+import dev.redlock.spi.NodeStatus.State;
 import java.util.Arrays;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +58,14 @@ final class Recipients {
   /** How many nodes it was not sent to, because they do not vote or are kept back. */
   int outside() {
     return Long.bitCount(keptBack) + count(status -> true);
+  }
+
+  /**
+   * How many are quarantined since then. Most often a node that begins to be is asked for its
+   * record again, because the set changes or a flush was seen, and votes once it has told it.
+   */
+  int quarantinedSince(long nanos) {
+    return count(status -> status.state() == State.QUARANTINED && status.sinceNanos() - nanos >= 0);
   }
 
   private int count(Predicate<NodeStatus> which) {

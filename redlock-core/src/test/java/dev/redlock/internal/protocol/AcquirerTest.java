@@ -342,6 +342,24 @@ class AcquirerTest extends MachineFixture {
     }
   }
 
+  @Test
+  void singleTry_whileTheRecordsOfAQuorumAreRead_asksAsSoonAsItVotes() {
+    for (int since : new int[] {101, 99}) {
+      machine = machine(TestNodes.KEYS);
+      for (int node : new int[] {0, 1}) {
+        NodeStatus.State read = NodeStatus.State.QUARANTINED;
+        nodes.status(node, new NodeStatus(read, 1, now - since * MILLI, 0, "is read again"));
+      }
+      submit(true);
+      assertThat(take(Effect.Refuse.class)).as("since " + since).hasSize(since > 100 ? 1 : 0);
+    }
+    nodes.state(0, NodeStatus.State.VOTING, 1);
+    machine.onNodeStatus(0, now, now / MILLI);
+    wake();
+    reply(sent(), Code.GRANTED, 0, HOME);
+    assertThat(machine.lease()).isNotNull();
+  }
+
   // The queue.
 
   @Test
