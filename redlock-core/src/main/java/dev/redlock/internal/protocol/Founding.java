@@ -182,11 +182,12 @@ final class Founding {
 
   /**
    * Why the list cannot be the first record; null if it can. One server under two names would be
-   * two members, of which one never votes.
+   * two members, of which one never votes. It shows by its run id, or by the name that a record
+   * gave it: the run id is an old one while one of the names does not answer.
    */
   static @Nullable String objection(List<Seen> list, List<String> names) {
-    List<String> servers = list.stream().map(Seen::server).filter(s -> !s.isEmpty()).toList();
-    boolean twice = Set.copyOf(servers).size() < servers.size();
+    List<String> ids = list.stream().map(Seen::server).filter(id -> !id.isEmpty()).toList();
+    boolean twice = Set.copyOf(ids).size() < ids.size() || Set.copyOf(names).size() < names.size();
     return Loopback.isMixed(names)
         ? "the first record cannot hold loopback names beside others: "
             + String.join(", ", names)

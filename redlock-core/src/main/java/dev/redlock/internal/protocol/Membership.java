@@ -111,6 +111,9 @@ public final class Membership {
   /** Of configured nodes that showed a record when they answered last: its identity. */
   private final Map<Integer, String> shown = new TreeMap<>();
 
+  /** ... and of those that have lost the record since, too: another deployment names them anew. */
+  private final Map<Integer, String> namedBy = new TreeMap<>();
+
   /** By number: the last name that the node had in a record, or that with which it was added. */
   private final List<String> aliases = new ArrayList<>();
 
@@ -242,8 +245,14 @@ public final class Membership {
     }
     boolean first = id.isEmpty();
     choose(all, nowNanos);
-    for (int i = 0; first && !id.isEmpty() && i < seeds; i++) {
-      if (all.get(i).says() && !all.get(i).record().id().equals(id)) {
+    for (int i = 0; first && i < seeds; i++) {
+      if (all.get(i).says()) {
+        shown.put(i, all.get(i).record().id());
+        namedBy.put(i, all.get(i).record().id());
+      } else if (all.get(i).status().usable()) {
+        shown.remove(i);
+      }
+      if (!id.isEmpty() && !namedBy.getOrDefault(i, id).equals(id)) {
         aliases.set(i, all.get(i).name()); // It had the name that the other deployment gave it.
         doubles.clear(i);
       }
@@ -325,13 +334,6 @@ public final class Membership {
    * any more: what it showed holds, and the others may be empty because they have restarted.
    */
   private Optional<Seen> hidden(List<Seen> all, String founded) {
-    for (int i = 0; i < seeds; i++) {
-      if (all.get(i).says()) {
-        shown.put(i, all.get(i).record().id());
-      } else if (all.get(i).status().usable()) {
-        shown.remove(i);
-      }
-    }
     return shown.entrySet().stream()
         .filter(one -> !one.getValue().equals(founded))
         .map(one -> all.get(one.getKey()))

@@ -70,9 +70,7 @@ final class SetFixture {
 
   SetFixture another(long maxLease, String... seeds) {
     SetFixture other = new SetFixture("d2", false, maxLease, seeds);
-    for (Map.Entry<String, NodeRecord> entry : records.entrySet()) {
-      other.records.put(entry.getKey(), entry.getValue());
-    }
+    other.records.putAll(records);
     other.hosts.putAll(hosts);
     return other;
   }
@@ -94,7 +92,8 @@ final class SetFixture {
       state = kept && !away ? State.QUARANTINED : state;
       NodeRecord said = away ? NodeRecord.NONE : record(name);
       NodeRecord shown = silent.contains(host(name)) ? null : said;
-      seen.add(new Seen(name, new NodeStatus(state, 1, 0, 0, "", false, shown), host(name)));
+      String server = away ? "" : host(name);
+      seen.add(new Seen(name, new NodeStatus(state, 1, 0, 0, "", false, shown), server));
     }
     return seen;
   }
