@@ -36,21 +36,20 @@ final class ClientFactory {
       List<RedlockConnectionDetails> details, List<RedlockBuilderCustomizer> customizers) {
     RedlockBuilder builder =
         Redlock.builder()
-            .defaults(
-                options("redlock.defaults.", properties.getDefaults(), LockOptions.defaults()))
+            .defaults(options("redlock.defaults.", properties.defaults(), LockOptions.defaults()))
             .restartGuard(restartGuard(details))
-            .keyPrefix(properties.getKeyPrefix())
-            .traceLeaks(properties.isTraceLeaks());
-    if (properties.getMaxLeaseTime() != null) {
-      builder.maxLeaseTime(properties.getMaxLeaseTime());
+            .keyPrefix(properties.keyPrefix())
+            .traceLeaks(properties.traceLeaks());
+    if (properties.maxLeaseTime() != null) {
+      builder.maxLeaseTime(properties.maxLeaseTime());
     }
     try {
-      if (properties.getLabel() != null) {
-        builder.label(properties.getLabel());
+      if (properties.label() != null) {
+        builder.label(properties.label());
       }
     } catch (IllegalArgumentException e) {
       throw new InvalidRedlockPropertyException(
-          "redlock.label", properties.getLabel(), String.valueOf(e.getMessage()));
+          "redlock.label", properties.label(), String.valueOf(e.getMessage()));
     }
     List<LockNode> nodes = nodes(details);
     boolean built = false;
@@ -68,7 +67,7 @@ final class ClientFactory {
   }
 
   private RestartGuard restartGuard(List<RedlockConnectionDetails> details) {
-    RestartGuard wanted = properties.getRestartGuard();
+    RestartGuard wanted = properties.restartGuard();
     if (wanted != null) {
       return wanted;
     }
@@ -87,18 +86,18 @@ final class ClientFactory {
 
   private InvalidRedlockPropertyException rejected(IllegalArgumentException e, boolean noNodes) {
     String reason = String.valueOf(e.getMessage());
-    Duration leaseTime = properties.getDefaults().getLeaseTime();
+    Duration leaseTime = properties.defaults().leaseTime();
     if (reason.startsWith("leaseTime ") && leaseTime != null) {
       return new InvalidRedlockPropertyException("redlock.defaults.lease-time", leaseTime, reason);
     }
     // A maximum below 30 s is the default lease time too, to which all other options must fit.
     if (reason.matches("[a-z]+[A-Z].* .*")) {
       return new InvalidRedlockPropertyException(
-          "redlock.max-lease-time", properties.getMaxLeaseTime(), reason);
+          "redlock.max-lease-time", properties.maxLeaseTime(), reason);
     }
     if (reason.startsWith("key prefix ")) {
       return new InvalidRedlockPropertyException(
-          "redlock.key-prefix", properties.getKeyPrefix(), reason);
+          "redlock.key-prefix", properties.keyPrefix(), reason);
     }
     return new InvalidRedlockPropertyException(
         "redlock.nodes",
@@ -157,12 +156,10 @@ final class ClientFactory {
   private LettuceOptions lettuce(RedlockConnectionDetails details) {
     LettuceOptions.Builder builder = LettuceOptions.builder();
     try {
-      builder.connectTimeout(properties.getConnectTimeout());
+      builder.connectTimeout(properties.connectTimeout());
     } catch (IllegalArgumentException e) {
       throw new InvalidRedlockPropertyException(
-          "redlock.connect-timeout",
-          properties.getConnectTimeout(),
-          String.valueOf(e.getMessage()));
+          "redlock.connect-timeout", properties.connectTimeout(), String.valueOf(e.getMessage()));
     }
     String password = details.password();
     if (password != null) {
@@ -215,8 +212,8 @@ final class ClientFactory {
 
   LockOptionsResolver resolver(Redlock redlock) {
     List<Pattern> patterns = new ArrayList<>();
-    for (int i = 0; i < properties.getLocks().size(); i++) {
-      patterns.add(pattern(redlock, "redlock.locks[" + i + "].", properties.getLocks().get(i)));
+    for (int i = 0; i < properties.locks().size(); i++) {
+      patterns.add(pattern(redlock, "redlock.locks[" + i + "].", properties.locks().get(i)));
     }
     return names ->
         patterns.stream()
@@ -227,7 +224,7 @@ final class ClientFactory {
   }
 
   private static Pattern pattern(Redlock redlock, String prefix, RedlockProperties.Named named) {
-    String text = named.getPattern();
+    String text = named.pattern();
     if (text == null || text.isBlank()) {
       throw new InvalidRedlockPropertyException(
           prefix + "pattern",
@@ -235,7 +232,7 @@ final class ClientFactory {
           (text == null ? "is missing; " : "is blank; ")
               + "give a pattern of names, such as order-*");
     }
-    LockOptions options = options(prefix, named, redlock.defaultOptions());
+    LockOptions options = options(prefix, named.options(), redlock.defaultOptions());
     try {
       redlock.lock("name", options); // Compares the lease time with maxLeaseTime. Sends nothing.
     } catch (IllegalArgumentException e) {

@@ -13,17 +13,17 @@ record PropertiesConnectionDetails(
 
   @Override
   public List<String> nodes() {
-    return properties.getNodes();
+    return properties.nodes();
   }
 
   @Override
   public @Nullable String username() {
-    return properties.getUsername();
+    return properties.username();
   }
 
   @Override
   public @Nullable String password() {
-    return properties.getPassword();
+    return properties.password();
   }
 
   @Override

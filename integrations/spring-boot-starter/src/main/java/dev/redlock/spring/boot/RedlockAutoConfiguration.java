@@ -45,7 +45,7 @@ public class RedlockAutoConfiguration {
   /** The bundle as it is when it is asked for: Spring Boot may reload it. Null without one. */
   private static @Nullable Supplier<SslBundle> bundle(
       RedlockProperties properties, ObjectProvider<SslBundles> bundles) {
-    String name = properties.getSsl().getBundle();
+    String name = properties.ssl().bundle();
     if (name == null || name.isBlank()) {
       return null;
     }
@@ -111,7 +111,7 @@ public class RedlockAutoConfiguration {
   @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   @ConditionalOnBean(value = Redlock.class, search = SearchStrategy.CURRENT)
   RedlockLifecycle redlockLifecycle(RedlockProperties properties) {
-    Duration gracePeriod = properties.getShutdown().getGracePeriod();
+    Duration gracePeriod = properties.shutdown().gracePeriod();
     if (gracePeriod.isNegative()) {
       throw new InvalidRedlockPropertyException(
           "redlock.shutdown.grace-period", gracePeriod, "must not be negative");

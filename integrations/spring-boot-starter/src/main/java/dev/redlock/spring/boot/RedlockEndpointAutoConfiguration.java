@@ -36,7 +36,7 @@ public class RedlockEndpointAutoConfiguration {
               + Redlock.class.getName()
               + " @Primary");
     }
-    return properties.getEndpoint().isBreakEnabled()
+    return properties.endpoint().breakEnabled()
         ? new BreakingRedlockEndpoint(redlock, held)
         : new ReadOnlyRedlockEndpoint(redlock, held);
   }

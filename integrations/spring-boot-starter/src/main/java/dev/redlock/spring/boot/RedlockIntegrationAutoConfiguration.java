@@ -21,10 +21,10 @@ public class RedlockIntegrationAutoConfiguration {
   @ConditionalOnMissingBean(LockRegistry.class)
   RedlockLockRegistry redlockLockRegistry(
       Redlock redlock, LockOptionsResolver resolver, RedlockProperties properties) {
-    boolean capped = properties.getDefaults().getHoldCap() != null;
+    boolean capped = properties.defaults().holdCap() != null;
     return new RedlockLockRegistry(
         redlock,
-        properties.getRegistry().getPrefix(),
+        properties.registry().prefix(),
         names -> capped ? resolver.options(names) : uncapped(resolver.options(names)));
   }
 
