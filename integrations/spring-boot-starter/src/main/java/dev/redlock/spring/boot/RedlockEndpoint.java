@@ -15,10 +15,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
  * The leases of this client, the locks of all clients, and the state that the nodes store for a
@@ -29,12 +31,16 @@ public class RedlockEndpoint {
   /** Longer than the longest node timeout; the client answers within that. */
   private static final long SECONDS = 10;
 
+  private static final int FORBIDDEN = 403;
+
   private final Redlock redlock;
   private final HeldLeases held;
+  private final boolean breakEnabled;
 
-  RedlockEndpoint(Redlock redlock, HeldLeases held) {
+  RedlockEndpoint(Redlock redlock, HeldLeases held, boolean breakEnabled) {
     this.redlock = redlock;
     this.held = held;
+    this.breakEnabled = breakEnabled;
   }
 
   /**
@@ -60,8 +66,20 @@ public class RedlockEndpoint {
     return view(name, redlock.operations()::inspect);
   }
 
-  final Map<String, Object> breakLockOf(String... name) {
-    return view(name, redlock.operations()::breakLock);
+  /**
+   * Takes the lock from its holder; see {@link dev.redlock.operations.Operations#breakLock}.
+   *
+   * @return what was stored; without {@code redlock.endpoint.break-enabled} a refusal that says
+   *     which property allows it
+   */
+  @DeleteOperation
+  public Object breakLock(@Selector(match = Match.ALL_REMAINING) String... name) {
+    if (breakEnabled) {
+      return view(name, redlock.operations()::breakLock);
+    }
+    String error = "redlock.endpoint.break-enabled is false: this endpoint does not break locks";
+    return new WebEndpointResponse<>(
+        Map.of("name", String.join("/", name), "error", error), FORBIDDEN);
   }
 
   private static Map<String, Object> view(

@@ -36,8 +36,6 @@ public class RedlockEndpointAutoConfiguration {
               + Redlock.class.getName()
               + " @Primary");
     }
-    return properties.endpoint().breakEnabled()
-        ? new BreakingRedlockEndpoint(redlock, held)
-        : new ReadOnlyRedlockEndpoint(redlock, held);
+    return new RedlockEndpoint(redlock, held, properties.endpoint().breakEnabled());
   }
 }

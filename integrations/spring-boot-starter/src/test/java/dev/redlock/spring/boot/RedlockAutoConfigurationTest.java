@@ -408,14 +408,10 @@ class RedlockAutoConfigurationTest {
   }
 
   @Test
-  void endpoint_isThereWhenExposedAndDoesNotBreakByDefault() {
+  void endpoint_isThereWhenExposed() {
     app.run(context -> assertThat(context).doesNotHaveBean(RedlockEndpoint.class));
     app.withPropertyValues("management.endpoints.web.exposure.include=redlock")
-        .run(
-            context ->
-                assertThat(context)
-                    .getBean(RedlockEndpoint.class)
-                    .isNotInstanceOf(BreakingRedlockEndpoint.class));
+        .run(context -> assertThat(context).hasSingleBean(RedlockEndpoint.class));
   }
 
   @Test
@@ -424,8 +420,9 @@ class RedlockAutoConfigurationTest {
         .run(
             context -> {
               try (Lease held = ready(context).lock("a/b").acquire(MemoryNodes.DEADLINE)) {
-                WebEndpointResponse<Map<String, Object>> refused =
-                    context.getBean(ReadOnlyRedlockEndpoint.class).refuse("a", "b");
+                WebEndpointResponse<?> refused =
+                    (WebEndpointResponse<?>)
+                        context.getBean(RedlockEndpoint.class).breakLock("a", "b");
                 assertThat(refused.getStatus()).isEqualTo(403);
                 assertThat(refused.getBody().toString())
                     .contains("a/b", "redlock.endpoint.break-enabled");
@@ -616,7 +613,7 @@ class RedlockAutoConfigurationTest {
             context -> {
               DistributedLock lock = ready(context).lock("stock");
               Lease lease = lock.acquire(MemoryNodes.DEADLINE);
-              BreakingRedlockEndpoint endpoint = context.getBean(BreakingRedlockEndpoint.class);
+              RedlockEndpoint endpoint = context.getBean(RedlockEndpoint.class);
               await()
                   .atMost(MemoryNodes.DEADLINE)
                   .untilAsserted(
