@@ -1,6 +1,8 @@
 package dev.redlock.cluster;
 
 import dev.redlock.cluster.internal.Connections;
+import dev.redlock.cluster.internal.RoutedNode;
+import dev.redlock.cluster.internal.Spread;
 import dev.redlock.lettuce.internal.NodeUri;
 import java.util.List;
 
@@ -21,12 +23,13 @@ import java.util.List;
  * {@link ClusterOptions#redirectPatience()}; after that the vote is silent. All names of a
  * multi-lock must share a slot. Safe from any thread.
  */
+@SuppressWarnings("exports") // Of the class that it extends, a user sees the methods of LockNode.
 public final class ClusterLockNode extends RoutedNode {
   private final SlotLocator locator;
 
   private ClusterLockNode(String name, Connections connections) {
     super(name, 0, connections);
-    locator = new SlotLocator(cluster);
+    locator = new SlotLocator(this::masterOf);
   }
 
   /**
@@ -55,7 +58,7 @@ public final class ClusterLockNode extends RoutedNode {
         options.name().isEmpty()
             ? "cluster " + seeds.stream().map(NodeUri::name).sorted().findFirst().orElseThrow()
             : options.name();
-    return new ClusterLockNode(name, Connections.ofOne(name, seeds, options));
+    return new ClusterLockNode(name, new Connections(name, seeds, options, Spread.NONE, true));
   }
 
   /** Returns the locator, which computes the slot and the master of a name. */

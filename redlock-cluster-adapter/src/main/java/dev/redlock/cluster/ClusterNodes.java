@@ -1,6 +1,7 @@
 package dev.redlock.cluster;
 
 import dev.redlock.cluster.internal.Connections;
+import dev.redlock.cluster.internal.RoutedNode;
 import dev.redlock.cluster.internal.Slots;
 import dev.redlock.cluster.internal.Spread;
 import dev.redlock.lettuce.internal.NodeUri;
@@ -88,7 +89,7 @@ public final class ClusterNodes {
     }
     List<NodeUri> seeds = uris.stream().map(NodeUri::parse).toList();
     String name = options.name().isEmpty() ? "cluster" : options.name();
-    Connections connections = Connections.ofSpread(name, seeds, options, spread, sharingAllowed);
+    Connections connections = new Connections(name, seeds, options, spread, sharingAllowed);
     LockNode[] nodes = new LockNode[spread.nodes()];
     for (int node = 0; node < nodes.length; node++) {
       nodes[node] = new RoutedNode(name + " slots " + range(node), node, connections);

@@ -1,10 +1,10 @@
 package dev.redlock.cluster;
 
-import dev.redlock.cluster.internal.Cluster;
 import dev.redlock.cluster.internal.Slots;
 import dev.redlock.spi.LockKeys;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntFunction;
 
 /**
  * Computes the slot and the master of a name, for operators and for programs that distribute load.
@@ -13,10 +13,10 @@ import java.util.Optional;
 public final class SlotLocator {
   private static final String ANY_PREFIX = "redlock";
 
-  private final Cluster cluster;
+  private final IntFunction<Optional<String>> masterOf;
 
-  SlotLocator(Cluster cluster) {
-    this.cluster = cluster;
+  SlotLocator(IntFunction<Optional<String>> masterOf) {
+    this.masterOf = masterOf;
   }
 
   /**
@@ -48,6 +48,6 @@ public final class SlotLocator {
    */
   public Location locate(String name) {
     int slot = slot(name);
-    return new Location(name, slot, cluster.masterOf(slot));
+    return new Location(name, slot, masterOf.apply(slot));
   }
 }

@@ -205,7 +205,7 @@ final class ChannelHints implements HintCarrier {
       if (failure != null) {
         log.debug("subscribing at {} failed: {}", link.address(), Failures.message(failure));
         lost(on);
-      } else if (!confirm(on, link.tracks())) {
+      } else if (!confirm(on, link.notifiesWaiters())) {
         cluster.mayBeFree(lockKey);
       }
     }

@@ -22,7 +22,13 @@ public final class Connections {
   private @Nullable Masters masters;
   private boolean closed;
 
-  private Connections(
+  /**
+   * Connections that are not open yet.
+   *
+   * @param spread {@link Spread#NONE} for one node
+   * @param sharingAllowed whether two votes of one master on the same names count
+   */
+  public Connections(
       String name,
       List<NodeUri> seeds,
       ClusterOptions options,
@@ -35,52 +41,29 @@ public final class Connections {
     this.sharingAllowed = sharingAllowed;
   }
 
-  /** For one node. */
-  public static Connections ofOne(String name, List<NodeUri> seeds, ClusterOptions options) {
-    return new Connections(name, seeds, options, Spread.NONE, true);
-  }
-
-  /**
-   * For the nodes of a spread cluster.
-   *
-   * @param sharingAllowed whether two votes of one master on the same names count
-   */
-  public static Connections ofSpread(
-      String name,
-      List<NodeUri> seeds,
-      ClusterOptions options,
-      Spread spread,
-      boolean sharingAllowed) {
-    return new Connections(name, seeds, options, spread, sharingAllowed);
-  }
-
   ClusterOptions options() {
     return options;
   }
 
-  /** A node that has been started, and the connections that serve it. */
-  record Started(Masters masters, Share share, boolean first) {}
-
-  synchronized Started start(LockNode self, int node, LockNode.Context context) {
+  /** The masters, for a node that starts. */
+  synchronized Masters masters(String node, LockNode.Context context) {
     if (closed) {
-      throw new IllegalStateException(self.name() + " belongs to a client that was closed");
+      throw new IllegalStateException(node + " belongs to a client that was closed");
     }
     Masters known = masters;
-    boolean first = known == null;
     if (known == null) {
       known = new Masters(name, seeds, options, spread, sharingAllowed, context);
+      masters = known;
     }
-    Share share = known.shares().add(self, node, context);
-    masters = known;
-    return new Started(known, share, first);
+    return known;
   }
 
-  void close(Started started) {
-    if (started.masters.shares().close(started.share)) {
+  void close(Masters used, Share share) {
+    if (used.shares().close(share)) {
       synchronized (this) {
         closed = true;
       }
-      started.masters.close();
+      used.close();
     }
   }
 }

@@ -6,20 +6,15 @@ import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.LockReader;
-import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.NodeStatus;
 import io.lettuce.core.protocol.Command;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The probed connection to one master of the cluster. */
-final class MasterLink implements LockNode {
+final class MasterLink extends NodeConnection {
   private final Address address;
-  private final NodeConnection connection;
   private final long createdNanos;
 
   /** Written when the topology is adopted, read by senders; 0 if the master may grant. */
@@ -37,9 +32,9 @@ final class MasterLink implements LockNode {
       LettuceOptions options,
       SharedResources resources,
       long nowNanos) {
+    super(uri, options, resources, true);
     this.address = address;
     this.createdNanos = nowNanos;
-    connection = new NodeConnection(this, uri, options, resources, true);
   }
 
   Address address() {
@@ -51,22 +46,12 @@ final class MasterLink implements LockNode {
   }
 
   @Override
-  public String name() {
-    return connection.name();
-  }
-
-  @Override
   public void start(LockNode.Context context) {
     try {
-      connection.start(context);
+      super.start(context);
     } catch (IllegalStateException e) {
       // It was closed in the meantime, and replies to every request with an error.
     }
-  }
-
-  @Override
-  public NodeStatus status() {
-    return connection.status();
   }
 
   boolean usable() {
@@ -80,20 +65,6 @@ final class MasterLink implements LockNode {
   /** Whether it was usable at any time. */
   boolean hasWorked() {
     return usable() || worked;
-  }
-
-  /** Whether the server sends invalidations. */
-  boolean tracks() {
-    return connection.tracks();
-  }
-
-  @Nullable NodeIdentity known() {
-    return connection.identity();
-  }
-
-  /** Completes when the probe has ended, with or without a reply; never exceptionally. */
-  CompletionStage<Void> probeAgain() {
-    return connection.probe();
   }
 
   /**
@@ -117,28 +88,14 @@ final class MasterLink implements LockNode {
     return until == 0 ? 0 : Math.max(0, until - nowNanos);
   }
 
-  void send(EncodedRequest request, boolean asking, Consumer<NodeReply> handler) {
-    connection.send(request, asking, handler);
-  }
-
-  /** Returns null if there is no connection. */
-  <T> @Nullable CompletionStage<T> dispatch(Command<byte[], byte[], T> command) {
-    return connection.dispatch(command);
+  @Override
+  protected void send(EncodedRequest request, boolean asking, Consumer<NodeReply> handler) {
+    super.send(request, asking, handler); // For this package.
   }
 
   @Override
-  public LockReader reader() {
-    return connection.reader();
-  }
-
-  @Override
-  public void send(LockRequest request, Consumer<NodeReply> handler) {
-    connection.send(request, handler);
-  }
-
-  @Override
-  public void close() {
-    connection.close();
+  protected <T> @Nullable CompletionStage<T> dispatch(Command<byte[], byte[], T> command) {
+    return super.dispatch(command);
   }
 
   @Override

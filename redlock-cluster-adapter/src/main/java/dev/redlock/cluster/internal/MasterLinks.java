@@ -141,7 +141,7 @@ final class MasterLinks {
         ? Optional.empty()
         : ClusterIdentity.of(
             known.clusterId(),
-            some.stream().map(MasterLink::known).filter(Objects::nonNull).toList());
+            some.stream().map(MasterLink::identity).flatMap(Optional::stream).toList());
   }
 
   // The links.

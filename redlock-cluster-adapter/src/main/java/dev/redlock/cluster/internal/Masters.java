@@ -97,13 +97,11 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
         };
   }
 
-  void start() {
-    watch.refresh();
-  }
-
-  /** Tells a node that was added later what is known. */
-  void welcome() {
-    if (links.topology() != null) {
+  /** A node was added: asks for the topology, or tells the node what is known. */
+  void join() {
+    if (links.topology() == null) {
+      watch.refresh();
+    } else {
       shares.review(List.of(), true);
     }
   }

@@ -50,14 +50,12 @@ final class Route implements Consumer<NodeReply> {
     WAIT
   }
 
+  private final RoutedRequest whole;
   private final Masters masters;
   private final ClusterReplies answers;
   private final EncodedRequest command;
-  private final int slot;
   private final boolean grants;
   private final Moving moving;
-  private final long deadlineNanos;
-  private final long patienceNanos;
   private final Destination destination;
 
   // Used by one step at a time; the connection or the timer starts the next step.
@@ -67,28 +65,21 @@ final class Route implements Consumer<NodeReply> {
   private long pauseNanos = FIRST_PAUSE_NANOS;
 
   /**
+   * @param whole the request of which the command is a part: has its slot and its deadline
    * @param grants whether a master that must not vote must not execute the command
-   * @param deadlineNanos when to stop following redirections
-   * @param patienceNanos for the message about the deadline
    */
   Route(
-      Masters masters,
-      ClusterReplies answers,
+      RoutedRequest whole,
       EncodedRequest command,
-      int slot,
       boolean grants,
       Moving moving,
-      long deadlineNanos,
-      long patienceNanos,
       Destination destination) {
-    this.masters = masters;
-    this.answers = answers;
+    this.whole = whole;
+    this.masters = whole.masters;
+    this.answers = whole.answers;
     this.command = command;
-    this.slot = slot;
     this.grants = grants;
     this.moving = moving;
-    this.deadlineNanos = deadlineNanos;
-    this.patienceNanos = patienceNanos;
     this.destination = destination;
   }
 
@@ -102,11 +93,11 @@ final class Route implements Consumer<NodeReply> {
   }
 
   private void lookUp() {
-    MasterLink link = masters.linkOf(slot);
+    MasterLink link = masters.linkOf(whole.slot);
     if (link == null) {
       masters.topologyDoubtful();
       if (answers.status().usable()) {
-        again("no known master serves slot " + slot);
+        again("no known master serves slot " + whole.slot);
       } else {
         destination.failed(answers.notSent());
       }
@@ -127,7 +118,7 @@ final class Route implements Consumer<NodeReply> {
       return;
     }
     if (grants) {
-      String bar = answers.mayNotGrant(link, slot);
+      String bar = answers.mayNotGrant(link, whole.slot);
       if (bar != null) {
         fail(bar);
         return;
@@ -170,7 +161,7 @@ final class Route implements Consumer<NodeReply> {
     Redirection redirection = Redirection.of(error.message(), link.address());
     switch (redirection.kind()) {
       case MOVED -> {
-        masters.moved(slot, requireNonNull(redirection.to()));
+        masters.moved(whole.slot, requireNonNull(redirection.to()));
         redirect(requireNonNull(redirection.to()), false, error.message());
       }
       case ASK -> {
@@ -215,8 +206,8 @@ final class Route implements Consumer<NodeReply> {
     waited = true;
     redirections = 0;
     long now = masters.time().nanos();
-    if (now + pauseNanos - deadlineNanos >= 0) {
-      fail(why + "; retried for " + TimeUnit.NANOSECONDS.toMillis(patienceNanos) + " ms");
+    if (now + pauseNanos - whole.deadlineNanos >= 0) {
+      fail(why + "; retried for " + TimeUnit.NANOSECONDS.toMillis(whole.patienceNanos) + " ms");
       return;
     }
     masters.time().schedule(this::begin, pauseNanos);

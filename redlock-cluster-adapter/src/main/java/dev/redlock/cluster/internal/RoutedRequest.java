@@ -1,6 +1,7 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.cluster.ClusterLockNode;
+import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
@@ -20,54 +21,60 @@ import org.slf4j.LoggerFactory;
 final class RoutedRequest implements Route.Destination {
   private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
 
-  private final Masters masters;
-  private final ClusterReplies answers;
-  private final long patienceNanos;
-  private final LockRequest request;
-  private final ClusterWire wire;
+  final Masters masters;
+  final ClusterReplies answers;
+  final long patienceNanos;
+  final LockRequest request;
+  final int slot;
+  final long fenceLifeMillis;
+  final long deadlineNanos;
+  private final boolean hinting;
+  private final EncodedRequest command;
   private final Consumer<NodeReply> handler;
-  private final long deadlineNanos;
 
   /** Set by the first reply. What follows it may throw, which would be a second one. */
   private final AtomicBoolean ended = new AtomicBoolean();
 
+  /**
+   * @param request with the keys of the node that sends it
+   * @param fenceLifeMillis how long a fence key lives
+   */
   RoutedRequest(
       Masters masters,
       ClusterReplies answers,
       long patienceNanos,
       LockRequest request,
-      ClusterWire wire,
+      long fenceLifeMillis,
       Consumer<NodeReply> handler) {
     this.masters = masters;
     this.answers = answers;
     this.patienceNanos = patienceNanos;
     this.request = request;
-    this.wire = wire;
+    this.fenceLifeMillis = fenceLifeMillis;
     this.handler = handler;
+    slot = Slots.of(request.keys(), 0);
+    hinting = answers.carriesHints(slot);
+    String hintCommand = hinting ? masters.watchedLocks().command() : "";
+    command = EncodedRequest.of(request, fenceLifeMillis, hintCommand);
     deadlineNanos = masters.time().nanos() + patienceNanos;
   }
 
   void begin() {
+    if (hinting && request instanceof LockRequest.Release release) {
+      for (int i = 0; i < request.keys().size(); i++) {
+        masters.watchedLocks().releasing(request.keys().lockKey(i), release.token());
+      }
+    }
     // The queue only saves time. While the slot moves, its keys cannot be used safely: the script
     // would write keys that it does not declare, beside those that are still to be moved.
     Route.Moving moving =
         request instanceof LockRequest.Enqueue ? Route.Moving.WAIT : Route.Moving.TELL;
-    new Route(
-            masters,
-            answers,
-            wire.request(),
-            wire.slot(),
-            request instanceof LockRequest.Acquire,
-            moving,
-            deadlineNanos,
-            patienceNanos,
-            this)
-        .begin();
+    new Route(this, command, request instanceof LockRequest.Acquire, moving, this).begin();
   }
 
   @Override
   public void moving() {
-    new Steps(masters, answers, request, wire, deadlineNanos, patienceNanos, this).begin();
+    new Steps(this).begin();
   }
 
   /** A master executed the script: a definite reply. */
@@ -84,8 +91,8 @@ final class RoutedRequest implements Route.Destination {
             && !(request instanceof LockRequest.Inspect);
     boolean waited = refused && locks.isWaitedFor(request.keys());
     end(reply);
-    if (refused && answers.carriesHints(wire.slot())) {
-      locks.refused(request.keys(), wire.slot(), reply.nodeMicros(), waited);
+    if (refused && hinting) {
+      locks.refused(request.keys(), slot, reply.nodeMicros(), waited);
     }
   }
 

@@ -110,7 +110,7 @@ final class Shares {
   CompletionStage<Optional<NodeIdentity>> probe(Share share) {
     CompletableFuture<?>[] probes =
         linksOf(share).stream()
-            .map(link -> link.probeAgain().toCompletableFuture())
+            .map(link -> link.probe().toCompletableFuture())
             .toArray(CompletableFuture<?>[]::new);
     return CompletableFuture.allOf(probes).thenApply(done -> identity(share));
   }

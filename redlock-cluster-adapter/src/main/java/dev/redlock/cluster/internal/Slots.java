@@ -3,14 +3,10 @@ package dev.redlock.cluster.internal;
 import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.LockKeys;
 import io.lettuce.core.cluster.SlotHash;
-import org.jspecify.annotations.Nullable;
 
 /** Computes the slots of names. All keys of one name carry its hash tag, so they share a slot. */
 public final class Slots {
   static final int COUNT = SlotHash.SLOT_COUNT;
-
-  /** The result for names that do not share a slot. */
-  static final int NONE = -1;
 
   private Slots() {}
 
@@ -24,39 +20,27 @@ public final class Slots {
     return SlotHash.getSlot(lockKey);
   }
 
-  /** The slot that all names share, or {@link #NONE}. */
-  static int of(LockKeys keys) {
-    return complaint(keys) == null ? of(keys, 0) : NONE;
-  }
-
   /**
    * Checks that all names share a slot.
    *
    * @throws IllegalArgumentException if they do not; the message names two names and their slots
    */
   public static void requireOne(LockKeys keys) {
-    String complaint = complaint(keys);
-    if (complaint != null) {
-      throw new IllegalArgumentException(complaint);
-    }
-  }
-
-  static @Nullable String complaint(LockKeys keys) {
     int first = of(keys, 0);
     for (int i = 1; i < keys.size(); i++) {
       int slot = of(keys, i);
       if (slot != first) {
-        return "names of one lock must share a slot of the cluster, but '"
-            + Printable.of(keys.names().get(0))
-            + "' is in slot "
-            + first
-            + " and '"
-            + Printable.of(keys.names().get(i))
-            + "' in slot "
-            + slot
-            + ": give them the same hash tag, as in a_{tag} and b_{tag}";
+        throw new IllegalArgumentException(
+            "names of one lock must share a slot of the cluster, but '"
+                + Printable.of(keys.names().get(0))
+                + "' is in slot "
+                + first
+                + " and '"
+                + Printable.of(keys.names().get(i))
+                + "' in slot "
+                + slot
+                + ": give them the same hash tag, as in a_{tag} and b_{tag}");
       }
     }
-    return null;
   }
 }

@@ -32,7 +32,7 @@ import java.util.List;
  */
 public final class Spread {
   /** One node for the whole cluster: the keys are those of the name. */
-  static final Spread NONE = new Spread(1);
+  public static final Spread NONE = new Spread(1);
 
   private static final char MARK = '~';
   private static final String ALPHABET =

@@ -39,14 +39,9 @@ import org.jspecify.annotations.Nullable;
  * No step touches an undeclared key, so nothing is written on the target that the source still has.
  */
 final class Steps {
-  private final Masters masters;
-  private final ClusterReplies answers;
+  private final RoutedRequest whole;
   private final LockRequest request;
   private final LockKeys keys;
-  private final ClusterWire wire;
-  private final long deadlineNanos;
-  private final long patienceNanos;
-  private final RoutedRequest whole;
 
   /** One step that a master executed. */
   record Done(MasterLink link, NodeReply reply) {
@@ -55,22 +50,10 @@ final class Steps {
     }
   }
 
-  Steps(
-      Masters masters,
-      ClusterReplies answers,
-      LockRequest request,
-      ClusterWire wire,
-      long deadlineNanos,
-      long patienceNanos,
-      RoutedRequest whole) {
-    this.masters = masters;
-    this.answers = answers;
-    this.request = request;
-    this.keys = request.keys();
-    this.wire = wire;
-    this.deadlineNanos = deadlineNanos;
-    this.patienceNanos = patienceNanos;
+  Steps(RoutedRequest whole) {
     this.whole = whole;
+    request = whole.request;
+    keys = request.keys();
   }
 
   void begin() {
@@ -144,10 +127,10 @@ final class Steps {
                   end(all, combined(Code.LOST, all));
                 } else if (highest(locks, Code.NOT_OWNER) != null) {
                   whole.failed(
-                      answers.failure(
+                      whole.answers.failure(
                           NodeError.Kind.CLUSTER,
                           "slot "
-                              + wire.slot()
+                              + whole.slot
                               + " is being moved, and a lock key is missing: it can be written"
                               + " again after the move"));
                 } else {
@@ -174,7 +157,7 @@ final class Steps {
 
   /** Wakes the processes that wait; see {@link WakeUps}. */
   private void wake(LockRequest.Release release, List<Done> locks, List<Done> fences) {
-    WakeUps wakeUps = new WakeUps(masters, wire.slot());
+    WakeUps wakeUps = new WakeUps(whole.masters, whole.slot);
     if (release.leaveQueue() != null) {
       wakeUps.leave(keys.queueKey(), release.leaveQueue());
     }
@@ -231,7 +214,7 @@ final class Steps {
   }
 
   private String fenceLife() {
-    return Long.toString(wire.fenceLifeMillis());
+    return Long.toString(whole.fenceLifeMillis);
   }
 
   // One step for each name.
@@ -270,14 +253,10 @@ final class Steps {
   private void step(Script script, int name, String[] arguments, Gathering gathering, int place) {
     boolean grants = request instanceof LockRequest.Acquire && !arguments[0].equals("release");
     new Route(
-            masters,
-            answers,
+            whole,
             EncodedRequest.step(script, request, name, arguments),
-            wire.slot(),
             grants,
             Route.Moving.FOLLOW,
-            deadlineNanos,
-            patienceNanos,
             new Route.Destination() {
               @Override
               public void reached(MasterLink link, NodeReply reply) {
@@ -328,7 +307,7 @@ final class Steps {
       }
       NodeReply failed = failure;
       if (failed != null) {
-        whole.failed(answers.afterSteps(failed));
+        whole.failed(whole.answers.afterSteps(failed));
         return;
       }
       List<Done> all = new ArrayList<>();
@@ -342,7 +321,7 @@ final class Steps {
   // The reply of the whole request.
 
   private void end(List<Done> steps, NodeReply reply) {
-    whole.answered(answers.definite(request, steps, reply));
+    whole.answered(whole.answers.definite(request, steps, reply));
   }
 
   private static List<Done> both(List<Done> locks, List<Done> fences) {

@@ -54,9 +54,6 @@ final class NettyVersions {
   static Map<String, String> onClassPath() {
     Map<String, String> versions = new TreeMap<>();
     ClassLoader loader = NettyVersions.class.getClassLoader();
-    if (loader == null) {
-      return versions; // Only the command is on the boot class path, with all in one jar.
-    }
     try {
       for (URL each : Collections.list(loader.getResources(FILE))) {
         Properties lines = new Properties();

@@ -14,6 +14,7 @@ import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import io.lettuce.core.protocol.Command;
 import java.io.IOException;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -22,17 +23,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One server, as an adapter uses it: start, send, ask, close. {@link ConnectionLoop} keeps the
- * server connected and {@link ConnectionStates} decides whether it may vote. Safe from any thread.
+ * One server behind one connection: what an independent master and a master of a cluster share.
+ * {@link ConnectionLoop} keeps the server connected and {@link ConnectionStates} decides whether it
+ * may vote. Safe from any thread.
  */
-public final class NodeConnection {
+public class NodeConnection implements LockNode {
   private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
   private static final String NOT_STARTED = "not started";
 
-  private final LockNode self;
-  private final NodeUri uri;
-  private final LettuceOptions options;
-  private final SharedResources resources;
+  protected final NodeUri uri;
+  protected final LettuceOptions options;
+  protected final SharedResources resources;
   private final boolean clustered;
 
   /** Set once by start, read by any thread; null before. */
@@ -41,12 +42,6 @@ public final class NodeConnection {
   /** Set once by close, read by any thread. */
   private volatile boolean closed;
 
-  /** A connection to an independent master. */
-  public NodeConnection(
-      LockNode self, NodeUri uri, LettuceOptions options, SharedResources resources) {
-    this(self, uri, options, resources, false);
-  }
-
   /**
    * A connection to a server.
    *
@@ -54,23 +49,20 @@ public final class NodeConnection {
    *     replicas cause no warning, and a promotion causes no quarantine
    */
   public NodeConnection(
-      LockNode self,
-      NodeUri uri,
-      LettuceOptions options,
-      SharedResources resources,
-      boolean clustered) {
-    this.self = self;
+      NodeUri uri, LettuceOptions options, SharedResources resources, boolean clustered) {
     this.uri = uri;
     this.options = options;
     this.resources = resources;
     this.clustered = clustered;
   }
 
-  public String name() {
+  @Override
+  public final String name() {
     return uri.name();
   }
 
-  public NodeStatus status() {
+  @Override
+  public final NodeStatus status() {
     ConnectionLoop started = loop;
     NodeRecord none = clustered ? null : NodeRecord.NONE;
     return started == null
@@ -78,19 +70,21 @@ public final class NodeConnection {
         : started.status();
   }
 
-  /** What the last probe found out; null if unknown. */
-  public @Nullable NodeIdentity identity() {
+  @Override
+  public final Optional<NodeIdentity> identity() {
     ConnectionLoop started = loop;
-    return started == null ? null : started.identity();
+    return started == null ? Optional.empty() : Optional.ofNullable(started.identity());
   }
 
-  /** Probes the server again if it is connected; completes afterwards, never exceptionally. */
-  public CompletionStage<Void> probe() {
+  @Override
+  public final CompletionStage<Optional<NodeIdentity>> probe() {
     ConnectionLoop started = loop;
-    return started == null ? CompletableFuture.completedStage(null) : started.probeForDoctor();
+    return started == null
+        ? CompletableFuture.completedStage(Optional.empty())
+        : started.probeForDoctor().thenApply(done -> identity());
   }
 
-  /** Begins to connect. */
+  @Override
   public void start(LockNode.Context context) {
     ConnectionLoop started;
     synchronized (this) {
@@ -99,14 +93,14 @@ public final class NodeConnection {
       }
       started =
           CleanThreads.call(
-              () -> new ConnectionLoop(self, uri, options, resources, clustered, context));
+              () -> new ConnectionLoop(this, uri, options, resources, clustered, context));
       loop = started;
     }
     CleanThreads.run(started::start);
   }
 
-  /** Sends the request, or fails it at once if it cannot be sent. */
-  public void send(LockRequest request, Consumer<NodeReply> handler) {
+  @Override
+  public final void send(LockRequest request, Consumer<NodeReply> handler) {
     ConnectionLoop started = loop;
     NodeSession session = started == null ? null : started.session();
     if (started == null || session == null) {
@@ -123,17 +117,7 @@ public final class NodeConnection {
       reply(NodeReply.failed(status().connection(), LivenessWatch.UNREAD), handler);
       return;
     }
-    EncodedRequest encoded;
-    try {
-      encoded = EncodedRequest.of(request, started.fenceLifeMillis());
-    } catch (RuntimeException e) {
-      reply(
-          NodeReply.failed(
-              status().connection(), NodeError.Kind.UNEXPECTED, "request cannot be encoded: " + e),
-          handler);
-      return;
-    }
-    session.send(encoded, false, handler);
+    session.send(EncodedRequest.of(request, started.fenceLifeMillis()), false, handler);
   }
 
   /**
@@ -141,7 +125,7 @@ public final class NodeConnection {
    *
    * @param asking whether to send {@code ASKING} first: the server is about to receive the slot
    */
-  public void send(EncodedRequest request, boolean asking, Consumer<NodeReply> handler) {
+  protected void send(EncodedRequest request, boolean asking, Consumer<NodeReply> handler) {
     NodeSession session = session();
     if (session == null) {
       reply(notSent(), handler);
@@ -154,7 +138,7 @@ public final class NodeConnection {
    * Sends another command. The server tracks the keys it reads, like those of scripts. Returns null
    * if the server is not connected.
    */
-  public <T> @Nullable CompletionStage<T> dispatch(Command<byte[], byte[], T> command) {
+  protected <T> @Nullable CompletionStage<T> dispatch(Command<byte[], byte[], T> command) {
     NodeSession session = session();
     if (session == null) {
       return null;
@@ -166,8 +150,8 @@ public final class NodeConnection {
     }
   }
 
-  /** Changes the record of the server; {@link LockNode#change} says how. */
-  public CompletionStage<NodeRecord> change(NodeRecord.Change change) {
+  @Override
+  public final CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     ConnectionLoop started = loop;
     return started == null
         ? CompletableFuture.failedStage(new IOException(NOT_STARTED))
@@ -179,7 +163,8 @@ public final class NodeConnection {
    *
    * @throws IllegalStateException if the connection was not started, or is closed
    */
-  public LockReader reader() {
+  @Override
+  public final LockReader reader() {
     ConnectionLoop started = loop;
     if (started == null || closed) {
       throw new IllegalStateException("node " + name() + " is not started, or closed");
@@ -188,7 +173,8 @@ public final class NodeConnection {
   }
 
   /** Whether the server is connected and sends invalidations for the keys that were read. */
-  public boolean tracks() {
+  @Override
+  public final boolean notifiesWaiters() {
     ConnectionLoop started = loop;
     return started != null && started.tracks();
   }
@@ -216,7 +202,8 @@ public final class NodeConnection {
   }
 
   /** Ends the connection, and the threads if no other node uses them. Idempotent. */
-  public void close() {
+  @Override
+  public final void close() {
     ConnectionLoop started;
     synchronized (this) {
       if (closed) {
@@ -231,7 +218,13 @@ public final class NodeConnection {
   }
 
   /** Whether, after {@link #close}, the connection has ended, and own threads with the last one. */
-  public boolean isEnded() {
+  @Override
+  public final boolean isEnded() {
     return closed && (loop == null || resources.areQuiet());
+  }
+
+  @Override
+  public String toString() {
+    return name();
   }
 }

@@ -108,7 +108,6 @@ public final class ConnectionWorld {
   private final List<Call> votes = new ArrayList<>();
   private final List<Long> connects = new ArrayList<>();
   private final NodeConnection connection;
-  private final Stub node = new Stub();
   private final int maxUnanswered;
   private ScriptedServer current;
   private boolean refusing;
@@ -135,10 +134,10 @@ public final class ConnectionWorld {
         LettuceOptions.builder().clientResources(resources()).maxUnanswered(maxUnanswered).build();
     connection =
         new NodeConnection(
-            node,
             NodeUri.parse("redis://10.0.0.1:6379"),
             options,
-            new SharedResources(options.clientResources(), Runnable::run));
+            new SharedResources(options.clientResources(), Runnable::run),
+            false);
   }
 
   /** Runs one seed. */
@@ -791,33 +790,6 @@ public final class ConnectionWorld {
     @Override
     public Future<Boolean> shutdown(long quietPeriod, long timeout, TimeUnit timeUnit) {
       return loop.newSucceededFuture(true);
-    }
-  }
-
-  private final class Stub implements LockNode {
-    @Override
-    public String name() {
-      return connection.name();
-    }
-
-    @Override
-    public void start(LockNode.Context context) {
-      connection.start(context);
-    }
-
-    @Override
-    public NodeStatus status() {
-      return connection.status();
-    }
-
-    @Override
-    public void send(LockRequest request, Consumer<NodeReply> handler) {
-      connection.send(request, handler);
-    }
-
-    @Override
-    public void close() {
-      connection.close();
     }
   }
 }

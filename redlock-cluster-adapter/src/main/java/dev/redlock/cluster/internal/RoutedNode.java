@@ -25,23 +25,14 @@ import org.jspecify.annotations.Nullable;
  * request and follows redirections, and {@link ClusterReplies} turns the reply of a master into the
  * reply of the node.
  */
-public final class Cluster {
-  private final LockNode self;
+public class RoutedNode implements LockNode {
   private final String name;
   private final int node;
   private final Connections connections;
 
   /** The parts that exist after the start. */
   private record Running(
-      Connections.Started started, ClusterReplies answers, long fenceLifeMillis) {
-    Masters masters() {
-      return started.masters();
-    }
-
-    Share share() {
-      return started.share();
-    }
-  }
+      Masters masters, Share share, ClusterReplies answers, long fenceLifeMillis) {}
 
   /** Written once, guarded by this. */
   private volatile @Nullable Running running;
@@ -55,76 +46,81 @@ public final class Cluster {
   /**
    * @param node the number of the node among those that use the connections
    */
-  public Cluster(LockNode self, String name, int node, Connections connections) {
-    this.self = self;
+  public RoutedNode(String name, int node, Connections connections) {
     this.name = name;
     this.node = node;
     this.connections = connections;
   }
 
-  public String name() {
+  @Override
+  public final String name() {
     return name;
   }
 
-  public NodeStatus status() {
+  @Override
+  public final NodeStatus status() {
     Running r = running;
-    return r == null ? idle : r.share().status();
+    return r == null ? idle : r.share.status();
   }
 
   /**
    * The address of the master that serves a slot according to the current topology; empty if none
    * is known.
    */
-  public Optional<String> masterOf(int slot) {
+  protected final Optional<String> masterOf(int slot) {
     Running r = running;
-    return r == null ? Optional.empty() : r.masters().links().addressOf(slot);
+    return r == null ? Optional.empty() : r.masters.links().addressOf(slot);
   }
 
-  /** The identity of the cluster; empty before the first master was probed. */
-  public Optional<NodeIdentity> identity() {
+  @Override
+  public final Optional<NodeIdentity> identity() {
     Running r = running;
-    return r == null ? Optional.empty() : r.masters().shares().identity(r.share());
+    return r == null ? Optional.empty() : r.masters.shares().identity(r.share);
   }
 
-  /** The same, after each master was probed again. */
-  public CompletionStage<Optional<NodeIdentity>> probe() {
+  @Override
+  public final CompletionStage<Optional<NodeIdentity>> probe() {
     Running r = running;
     return r == null
         ? CompletableFuture.completedStage(Optional.empty())
-        : r.masters().shares().probe(r.share());
+        : r.masters.shares().probe(r.share);
   }
 
-  public void start(LockNode.Context context) {
+  /**
+   * {@inheritDoc}
+   *
+   * @throws IllegalArgumentException for {@code RestartGuard.MARKER}: a master of a cluster cannot
+   *     keep a marker, because keys move to other masters with their slots
+   */
+  @Override
+  public final void start(LockNode.Context context) {
     if (context.restartGuard() == RestartGuard.MARKER) {
       throw new IllegalArgumentException(
           name
               + ": RestartGuard.MARKER needs a marker on every master, which a cluster cannot"
               + " keep: keys move with their slots; use RestartGuard.UPTIME");
     }
-    Connections.Started started;
+    Running started;
     synchronized (this) {
       if (running != null || closed) {
         throw new IllegalStateException(name + " was started or closed before");
       }
-      started = CleanThreads.call(() -> connections.start(self, node, context));
-      running =
+      Masters masters = CleanThreads.call(() -> connections.masters(name, context));
+      Share share = masters.shares().add(this, node, context);
+      started =
           new Running(
-              started,
-              new ClusterReplies(name, started.masters(), started.share()),
+              masters,
+              share,
+              new ClusterReplies(name, masters, share),
               EncodedRequest.fenceLifeMillis(context.maxLeaseTime().toMillis()));
+      running = started;
     }
-    CleanThreads.run(
-        () -> {
-          if (started.first()) {
-            started.masters().start();
-          } else {
-            started.masters().welcome();
-          }
-        });
+    CleanThreads.run(started.masters::join);
   }
 
   /** Sends the request to the master of its names, or replies with the reason why it cannot. */
-  public void send(LockRequest asked, Consumer<NodeReply> handler) {
+  @Override
+  public final void send(LockRequest asked, Consumer<NodeReply> handler) {
     Running r = running;
     if (r == null) {
       NodeStatus now = idle;
@@ -132,77 +128,66 @@ public final class Cluster {
           NodeReply.failed(now.connection(), NodeError.Kind.DISCONNECTED, now.cause()), handler);
       return;
     }
-    ClusterReplies answers = r.answers;
-    WatchedLocks locks = r.masters().watchedLocks();
-    if (r.share().isClosed() || r.masters().links().topology() == null) {
-      RoutedRequest.deliver(answers.notSent(), handler);
+    if (r.share.isClosed() || r.masters.links().topology() == null) {
+      RoutedRequest.deliver(r.answers.notSent(), handler);
       return;
-    }
-    LockRequest request;
-    ClusterWire wire;
-    boolean hinting;
-    try {
-      request = r.share().translate(asked);
-      hinting = r.share().carriesHints(Slots.of(request.keys(), 0));
-      wire = ClusterWire.of(request, r.fenceLifeMillis, hinting ? locks.command() : "");
-    } catch (RuntimeException e) {
-      String why = "request cannot be encoded: " + e;
-      RoutedRequest.deliver(answers.failure(NodeError.Kind.UNEXPECTED, why), handler);
-      return;
-    }
-    String complaint = wire.slot() == Slots.NONE ? Slots.complaint(request.keys()) : null;
-    if (complaint != null) {
-      RoutedRequest.deliver(answers.failure(NodeError.Kind.CLUSTER, complaint), handler);
-      return;
-    }
-    if (hinting && request instanceof LockRequest.Release release) {
-      for (int i = 0; i < request.keys().size(); i++) {
-        locks.releasing(request.keys().lockKey(i), release.token());
-      }
     }
     new RoutedRequest(
-            r.masters(),
-            answers,
+            r.masters,
+            r.answers,
             connections.options().redirectPatience().toNanos(),
-            request,
-            wire,
+            r.share.translate(asked),
+            r.fenceLifeMillis,
             handler)
         .begin();
   }
 
-  /** A reader of the locks of this node on all masters of its slots. */
-  public LockReader reader() {
+  @Override
+  public final void requireServable(LockKeys keys) {
+    Slots.requireOne(keys);
+  }
+
+  /**
+   * {@inheritDoc} Scans the masters of the node's slots, one after another. If the slot of a lock
+   * moves to another master during the listing, the lock may be missing, or appear twice.
+   */
+  @Override
+  public final LockReader reader() {
     Running r = running;
-    if (r == null || r.share().isClosed()) {
+    if (r == null || r.share.isClosed()) {
       throw new IllegalStateException(name + " is not started, or closed");
     }
-    return new ClusterReader(r.masters(), r.share());
+    return new ClusterReader(r.masters, r.share);
   }
 
-  public void waiting(LockKeys keys) {
+  @Override
+  public final void waiting(LockKeys keys) {
     Running r = running;
     if (r != null && carriesHints(r, keys)) {
-      r.masters().watchedLocks().waiting(r.share().translate(keys));
+      r.masters.watchedLocks().waiting(r.share.translate(keys));
     }
   }
 
-  /** Whether releases are published to waiters of other processes. */
-  public boolean notifiesWaiters() {
+  /** Whether a carrier of release hints is configured; invalidations are not counted. */
+  @Override
+  public final boolean notifiesWaiters() {
     return connections.options().releaseHints() != ClusterReleaseHints.NONE;
   }
 
-  public void idle(LockKeys keys) {
+  @Override
+  public final void idle(LockKeys keys) {
     Running r = running;
     if (r != null && carriesHints(r, keys)) {
-      r.masters().watchedLocks().idle(r.share().translate(keys));
+      r.masters.watchedLocks().idle(r.share.translate(keys));
     }
   }
 
   private static boolean carriesHints(Running r, LockKeys keys) {
-    return r.share().carriesHints(Slots.of(r.share().translate(keys), 0));
+    return r.share.carriesHints(Slots.of(r.share.translate(keys), 0));
   }
 
-  public void close() {
+  @Override
+  public final void close() {
     Running r;
     synchronized (this) {
       r = running;
@@ -210,16 +195,21 @@ public final class Cluster {
       idle = new NodeStatus(State.CONNECTING, 2, 0, 0, "closed");
     }
     if (r != null) {
-      CleanThreads.run(() -> connections.close(r.started));
+      CleanThreads.run(() -> connections.close(r.masters, r.share));
     }
   }
 
-  /** Whether, after the close, nothing is left that only this node used. */
-  public boolean isEnded() {
+  @Override
+  public final boolean isEnded() {
     Running r;
     synchronized (this) {
       r = running;
     }
-    return r == null || r.started.masters().areEnded();
+    return r == null || r.masters.areEnded();
+  }
+
+  @Override
+  public String toString() {
+    return name;
   }
 }
