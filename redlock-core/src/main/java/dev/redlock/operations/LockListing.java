@@ -26,7 +26,7 @@ public interface LockListing extends AutoCloseable {
    */
   CompletionStage<List<Entry>> next();
 
-  /** Ends the listing and closes its connections. Idempotent. */
+  /** Ends the listing. Idempotent. */
   @Override
   void close();
 

@@ -83,8 +83,7 @@ public interface LockNode extends AutoCloseable {
 
   /**
    * Makes a reader of the locks that this node stores, for {@link
-   * dev.redlock.operations.Operations#list}. The caller closes it. Connects when it is used; called
-   * after {@link #start}.
+   * dev.redlock.operations.Operations#list}. Called after {@link #start}.
    *
    * @throws UnsupportedOperationException if this kind of node cannot be listed
    */

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Reads which locks a node stores. It uses a separate connection, so that a long listing neither
- * delays requests nor makes the node send invalidations. Calls come one after another. A stage
- * completes exceptionally if the node cannot be read; a later call tries again.
+ * Reads which locks a node stores, in steps that are short enough for the requests beside them. The
+ * node sends no invalidations for what it reads. Calls come one after another. A stage completes
+ * exceptionally if the node cannot be read; a later call tries again.
  */
-public interface LockReader extends AutoCloseable {
+public interface LockReader {
 
   /**
    * One step of a scan of all lock keys. A lock that is held during the whole scan is reported at
@@ -24,10 +24,6 @@ public interface LockReader extends AutoCloseable {
 
   /** Which of these lock keys the node stores; those that it does not store are left out. */
   CompletionStage<Page> inspect(List<String> lockKeys);
-
-  /** Closes the connection. Calls without a reply fail. Idempotent. */
-  @Override
-  void close();
 
   /**
    * One step of a scan.

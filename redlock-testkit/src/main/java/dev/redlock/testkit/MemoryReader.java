@@ -8,12 +8,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 
 /** Lists the locks of a server without Redis. The cursor is the last key of the page before. */
 final class MemoryReader implements LockReader {
   private final MemoryServer server;
-  private volatile boolean closed;
 
   MemoryReader(MemoryServer server) {
     this.server = server;
@@ -21,7 +19,7 @@ final class MemoryReader implements LockReader {
 
   @Override
   public CompletionStage<Page> scan(String prefix, String cursor, int count) {
-    List<StoredLock> all = locks();
+    List<StoredLock> all = server.locks();
     if (all == null) {
       return failed();
     }
@@ -38,7 +36,7 @@ final class MemoryReader implements LockReader {
 
   @Override
   public CompletionStage<Page> inspect(List<String> lockKeys) {
-    List<StoredLock> all = locks();
+    List<StoredLock> all = server.locks();
     if (all == null) {
       return failed();
     }
@@ -47,18 +45,7 @@ final class MemoryReader implements LockReader {
         new Page("0", all.stream().filter(lock -> wanted.contains(lock.lockKey())).toList()));
   }
 
-  /** Null if the server does not reply. */
-  private @Nullable List<StoredLock> locks() {
-    return closed ? null : server.locks();
-  }
-
   private CompletionStage<Page> failed() {
-    return CompletableFuture.failedStage(
-        new IOException(closed ? "the listing was closed" : server.name() + " does not reply"));
-  }
-
-  @Override
-  public void close() {
-    closed = true;
+    return CompletableFuture.failedStage(new IOException(server.name() + " does not reply"));
   }
 }

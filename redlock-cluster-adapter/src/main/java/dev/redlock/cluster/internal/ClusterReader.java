@@ -8,13 +8,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Lists the locks of one node that a cluster serves: scans the masters of its slots one after
- * another, each over a connection of its own. The cursor of a step is the place of the master and
- * the master's own cursor. If the cluster is {@link Spread}, a master also has keys of other nodes;
- * they are left out, and the keys of the node become those of the locks.
+ * another. The cursor of a step is the place of the master and the master's own cursor. If the
+ * cluster is {@link Spread}, a master also has keys of other nodes; they are left out, and the keys
+ * of the node become those of the locks.
  *
  * <p>A lock whose slot moves to another master during the scan may be missing, or come twice.
  */
@@ -26,10 +25,6 @@ final class ClusterReader implements LockReader {
 
   /** The masters of the scan in progress. Calls come one after another. */
   private List<MasterLink> scanned = List.of();
-
-  // Guarded by this.
-  private final Map<MasterLink, LockReader> readers = new LinkedHashMap<>();
-  private boolean closed;
 
   ClusterReader(Masters masters, Share share) {
     this.masters = masters;
@@ -51,10 +46,11 @@ final class ClusterReader implements LockReader {
       return unknown("no master of " + share + " is known");
     }
     int at = place;
-    LockReader reader = reader(scanned.get(at));
-    return reader == null
-        ? unknown("the listing was closed")
-        : reader.scan(prefix, its, count).thenApply(page -> new Page(next(at, page), own(page)));
+    return scanned
+        .get(at)
+        .reader()
+        .scan(prefix, its, count)
+        .thenApply(page -> new Page(next(at, page), own(page)));
   }
 
   private String next(int place, Page page) {
@@ -79,12 +75,8 @@ final class ClusterReader implements LockReader {
     List<StoredLock> found = new ArrayList<>();
     CompletionStage<?> all = CompletableFuture.completedStage(null);
     for (Map.Entry<MasterLink, List<String>> part : byMaster.entrySet()) {
-      LockReader reader = reader(part.getKey());
-      if (reader == null) {
-        return unknown("the listing was closed");
-      }
       all =
-          all.thenCompose(before -> reader.inspect(part.getValue()))
+          all.thenCompose(before -> part.getKey().reader().inspect(part.getValue()))
               .thenAccept(page -> found.addAll(own(page)));
     }
     return all.thenApply(done -> new Page(BEGIN, found));
@@ -99,21 +91,5 @@ final class ClusterReader implements LockReader {
 
   private static CompletionStage<Page> unknown(String why) {
     return CompletableFuture.failedStage(new IOException(why));
-  }
-
-  /** Returns null if the listing was closed. */
-  private synchronized @Nullable LockReader reader(MasterLink link) {
-    return closed ? null : readers.computeIfAbsent(link, MasterLink::reader);
-  }
-
-  @Override
-  public void close() {
-    List<LockReader> open;
-    synchronized (this) {
-      closed = true;
-      open = List.copyOf(readers.values());
-      readers.clear();
-    }
-    open.forEach(LockReader::close);
   }
 }

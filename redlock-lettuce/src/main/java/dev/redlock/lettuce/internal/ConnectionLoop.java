@@ -45,7 +45,6 @@ final class ConnectionLoop {
   private final boolean clustered;
   private final String keyPrefix;
   private final Time time;
-  private final String label;
   private final long fenceLifeMillis;
   private final Prober prober;
   private final Connector connector;
@@ -85,12 +84,11 @@ final class ConnectionLoop {
     this.resources = resources;
     this.clustered = clustered;
     time = context.time();
-    label = context.label();
     keyPrefix = context.keyPrefix();
     fenceLifeMillis = EncodedRequest.fenceLifeMillis(context.maxLeaseTime().toMillis());
     prober =
         new Prober(keyPrefix, context.maxLeaseTime().toMillis(), clustered, context.observes());
-    connector = new Connector(uri, options, resources, time, label);
+    connector = new Connector(uri, options, resources, time, context.label());
     listener = new GuardedListener(self, context.listener());
     operator = new OperatorLog(uri, clustered);
     status =
@@ -138,9 +136,9 @@ final class ConnectionLoop {
     return !tracking && liveness.isUnread();
   }
 
-  /** A reader of the locks on the server, with a connection of its own. */
+  /** A reader of the locks on the server. */
   ScriptReader reader() {
-    return new ScriptReader(uri, options, resources, time, label);
+    return new ScriptReader(this, time, options.connectTimeout());
   }
 
   long now() {

@@ -159,7 +159,7 @@ public class NodeConnection implements LockNode {
   }
 
   /**
-   * A reader of the locks on the server, with a connection of its own.
+   * A reader of the locks on the server.
    *
    * @throws IllegalStateException if the connection was not started, or is closed
    */

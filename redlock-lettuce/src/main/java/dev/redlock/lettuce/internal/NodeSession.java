@@ -15,6 +15,7 @@ import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -271,6 +272,19 @@ final class NodeSession {
       }
     }
     return sent;
+  }
+
+  /** The same for a command that reads keys of which the server shall send no invalidations. */
+  <T> CompletionStage<T> dispatchUntracked(Command<byte[], byte[], T> command) {
+    return CompletableFuture.supplyAsync(
+            () -> {
+              if (mayExempt) {
+                exempt();
+              }
+              return dispatch(command);
+            },
+            channel.channel().eventLoop())
+        .thenCompose(sent -> sent);
   }
 
   /** Sends a ping. Any reply shows that the server is alive, an error too. */

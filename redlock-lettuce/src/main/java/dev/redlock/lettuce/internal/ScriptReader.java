@@ -3,49 +3,42 @@ package dev.redlock.lettuce.internal;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.scripts.Script;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.Time;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ArrayOutput;
-import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 
-/** Lists the locks of one server over a connection that it makes at the first call. */
-public final class ScriptReader implements LockReader {
+/** Lists the locks of one server, over its connection. */
+final class ScriptReader implements LockReader {
   private static final int ELEMENTS = 5;
 
   /** Tokens are below 2^53. */
   private static final int MAX_FENCE_DIGITS = 16;
 
-  private final Connector connector;
-  private final SharedResources resources;
-  private final LettuceOptions options;
+  private final ConnectionLoop loop;
   private final Time time;
+  private final long patienceNanos;
 
-  // Guarded by this.
-  private @Nullable CompletableFuture<Connector.Made> connecting;
-  private boolean closed;
-
-  /** Connects at the first call. */
-  public ScriptReader(
-      NodeUri uri, LettuceOptions options, SharedResources resources, Time time, String label) {
-    this.resources = resources;
-    this.options = options;
+  /**
+   * @param patience how long the server may work on one step
+   */
+  ScriptReader(ConnectionLoop loop, Time time, Duration patience) {
+    this.loop = loop;
     this.time = time;
-    connector = CleanThreads.call(() -> new Connector(uri, options, resources, time, label));
+    patienceNanos = patience.toNanos();
   }
 
   @Override
@@ -67,61 +60,30 @@ public final class ScriptReader implements LockReader {
   }
 
   private CompletionStage<Page> ask(List<String> words) {
+    NodeSession session = loop.session();
+    if (session == null) {
+      return CompletableFuture.failedStage(new IOException(loop.whyNot().toString()));
+    }
     CommandArgs<byte[], byte[]> args =
         new CommandArgs<>(ByteArrayCodec.INSTANCE).add(Script.LIST.text()).add(0);
     words.forEach(word -> args.add(word.getBytes(UTF_8)));
-    AsyncCommand<byte[], byte[], List<Object>> eval =
-        new AsyncCommand<>(
-            new Command<>(CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), args));
-    return connection()
-        .thenCompose(
-            made ->
-                CompletableFuture.supplyAsync(
-                        () -> {
-                          var unused = made.connection().dispatch(eval);
-                          return eval;
-                        },
-                        made.channel().channel().eventLoop())
-                    .thenCompose(sent -> inTime(sent.toCompletableFuture())))
-        .handle(
-            (reply, failure) -> {
-              if (failure != null) {
-                throw new CompletionException(
-                    new IOException(
-                        Failures.kind(failure) + ": " + Failures.message(failure), failure));
-              }
-              return page(reply);
-            });
-  }
-
-  /** Not by {@code orTimeout}: its thread would keep the class loader of its maker for ever. */
-  private CompletableFuture<List<Object>> inTime(CompletableFuture<List<Object>> reply) {
+    CompletableFuture<List<Object>> reply =
+        session
+            .dispatchUntracked(
+                new Command<>(CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), args))
+            .toCompletableFuture();
     Time.Cancellable deadline =
-        time.schedule(
-            () -> reply.completeExceptionally(new TimeoutException()),
-            options.connectTimeout().toNanos());
-    return reply.whenComplete((value, failure) -> deadline.cancel());
-  }
-
-  private synchronized CompletableFuture<Connector.Made> connection() {
-    CompletableFuture<Connector.Made> known = connecting;
-    if (closed) {
-      return CompletableFuture.failedFuture(new IOException("the listing was closed"));
-    }
-    if (known == null || isOver(known)) {
-      known = CleanThreads.call(() -> connector.connect().toCompletableFuture());
-      connecting = known;
-    }
-    return known;
-  }
-
-  /** Whether there is no connection, and none is being made. */
-  private static boolean isOver(CompletableFuture<Connector.Made> connecting) {
-    if (connecting.isCompletedExceptionally()) {
-      return true;
-    }
-    Connector.Made made = connecting.getNow(null);
-    return made != null && !made.connection().isOpen();
+        time.schedule(() -> reply.completeExceptionally(new TimeoutException()), patienceNanos);
+    return reply.handle(
+        (value, failure) -> {
+          deadline.cancel();
+          if (failure != null) {
+            throw new CompletionException(
+                new IOException(
+                    Failures.kind(failure) + ": " + Failures.message(failure), failure));
+          }
+          return page(value);
+        });
   }
 
   static Page page(List<Object> reply) {
@@ -148,24 +110,5 @@ public final class ScriptReader implements LockReader {
 
   private static String text(Object bytes) {
     return new String((byte[]) bytes, US_ASCII);
-  }
-
-  @Override
-  public void close() {
-    CompletableFuture<Connector.Made> made;
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      closed = true;
-      made = connecting;
-    }
-    CompletableFuture<Void> ended =
-        made == null
-            ? CompletableFuture.completedFuture(null)
-            : made.thenCompose(one -> one.connection().closeAsync());
-    // One after the other: Lettuce logs a warning if the client closes the connection once more.
-    resources.release(
-        ended.handle((done, failure) -> connector.close()).thenCompose(closing -> closing));
   }
 }

@@ -120,7 +120,7 @@ final class Listing implements LockListing {
       fail(result, over);
     } else if (found.size() >= PAGE || isDone()) {
       if (isDone()) {
-        closeReaders();
+        side.listings.remove(this);
       }
       List<LockListing.Entry> next = found.subList(0, Math.min(PAGE, found.size()));
       List<LockListing.Entry> page = List.copyOf(next);
@@ -281,19 +281,6 @@ final class Listing implements LockListing {
     if (waiting != null) { // Its step may wait for a timer of a client that is closed.
       fail(waiting, why);
     }
-    closeReaders();
-  }
-
-  private void closeReaders() {
     side.listings.remove(this);
-    for (LockReader reader : readers) {
-      if (reader != null) {
-        try {
-          reader.close();
-        } catch (RuntimeException e) {
-          side.client.report("closing a listing", "", e);
-        }
-      }
-    }
   }
 }
