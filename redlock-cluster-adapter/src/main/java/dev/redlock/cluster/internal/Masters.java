@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * which slot, {@link Shares} are the nodes and their states, {@link TopologyWatch} asks the cluster
  * for changes, and {@link WatchedLocks} hears release hints.
  */
-final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.Cluster {
+final class Masters implements LockNode.Listener, ClusterAccess {
   private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
 
   private final String name;
@@ -142,13 +142,13 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
     watch.refresh();
   }
 
-  @Override
-  public List<MasterLink> connected() {
+  /** The masters that are connected. */
+  List<MasterLink> connected() {
     return links.all().stream().filter(MasterLink::usable).toList();
   }
 
-  @Override
-  public List<NodeUri> others(int maxReplicas) {
+  /** The servers that may be asked for the topology over a new connection. */
+  List<NodeUri> others(int maxReplicas) {
     List<NodeUri> others = new ArrayList<>(seeds.all());
     Topology known = links.topology();
     if (known != null) {
@@ -163,18 +163,17 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
     return others;
   }
 
-  @Override
-  public boolean isOutdated(Topology next) {
+  /** Whether this topology is older than the known one. */
+  boolean isOutdated(Topology next) {
     return links.isOutdated(next);
   }
 
-  @Override
-  public boolean isSettled() {
+  /** Whether all masters are connected. */
+  boolean isSettled() {
     return links.all().stream().allMatch(MasterLink::usable);
   }
 
-  @Override
-  public void unknown(Throwable failure) {
+  void unknown(Throwable failure) {
     String cause = "the cluster does not report its topology: " + Failures.message(failure);
     if (links.topology() == null) {
       shares.unknown(cause);
@@ -185,8 +184,14 @@ final class Masters implements LockNode.Listener, ClusterAccess, TopologyWatch.C
     troubled = true;
   }
 
-  @Override
-  public boolean adopt(Topology next, long sinceNanos, @Nullable NodeUri from) {
+  /**
+   * Adopts a topology.
+   *
+   * @param sinceNanos when it was requested
+   * @param from the seed that reported it; null if it was no seed
+   * @return whether it differs from the known one
+   */
+  boolean adopt(Topology next, long sinceNanos, @Nullable NodeUri from) {
     MasterLinks.Change change = links.adopt(next, sinceNanos, from);
     if (change == null) {
       return false;

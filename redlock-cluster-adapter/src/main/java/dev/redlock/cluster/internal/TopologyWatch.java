@@ -36,33 +36,7 @@ final class TopologyWatch {
   private static final int AT_FIRST = 2;
   private static final int MAX_REPLICAS = 3;
 
-  /** What this class needs from the masters. Called without its lock. */
-  interface Cluster {
-    /** The masters that are connected. */
-    List<MasterLink> connected();
-
-    /** The servers that may be asked over a new connection. */
-    List<NodeUri> others(int maxReplicas);
-
-    /** Whether this topology is older than the known one. */
-    boolean isOutdated(Topology topology);
-
-    /**
-     * Adopts a topology.
-     *
-     * @param requestedNanos when it was requested
-     * @param from the seed that reported it; null if it was no seed
-     * @return whether it differs from the known one
-     */
-    boolean adopt(Topology topology, long requestedNanos, @Nullable NodeUri from);
-
-    void unknown(Throwable failure);
-
-    /** Whether all masters are connected. */
-    boolean isSettled();
-  }
-
-  private final Cluster cluster;
+  private final Masters masters; // Called without the lock of this.
   private final ThreadSharingClient side;
   private final Time time;
   private final long periodNanos;
@@ -81,8 +55,8 @@ final class TopologyWatch {
    *     as long, for connecting too
    */
   TopologyWatch(
-      Cluster cluster, ThreadSharingClient side, Time time, long periodNanos, long patienceNanos) {
-    this.cluster = cluster;
+      Masters masters, ThreadSharingClient side, Time time, long periodNanos, long patienceNanos) {
+    this.masters = masters;
     this.side = side;
     this.time = time;
     this.periodNanos = periodNanos;
@@ -130,7 +104,7 @@ final class TopologyWatch {
     }
 
     void begin() {
-      List<MasterLink> connected = new ArrayList<>(cluster.connected());
+      List<MasterLink> connected = new ArrayList<>(masters.connected());
       Collections.shuffle(connected);
       int first = Math.min(AT_FIRST, connected.size());
       synchronized (this) {
@@ -184,7 +158,7 @@ final class TopologyWatch {
           return;
         }
         outside = true;
-        servers = cluster.others(MAX_REPLICAS);
+        servers = masters.others(MAX_REPLICAS);
         pending += servers.size();
       }
       schedule(this::giveUp, 4 * patienceNanos);
@@ -244,7 +218,7 @@ final class TopologyWatch {
 
     private void answered(
         @Nullable Topology topology, @Nullable Throwable failure, @Nullable NodeUri seed) {
-      boolean good = topology != null && !cluster.isOutdated(topology);
+      boolean good = topology != null && !masters.isOutdated(topology);
       boolean none;
       boolean more;
       synchronized (this) {
@@ -336,10 +310,10 @@ final class TopologyWatch {
     boolean settled = false;
     try {
       if (topology != null) {
-        changed = cluster.adopt(topology, sinceNanos, seed);
-        settled = cluster.isSettled();
+        changed = masters.adopt(topology, sinceNanos, seed);
+        settled = masters.isSettled();
       } else if (failure != null) {
-        cluster.unknown(failure);
+        masters.unknown(failure);
       }
     } finally {
       synchronized (this) {
