@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
@@ -45,7 +46,7 @@ final class Commands {
     COMMANDS.put("doctor", DoctorCommand::new);
     COMMANDS.put("nodes", NodesCommand::new);
     COMMANDS.put("serve", ServeCommand::new);
-    COMMANDS.put("completion", CompletionCommand::new);
+    COMMANDS.put("completion", AutoComplete.GenerateCompletion::new);
   }
 
   /** What people type who know other tools. */
