@@ -34,11 +34,7 @@ enum JsonField {
   POLL_INTERVAL("pollIntervalMillis", Kind.WHOLE, 1_000L),
   CLOSE_GRACE("closeGraceMillis", Kind.WHOLE, 10_000L),
   RELEASE_HINTS("releaseHints", Kind.TEXT, "auto"),
-  RELEASE_ADDRESS("releaseAddress", Kind.TEXT, "redlock.released"),
-  BRIDGE_REDIS_HINTS("bridgeRedisHints", Kind.FLAG, false),
-  EVENT_ADDRESS("eventAddress", Kind.TEXT_OR_NULL, null),
-  MEMBER_NAME("memberName", Kind.TEXT_OR_NULL, null),
-  LOCAL_ONLY("localOnly", Kind.FLAG_OR_NULL, null);
+  RELEASE_ADDRESS("releaseAddress", Kind.TEXT, "redlock.released");
 
   private static final Logger log = LoggerFactory.getLogger(RedlockOptions.class);
 
@@ -107,8 +103,7 @@ enum JsonField {
     WHOLE("a whole number", false),
     WHOLE_OR_NULL("a whole number", true),
     SMALL("a whole number below 2^31", false),
-    FLAG("true or false", false),
-    FLAG_OR_NULL("true, false or null", true);
+    FLAG("true or false", false);
 
     private final String wanted;
     private final boolean nullable;
@@ -132,7 +127,7 @@ enum JsonField {
           Long whole = whole(value);
           yield whole != null && whole == whole.intValue() ? whole.intValue() : null;
         }
-        case FLAG, FLAG_OR_NULL -> value instanceof Boolean ? value : null;
+        case FLAG -> value instanceof Boolean ? value : null;
       };
     }
 

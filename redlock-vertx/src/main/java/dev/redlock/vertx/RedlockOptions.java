@@ -449,59 +449,6 @@ public final class RedlockOptions {
     return this;
   }
 
-  /**
-   * Whether this client forwards the invalidations of the nodes to clients that asked for hints.
-   * Default false.
-   */
-  public boolean isBridgeRedisHints() {
-    return values.getBoolean(JsonField.BRIDGE_REDIS_HINTS.key);
-  }
-
-  /** Sets {@link #isBridgeRedisHints()}. */
-  public RedlockOptions setBridgeRedisHints(boolean bridgeRedisHints) {
-    values.put(JsonField.BRIDGE_REDIS_HINTS.key, bridgeRedisHints);
-    return this;
-  }
-
-  /**
-   * The event bus address at which life-cycle events are published; null (the default) switches
-   * them off.
-   */
-  public @Nullable String getEventAddress() {
-    return values.getString(JsonField.EVENT_ADDRESS.key);
-  }
-
-  /** Sets {@link #getEventAddress()}. */
-  public RedlockOptions setEventAddress(@Nullable String eventAddress) {
-    values.put(JsonField.EVENT_ADDRESS.key, eventAddress);
-    return this;
-  }
-
-  /** The name of this client in its life-cycle events. Null (the default) means a random name. */
-  public @Nullable String getMemberName() {
-    return values.getString(JsonField.MEMBER_NAME.key);
-  }
-
-  /** Sets {@link #getMemberName()}. */
-  public RedlockOptions setMemberName(@Nullable String memberName) {
-    values.put(JsonField.MEMBER_NAME.key, memberName);
-    return this;
-  }
-
-  /**
-   * Whether messages stay within this Vert.x instance. Null (the default) means true unless Vert.x
-   * is clustered.
-   */
-  public @Nullable Boolean getLocalOnly() {
-    return values.getBoolean(JsonField.LOCAL_ONLY.key);
-  }
-
-  /** Sets {@link #getLocalOnly()}. */
-  public RedlockOptions setLocalOnly(@Nullable Boolean localOnly) {
-    values.put(JsonField.LOCAL_ONLY.key, localOnly);
-    return this;
-  }
-
   @Override
   public boolean equals(@Nullable Object o) {
     return o instanceof RedlockOptions other && toJson().equals(other.toJson());

@@ -3,9 +3,7 @@ package dev.redlock.vertx;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
-import dev.redlock.RedlockListener;
 import dev.redlock.spi.ReleaseHints;
-import dev.redlock.vertx.internal.BusEvents;
 import dev.redlock.vertx.internal.BusHints;
 import dev.redlock.vertx.internal.Clients;
 import io.vertx.codegen.annotations.GenIgnore;
@@ -85,17 +83,6 @@ public interface VertxRedlock {
   @GenIgnore
   static ReleaseHints hints(Vertx vertx, RedlockOptions options) {
     return new BusHints(vertx, options);
-  }
-
-  /**
-   * Returns a listener that publishes life-cycle events at {@link
-   * RedlockOptions#getEventAddress()}, for {@link RedlockBuilder#listener}.
-   *
-   * @throws IllegalArgumentException if there is no such address
-   */
-  @GenIgnore
-  static RedlockListener events(Vertx vertx, RedlockOptions options) {
-    return new BusEvents(vertx, options);
   }
 
   /**

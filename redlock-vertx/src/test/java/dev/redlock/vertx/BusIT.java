@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.spi.LockNode;
-import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import io.vertx.core.Future;
@@ -78,12 +77,6 @@ class BusIT {
     return deaf(vertx, nodes, options());
   }
 
-  private List<JsonObject> listen(String address) {
-    List<JsonObject> heard = new CopyOnWriteArrayList<>();
-    vertx.eventBus().<JsonObject>consumer(address, m -> heard.add(m.body()));
-    return heard;
-  }
-
   private static void eventually(java.util.concurrent.Callable<Boolean> condition) {
     Awaitility.await()
         .atMost(10, TimeUnit.SECONDS)
@@ -123,11 +116,6 @@ class BusIT {
   void release_waiterWithoutInvalidations_isWokenByTheBus(RedisNodes nodes) {
     long[] micros = handOvers(deaf(nodes), deaf(nodes), "a", 20);
     assertThat(micros[10]).as("median of " + Arrays.toString(micros)).isLessThan(500_000);
-  }
-
-  /** Whether the node has refused a client this lock. */
-  private static boolean isWanted(RedisNode node) {
-    return String.valueOf(node.command("GET", "redlock:{a}:fence")).endsWith(":1");
   }
 
   /** A message of the bus, with its address. */
@@ -223,29 +211,6 @@ class BusIT {
     List<Sent> sent = tap();
     handOvers(one, two, "a", 4);
     assertThat(sent).isEmpty();
-  }
-
-  @Test
-  void events_ofALease_arePublishedWithoutItsId(RedisNodes nodes) {
-    List<JsonObject> heard = listen("redlock.events");
-    List<Sent> sent = tap();
-    VertxRedlock client =
-        deaf(vertx, nodes, options().setEventAddress("redlock.events").setMemberName("m1"));
-    VertxLease lease = CheckedVertx.get(client.acquire("a", LONG));
-    String id = storedId(nodes);
-    assertThat(CheckedVertx.get(client.tryAcquire("a"))).isEmpty();
-    CheckedVertx.get(lease.extend());
-    Future<?> ended = lease.whenEnded();
-    client.redlock().operations().breakLock("a");
-    CheckedVertx.get(ended);
-    eventually(
-        () ->
-            heard.stream()
-                .map(m -> m.getString("type"))
-                .toList()
-                .containsAll(List.of("acquired", "refused", "extended", "lost")));
-    assertThat(heard).allMatch(m -> m.getString("member").equals("m1"));
-    assertThat(heard.toString() + sent).doesNotContain(id);
   }
 
   /** The lease id of the holder; a quorum of the nodes stores it. */
@@ -385,32 +350,10 @@ class BusIT {
   }
 
   @Test
-  void bridge_oneClientReceivesInvalidations_wakesOneThatDoesNot(RedisNodes nodes) {
-    RedlockOptions bridging = options().setNodes(nodes.uris()).setBridgeRedisHints(true);
-    VertxRedlock bridge = checked.client(bridging);
-    VertxRedlock deaf = deaf(nodes);
-    // A holder that sends no hint, like one that crashed.
-    VertxRedlock mute = deaf(vertx, nodes, options().setReleaseHints("never"));
-    List<Sent> sent = tap();
-    VertxLease held = CheckedVertx.get(mute.acquire("a", LONG));
-    List<Future<VertxLease>> waiters = new ArrayList<>();
-    waiters.add(bridge.acquire("a", LONG));
-    eventually(() -> nodes.stream().filter(BusIT::isWanted).count() >= 2);
-    waiters.add(deaf.acquire("a", LONG));
-    eventually(() -> sent.size() == 1);
-    held.release();
-    Future<Void> all =
-        Future.all(waiters.stream().map(w -> w.compose(VertxLease::release)).toList()).mapEmpty();
-    CheckedVertx.get(all, 8);
-    eventually(() -> sent.stream().anyMatch(m -> m.body().getString("type").equals("hint")));
-  }
-
-  @Test
-  void bridge_oneServerUnderTwoUris_beginsNoDeployment(RedisNodes nodes) {
+  void oneServerUnderTwoUris_beginsNoDeployment(RedisNodes nodes) {
     List<String> uris = new ArrayList<>(nodes.uris());
     uris.set(1, uris.get(0).replace("127.0.0.1", "localhost"));
-    RedlockOptions bridging = options().setNodes(uris).setBridgeRedisHints(true);
-    VertxRedlock client = VertxRedlock.create(vertx, bridging);
+    VertxRedlock client = VertxRedlock.create(vertx, options().setNodes(uris));
     eventually(
         () ->
             client.redlock().operations().nodes().stream()

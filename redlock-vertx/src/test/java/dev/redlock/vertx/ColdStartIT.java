@@ -100,7 +100,6 @@ class ColdStartIT {
                       .setNodes(uris)
                       .setRestartGuard("off")
                       .setNodeTimeoutMillis(1_000)
-                      .setEventAddress("events")
                       .setReleaseHints("always"));
       VertxRedlock redlock = timed("create", () -> VertxRedlock.create(vertx, options));
       Future<Void> early =

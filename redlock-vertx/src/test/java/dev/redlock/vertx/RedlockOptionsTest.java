@@ -54,11 +54,7 @@ class RedlockOptionsTest {
             .setClientCertificatePath("cert.pem")
             .setClientKeyPath("key.pem")
             .setReleaseHints("always")
-            .setReleaseAddress("releases")
-            .setBridgeRedisHints(true)
-            .setEventAddress("events")
-            .setMemberName("member")
-            .setLocalOnly(false);
+            .setReleaseAddress("releases");
     JsonObject json = all.toJson();
     JsonObject defaults = new RedlockOptions().toJson();
     json.forEach(
@@ -96,7 +92,6 @@ class RedlockOptionsTest {
         "{\"maxLeaseTimeMillis\":\"x\"}",
         "{\"queueBound\":5000000000}",
         "{\"fair\":1}",
-        "{\"localOnly\":\"yes\"}",
         "{\"releaseAddress\":\"\"}",
         "{\"releaseHints\":\"sometimes\"}",
         "{\"cluster\":\"yes\"}",

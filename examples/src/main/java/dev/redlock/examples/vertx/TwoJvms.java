@@ -33,7 +33,7 @@ public final class TwoJvms {
   private static ForkedJvm shop(String name, RedisNodes nodes) {
     return ForkedJvm.of(Shop.class)
         .name(name)
-        .args(name, String.join(",", nodes.uris()))
+        .args(String.join(",", nodes.uris()))
         .onLine(line -> System.out.println(name + ": " + line))
         .start();
   }
@@ -44,26 +44,20 @@ public final class TwoJvms {
 
     public static void main(String[] args) {
       Vertx vertx = Loopback.clustered().await();
-      run(vertx, args[0], List.of(args[1].split(","))).await();
+      run(vertx, List.of(args[0].split(","))).await();
       // Awaited here, because a future of Vert.x has no thread left to complete on after the close.
       vertx.close().await();
       System.exit(0);
     }
 
-    private static Future<Void> run(Vertx vertx, String name, List<String> nodes) {
+    private static Future<Void> run(Vertx vertx, List<String> nodes) {
       RedlockOptions options =
           new RedlockOptions()
               .setNodes(nodes)
               .setRestartGuard(
-                  "off") // These masters are new and have forgotten nothing; keep the guard in
-              // production.
-              .setEventAddress(Dashboard.ADDRESS);
-      VertxRedlock redlock = VertxRedlock.create(vertx, options);
-      Future<?> dashboard =
-          name.equals("left")
-              ? vertx.deployVerticle(new Dashboard())
-              : Future.succeededFuture("only one");
-      return dashboard.compose(deployed -> turn(vertx, redlock, TURNS));
+                  "off"); // These masters are new and have forgotten nothing; keep the guard in
+      // production.
+      return turn(vertx, VertxRedlock.create(vertx, options), TURNS);
     }
 
     private static Future<Void> turn(Vertx vertx, VertxRedlock redlock, int left) {

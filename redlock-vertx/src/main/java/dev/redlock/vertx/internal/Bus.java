@@ -1,11 +1,9 @@
 package dev.redlock.vertx.internal;
 
-import dev.redlock.vertx.RedlockOptions;
 import dev.redlock.vertx.VertxRedlock;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
-import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.json.JsonObject;
@@ -29,8 +27,6 @@ final class Bus {
   private final Vertx vertx;
   private final Context context;
   private final String id = UUID.randomUUID().toString();
-  private final DeliveryOptions delivery;
-  private final boolean localOnly;
 
   /** By address. Changed by the thread that registers, and by close. */
   private final Map<String, MessageConsumer<Object>> consumers = new ConcurrentHashMap<>();
@@ -39,12 +35,9 @@ final class Bus {
   private volatile boolean closed;
 
   /** Called on a thread that may load classes, as the first message and consumer do. */
-  Bus(Vertx vertx, RedlockOptions options) {
+  Bus(Vertx vertx) {
     this.vertx = vertx;
     context = Inside.eventLoopContext(vertx);
-    Boolean given = options.getLocalOnly();
-    localOnly = given != null ? given : !vertx.isClustered();
-    delivery = new DeliveryOptions().setLocalOnly(localOnly);
     if (!Inside.isClosing(vertx)) {
       loadClasses();
     }
@@ -52,10 +45,11 @@ final class Bus {
 
   private void loadClasses() {
     JsonObject sample = new JsonObject().put("v", 1);
-    if (!localOnly) { // Messages to other members are encoded by Jackson, which is optional.
+    if (vertx
+        .isClustered()) { // Messages to other members are encoded by Jackson, which is optional.
       sample = new JsonObject(sample.toBuffer());
     }
-    vertx.eventBus().publish(id + ".none", sample, delivery);
+    vertx.eventBus().publish(id + ".none", sample);
   }
 
   /** A random name of this client on the bus. */
@@ -82,14 +76,14 @@ final class Bus {
   /** Sends to all members with a consumer at this address. Called on the event loop only. */
   void publish(String address, JsonObject body) {
     if (!Inside.isClosing(vertx)) {
-      vertx.eventBus().publish(address, body, delivery);
+      vertx.eventBus().publish(address, body);
     }
   }
 
   /** Sends to one consumer at this address. Called on the event loop only. */
   void send(String address, JsonObject body) {
     if (!Inside.isClosing(vertx)) {
-      vertx.eventBus().send(address, body, delivery);
+      vertx.eventBus().send(address, body);
     }
   }
 
@@ -106,10 +100,7 @@ final class Bus {
     if (closed || Inside.isClosing(vertx)) {
       return;
     }
-    MessageConsumer<Object> consumer =
-        localOnly
-            ? vertx.eventBus().localConsumer(address, handler)
-            : vertx.eventBus().consumer(address, handler);
+    MessageConsumer<Object> consumer = vertx.eventBus().consumer(address, handler);
     consumers.put(address, consumer);
     if (closed) {
       consumer.unregister();

@@ -22,8 +22,6 @@ record BusHint(Type type, String name, long token, String to) {
     WAITING("waiting"),
     /** It does not wait any more. */
     IDLE("idle"),
-    /** A node sent an invalidation. */
-    HINT("hint"),
     /** The lease was lost or has expired. */
     LOST("lost"),
     /** The lock was released. */

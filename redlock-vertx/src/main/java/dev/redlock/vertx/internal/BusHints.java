@@ -38,7 +38,6 @@ public final class BusHints implements ReleaseHints {
   private final String shared;
   private final String own;
   private final boolean always;
-  private final boolean bridging;
 
   /**
    * Name to the number of local queues that wait for it. Written by lock queues, read by the event
@@ -62,11 +61,10 @@ public final class BusHints implements ReleaseHints {
   private boolean closed;
 
   public BusHints(Vertx vertx, RedlockOptions options) {
-    bus = new Bus(vertx, options);
+    bus = new Bus(vertx);
     shared = options.getReleaseAddress();
     own = shared + "." + bus.id();
     always = options.getReleaseHints().equals("always");
-    bridging = options.isBridgeRedisHints();
   }
 
   @Override
@@ -112,7 +110,7 @@ public final class BusHints implements ReleaseHints {
 
   private void onHint(Message<Object> message) {
     BusHint hint = BusHint.parse(message.body());
-    if (hint == null || hint.type().compareTo(BusHint.Type.HINT) < 0) {
+    if (hint == null || hint.type().compareTo(BusHint.Type.LOST) < 0) {
       return;
     }
     String name = hint.name();
@@ -184,13 +182,6 @@ public final class BusHints implements ReleaseHints {
       if (waiters.contains(name)) {
         send(BusHint.ended(type, name, ended.token()));
       }
-    }
-  }
-
-  @Override
-  public void invalidated(String name) {
-    if (bridging && waiters.contains(name)) {
-      send(BusHint.ended(BusHint.Type.HINT, name, 0));
     }
   }
 

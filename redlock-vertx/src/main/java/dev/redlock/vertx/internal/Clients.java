@@ -78,9 +78,6 @@ public final class Clients {
       if (!o.getReleaseHints().equals("never")) {
         builder.hints(new BusHints(vertx, o));
       }
-      if (o.getEventAddress() != null) {
-        builder.listener(new BusEvents(vertx, o));
-      }
       ConfiguredNodes.of(o).forEach(builder::nodes);
       customizer.accept(builder);
       return new Built(builder.build(), time);
