@@ -21,7 +21,7 @@ CONSTANTS
   Quorum,
   Validity,   \* how long a grant is valid, from before its first send
   KeyLife,    \* the life of a key
-  VoteAge,    \* the votes of a round older than this do not count
+  VoteAge,    \* the votes of an acquire older than this do not count
   PerGrant,   \* how many tokens a grant owns: its own, and those up to the next multiple
   TopToken,   \* the largest token
   Rounds,     \* whether the lock is also handed off by rounds
@@ -99,11 +99,9 @@ LaterBy(r, d) ==
   LET aged == [r EXCEPT !.age = Min(@ + d, VoteAge + 1),
                         !.left = Max(@ - d, 0),
                         !.gain = Max(@ - d, 0)]
-      settled == IF r.extends = "asking" /\ Validity - aged.gain > VoteAge
-                 THEN [aged EXCEPT !.extends = "over", !.gain = 0, !.renewed = {}] ELSE aged
   IN CASE r.stage = "asking" /\ aged.age > VoteAge -> Decided(r, "undone")
        [] r.stage = "held" /\ aged.left = 0 /\ Flaw # "after-validity" -> Decided(r, "ended")
-       [] r.stage \in {"asking", "held"} -> settled
+       [] r.stage \in {"asking", "held"} -> aged
        [] OTHER -> r
 
 (* So many ticks at once.                                                     *)

@@ -46,7 +46,6 @@ AlsoExtends(g) ==
 AlsoRenews(g, ago) ==
   /\ IsValid(g)
   /\ grant[g].extends = "asking"
-  /\ ago <= VoteAge
   /\ Cardinality(grant[g].renewed) >= Quorum
   /\ LET last == ago = Validity - grant[g].gain
      IN grant' = [grant EXCEPT

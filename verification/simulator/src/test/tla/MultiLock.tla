@@ -16,7 +16,7 @@ CONSTANTS
   Quorum,
   Validity,   \* how long a grant is valid, from before its first send
   KeyLife,    \* the life of a key
-  VoteAge,    \* the votes of a round older than this do not count
+  VoteAge,    \* the votes of an acquire older than this do not count
   TopToken,   \* the largest token
   Extensions, \* whether leases are extended (once each)
   Breaks,     \* whether an operator breaks the lock on the first name (one request)
@@ -82,11 +82,9 @@ IsOld(left) == Validity - left > VoteAge
 
 Later(r) ==
   LET aged == [r EXCEPT !.left = @ - 1, !.gain = IF @ > 0 THEN @ - 1 ELSE 0]
-      settled == IF r.extends = "asking" /\ IsOld(aged.gain)
-                 THEN [aged EXCEPT !.extends = "over", !.gain = 0, !.renewed = {}] ELSE aged
   IN CASE r.stage = "asking" /\ IsOld(aged.left) -> Decided(r, "undone")
        [] r.stage = "held" /\ aged.left = 0 -> Decided(r, "ended")
-       [] r.stage \in {"asking", "held"} -> settled
+       [] r.stage \in {"asking", "held"} -> aged
        [] OTHER -> r
 
 Tick ==

@@ -18,7 +18,7 @@ CONSTANTS
   MaxTime,      \* the length of the history
   Validity,     \* how long a lease is valid, from before its first send
   KeyLife,      \* the shortest life of a key; below Validity: clocks beyond the drift
-  VoteAge,      \* the votes of a round older than this do not count
+  VoteAge,      \* the votes of an acquire older than this do not count
   Quarantine,   \* how long a node that restarted does not vote; 0: the guard is off
   Young,        \* how long a reply to extend does not count in quarantine
   Slack,        \* how far behind the node's clock a token may lie
@@ -121,14 +121,12 @@ Tick ==
              IF a \in late THEN "undone" ELSE IF a \in over THEN "ended" ELSE stage[a]]
         /\ until' = [a \in Acquisitions |-> IF a \in gone THEN 0 ELSE until[a]]
         /\ votes' = [a \in Acquisitions |-> IF a \in gone THEN {} ELSE votes[a]]
-        /\ LET unknown == {a \in Acquisitions : extends[a] = "asking" /\ now + 1 > begun[a] + VoteAge}
-               done == gone \cup unknown
-           IN /\ begun' = [a \in Acquisitions |-> IF a \in done THEN 0 ELSE begun[a]]
-              /\ extends' = [a \in Acquisitions |->
-                   IF a \in unknown \/ (a \in over /\ extends[a] = "asking") THEN "over" ELSE extends[a]]
-              /\ renewed' = [a \in Acquisitions |-> IF a \in done THEN {} ELSE renewed[a]]
-              /\ past' = [a \in Acquisitions |->
-                   IF a \in done THEN {} ELSE {<<p[1], Start(p[2])>> : p \in past[a]}]
+        /\ begun' = [a \in Acquisitions |-> IF a \in gone THEN 0 ELSE begun[a]]
+        /\ extends' = [a \in Acquisitions |->
+             IF a \in over /\ extends[a] = "asking" THEN "over" ELSE extends[a]]
+        /\ renewed' = [a \in Acquisitions |-> IF a \in gone THEN {} ELSE renewed[a]]
+        /\ past' = [a \in Acquisitions |->
+             IF a \in gone THEN {} ELSE {<<p[1], Start(p[2])>> : p \in past[a]}]
   /\ UNCHANGED <<restarts, token, doomed, asked, prolongs>>
 
 -----------------------------------------------------------------------------
@@ -192,8 +190,7 @@ Renew(a) ==
   /\ LET present == {n \in renewed[a] : Counts(born[n])}
          earlier == {p[1] : p \in {p \in past[a] : PastCounts(p[2])}}
      IN Cardinality(present \cup earlier) >= Quorum
-  /\ now <= begun[a] + VoteAge
-  /\ now < until[a]
+  /\ now < until[a] \* the old validity; a reply counts however late it is
   /\ until' = [until EXCEPT ![a] = begun[a] + Validity]
   /\ begun' = [begun EXCEPT ![a] = 0]
   /\ extends' = [extends EXCEPT ![a] = "over"]
@@ -293,4 +290,7 @@ NoLeaseAfterRestart ==
   ~(restarts > 0 /\ \E a, b \in Acquisitions : a # b /\ IsLease(a) /\ IsLease(b))
 
 NeverRenewed == \A a \in Acquisitions : ~(stage[a] = "held" /\ until[a] > Validity + VoteAge)
+
+NeverRenewedLate == \A a \in Acquisitions :
+  ~(extends[a] = "asking" /\ Cardinality(renewed[a]) >= Quorum /\ now > begun[a] + VoteAge)
 =============================================================================

@@ -29,9 +29,9 @@ import java.util.TreeSet;
  * this history: 3,000 leases of 6 s on the same nodes. The first lease always ends before its
  * replies come, so all rounds are in vain. To release an expired lease costs the nodes as much as
  * to extend it, and these releases delay the replies further. All 3,000 leases expire, although the
- * nodes could have kept nearly all of them. So a lease that has no more than a node timeout left
- * comes after all that have more; of such leases the one with the most left comes first. The
- * releases of expired leases come last.
+ * nodes could have kept nearly all of them. So a lease that may end before a round does comes after
+ * all that have more; of such leases the one with the most left comes first. The releases of
+ * expired leases come last.
  *
  * <p>While no quorum replies, the limit is the lowest. Requests to a hung node are executed when it
  * resumes, before those that count.
@@ -50,6 +50,9 @@ public class ExtendQueue {
   private final Set<ExtendSlot> taken = new LinkedHashSet<>();
 
   private long sequence;
+
+  /** The usual time of a round; longer than a node timeout where nodes are stopped in turns. */
+  private long usualNanos;
 
   /** When a round ended last. */
   private long endedNanos;
@@ -99,6 +102,7 @@ public class ExtendQueue {
     if (slot.state == State.TAKEN) { // Else it was overdue, and counts no longer.
       free(slot);
       endedNanos = nowNanos;
+      usualNanos += (nowNanos - sentNanos - usualNanos) / 16;
       long timeoutNanos = slot.timeoutNanos;
       limiter.ended(acquireVerdict(verdict), sentNanos, timeoutNanos, nodes, nowNanos);
       if (verdict != ExtendVerdict.RENEWED
@@ -113,7 +117,7 @@ public class ExtendQueue {
   private static AcquireVerdict acquireVerdict(ExtendVerdict verdict) {
     return switch (verdict) {
       case RENEWED -> AcquireVerdict.ACQUIRED;
-      case TOO_OLD, UNKNOWN -> AcquireVerdict.TOO_SLOW;
+      case UNKNOWN -> AcquireVerdict.TOO_SLOW;
       case LOST, UNDECIDED -> AcquireVerdict.HELD; // Tells nothing of the load.
     };
   }
@@ -156,7 +160,7 @@ public class ExtendQueue {
     while (!waiting.isEmpty() && hasRoom()) {
       ExtendSlot first = waiting.first();
       waiting.remove(first);
-      if (first.isTooLate(nowNanos)) {
+      if (first.isTooLate(2 * usualNanos, nowNanos)) {
         first.comeLater();
         waiting.add(first);
       } else {

@@ -9,10 +9,16 @@ import dev.redlock.spi.NodeStatus;
  * Asks all nodes to extend the lease, and counts their replies. A round without a quorum for or
  * against the lease has told nothing, and the old deadline stands.
  *
+ * <p>Replies count until the old validity ends: the new one begins when the round is sent, and a
+ * node that has extended keeps the key for longer. The naive way drops replies that are older than
+ * the node timeout, as it does with votes. It fails in this history: the nodes work 20 ms of each
+ * 400 ms, and the node timeout is 250 ms. Most replies come after the next pause of the nodes, and
+ * their rounds are sent again. More than half of the leases are lost that the nodes could keep.
+ *
  * <p>An extension also repairs: a node that has lost the key stores it again (REPAIRED). A
  * quarantined node stores it as well. Its reply counts only after this client has kept it in
- * quarantine for {@link #QUARANTINE_COUNTS_NANOS}. A round takes one second at most, so by then no
- * client can still count a vote that the node has forgotten.
+ * quarantine for {@link #QUARANTINE_COUNTS_NANOS}. A vote counts for one second at most, so by then
+ * no client can still count one that the node has forgotten.
  *
  * <p>The naive way counts each node that stores the key. It fails in this history (N = 3): A holds
  * n2 and n3. B has a vote of n1 and waits. n1 restarts without its keys. A's extension repairs n1
@@ -24,9 +30,9 @@ final class ExtendRound extends Exchange {
   final HeldLease lease;
   final LockRequest.Extend request;
   final Validity validity;
-  private final long timeoutNanos;
   private final Nodes nodes;
   private final boolean repair;
+  private final long waitNanos;
   private ExtendVerdict verdict = ExtendVerdict.UNDECIDED;
 
   /**
@@ -49,7 +55,6 @@ final class ExtendRound extends Exchange {
     this.lease = lease;
     request = lease.grant.extend(ttlMillis);
     this.repair = repair;
-    timeoutNanos = lease.config().nodeTimeoutNanos();
     validity =
         new Validity(nowNanos, nowWallMillis, ttlMillis * 1_000_000L, lease.config().driftNanos());
     long mask = 0;
@@ -60,6 +65,8 @@ final class ExtendRound extends Exchange {
         mask |= 1L << i;
       }
     }
+    boolean mayWin = Long.bitCount(mask) >= members.quorum();
+    waitNanos = mayWin ? lease.config().patienceNanos() : lease.config().nodeTimeoutNanos();
     asked(mask, nowNanos);
   }
 
@@ -68,7 +75,7 @@ final class ExtendRound extends Exchange {
   }
 
   long deadlineNanos() {
-    return sentNanos() + timeoutNanos;
+    return sentNanos() + waitNanos;
   }
 
   ExtendVerdict verdict() {
@@ -93,15 +100,11 @@ final class ExtendRound extends Exchange {
   }
 
   private ExtendVerdict judge(long nowNanos, long nowWallMillis, boolean atTimeout) {
-    boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;
     QuorumTally tally = tally(atTimeout, nowNanos);
     if (tally.isWon()) {
       // An extension after the old deadline would revive what others may have acquired by now.
-      boolean inTime = !tooOld && lease.validity().remaining(nowNanos, nowWallMillis) > 0;
-      if (inTime) {
-        return ExtendVerdict.RENEWED;
-      }
-      return tooOld ? ExtendVerdict.TOO_OLD : ExtendVerdict.UNKNOWN;
+      boolean inTime = lease.validity().remaining(nowNanos, nowWallMillis) > 0;
+      return inTime ? ExtendVerdict.RENEWED : ExtendVerdict.UNKNOWN;
     }
     if (tally.isBlockedBy(tally.held)) {
       return ExtendVerdict.LOST;

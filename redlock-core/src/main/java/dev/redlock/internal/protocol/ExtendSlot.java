@@ -30,6 +30,8 @@ public final class ExtendSlot {
 
   final long timeoutNanos;
 
+  private final long patienceNanos;
+
   State state = State.FREE;
   private Order order = Order.EXTENSION;
   private long sequence;
@@ -37,9 +39,10 @@ public final class ExtendSlot {
   private long deadlineNanos;
   private long takenNanos;
 
-  ExtendSlot(LockKeys keys, long nodeTimeoutNanos) {
+  ExtendSlot(LockKeys keys, long nodeTimeoutNanos, long patienceNanos) {
     this.keys = keys;
     timeoutNanos = nodeTimeoutNanos;
+    this.patienceNanos = patienceNanos;
   }
 
   void await(Order what, long urgent, long deadline, long number) {
@@ -65,9 +68,10 @@ public final class ExtendSlot {
         || (state == State.WAITING && order == Order.EXTENSION && urgentNanos - urgent > 0);
   }
 
-  /** Whether it is among those in time, and its lease may end before a round does. */
-  boolean isTooLate(long nowNanos) {
-    return order == Order.EXTENSION && deadlineNanos - nowNanos <= timeoutNanos;
+  /** Whether it is among those in time, and its lease may end before a round of this time does. */
+  boolean isTooLate(long roundNanos, long nowNanos) {
+    long margin = Math.max(timeoutNanos, Math.min(roundNanos, patienceNanos / 2));
+    return order == Order.EXTENSION && deadlineNanos - nowNanos <= margin;
   }
 
   /** It comes after those in time, and among the late ones the latest deadline comes first. */
@@ -78,7 +82,7 @@ public final class ExtendSlot {
 
   /** Whether it was taken so long ago that its round must have ended. */
   boolean isOverdue(long nowNanos) {
-    return nowNanos - takenNanos > 2 * timeoutNanos;
+    return nowNanos - takenNanos > 2 * patienceNanos;
   }
 
   /** The other slots that are admitted now are told. */

@@ -8,8 +8,6 @@ public enum ExtendVerdict {
   RENEWED,
   /** So many nodes have lost the lease that no quorum is left for it. */
   LOST,
-  /** A quorum did as asked, but this client processed its replies after the node timeout. */
-  TOO_OLD,
   /** Neither: the old deadline stands. */
   UNKNOWN
 }

@@ -67,7 +67,7 @@ final class LeaseExtender {
     grant = lease.grant;
     config = grant.config;
     repairs = new RepairList(nodes);
-    slot = new ExtendSlot(grant.keys, config.nodeTimeoutNanos());
+    slot = new ExtendSlot(grant.keys, config.nodeTimeoutNanos(), config.patienceNanos());
     lastSentNanos = grant.votes.sentNanos();
     nextExtendNanos = lastSentNanos + random.atMost(config.ttlNanos() / 3);
   }
@@ -294,11 +294,6 @@ final class LeaseExtender {
       }
       case LOST -> {
         return LeaseEnd.LOST;
-      }
-      case TOO_OLD -> {
-        // This client was paused, or asks too much of the nodes. It asks again, also for callers.
-        wantRound(nowNanos, nowWallMillis);
-        return null;
       }
       default -> retry(r, nowNanos, nowWallMillis);
     }

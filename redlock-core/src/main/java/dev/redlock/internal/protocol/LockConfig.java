@@ -43,4 +43,9 @@ public record LockConfig(
   long ttlNanos() {
     return ttlMillis * 1_000_000L;
   }
+
+  /** How long an extension waits for replies. Late ones count, unlike votes; see ExtendRound. */
+  long patienceNanos() {
+    return Math.max(nodeTimeoutNanos, Math.min(1_000_000_000L, ttlNanos() / 10));
+  }
 }

@@ -141,9 +141,9 @@ class PendingReleasesTest {
   /** SHELL_SETS seed 17671: it went only to the node whose connection gave it the place. */
   @Test
   void release_ofAnExpiredLease_thatGetsItsPlaceByANewConnection_isSentToAllNodes() {
-    ExtendSlot extension = new ExtendSlot(TestNodes.KEYS, 100 * MILLI);
+    ExtendSlot extension = new ExtendSlot(TestNodes.KEYS, 100 * MILLI, 100 * MILLI);
     while (!nodes.extensions().ask(extension, now, now + LIFE, now).isEmpty()) {
-      extension = new ExtendSlot(TestNodes.KEYS, 100 * MILLI);
+      extension = new ExtendSlot(TestNodes.KEYS, 100 * MILLI, 100 * MILLI);
     }
     nodes.extensions().giveUp(extension, now);
     HeldLease expired = nodes.lease(LockConfig.of(TestNodes.options().build()), now);

@@ -52,10 +52,6 @@ class ManyLeasesTest {
     }
   }
 
-  private static void waitUntilDue(VirtualNodes nodes) {
-    nodes.time().pass(UNTIL_DUE.dividedBy(4));
-  }
-
   @Test
   void leases_grantedTogether_areKept() {
     assertThat(heldAfter(nodes -> {})).isEqualTo(LEASES);
@@ -66,7 +62,7 @@ class ManyLeasesTest {
     int held =
         heldAfter(
             nodes -> {
-              waitUntilDue(nodes);
+              nodes.time().pass(UNTIL_DUE.dividedBy(4));
               nodes.time().pause(PAUSE, Duration.ZERO);
             });
     assertThat(held).isEqualTo(LEASES);
@@ -86,7 +82,7 @@ class ManyLeasesTest {
     int held =
         heldAfter(
             nodes -> {
-              waitUntilDue(nodes);
+              nodes.time().pass(UNTIL_DUE.dividedBy(4));
               for (int i = 0; i < 3; i++) {
                 nodes.node(i).hang();
               }

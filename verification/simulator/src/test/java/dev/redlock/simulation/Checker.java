@@ -711,7 +711,6 @@ final class Checker {
     for (Asked a : id.extends_) {
       boolean suffices =
           deadline - (a.firstSendMono + a.ttlNanos - lease.config().driftNanos()) <= 0
-              && mono - a.firstSendMono <= lease.config().nodeTimeoutNanos()
               && yes(lock, a, mono, true) >= quorum(a);
       if (suffices && gained) {
         world.trace.renews(id.leaseId, a.firstSendTrue);

@@ -168,8 +168,8 @@ final class ProtocolMutants {
         "the lease is extended after its validity has ended",
         protocol(
             "ExtendRound",
-            "boolean inTime = !tooOld && lease.validity().remaining(nowNanos, nowWallMillis) > 0;",
-            "boolean inTime = !tooOld;"),
+            "boolean inTime = lease.validity().remaining(nowNanos, nowWallMillis) > 0;",
+            "boolean inTime = true;"),
         protocol(
             "LockMachine",
             "    leases.endIfOverdue(now, wall);\n    if (reply.code().definite()) {",
@@ -676,7 +676,11 @@ final class ProtocolMutants {
     mutant(
         "I",
         "a lease that can no longer be extended in time keeps its place",
-        protocol("ExtendSlot", "deadlineNanos - nowNanos <= timeoutNanos;", "false;"));
+        protocol("ExtendSlot", "deadlineNanos - nowNanos <= margin;", "false;"));
+    mutant(
+        "I",
+        "an extension waits no longer for replies than a node timeout",
+        protocol("LockConfig", "Math.max(nodeTimeoutNanos, ", "Math.min(nodeTimeoutNanos, "));
     mutant(
         "I",
         "the releases of expired leases come before extensions",
