@@ -39,6 +39,15 @@ class ExtendQueueTest {
     return begun.remove();
   }
 
+  /** Many rounds end, each after this time; returns the one that is to end next. */
+  private ExtendSlot rounds(ExtendSlot next, long tookMillis) {
+    for (int i = 0; i < 50; i++) {
+      ended(next, ExtendVerdict.RENEWED, tookMillis);
+      next = fill();
+    }
+    return next;
+  }
+
   @Test
   void slots_thatWait_areAdmittedInOrderOfTheirDeadlines() {
     ExtendSlot done = fill();
@@ -110,11 +119,7 @@ class ExtendQueueTest {
   /** Here rounds take 400 ms, and a node timeout is 100 ms. */
   @Test
   void slot_ofALeaseThatMayEndBeforeAUsualRound_comesAfterThoseInTime() {
-    ExtendSlot done = fill();
-    for (int i = 0; i < 50; i++) {
-      ended(done, ExtendVerdict.RENEWED, 400);
-      done = fill();
-    }
+    ExtendSlot done = rounds(fill(), 400);
     ExtendSlot late = new ExtendSlot(TestNodes.KEYS, TIMEOUT, 1_000 * MILLI);
     ExtendSlot inTime = new ExtendSlot(TestNodes.KEYS, TIMEOUT, 1_000 * MILLI);
     ask(late, 500);
@@ -174,10 +179,7 @@ class ExtendQueueTest {
   void rounds_whileTheyAreFast_areMoreAndMore() {
     ExtendSlot done = fill();
     int before = queue.underWay();
-    for (int i = 0; i < 50; i++) {
-      ended(done, ExtendVerdict.RENEWED, 1);
-      done = fill();
-    }
+    rounds(done, 1);
     assertThat(queue.underWay()).isGreaterThan(before + 40);
   }
 
@@ -185,10 +187,7 @@ class ExtendQueueTest {
   void rounds_afterAPause_beginWithFew() {
     ExtendSlot done = fill();
     int first = queue.underWay();
-    for (int i = 0; i < 50; i++) {
-      ended(done, ExtendVerdict.RENEWED, 1);
-      done = fill();
-    }
+    rounds(done, 1);
     now += 1_000 * MILLI; // All rounds under way are overdue.
     fill();
     assertThat(queue.underWay()).isEqualTo(first);
