@@ -2,11 +2,12 @@ package dev.redlock.testkit;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 
 /**
- * Starts servers as containers, through Testcontainers. No class of Testcontainers is loaded before
- * a Docker engine has replied.
+ * Starts servers as containers, through Testcontainers. No class of Testcontainers is loaded where
+ * there is no sign of a Docker engine.
  */
 final class DockerSource implements ServerSource {
 
@@ -16,10 +17,18 @@ final class DockerSource implements ServerSource {
    */
   static final String IMAGE_PROPERTY = "redlock.redis.image";
 
+  private static final List<Path> SOCKETS =
+      List.of(
+          Path.of("/var/run/docker.sock"),
+          Path.of(System.getProperty("user.home"), ".docker", "run", "docker.sock"));
+
   @Override
   public ServerFactory find() throws UnavailableException {
     Map<String, String> environment = System.getenv();
-    DockerEngine.ping(environment);
+    if (!environment.containsKey("DOCKER_HOST") && SOCKETS.stream().noneMatch(Files::exists)) {
+      throw new UnavailableException(
+          "no Docker: DOCKER_HOST is not set, and none of these sockets exists: " + SOCKETS);
+    }
     try {
       Class.forName("org.testcontainers.containers.GenericContainer", false, loader());
     } catch (ClassNotFoundException e) {
