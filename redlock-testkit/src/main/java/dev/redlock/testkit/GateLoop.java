@@ -14,8 +14,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +40,7 @@ final class GateLoop implements Runnable {
   private boolean closed;
 
   // Written by any thread, emptied by the loop.
-  private final Queue<FutureTask<?>> orders = new ConcurrentLinkedQueue<>();
+  private final Queue<Runnable> orders = new ConcurrentLinkedQueue<>();
 
   // Written by the loop, read by any thread that asks for the state.
   private volatile int linkCount;
@@ -65,19 +65,21 @@ final class GateLoop implements Runnable {
    * Runs a change on the loop. The task is done when its effects have reached the sockets. Bytes
    * that arrived before are handled by the rules that were in force then.
    */
-  FutureTask<?> submit(Runnable change) {
-    FutureTask<?> order =
-        new FutureTask<>(
-            () -> {
-              selector.selectNow();
-              serveReady();
-              change.run();
-              settle();
-              return null;
-            });
-    orders.add(order);
-    selector.wakeup();
-    return order;
+  CompletableFuture<Void> submit(Runnable change) {
+    return CompletableFuture.runAsync(
+        () -> {
+          settle();
+          serveReady();
+          change.run();
+          settle();
+        },
+        order -> {
+          orders.add(order);
+          selector.wakeup();
+          if (!selector.isOpen()) { // The loop broke down: the order fails.
+            order.run();
+          }
+        });
   }
 
   GateRules rules() {
@@ -88,7 +90,7 @@ final class GateLoop implements Runnable {
   public void run() {
     try (selector) {
       while (!closed) {
-        for (FutureTask<?> order = orders.poll(); order != null; order = orders.poll()) {
+        for (Runnable order = orders.poll(); order != null; order = orders.poll()) {
           order.run();
         }
         awaitSomething();
@@ -102,10 +104,11 @@ final class GateLoop implements Runnable {
     } finally {
       resetAll();
       description = "closed";
+      orders.forEach(Runnable::run); // They fail, or wait for nothing.
     }
   }
 
-  private void serveReady() throws IOException {
+  private void serveReady() {
     // Iterate over a copy: a cut cancels keys and thereby changes the selected set.
     List<SelectionKey> ready = List.copyOf(selector.selectedKeys());
     selector.selectedKeys().clear();
@@ -158,10 +161,10 @@ final class GateLoop implements Runnable {
     }
   }
 
-  private void acceptAll() throws IOException {
+  private void acceptAll() {
     ServerSocketChannel open = listener;
     while (open != null && open.isOpen()) {
-      SocketChannel client = open.accept();
+      SocketChannel client = acceptOne(open);
       if (client == null) {
         return;
       }
@@ -171,6 +174,14 @@ final class GateLoop implements Runnable {
         // The node refused the connection at once, or the client has closed; the link has closed
         // both sides.
       }
+    }
+  }
+
+  private @Nullable SocketChannel acceptOne(ServerSocketChannel open) {
+    try {
+      return open.accept();
+    } catch (IOException e) {
+      throw new UncheckedIOException("The gate on port " + port + " broke down", e);
     }
   }
 

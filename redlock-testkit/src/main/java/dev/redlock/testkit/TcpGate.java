@@ -6,10 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.CompletionException;
 
 /**
  * A gate in front of a server: a port of this JVM on 127.0.0.1 through which clients reach the
@@ -179,31 +176,13 @@ public final class TcpGate implements AutoCloseable {
     if (closed) {
       throw new IllegalStateException("The gate on port " + port() + " is closed");
     }
-    FutureTask<?> order = loop.submit(change);
-    boolean interrupted = false;
     try {
-      while (true) {
-        try {
-          if (!thread.isAlive() && !order.isDone()) {
-            throw new IllegalStateException("The gate on port " + port() + " has failed");
-          }
-          order.get(100, TimeUnit.MILLISECONDS);
-          return;
-        } catch (InterruptedException e) {
-          interrupted = true; // a fault that was requested is executed to the end
-        } catch (TimeoutException e) {
-          // Check whether the loop still runs.
-        }
-      }
-    } catch (ExecutionException e) {
+      loop.submit(change).join(); // A fault that was requested is executed to the end.
+    } catch (CompletionException e) {
       if (e.getCause() instanceof UncheckedIOException io) {
         throw new UncheckedIOException(io.getMessage(), io.getCause());
       }
       throw new IllegalStateException("The gate on port " + port() + " failed", e.getCause());
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
     }
   }
 }
