@@ -111,7 +111,10 @@ public final class Membership {
   /** Of configured nodes that showed a record when they answered last: its identity. */
   private final Map<Integer, String> shown = new TreeMap<>();
 
-  /** ... and of those that have lost the record since, too: another deployment names them anew. */
+  /**
+   * Of configured nodes that a record or a proposal has named: its identity. If the client chooses
+   * another one, that name ends, also if the node is away by then, or has lost the record.
+   */
   private final Map<Integer, String> namedBy = new TreeMap<>();
 
   /** By number: the last name that the node had in a record, or that with which it was added. */
@@ -245,15 +248,9 @@ public final class Membership {
     }
     boolean first = id.isEmpty();
     choose(all, nowNanos);
-    for (int i = 0; first && i < seeds; i++) {
-      if (all.get(i).says()) {
-        shown.put(i, all.get(i).record().id());
-        namedBy.put(i, all.get(i).record().id());
-      } else if (all.get(i).status().usable()) {
-        shown.remove(i);
-      }
-      if (!id.isEmpty() && !namedBy.getOrDefault(i, id).equals(id)) {
-        aliases.set(i, all.get(i).name()); // It had the name that the other deployment gave it.
+    for (int i = 0; first && !id.isEmpty() && i < seeds; i++) {
+      if (!namedBy.getOrDefault(i, id).equals(id)) {
+        aliases.set(i, all.get(i).name());
         doubles.clear(i);
       }
     }
@@ -334,6 +331,13 @@ public final class Membership {
    * any more: what it showed holds, and the others may be empty because they have restarted.
    */
   private Optional<Seen> hidden(List<Seen> all, String founded) {
+    for (int i = 0; i < seeds; i++) {
+      if (all.get(i).says()) {
+        shown.put(i, all.get(i).record().id());
+      } else if (all.get(i).status().usable()) {
+        shown.remove(i);
+      }
+    }
     return shown.entrySet().stream()
         .filter(one -> !one.getValue().equals(founded))
         .map(one -> all.get(one.getKey()))
@@ -387,10 +391,7 @@ public final class Membership {
   }
 
   private boolean isQuorumReached(List<Seen> nodes) {
-    int reached = 0;
-    for (int i = 0; i < nodes.size(); i++) {
-      reached += members.contains(i) && nodes.get(i).status().usable() ? 1 : 0;
-    }
+    long reached = members.indexes().filter(i -> nodes.get(i).status().usable()).count();
     return reached >= members.quorum();
   }
 
@@ -416,6 +417,7 @@ public final class Membership {
       if (named && !record.members().contains(aliases.get(i))) {
         boolean taken = isTaken(record.name(), i, nodes);
         doubles.set(i, taken);
+        namedBy.put(i, record.id());
         aliases.set(i, taken ? aliases.get(i) : record.name());
       }
     }
