@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 final class Turn {
   private static final long LINGER_NANOS = 100_000_000;
 
+  /** 16.8 ms: so many names of a client are forgotten at once, or each would wake its timer. */
+  private static final long LINGER_STEP = (1L << 24) - 1;
+
   private boolean othersWant;
   private @Nullable End lastEnd;
 
@@ -36,7 +39,7 @@ final class Turn {
   /** Until when its state matters; {@link Long#MIN_VALUE} if there is none. */
   long lingersUntilNanos() {
     End end = lastEnd;
-    return end == null ? Long.MIN_VALUE : end.nanos + LINGER_NANOS;
+    return end == null ? Long.MIN_VALUE : (end.nanos + LINGER_NANOS) | LINGER_STEP;
   }
 
   /** A round won. */

@@ -343,9 +343,10 @@ class LockMachineTest extends MachineFixture {
     reply(release, Code.RELEASED, 0, 1);
     assertThat(machine.delayNanos(now)).as("n2 has not replied").isGreaterThan(100 * MILLI);
     reply(release, Code.RELEASED, 2);
-    assertThat(machine.delayNanos(now)).isEqualTo(90 * MILLI);
-    assertThat(machine.mayRetire(now + 90 * MILLI - 1)).isFalse();
-    assertThat(machine.mayRetire(now + 90 * MILLI)).isTrue();
+    long lingers = machine.delayNanos(now);
+    assertThat(lingers).isBetween(90 * MILLI, 107 * MILLI);
+    assertThat(machine.mayRetire(now + lingers - 1)).isFalse();
+    assertThat(machine.mayRetire(now + lingers)).isTrue();
   }
 
   @Test
