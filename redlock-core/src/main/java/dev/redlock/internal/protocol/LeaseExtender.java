@@ -358,7 +358,7 @@ final class LeaseExtender {
       grant.close();
     }
     ExtendRound r = round;
-    if (r != null && r.deadlineNanos() - nowNanos < 0) {
+    if (r != null && deadlineNanos(r) - nowNanos < 0) {
       LeaseEnd over = settle(r, r.decide(nowNanos, nowWallMillis, true), nowNanos, nowWallMillis);
       if (over != null) {
         return over;
@@ -375,6 +375,11 @@ final class LeaseExtender {
     return null;
   }
 
+  /** A check that became due meanwhile waits for one node timeout only. */
+  private long deadlineNanos(ExtendRound r) {
+    return checkDue ? r.sentNanos() + config.nodeTimeoutNanos() : r.deadlineNanos();
+  }
+
   private boolean isRoundDue() {
     return round == null && (extendsItself() || checkDue || queued);
   }
@@ -385,7 +390,7 @@ final class LeaseExtender {
     }
     ExtendRound r = round;
     if (r != null) {
-      wake.at(r.deadlineNanos() + 1);
+      wake.at(deadlineNanos(r) + 1);
     } else if (isRoundDue()) {
       wake.at(nextExtendNanos);
     }

@@ -435,13 +435,10 @@ public final class Membership {
 
   /** The newest record that a node has now. */
   private NodeRecord newest(List<Seen> nodes) {
-    NodeRecord newest = NodeRecord.NONE;
-    for (Seen node : nodes) {
-      if (node.says() && isNewer(node.record(), newest)) {
-        newest = node.record();
-      }
-    }
-    return newest;
+    return nodes.stream()
+        .filter(Seen::says)
+        .map(Seen::record)
+        .reduce(NodeRecord.NONE, (newest, other) -> isNewer(other, newest) ? other : newest);
   }
 
   /** Of one epoch that which is sealed is newer. Not by comparators: they make the start longer. */
