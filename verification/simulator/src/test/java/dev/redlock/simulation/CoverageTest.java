@@ -109,7 +109,7 @@ class CoverageTest {
       reply: Enqueue QUEUED = 382
       reply: Extend EXTENDED = 4635
       reply: Extend FAILED BUSY = 17
-      reply: Extend FAILED DISCONNECTED = 321
+      reply: Extend FAILED DISCONNECTED = 65
       reply: Extend FAILED LOADING = 39
       reply: Extend FAILED OUT_OF_MEMORY = 33
       reply: Extend FAILED READONLY = 19

@@ -65,7 +65,7 @@ class ShellTest {
   @Test
   void smallWorlds_keepEveryPromiseAndTheDigest() throws InterruptedException {
     Simulator.Tally tally = holdInSmallWorlds(Scenario.Setting.SHELL_NORMAL);
-    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("c11d5ad309b7db74");
+    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("9410e0cb860257e9");
   }
 
   @Test
