@@ -4,12 +4,12 @@ import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.command.InspectContainerResponse;
 import com.github.dockerjava.api.exception.NotFoundException;
 import com.github.dockerjava.api.exception.NotModifiedException;
+import com.google.common.base.Throwables;
 import dev.redlock.testkit.internal.Waiting;
 import dev.redlock.testkit.internal.Watchdog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.wait.strategy.Wait;
 import org.testcontainers.utility.DockerImageName;
@@ -54,7 +54,11 @@ final class ContainerServer implements RedisServer {
       container.start();
     } catch (RuntimeException e) {
       throw new RedisStartException(
-          "Cannot start a container of " + container.getDockerImageName() + ": " + rootOf(e), e);
+          "Cannot start a container of "
+              + container.getDockerImageName()
+              + ": "
+              + Throwables.getRootCause(e),
+          e);
     }
     Watchdog.watchContainer(container.getContainerId());
     awaitReady();
@@ -130,14 +134,6 @@ final class ContainerServer implements RedisServer {
 
   private void awaitReady() {
     Waiting.until(identity() + " answers", PATIENCE, () -> !ServerInfo.read(address()).isEmpty());
-  }
-
-  private static Throwable rootOf(Throwable failure) {
-    Throwable root = failure;
-    for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      root = cause;
-    }
-    return root;
   }
 
   private DockerClient docker() {

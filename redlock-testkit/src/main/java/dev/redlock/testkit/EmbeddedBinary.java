@@ -1,14 +1,12 @@
 package dev.redlock.testkit;
 
+import com.google.common.hash.Hashing;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -82,7 +80,7 @@ final class EmbeddedBinary {
   }
 
   static Path copyToCache(byte[] binary, Path cache) throws ServerSource.UnavailableException {
-    Path target = cache.resolve("redis-server-" + sha256(binary));
+    Path target = cache.resolve("redis-server-" + Hashing.sha256().hashBytes(binary));
     try {
       if (Files.isExecutable(target) && Files.size(target) == binary.length) {
         return target;
@@ -119,13 +117,5 @@ final class EmbeddedBinary {
             ? Path.of(System.getProperty("user.home"), ".cache")
             : Path.of(xdg);
     return base.resolve("redlock-testkit");
-  }
-
-  private static String sha256(byte[] bytes) {
-    try {
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-    } catch (NoSuchAlgorithmException e) {
-      throw new AssertionError("Every Java platform has SHA-256", e);
-    }
   }
 }

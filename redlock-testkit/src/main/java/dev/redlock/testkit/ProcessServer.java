@@ -1,5 +1,7 @@
 package dev.redlock.testkit;
 
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
 import dev.redlock.testkit.internal.ChildProcess;
 import dev.redlock.testkit.internal.Waiting;
 import dev.redlock.testkit.internal.Watchdog;
@@ -10,10 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A redis-server process on this machine. */
@@ -167,12 +167,9 @@ final class ProcessServer implements RedisServer {
   }
 
   private static void deleteAll(Path root) {
-    if (!Files.exists(root)) {
-      return;
-    }
-    try (Stream<Path> tree = Files.walk(root)) {
-      for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
+    try {
+      if (Files.exists(root)) {
+        MoreFiles.deleteRecursively(root, RecursiveDeleteOption.ALLOW_INSECURE);
       }
     } catch (IOException e) {
       throw new UncheckedIOException("Cannot delete " + root, e);

@@ -1,5 +1,6 @@
 package dev.redlock.lettuce.internal;
 
+import com.google.common.base.Throwables;
 import com.google.common.util.concurrent.Uninterruptibles;
 import io.lettuce.core.resource.ThreadFactoryProvider;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -73,11 +74,7 @@ public final class CleanThreads implements ThreadFactoryProvider {
     try {
       return done.join();
     } catch (CompletionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      } else if (e.getCause() instanceof Error failure) {
-        throw failure;
-      }
+      Throwables.throwIfUnchecked(e.getCause() == null ? e : e.getCause());
       throw e;
     }
   }
