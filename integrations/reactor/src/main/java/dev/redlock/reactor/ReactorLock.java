@@ -92,13 +92,7 @@ public final class ReactorLock {
    */
   public <T> Mono<T> withLock(
       Duration waitTimeout, Function<? super Lease, ? extends Mono<? extends T>> body) {
-    requireNonNull(body, "body");
-    return Mono.usingWhen(
-        acquire(waitTimeout),
-        lease -> guarded(lease, Flux.<T>from(body.apply(lease))).singleOrEmpty(),
-        ReactorLock::release,
-        (lease, failure) -> release(lease),
-        ReactorLock::release);
+    return this.<T>withLockMany(waitTimeout, body).singleOrEmpty();
   }
 
   /**

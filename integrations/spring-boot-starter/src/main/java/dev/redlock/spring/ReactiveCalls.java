@@ -24,12 +24,10 @@ final class ReactiveCalls {
       ProxyMethodInvocation call,
       @Nullable CallerTransactions transactions,
       Class<?> type) {
-    if (method.kind() == LockedMethod.Kind.MONO) {
-      Mono<Object> mono = mono(method, lock, call);
-      return transactions == null ? mono : check(transactions, method, type).then(mono);
-    }
     Flux<Object> flux = flux(method, lock, call);
-    return transactions == null ? flux : check(transactions, method, type).thenMany(flux);
+    Flux<Object> checked =
+        transactions == null ? flux : check(transactions, method, type).thenMany(flux);
+    return method.kind() == LockedMethod.Kind.MONO ? checked.singleOrEmpty() : checked;
   }
 
   /** Fails if the transaction of the subscriber began before the lock. */
@@ -46,28 +44,6 @@ final class ReactiveCalls {
                     transaction.getCurrentTransactionName()))
         .onErrorComplete(NoTransactionException.class)
         .then();
-  }
-
-  private static Mono<Object> mono(
-      LockedMethod method, DistributedLock lock, ProxyMethodInvocation invocation) {
-    ProxyMethodInvocation template = copy(invocation);
-    return Mono.defer(
-        () -> {
-          AtomicBoolean entered = new AtomicBoolean();
-          return ReactorLock.of(lock)
-              .withLock(
-                  method.waitTime(),
-                  lease -> {
-                    entered.set(true);
-                    return Mono.from(publisher(method.proceed(copy(template), lease)));
-                  })
-              .onErrorResume(
-                  LockTimeoutException.class,
-                  e ->
-                      isFinal(e, entered)
-                          ? Mono.error(e)
-                          : Mono.from(without(method, template, e)));
-        });
   }
 
   private static Flux<Object> flux(
