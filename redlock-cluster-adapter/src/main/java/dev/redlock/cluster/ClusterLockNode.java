@@ -19,9 +19,9 @@ import java.util.List;
  * docs/cluster.md} says when this happens and which settings help. This cannot happen with
  * independent masters.
  *
- * <p>The node sends requests for a name to the master of its slot. It follows redirections for
- * {@link ClusterOptions#redirectPatience()}; after that the vote is silent. All names of a
- * multi-lock must share a slot. Safe from any thread.
+ * <p>The node sends requests for a name to the master of its slot. It follows redirections for 80
+ * ms; after that the vote is silent. All names of a multi-lock must share a slot. Safe from any
+ * thread.
  */
 @SuppressWarnings("exports") // Of the class that it extends, a user sees the methods of LockNode.
 public final class ClusterLockNode extends RoutedNode {

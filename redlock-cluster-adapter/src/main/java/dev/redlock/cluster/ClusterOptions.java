@@ -17,7 +17,6 @@ public final class ClusterOptions {
   private final LettuceOptions lettuce;
   private final ClusterReleaseHints releaseHints;
   private final Duration refreshPeriod;
-  private final Duration redirectPatience;
   private final Optional<Boolean> quarantinePromoted;
   private final String name;
 
@@ -25,7 +24,6 @@ public final class ClusterOptions {
     lettuce = builder.lettuce;
     releaseHints = builder.releaseHints;
     refreshPeriod = builder.refreshPeriod;
-    redirectPatience = builder.redirectPatience;
     quarantinePromoted = builder.quarantinePromoted;
     name = builder.name;
   }
@@ -55,11 +53,6 @@ public final class ClusterOptions {
     return refreshPeriod;
   }
 
-  /** How long a request follows redirections and waits for a slot that is being moved. */
-  public Duration redirectPatience() {
-    return redirectPatience;
-  }
-
   /**
    * Whether a promoted master is quarantined for the longest lease time; empty if the mode decides.
    */
@@ -77,7 +70,6 @@ public final class ClusterOptions {
     private LettuceOptions lettuce = LettuceOptions.defaults();
     private ClusterReleaseHints releaseHints = ClusterReleaseHints.SHARDED_PUBSUB;
     private Duration refreshPeriod = Duration.ofSeconds(3);
-    private Duration redirectPatience = Duration.ofMillis(80);
     private Optional<Boolean> quarantinePromoted = Optional.empty();
     private String name = "";
 
@@ -104,17 +96,6 @@ public final class ClusterOptions {
      */
     public Builder refreshPeriod(Duration period) {
       this.refreshPeriod = positive(period, "refreshPeriod");
-      return this;
-    }
-
-    /**
-     * Sets how long the client follows redirections of one request ({@code MOVED}, {@code ASK}) and
-     * repeats it ({@code TRYAGAIN}, {@code CLUSTERDOWN}) before the error becomes its reply.
-     * Default 80 ms, which is less than the default node timeout of 250 ms. A reply after the node
-     * timeout does not count, and the report would only show a timeout.
-     */
-    public Builder redirectPatience(Duration patience) {
-      this.redirectPatience = positive(patience, "redirectPatience");
       return this;
     }
 

@@ -207,7 +207,11 @@ final class Route implements Consumer<NodeReply> {
     redirections = 0;
     long now = masters.time().nanos();
     if (now + pauseNanos - whole.deadlineNanos >= 0) {
-      fail(why + "; retried for " + TimeUnit.NANOSECONDS.toMillis(whole.patienceNanos) + " ms");
+      fail(
+          why
+              + "; retried for "
+              + TimeUnit.NANOSECONDS.toMillis(RoutedRequest.PATIENCE_NANOS)
+              + " ms");
       return;
     }
     masters.time().schedule(this::begin, pauseNanos);

@@ -132,13 +132,7 @@ public class RoutedNode implements LockNode {
       RoutedRequest.deliver(r.answers.notSent(), handler);
       return;
     }
-    new RoutedRequest(
-            r.masters,
-            r.answers,
-            connections.options().redirectPatience().toNanos(),
-            r.share.translate(asked),
-            r.fenceLifeMillis,
-            handler)
+    new RoutedRequest(r.masters, r.answers, r.share.translate(asked), r.fenceLifeMillis, handler)
         .begin();
   }
 

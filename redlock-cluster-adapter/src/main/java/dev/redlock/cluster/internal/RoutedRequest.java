@@ -5,6 +5,7 @@ import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -12,8 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends one request to the master of its slot: as one script, or in {@link Steps} while the slot is
- * being moved. The handler receives one reply: that of the cluster, or an error when {@code
- * redirectPatience} has passed.
+ * being moved. The handler receives one reply: that of the cluster, or an error when {@link
+ * #PATIENCE_NANOS} have passed.
  *
  * <p>During a change of masters, a release can be executed before the acquire that it undoes. The
  * release raises the fence, and the fence then rejects the acquire.
@@ -21,9 +22,15 @@ import org.slf4j.LoggerFactory;
 final class RoutedRequest implements Route.Destination {
   private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
 
+  /**
+   * How long redirections are followed, and a request is repeated ({@code TRYAGAIN}, {@code
+   * CLUSTERDOWN}). Less than the default node timeout of 250 ms: a reply after that does not count,
+   * and the report would only show a timeout.
+   */
+  static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(80);
+
   final Masters masters;
   final ClusterReplies answers;
-  final long patienceNanos;
   final LockRequest request;
   final int slot;
   final long fenceLifeMillis;
@@ -42,13 +49,11 @@ final class RoutedRequest implements Route.Destination {
   RoutedRequest(
       Masters masters,
       ClusterReplies answers,
-      long patienceNanos,
       LockRequest request,
       long fenceLifeMillis,
       Consumer<NodeReply> handler) {
     this.masters = masters;
     this.answers = answers;
-    this.patienceNanos = patienceNanos;
     this.request = request;
     this.fenceLifeMillis = fenceLifeMillis;
     this.handler = handler;
@@ -56,7 +61,7 @@ final class RoutedRequest implements Route.Destination {
     hinting = answers.carriesHints(slot);
     String hintCommand = hinting ? masters.watchedLocks().command() : "";
     command = EncodedRequest.of(request, fenceLifeMillis, hintCommand);
-    deadlineNanos = masters.time().nanos() + patienceNanos;
+    deadlineNanos = masters.time().nanos() + PATIENCE_NANOS;
   }
 
   void begin() {
