@@ -42,24 +42,6 @@ final class Prober {
 
   private static final String NO_PERMISSION = "this user has no permission for ";
 
-  /** The server cannot be probed now; try again later. */
-  static final class NotReadyException extends RuntimeException {
-    private static final long serialVersionUID = 1;
-
-    NotReadyException(Throwable cause) {
-      super(Failures.kind(cause) + ": " + Failures.message(cause), cause);
-    }
-  }
-
-  /** The server replied something else than Redis does. */
-  static final class NotUnderstoodException extends RuntimeException {
-    private static final long serialVersionUID = 1;
-
-    NotUnderstoodException(String command, String reply) {
-      super("the reply to " + command + " was not understood: " + reply);
-    }
-  }
-
   /** What follows the prefix in the key of the marker. */
   static final String MARKER = ":%node";
 
@@ -270,19 +252,23 @@ final class Prober {
     } catch (RuntimeException e) {
       String what =
           value instanceof List<?> list ? "a list of " + list.size() + " values" : "no list";
-      throw new NotUnderstoodException(command, what);
+      throw notUnderstood(command, what);
     }
+  }
+
+  private static RuntimeException notUnderstood(String command, String reply) {
+    return new IllegalStateException("the reply to " + command + " was not understood: " + reply);
   }
 
   /** Neither an empty reply nor a failure of the decoder is a refusal by the server. */
   private static void requireValueOrRefusal(String command, Reply<?> reply) {
     Throwable failure = reply.failure();
     if (failure == null && reply.value() == null) {
-      throw new NotUnderstoodException(command, "no value");
+      throw notUnderstood(command, "no value");
     } else if (failure != null
         && Failures.kind(failure) == NodeError.Kind.UNEXPECTED
         && !(failure instanceof RedisCommandExecutionException)) {
-      throw new NotUnderstoodException(command, "another type");
+      throw notUnderstood(command, "another type");
     }
   }
 
@@ -393,7 +379,7 @@ final class Prober {
 
   private static void throwIfNotReady(@Nullable Throwable failure) {
     if (failure != null && PASSING.contains(Failures.kind(failure))) {
-      throw new NotReadyException(failure);
+      throw new CompletionException(failure);
     }
   }
 
