@@ -25,11 +25,9 @@ import java.util.List;
  */
 @SuppressWarnings("exports") // Of the class that it extends, a user sees the methods of LockNode.
 public final class ClusterLockNode extends RoutedNode {
-  private final SlotLocator locator;
 
   private ClusterLockNode(String name, Connections connections) {
     super(name, 0, connections);
-    locator = new SlotLocator(this::masterOf);
   }
 
   /**
@@ -59,10 +57,5 @@ public final class ClusterLockNode extends RoutedNode {
             ? "cluster " + seeds.stream().map(NodeUri::name).sorted().findFirst().orElseThrow()
             : options.name();
     return new ClusterLockNode(name, new Connections(name, seeds, options, Spread.NONE, true));
-  }
-
-  /** Returns the locator, which computes the slot and the master of a name. */
-  public SlotLocator locator() {
-    return locator;
   }
 }

@@ -10,16 +10,13 @@ import dev.redlock.LockOptions;
 import dev.redlock.LockQueueFullException;
 import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
-import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.cluster.ClusterReleaseHints;
-import dev.redlock.cluster.SlotLocator;
 import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Commands;
 import dev.redlock.it.LeastUser;
 import dev.redlock.operations.LockInspection;
-import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -186,9 +183,9 @@ class ClusterLockIT {
       assertThatThrownBy(() -> redlock.lock(List.of("apples", "pears")))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("'apples'")
-          .hasMessageContaining("slot " + SlotLocator.slot("apples"))
+          .hasMessageContaining("slot " + RedisClusterNodes.slot("apples"))
           .hasMessageContaining("'pears'")
-          .hasMessageContaining("slot " + SlotLocator.slot("pears"));
+          .hasMessageContaining("slot " + RedisClusterNodes.slot("pears"));
       assertThat(Commands.on(cluster.masters())).isEqualTo(before);
 
       try (Lease lease = redlock.lock(List.of("apples_{fruit}", "pears_{fruit}")).acquire(WAIT)) {
@@ -199,24 +196,11 @@ class ClusterLockIT {
   }
 
   @Test
-  void locator_returnsSlotAndMaster_byTheTagOfTheName() {
-    ClusterLockNode node = ClusterLockNode.connect(cluster.uris(), ClusterOptions.defaults());
-    assertThat(SlotLocator.slot("buy_{42}")).isEqualTo(RedisClusterNodes.slot("42"));
-    assertThat(SlotLocator.slot("buy_{42")).isNotEqualTo(RedisClusterNodes.slot("42"));
-    assertThat(node.locator().locate("buy_{42}").master()).isEmpty();
-    try (Redlock redlock =
-        Clients.voting(Redlock.builder().nodes(node).restartGuard(RestartGuard.OFF).build(), 1)) {
-      RedisNode master = cluster.masterOf("{42}");
-      assertThat(node.locator().locate("buy_{42}"))
-          .isEqualTo(
-              new SlotLocator.Location(
-                  "buy_{42}",
-                  RedisClusterNodes.slot("42"),
-                  java.util.Optional.of("127.0.0.1:" + master.port())));
-      try (Lease lease = redlock.lock("buy_{42}").acquire(WAIT)) {
-        assertThat(master.key("redlock:{42}:buy_{}")).isPresent();
-        assertThat(lease.isValid()).isTrue();
-      }
+  void tagOfTheName_choosesTheMaster() {
+    try (Redlock redlock = ClusterClients.start(cluster);
+        Lease lease = redlock.lock("buy_{42}").acquire(WAIT)) {
+      assertThat(cluster.masterOf("{42}").key("redlock:{42}:buy_{}")).isPresent();
+      assertThat(lease.isValid()).isTrue();
     }
   }
 

@@ -63,15 +63,6 @@ public class RoutedNode implements LockNode {
     return r == null ? idle : r.share.status();
   }
 
-  /**
-   * The address of the master that serves a slot according to the current topology; empty if none
-   * is known.
-   */
-  protected final Optional<String> masterOf(int slot) {
-    Running r = running;
-    return r == null ? Optional.empty() : r.masters.links().addressOf(slot);
-  }
-
   @Override
   public final Optional<NodeIdentity> identity() {
     Running r = running;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.cluster.ClusterLockNode;
-import dev.redlock.cluster.SlotLocator;
 import dev.redlock.spi.LockKeys;
 import io.lettuce.core.cluster.SlotHash;
 import java.util.List;
@@ -39,11 +38,11 @@ class SlotsTest {
   @Test
   void ownTag_choosesTheSlot_onlyIfItIsWellFormed() {
     int tag = SlotHash.getSlot("42");
-    assertThat(SlotLocator.slot("buy_{42}")).isEqualTo(tag);
-    assertThat(SlotLocator.slot("42")).isEqualTo(tag);
-    assertThat(SlotLocator.slot("buy_{42")).isNotEqualTo(tag);
-    assertThat(SlotLocator.slot("{}{42}")).isNotEqualTo(tag);
-    assertThat(SlotLocator.slot("{42}{43}")).isNotEqualTo(tag);
+    assertThat(Slots.of(keys("buy_{42}"), 0)).isEqualTo(tag);
+    assertThat(Slots.of(keys("42"), 0)).isEqualTo(tag);
+    assertThat(Slots.of(keys("buy_{42"), 0)).isNotEqualTo(tag);
+    assertThat(Slots.of(keys("{}{42}"), 0)).isNotEqualTo(tag);
+    assertThat(Slots.of(keys("{42}{43}"), 0)).isNotEqualTo(tag);
   }
 
   @Test
