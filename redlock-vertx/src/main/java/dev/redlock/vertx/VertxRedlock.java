@@ -71,8 +71,8 @@ public interface VertxRedlock {
   }
 
   /**
-   * Wraps an existing client, which the caller must close. To use release hints and events on the
-   * event bus, pass {@link #hints} and {@link #events} to its builder.
+   * Wraps an existing client, which the caller must close. To use release hints on the event bus,
+   * pass {@link #hints} to its builder.
    */
   @GenIgnore(GenIgnore.PERMITTED_TYPE)
   static VertxRedlock wrap(Vertx vertx, Redlock redlock) {
