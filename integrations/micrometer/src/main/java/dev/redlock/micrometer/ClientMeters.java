@@ -7,30 +7,27 @@ import io.micrometer.core.instrument.Tags;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.atomic.AtomicInteger;
 
-/** The meters of one client, beside those of its nodes. */
+/** The meters of one client in one registry. */
 final class ClientMeters {
   private final MeterRegistry registry;
   private final Tags tags;
   private final LockTags lockTags;
-  final AtomicInteger waiters = new AtomicInteger();
-  final AtomicInteger leases = new AtomicInteger();
-  final Counter dropped;
+  private final Counter dropped;
 
   /** By the value of the tag {@code lock}; one entry for all locks if there is no such tag. */
   private final ConcurrentMap<String, LockMeters> byLock = new ConcurrentHashMap<>();
 
-  ClientMeters(MeterRegistry registry, Tags tags, LockTags lockTags) {
+  ClientMeters(MeterRegistry registry, Tags tags, LockTags lockTags, ClientState state) {
     this.registry = registry;
     this.tags = tags;
     this.lockTags = lockTags;
-    Gauge.builder("redlock.waiters", waiters, Number::doubleValue)
+    Gauge.builder("redlock.waiters", state.waiters, Number::doubleValue)
         .description("Callers that wait for a lock, in this process")
         .tags(tags)
         .strongReference(true)
         .register(registry);
-    Gauge.builder("redlock.leases.held", leases, Number::doubleValue)
+    Gauge.builder("redlock.leases.held", state.leases, Number::doubleValue)
         .description("Leases that this process holds")
         .tags(tags)
         .strongReference(true)
@@ -45,6 +42,10 @@ final class ClientMeters {
     }
   }
 
+  boolean areIn(MeterRegistry other) {
+    return registry == other;
+  }
+
   LockMeters of(List<String> names) {
     String lock = lockTags.value(names);
     LockMeters known = byLock.get(lock);
@@ -52,5 +53,9 @@ final class ClientMeters {
         ? known
         : byLock.computeIfAbsent(
             lock, value -> new LockMeters(registry, tags.and(LockTags.tags(value))));
+  }
+
+  void dropped(long events) {
+    dropped.increment((double) events);
   }
 }

@@ -12,9 +12,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -42,16 +42,19 @@ public final class RedlockMetrics implements MeterBinder, RedlockListener {
   /** How many values the tag {@code lock} has at most, besides {@code other}. */
   public static final int MAX_LOCK_TAGS = 100;
 
-  /** Those to which the meters are bound. */
-  private final CompositeMeterRegistry registries = new CompositeMeterRegistry();
-
-  private final ClientMeters meters;
+  private final Tags tags;
+  private final LockTags lockTags;
   private final NodeMeters nodes;
 
+  /** One for each registry. */
+  private final List<ClientMeters> bound = new CopyOnWriteArrayList<>();
+
+  private final ClientState state = new ClientState();
+
   private RedlockMetrics(Builder builder) {
-    LockTags lockTags = new LockTags(builder.lockTag, MAX_LOCK_TAGS);
-    meters = new ClientMeters(registries, builder.tags, lockTags);
-    nodes = new NodeMeters(registries, builder.tags);
+    tags = builder.tags;
+    lockTags = new LockTags(builder.lockTag, MAX_LOCK_TAGS);
+    nodes = new NodeMeters(tags);
   }
 
   /** Meters without further tags. */
@@ -66,53 +69,58 @@ public final class RedlockMetrics implements MeterBinder, RedlockListener {
 
   /** Registers the meters. Does nothing if they are already bound to this registry. */
   @Override
-  public void bindTo(MeterRegistry registry) {
-    registries.add(requireNonNull(registry, "registry"));
+  public synchronized void bindTo(MeterRegistry registry) {
+    requireNonNull(registry, "registry");
+    if (bound.stream().noneMatch(meters -> meters.areIn(registry))) {
+      ClientMeters meters = new ClientMeters(registry, tags, lockTags, state);
+      nodes.bindTo(registry);
+      bound.add(meters);
+    }
   }
 
   // The events.
 
   @Override
   public void onWaiterJoined(Caller caller) {
-    meters.waiters.incrementAndGet();
+    state.waiters.incrementAndGet();
   }
 
   @Override
   public void onWaiterLeft(
       Caller caller, AcquireVerdict verdict, Duration waited, @Nullable AcquireReport report) {
-    meters.waiters.decrementAndGet();
-    meters.of(caller.names()).left(caller, verdict, waited);
+    state.waiters.decrementAndGet();
+    Each.of(bound, meters -> meters.of(caller.names()).left(caller, verdict, waited));
   }
 
   @Override
   public void onAcquired(Lease lease, Duration waited) {
-    meters.leases.incrementAndGet();
+    state.leases.incrementAndGet();
   }
 
   @Override
   public void onEnded(Lease lease, LeaseEnd end, Duration held, Duration validityLeft) {
-    meters.leases.decrementAndGet();
-    meters.of(lease.names()).ended(end, held, validityLeft);
+    state.leases.decrementAndGet();
+    Each.of(bound, meters -> meters.of(lease.names()).ended(end, held, validityLeft));
   }
 
   @Override
   public void onExtended(Lease lease, int repaired) {
-    meters.of(lease.names()).extended(true);
+    Each.of(bound, meters -> meters.of(lease.names()).extended(true));
   }
 
   @Override
   public void onExtendFailed(Lease lease, Duration remainingValidity) {
-    meters.of(lease.names()).extended(false);
+    Each.of(bound, meters -> meters.of(lease.names()).extended(false));
   }
 
   @Override
   public void onHandOff(List<String> names, HandOff kind) {
-    meters.of(names).handOff(kind);
+    Each.of(bound, meters -> meters.of(names).handOff(kind));
   }
 
   @Override
   public void onHint(List<String> names, boolean useful) {
-    meters.of(names).hint(useful);
+    Each.of(bound, meters -> meters.of(names).hint(useful));
   }
 
   @Override
@@ -132,7 +140,7 @@ public final class RedlockMetrics implements MeterBinder, RedlockListener {
 
   @Override
   public void onDropped(long events) {
-    meters.dropped.increment((double) events);
+    Each.of(bound, meters -> meters.dropped(events));
   }
 
   /** Configures a {@link RedlockMetrics}. Not safe for concurrent use. */

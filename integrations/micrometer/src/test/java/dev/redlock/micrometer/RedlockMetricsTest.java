@@ -1,18 +1,22 @@
 package dev.redlock.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.AcquireVerdict;
 import dev.redlock.RedlockListener.Caller;
 import dev.redlock.RedlockListener.HandOff;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeRecord;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.config.MeterFilterReply;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** The number of time series is bounded, whatever the names of the locks. */
@@ -96,6 +100,42 @@ class RedlockMetricsTest {
   }
 
   @Test
+  void registry_thatThrows_takesNothingFromAnother() {
+    AtomicBoolean broken = new AtomicBoolean();
+    SimpleMeterRegistry hostile = new SimpleMeterRegistry();
+    hostile
+        .config()
+        .meterFilter(
+            new MeterFilter() {
+              @Override
+              public MeterFilterReply accept(Meter.Id id) {
+                if (broken.get()) {
+                  throw new IllegalStateException("on purpose");
+                }
+                return MeterFilterReply.NEUTRAL;
+              }
+            });
+    RedlockMetrics metrics =
+        RedlockMetrics.builder().lockTag(names -> names.get(0).substring(0, 5)).build();
+    metrics.bindTo(hostile);
+    metrics.bindTo(registry);
+    broken.set(true);
+    Caller caller = new Caller(List.of("order-1"), true, false);
+    swallow(
+        () -> metrics.onWaiterLeft(caller, AcquireVerdict.ACQUIRED, Duration.ofMillis(2), null));
+    swallow(() -> metrics.onHandOff(caller.names(), HandOff.LOCAL));
+    swallow(() -> metrics.onPendingReleases("n", 3));
+    swallow(
+        () ->
+            metrics.onNode(new NodeState("n", NodeState.State.VOTING, Duration.ZERO, "", 0, null)));
+    assertThat(Meters.timer(registry, "redlock.wait", "lock", "order")).isEqualTo(1);
+    assertThat(Meters.counter(registry, "redlock.handoff", "lock", "order")).isEqualTo(1);
+    assertThat(Meters.gauge(registry, "redlock.releases.pending", "node", "n")).isEqualTo(3);
+    assertThat(Meters.gauge(registry, "redlock.node.state", "node", "n", "state", "voting"))
+        .isEqualTo(1);
+  }
+
+  @Test
   void node_whoseDeploymentWasFoundedAnew_showsTheNewIdentityOnly() {
     RedlockMetrics metrics = RedlockMetrics.create();
     metrics.bindTo(registry);
@@ -110,6 +150,34 @@ class RedlockMetricsTest {
           .isZero();
       assertThat(Meters.gauge(each, "redlock.node.deployment", "node", "n", "deployment", "d2"))
           .isEqualTo(1);
+    }
+  }
+
+  @Test
+  void registry_thatRefusesTheBinding_isNotBound() {
+    SimpleMeterRegistry hostile = new SimpleMeterRegistry();
+    hostile
+        .config()
+        .meterFilter(
+            new MeterFilter() {
+              @Override
+              public MeterFilterReply accept(Meter.Id id) {
+                throw new IllegalStateException("on purpose");
+              }
+            });
+    RedlockMetrics metrics = RedlockMetrics.create();
+    assertThatThrownBy(() -> metrics.bindTo(hostile)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> metrics.bindTo(null)).isInstanceOf(NullPointerException.class);
+    metrics.bindTo(registry);
+    metrics.onPendingReleases("n", 3); // Throws if the other one is still there.
+    assertThat(Meters.gauge(registry, "redlock.releases.pending", "node", "n")).isEqualTo(3);
+  }
+
+  private static void swallow(Runnable event) {
+    try {
+      event.run();
+    } catch (IllegalStateException e) {
+      assertThat(e).hasMessage("on purpose"); // The client logs what a listener throws.
     }
   }
 
