@@ -83,7 +83,7 @@ final class Commands {
     COMMANDS.forEach(
         (name, command) -> {
           if (first.equals(name) || first.equals("completion") || !COMMANDS.containsKey(first)) {
-            main.addSubcommand(name, command.get());
+            main.addSubcommand(name, new CommandLine(command.get()).setCommandName(name));
           }
         });
     return main.registerConverter(Duration.class, TimeSpan::parse)
