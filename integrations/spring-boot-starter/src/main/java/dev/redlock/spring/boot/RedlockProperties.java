@@ -156,11 +156,12 @@ public record RedlockProperties(
   }
 
   /**
-   * TLS.
+   * TLS. Not public, like {@link Registry}: Spring would convert a text to it, through its
+   * constructor.
    *
    * @param bundle Name of the SSL bundle with trust and keys for rediss:// nodes.
    */
-  public record Ssl(@Nullable String bundle) {}
+  record Ssl(@Nullable String bundle) {}
 
   /**
    * Methods with {@code @Locked}.
@@ -195,7 +196,7 @@ public record RedlockProperties(
    *
    * @param prefix Prefix of the lock names of the registry.
    */
-  public record Registry(@DefaultValue("integration:") String prefix) {}
+  record Registry(@DefaultValue("integration:") String prefix) {}
 
   /**
    * The end of the application.

@@ -39,6 +39,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
@@ -266,6 +267,14 @@ class RedlockAutoConfigurationTest {
                     .getFailure()
                     .rootCause()
                     .hasMessageContaining("redlock.leese-time"));
+  }
+
+  /** Spring would convert a text to a group that has a public constructor with one String. */
+  @ParameterizedTest
+  @ValueSource(strings = {"redlock.registry", "redlock.ssl"})
+  void group_thatIsAText_stopsTheStartAndIsNamed(String group) {
+    app.withPropertyValues(group + "=x")
+        .run(context -> assertThat(context).getFailure().hasStackTraceContaining(group));
   }
 
   @Test
