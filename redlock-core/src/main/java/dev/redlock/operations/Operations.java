@@ -45,13 +45,13 @@ public interface Operations {
    * match the pattern, in which {@code *} stands for any text, {@code ?} for one character, and a
    * backslash quotes.
    *
-   * <p>Scans all keys of N − quorum + 1 nodes, one after another, over separate connections. Pauses
-   * between steps, so that it hardly delays other requests. The listing is not a snapshot. It
-   * contains each lock that the same nodes store during the whole listing. If a lock is granted,
-   * ends or is repaired during the listing, the listing contains it once, twice or not at all. If a
-   * node fails during the listing, its locks may appear twice. A node that cannot be read counts as
-   * if it stored each lock. A lock on several names appears once for each name. Sends nothing
-   * before {@link LockListing#next()}. Close the listing if you do not read it to its end.
+   * <p>Scans all keys of N − quorum + 1 nodes, one after another. Pauses between steps, so that it
+   * hardly delays other requests. The listing is not a snapshot. It contains each lock that the
+   * same nodes store during the whole listing. If a lock is granted, ends or is repaired during the
+   * listing, the listing contains it once, twice or not at all. If a node fails during the listing,
+   * its locks may appear twice. A node that cannot be read counts as if it stored each lock. A lock
+   * on several names appears once for each name. Sends nothing before {@link LockListing#next()}.
+   * Close the listing if you do not read it to its end.
    *
    * <p>The Redis user needs the permission {@code +scan}. In a Redis Cluster this method scans all
    * masters. If the slot of a lock moves during the listing, the lock may be missing, or appear

@@ -25,7 +25,8 @@ final class DockerSource implements ServerSource {
   @Override
   public ServerFactory find() throws UnavailableException {
     Map<String, String> environment = System.getenv();
-    if (!environment.containsKey("DOCKER_HOST") && SOCKETS.stream().noneMatch(Files::exists)) {
+    if (environment.getOrDefault("DOCKER_HOST", "").isEmpty()
+        && SOCKETS.stream().noneMatch(Files::exists)) {
       throw new UnavailableException(
           "no Docker: DOCKER_HOST is not set, and none of these sockets exists: " + SOCKETS);
     }

@@ -57,8 +57,8 @@ public enum RedisSource {
 
   /**
    * Returns why this source cannot provide a server on this machine; empty if it seems usable.
-   * Takes about one second at most, and checks for a Docker engine before it loads any class of
-   * Testcontainers.
+   * Without a socket of Docker it takes about a second; else Testcontainers may look for an engine
+   * for some ten seconds.
    */
   public Optional<String> whyUnavailable() {
     try {

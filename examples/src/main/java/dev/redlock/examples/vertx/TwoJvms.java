@@ -54,9 +54,7 @@ public final class TwoJvms {
       RedlockOptions options =
           new RedlockOptions()
               .setNodes(nodes)
-              .setRestartGuard(
-                  "off"); // These masters are new and have forgotten nothing; keep the guard in
-      // production.
+              .setRestartGuard("off"); // New masters have forgotten nothing; else keep the guard.
       return turn(vertx, VertxRedlock.create(vertx, options), TURNS);
     }
 

@@ -274,8 +274,12 @@ final class NodeSession {
     return sent;
   }
 
-  /** The same for a command that reads keys of which the server shall send no invalidations. */
+  /**
+   * The same for a command that reads keys of which the server shall send no invalidations. A
+   * connection that is to be exchanged waits for its reply.
+   */
   <T> CompletionStage<T> dispatchUntracked(Command<byte[], byte[], T> command) {
+    unanswered.incrementAndGet();
     return CompletableFuture.supplyAsync(
             () -> {
               if (mayExempt) {
@@ -284,7 +288,8 @@ final class NodeSession {
               return dispatch(command);
             },
             channel.channel().eventLoop())
-        .thenCompose(sent -> sent);
+        .thenCompose(sent -> sent)
+        .whenComplete((reply, failure) -> onAnswered());
   }
 
   /** Sends a ping. Any reply shows that the server is alive, an error too. */

@@ -48,7 +48,7 @@ final class Listing implements LockListing {
   private final NamePattern pattern;
   private final Members members;
 
-  /** At the index of the node; null if it cannot be read. Closed readers stay. */
+  /** At the index of the node; null if it cannot be read. */
   private final @Nullable LockReader[] readers;
 
   /** Why a node cannot be read, and is not read again. Steps, and reads within one, are ordered. */

@@ -45,8 +45,7 @@ final class Bus {
 
   private void loadClasses() {
     JsonObject sample = new JsonObject().put("v", 1);
-    if (vertx
-        .isClustered()) { // Messages to other members are encoded by Jackson, which is optional.
+    if (vertx.isClustered()) { // Jackson, which is optional, encodes messages to other members.
       sample = new JsonObject(sample.toBuffer());
     }
     vertx.eventBus().publish(id + ".none", sample);

@@ -26,7 +26,7 @@ public enum Script {
   /** Reads or writes the node's marker; always sent as text, never as a hash. */
   MARKER(32),
   ENQUEUE(64, "a0c6972aa3ae453621f572929662a3a1bb77dfcb"),
-  /** Lists locks over a connection of its own; always sent as text. */
+  /** Lists locks; always sent as text. */
   LIST(128),
   /** One step on the lock key of one name, while its slot of a cluster moves; sent as text. */
   LOCK_KEY(256),
