@@ -45,10 +45,11 @@ public interface Lease extends AutoCloseable {
   void ensureValid();
 
   /**
-   * Extends the lease by its lease time from now on, but never beyond the hold cap. Fails with
-   * {@link LeaseLostException} if the lease has ended, and with {@link QuorumUnavailableException}
-   * if too few nodes confirmed: the lease then stays valid until its old deadline, and automatic
-   * extension keeps trying. Completes on the callback executor.
+   * Extends the lease by its lease time from now on, or from the start of the extension that is
+   * under way (up to 1 s ago), but never beyond the hold cap. Fails with {@link LeaseLostException}
+   * if the lease has ended, and with {@link QuorumUnavailableException} if too few nodes confirmed:
+   * the lease then stays valid until its old deadline, and automatic extension keeps trying.
+   * Completes on the callback executor.
    */
   CompletionStage<Void> extendAsync();
 

@@ -259,7 +259,8 @@ public final class LockOptions {
      * The maximum age at which a vote counts: 1 ms to 1 s, and shorter than lease time less drift.
      * Default 250 ms, or a quarter of lease time less drift if that is shorter. Also limits local
      * hand-off ({@link #maxHandOffs}). If rounds take longer than half of the node timeout, the
-     * client lowers its limit of concurrent rounds.
+     * client lowers its limit of concurrent rounds. An extension waits for a tenth of the lease
+     * time, at most 1 s, if that is longer.
      */
     public Builder nodeTimeout(Duration nodeTimeout) {
       this.nodeTimeout = requireNonNull(nodeTimeout, "nodeTimeout");

@@ -33,7 +33,7 @@ public record NodeError(Kind kind, String message, boolean notExecuted) {
 
   /** The class of a fault. */
   public enum Kind {
-    /** No reply within the node timeout. The request may still be executed. */
+    /** No reply in time. The request may still be executed. */
     TIMEOUT,
     /** No connection, or it ended before the reply. The request may have been executed. */
     DISCONNECTED,

@@ -397,13 +397,9 @@ final class AcquireRound extends Exchange {
    * the times of the nodes.
    */
   long quorumFreeNanos(long nowNanos) {
-    long[] left = new long[members.count()];
-    int n = 0;
-    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
-      // Differences: the clock's origin is arbitrary.
-      left[n++] = freeNanos(Long.numberOfTrailingZeros(bits), nowNanos) - nowNanos;
-    }
-    Arrays.sort(left, 0, n);
-    return nowNanos + Math.max(0, left[Math.max(0, Math.min(members.quorum(), n) - 1)]);
+    // Differences: the clock's origin is arbitrary.
+    long[] left = members.indexes().mapToLong(i -> freeNanos(i, nowNanos) - nowNanos).toArray();
+    Arrays.sort(left);
+    return nowNanos + Math.max(0, left[Math.min(members.quorum(), left.length) - 1]);
   }
 }

@@ -1,8 +1,10 @@
 package dev.redlock.internal.protocol;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
+import java.util.function.IntPredicate;
 
 /** One request to all nodes, of which every reply is wanted: inspect, or break. */
 public final class Broadcast extends Exchange implements Effect.Ack {
@@ -32,13 +34,8 @@ public final class Broadcast extends Exchange implements Effect.Ack {
    * Whether so many nodes have ended all leases up to this token that none of them has a quorum.
    */
   boolean hasEnded(long token) {
-    int ended = 0;
-    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
-      int node = Long.numberOfTrailingZeros(bits);
-      NodeReply reply = reply(node);
-      ended += reply != null && isBroken(node) && reply.fence() >= token ? 1 : 0;
-    }
-    return ended >= members.quorum();
+    IntPredicate ended = i -> isBroken(i) && requireNonNull(reply(i)).fence() >= token;
+    return members.indexes().filter(ended).count() >= members.quorum();
   }
 
   /** Whether it takes the lock from its holder. */

@@ -32,7 +32,7 @@ final class ExtendRound extends Exchange {
   final Validity validity;
   private final Nodes nodes;
   private final boolean repair;
-  private final long waitNanos;
+  private long waitNanos;
   private ExtendVerdict verdict = ExtendVerdict.UNDECIDED;
 
   /**
@@ -76,6 +76,11 @@ final class ExtendRound extends Exchange {
 
   long deadlineNanos() {
     return sentNanos() + waitNanos;
+  }
+
+  /** Another round would tell more: this one waits no longer than a node timeout. */
+  void hurry() {
+    waitNanos = lease.config().nodeTimeoutNanos();
   }
 
   ExtendVerdict verdict() {

@@ -82,7 +82,7 @@ public final class ExtendSlot {
 
   /** Whether it was taken so long ago that its round must have ended. */
   boolean isOverdue(long nowNanos) {
-    return nowNanos - takenNanos > 2 * patienceNanos;
+    return nowNanos - takenNanos > 2 * (order == Order.RELEASE ? timeoutNanos : patienceNanos);
   }
 
   /** The other slots that are admitted now are told. */

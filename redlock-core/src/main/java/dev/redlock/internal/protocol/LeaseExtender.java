@@ -165,6 +165,9 @@ final class LeaseExtender {
    */
   void onWorks(int node, long nowNanos, long nowWallMillis) {
     repairs.onConnection(node);
+    if (round != null && !round.isOpen(node)) {
+      round.hurry();
+    }
     if (!queued) { // Else its extension writes the lease to this node as well.
       repair(1L << node, nowNanos, nowWallMillis);
     }
@@ -332,6 +335,9 @@ final class LeaseExtender {
       return; // The node executes the command after the change, and its reply reports the key.
     }
     checkDue = true;
+    if (e != null) {
+      e.hurry();
+    }
     // Other leases come and go on a node that lost the key. Each check would wake their waiters.
     boolean lost = (lostOn & 1L << node) != 0;
     checkAfter(lost ? longInterval() : CHECK_INTERVAL_NANOS);
@@ -358,7 +364,7 @@ final class LeaseExtender {
       grant.close();
     }
     ExtendRound r = round;
-    if (r != null && deadlineNanos(r) - nowNanos < 0) {
+    if (r != null && r.deadlineNanos() - nowNanos < 0) {
       LeaseEnd over = settle(r, r.decide(nowNanos, nowWallMillis, true), nowNanos, nowWallMillis);
       if (over != null) {
         return over;
@@ -375,11 +381,6 @@ final class LeaseExtender {
     return null;
   }
 
-  /** A check that became due meanwhile waits for one node timeout only. */
-  private long deadlineNanos(ExtendRound r) {
-    return checkDue ? r.sentNanos() + config.nodeTimeoutNanos() : r.deadlineNanos();
-  }
-
   private boolean isRoundDue() {
     return round == null && (extendsItself() || checkDue || queued);
   }
@@ -390,7 +391,7 @@ final class LeaseExtender {
     }
     ExtendRound r = round;
     if (r != null) {
-      wake.at(deadlineNanos(r) + 1);
+      wake.at(r.deadlineNanos() + 1);
     } else if (isRoundDue()) {
       wake.at(nextExtendNanos);
     }

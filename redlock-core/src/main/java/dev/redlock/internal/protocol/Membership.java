@@ -417,8 +417,10 @@ public final class Membership {
       if (named && !record.members().contains(aliases.get(i))) {
         boolean taken = isTaken(record.name(), i, nodes);
         doubles.set(i, taken);
-        namedBy.put(i, record.id());
-        aliases.set(i, taken ? aliases.get(i) : record.name());
+        if (!taken) {
+          namedBy.put(i, record.id());
+          aliases.set(i, record.name());
+        }
       }
     }
     for (int i = seeds; i < aliases.size(); i++) {

@@ -128,12 +128,11 @@ public class RoundLimiter {
   }
 
   static boolean quorumHeardSince(long sinceNanos, Nodes nodes) {
-    int heard = 0;
     Members members = nodes.members();
-    for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
-      int node = Long.numberOfTrailingZeros(bits);
-      heard += nodes.knowledge(node).heardNanos() - sinceNanos >= 0 ? 1 : 0;
-    }
-    return heard >= members.quorum();
+    return members
+            .indexes()
+            .filter(node -> nodes.knowledge(node).heardNanos() - sinceNanos >= 0)
+            .count()
+        >= members.quorum();
   }
 }

@@ -163,6 +163,22 @@ class ExtendQueueTest {
     assertThat(ask(slot, 9_000)).containsExactly(slot);
   }
 
+  /** Four releases that a hung node does not confirm delayed each extension by two seconds. */
+  @Test
+  void placeOfARelease_isFreeAfterTwoNodeTimeouts_thatOfAnExtensionAfterItsPatience() {
+    ExtendSlot release = new ExtendSlot(TestNodes.KEYS, TIMEOUT, 10 * TIMEOUT);
+    ExtendSlot extension = new ExtendSlot(TestNodes.KEYS, TIMEOUT, 10 * TIMEOUT);
+    assertThat(queue.askForRelease(release, now)).containsExactly(release);
+    assertThat(ask(extension, 9_000)).containsExactly(extension);
+    now += 2 * TIMEOUT + 1;
+    ask(slot(), 9_000);
+    assertThat(release.isTaken()).isFalse();
+    assertThat(extension.isTaken()).isTrue();
+    now += 18 * TIMEOUT;
+    ask(slot(), 9_000);
+    assertThat(extension.isTaken()).isFalse();
+  }
+
   @Test
   void rounds_whileNoQuorumReplies_areOneAtATime() {
     ExtendSlot first = fill();

@@ -133,6 +133,27 @@ class LeaseExtenderTest {
     assertThat(ttl(send)).isEqualTo(1000);
   }
 
+  /** A lease of 30 s waits for a second, in which shorter leases of the client had no place. */
+  @Test
+  void extension_duringWhichANodeComesBack_orACheckBecomesDue_waitsForOneNodeTimeout() {
+    hold(TestNodes.options().leaseTime(Duration.ofSeconds(30)));
+    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    passTo(10_000);
+    reply(sent(), Code.EXTENDED, 0);
+    assertThat(wakesAt()).isEqualTo(11_000);
+    nodes.state(1, NodeStatus.State.VOTING, 2);
+    extender.onWorks(1, now, now / MILLI);
+    assertThat(wakesAt()).isEqualTo(10_100);
+
+    passTo(10_101);
+    take(Effect.class);
+    passTo(13_200);
+    reply(sent(), Code.EXTENDED, 0);
+    assertThat(wakesAt()).isEqualTo(14_200);
+    extender.onInvalidation(0);
+    assertThat(wakesAt()).isEqualTo(13_300);
+  }
+
   @Test
   void extension_thatSucceeds_isRepeatedAThirdAfterItsStart() {
     passTo(400);

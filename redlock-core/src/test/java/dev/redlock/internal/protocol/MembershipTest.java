@@ -276,6 +276,24 @@ final class MembershipTest {
     assertThat(set.records).doesNotContainKey("x");
   }
 
+  /** An operator who added q later got no connection to it: the node of x counted as q. */
+  @Test
+  void seedThatHadTheNameOfAnotherDeployment_andLeadsToAMemberThen_losesThatName() {
+    SetFixture set = new SetFixture("a", "b", "x");
+    set.records.put("x", NodeRecord.first("d9", List.of("q", "r"), 5_000).of("q"));
+    set.down.addAll(List.of("a", "b"));
+    set.review();
+    assertThat(set.membership.aliases()).containsExactly("a", "b", "q");
+    List.of("a", "b", "c").forEach(node -> set.records.put(node, THIRD.of(node)));
+    set.down.remove("a");
+    set.hosts.put("x", "a");
+    set.refused.add("x");
+    set.review();
+    set.down.clear();
+    set.settle();
+    assertThat(set.membership.aliases()).doesNotContain("q");
+  }
+
   /** Two of three masters of an old list were empty, and the third was down for a moment. */
   @Test
   void nodeThatHasShownARecord_andIsNotReachedAnyMore_keepsTheClientFromFounding() {

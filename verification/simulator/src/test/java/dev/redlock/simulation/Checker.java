@@ -26,8 +26,8 @@ import java.util.Map;
  *
  * <ul>
  *   <li><b>exclusion</b>: No two leases of one name are valid at the same time.
- *   <li><b>quorum, age</b>: A grant or an extension has a quorum of votes that count, none older
- *       than the node timeout.
+ *   <li><b>quorum, age</b>: A grant or an extension has a quorum of votes that count, those of a
+ *       grant not older than the node timeout.
  *   <li><b>deadline, end</b>: A lease is never valid longer than its first request allows. It ends
  *       once, at its deadline at the latest.
  *   <li><b>tokens, fence, ended</b>: Tokens are distinct and rise from lease to lease. A fence

@@ -118,7 +118,7 @@ final class LeaseLoad {
     return settles(nanos, served);
   }
 
-  /** From now on the nodes work only in the first part of each period, as under a CPU quota. */
+  /** From now on the nodes work only in the last part of each period, as under a CPU quota. */
   LeaseLoad throttles(long partNanos, long periodNanos) {
     for (SimNode node : world.nodes) {
       node.pause(periodNanos - partNanos);

@@ -695,10 +695,6 @@ final class ProtocolMutants {
         protocol("PendingReleases", "e.slot == null || e.slot.isTaken();", "true;"));
     mutant(
         "I",
-        "extensions are sent to nodes that hang as if they replied",
-        protocol("ExtendQueue", "        limiter.atMost(MIN_LIMIT);\n", ""));
-    mutant(
-        "I",
         "a lease that ends keeps its place among the extensions",
         protocol(
             "LeaseExtender",
