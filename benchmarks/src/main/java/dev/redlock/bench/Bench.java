@@ -20,6 +20,7 @@ import dev.redlock.bench.scenario.Profile;
 import dev.redlock.bench.scenario.Run;
 import dev.redlock.bench.scenario.Scenario;
 import dev.redlock.bench.scenario.Scripts;
+import dev.redlock.bench.scenario.ThrottledLeases;
 import dev.redlock.bench.scenario.Throughput;
 import dev.redlock.bench.scenario.Uncontended;
 import dev.redlock.bench.scenario.VertxHandOver;
@@ -64,6 +65,7 @@ public final class Bench implements Callable<Integer> {
           new Jitter(),
           new Waiters(),
           new HeldLeases(),
+          new ThrottledLeases(),
           new Collision(),
           new Distance(),
           new Crowds(),

@@ -160,7 +160,7 @@ public final class HeldLeases implements Scenario {
     new ProcessBuilder("sh", "-c", script).inheritIO().start().waitFor();
   }
 
-  private static List<Lease> acquire(Redlock redlock, int leases) {
+  static List<Lease> acquire(Redlock redlock, int leases) {
     List<Lease> held = new ArrayList<>();
     for (int from = 0; from < leases; from += AT_ONCE) {
       List<CompletableFuture<Lease>> some = new ArrayList<>();
