@@ -683,6 +683,14 @@ final class ProtocolMutants {
         protocol("LockConfig", "Math.max(nodeTimeoutNanos, ", "Math.min(nodeTimeoutNanos, "));
     mutant(
         "I",
+        "an extension that too few nodes got waits for late replies",
+        protocol("ExtendRound", "waitNanos = mayWin ?", "waitNanos = mask >= 0 ?"));
+    mutant(
+        "I",
+        "a check that is due waits for late replies",
+        protocol("LeaseExtender", "      e.hurry();\n", ""));
+    mutant(
+        "I",
         "the releases of expired leases come before extensions",
         protocol(
             "ExtendSlot",
