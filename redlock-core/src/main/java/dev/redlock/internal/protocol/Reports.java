@@ -10,6 +10,7 @@ import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.AcquireReport.Vote;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.internal.sets.Members;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.internal.text.HolderMark;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
@@ -37,9 +38,7 @@ final class Reports {
       long now) {
     List<NodeVote> votes = new ArrayList<>();
     if (round != null) {
-      for (long bits = round.members.mask(); bits != 0; bits &= bits - 1) {
-        votes.add(vote(nodes, round, Long.numberOfTrailingZeros(bits), now));
-      }
+      round.members.indexes().forEach(i -> votes.add(vote(nodes, round, i, now)));
     }
     Duration overdue = Duration.ofNanos(round == null ? 0 : round.overdueNanos());
     int before = round == null || verdict != HELD ? 0 : queuedBefore(round);
@@ -88,12 +87,14 @@ final class Reports {
   static AcquireReport ofQueued(
       Nodes nodes, LockKeys keys, QueueRequest queued, Waiter w, long now) {
     List<NodeVote> votes = new ArrayList<>();
-    for (long bits = queued.members.mask(); bits != 0; bits &= bits - 1) {
-      int i = Long.numberOfTrailingZeros(bits);
+    for (int i : queued.members.indexes().toArray()) {
+      boolean early = queued.next != null && queued.is(i, Code.HELD);
       votes.add(
-          i == queued.node
-              ? replied(nodes, queued, i, now)
-              : vote(nodes, i, Vote.NOT_ASKED, Duration.ZERO, "only the home node was asked"));
+          early
+              ? vote(nodes, i, Vote.HELD, Duration.ZERO, "asked while this client held the lock")
+              : i == queued.node
+                  ? replied(nodes, queued, i, now)
+                  : vote(nodes, i, Vote.NOT_ASKED, Duration.ZERO, "only the home node was asked"));
     }
     AcquireVerdict verdict = queued.reply() == null ? UNDECIDED : HELD;
     Duration waited = since(w.submittedNanos, now);
@@ -127,8 +128,7 @@ final class Reports {
   private static AcquireReport ofReplies(
       Nodes nodes, LockKeys keys, Exchange exchange, long untouched, long now) {
     List<NodeVote> votes = new ArrayList<>();
-    for (long bits = exchange.members.mask(); bits != 0; bits &= bits - 1) {
-      int i = Long.numberOfTrailingZeros(bits);
+    for (int i : exchange.members.indexes().toArray()) {
       votes.add(
           (untouched & 1L << i) == 0
               ? replied(nodes, exchange, i, now)
@@ -214,7 +214,8 @@ final class Reports {
 
   private static String quarantine(NodeStatus status, long now) {
     long left = status.untilNanos() - now;
-    return left <= 0 ? status.cause() : status.cause() + "; votes in " + left / 1_000_000L + " ms";
+    String until = left <= 0 ? "" : "; votes in " + Printable.about(Duration.ofNanos(left));
+    return status.cause() + until;
   }
 
   private static NodeVote vote(Nodes nodes, int i, NodeReply reply, Duration took) {

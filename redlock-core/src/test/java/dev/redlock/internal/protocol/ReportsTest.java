@@ -215,6 +215,16 @@ class ReportsTest {
     assertThat(held.votes().get(1).vote()).isEqualTo(Vote.HELD);
   }
 
+  /** In fair mode the node was asked before the release: the holder that it names is this client. */
+  @Test
+  void waiter_thatWasQueuedWhileThisClientHeldTheLock_seesNoHolder() {
+    QueueRequest early = new QueueRequest(nodes, 1, start, start + 10 * MILLI, waiter);
+    early.record(1, TestNodes.held(900));
+    AcquireReport held = Reports.ofQueued(nodes, TestNodes.KEYS, early, waiter, start + 3 * MILLI);
+    assertThat(held.votes().get(1).error()).isEqualTo("asked while this client held the lock");
+    assertThat(held.votes().get(1).holder()).isNull();
+  }
+
   private static NodeVote notAsked(String node) {
     return new NodeVote(
         node, Vote.NOT_ASKED, Duration.ZERO, "only the home node was asked", null, null, null);
