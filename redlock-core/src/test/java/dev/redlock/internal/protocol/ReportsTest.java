@@ -215,7 +215,9 @@ class ReportsTest {
     assertThat(held.votes().get(1).vote()).isEqualTo(Vote.HELD);
   }
 
-  /** In fair mode the node was asked before the release: the holder that it names is this client. */
+  /**
+   * In fair mode the node was asked before the release: the holder that it names is this client.
+   */
   @Test
   void waiter_thatWasQueuedWhileThisClientHeldTheLock_seesNoHolder() {
     QueueRequest early = new QueueRequest(nodes, 1, start, start + 10 * MILLI, waiter);
