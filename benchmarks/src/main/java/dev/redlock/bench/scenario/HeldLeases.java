@@ -48,8 +48,8 @@ public final class HeldLeases implements Scenario {
   }
 
   /** Counts the events of the client. */
-  private static final class Counter implements RedlockListener {
-    private final AtomicLong extended = new AtomicLong();
+  static final class Counter implements RedlockListener {
+    final AtomicLong extended = new AtomicLong();
     private final AtomicLong lost = new AtomicLong();
 
     @Override

@@ -3,15 +3,13 @@ package dev.redlock.bench.scenario;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
-import dev.redlock.RedlockListener;
 import dev.redlock.bench.system.Peer;
-import dev.redlock.spi.RestartGuard;
+import dev.redlock.bench.system.RedlockClient;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Leases on three masters that work some 5 ms of each 100 ms, as under a quota of processor time:
@@ -46,31 +44,23 @@ public final class ThrottledLeases implements Scenario {
   }
 
   private void measure(Run run, int leases) throws Exception {
-    AtomicLong renewals = new AtomicLong();
-    RedlockListener counter =
-        new RedlockListener() {
-          @Override
-          public void onExtended(Lease lease, int repaired) {
-            renewals.incrementAndGet();
-          }
-        };
+    HeldLeases.Counter counter = new HeldLeases.Counter();
     Process throttle = null;
     try (RedisNodes nodes = RedisNodes.start(3);
-        Redlock redlock =
-            Redlock.builder()
-                .nodes(nodes.uris().toArray(String[]::new))
-                .restartGuard(RestartGuard.OFF)
-                .defaults(LockOptions.builder().leaseTime(LEASE).build())
-                .listener(counter)
-                .build()) {
-      redlock.awaitReady(LEASE);
+        RedlockClient client =
+            RedlockClient.of(
+                Redlock.builder()
+                    .nodes(nodes.uris().toArray(String[]::new))
+                    .defaults(LockOptions.builder().leaseTime(LEASE).build())
+                    .listener(counter))) {
+      Redlock redlock = client.redlock();
       List<Lease> held = HeldLeases.acquire(redlock, leases);
       Thread.sleep(LEASE.dividedBy(2).toMillis());
       throttle = new ProcessBuilder("sh", "-c", THROTTLE.formatted(masters())).start();
       List<Long> samples = new ArrayList<>();
       long slowest = 0;
       for (int i = 0; i <= LEASE_TIMES * SAMPLES; i++) {
-        samples.add(renewals.get());
+        samples.add(counter.extended.get());
         long next = System.nanoTime() + LEASE.dividedBy(SAMPLES).toNanos();
         slowest = Math.max(slowest, nanosToAcquire(redlock, "free-" + i));
         Thread.sleep(Math.max(0, next - System.nanoTime()) / 1_000_000);
