@@ -23,7 +23,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
-import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -161,7 +160,7 @@ final class NodeSet implements Nodes {
   }
 
   boolean quorumVotes() {
-    return isQuorum(node -> status(node).votes());
+    return members.hasQuorum(node -> status(node).votes());
   }
 
   /** How many nodes vote now, for people. */
@@ -172,11 +171,7 @@ final class NodeSet implements Nodes {
 
   /** Whether a quorum of nodes notifies waiters of a release now. */
   boolean notifyWaiters() {
-    return isQuorum(this::notifiesWaiters);
-  }
-
-  private boolean isQuorum(IntPredicate which) {
-    return members.indexes().filter(which).count() >= members.quorum();
+    return members.hasQuorum(this::notifiesWaiters);
   }
 
   @Override

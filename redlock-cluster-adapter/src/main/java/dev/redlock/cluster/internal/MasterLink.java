@@ -90,7 +90,7 @@ final class MasterLink extends NodeConnection {
 
   @Override
   protected void send(EncodedRequest request, boolean asking, Consumer<NodeReply> handler) {
-    super.send(request, asking, handler); // For this package.
+    super.send(request, asking, handler); // Overridden so that this package may call it.
   }
 
   @Override

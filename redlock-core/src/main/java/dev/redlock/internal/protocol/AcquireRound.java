@@ -123,8 +123,7 @@ final class AcquireRound extends Exchange {
 
   @Override
   public long sentNanos(int node) {
-    boolean later = (recipients.askedLater() & 1L << node) != 0;
-    return later ? recipients.askedLaterNanos() : sentNanos();
+    return recipients.isAskedLater(node) ? recipients.askedLaterNanos() : sentNanos();
   }
 
   long deadlineNanos() {
@@ -202,7 +201,7 @@ final class AcquireRound extends Exchange {
     for (long bits = members.mask(); bits != 0; bits &= bits - 1) {
       int i = Long.numberOfTrailingZeros(bits);
       NodeReply reply = reply(i);
-      boolean mayVote = ((open() | recipients.keptBack()) & 1L << i) != 0;
+      boolean mayVote = isOpen(i) || recipients.isKeptBack(i);
       if (reply != null) {
         tally.count(i, reply);
       } else if (mayVote && !atTimeout) {
@@ -349,7 +348,7 @@ final class AcquireRound extends Exchange {
    * Whether the refusal does not show that another client has the lock. Two clients have a vote
    * each, and the third node is down. Or a vote that was granted lost its worth: its node has a new
    * connection, or is asked for its record again, because the set changes. Or a node was not asked
-   * because that began within the node timeout.
+   * because it is quarantined, for less than the node timeout.
    */
   boolean isInconclusive() {
     return switch (verdict) {

@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply.Code;
-import java.util.function.IntPredicate;
 
 /** One request to all nodes, of which every reply is wanted: inspect, or break. */
 public final class Broadcast extends Exchange implements Effect.Ack {
@@ -34,8 +33,7 @@ public final class Broadcast extends Exchange implements Effect.Ack {
    * Whether so many nodes have ended all leases up to this token that none of them has a quorum.
    */
   boolean hasEnded(long token) {
-    IntPredicate ended = i -> isBroken(i) && requireNonNull(reply(i)).fence() >= token;
-    return members.indexes().filter(ended).count() >= members.quorum();
+    return members.hasQuorum(i -> isBroken(i) && requireNonNull(reply(i)).fence() >= token);
   }
 
   /** Whether it takes the lock from its holder. */

@@ -51,7 +51,7 @@ public class ExtendQueue {
 
   private long sequence;
 
-  /** The usual time of a round; longer than a node timeout where nodes are stopped in turns. */
+  /** The usual time of a round; longer than a node timeout where nodes often stand still. */
   private long usualNanos;
 
   /** When a round ended last. */

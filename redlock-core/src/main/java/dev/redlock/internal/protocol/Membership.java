@@ -381,18 +381,13 @@ public final class Membership {
         wanted.addAll(node.record().before());
       }
     }
-    boolean connects = settled || !isQuorumReached(nodes);
+    boolean connects = settled || !members.hasQuorum(i -> nodes.get(i).status().usable());
     var objections = new Objections(current, members, maxLeaseMillis);
     return new Decision(
         members,
         connects ? missing() : List.of(),
         tells ? said : List.of(),
         objections.to(all, contradiction));
-  }
-
-  private boolean isQuorumReached(List<Seen> nodes) {
-    long reached = members.indexes().filter(i -> nodes.get(i).status().usable()).count();
-    return reached >= members.quorum();
   }
 
   /**

@@ -4,7 +4,6 @@ import dev.redlock.internal.sets.Members;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import java.util.Arrays;
-import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
 
 /**
@@ -32,8 +31,7 @@ public interface Nodes {
   /** Whether the votes of so many members count now that a round may be won. */
   default boolean hasQuorum() {
     Members members = members();
-    IntPredicate votes = i -> status(i).votes() && members.admittedBy(status(i).record());
-    return members.indexes().filter(votes).count() >= members.quorum();
+    return members.hasQuorum(i -> status(i).votes() && members.admittedBy(status(i).record()));
   }
 
   /** The node's name in reports. */

@@ -97,6 +97,10 @@ final class Recipients {
     return keptBack;
   }
 
+  boolean isKeptBack(int node) {
+    return (keptBack & 1L << node) != 0;
+  }
+
   /** Asks those that were kept back, and vote now; returns them. */
   long askRest(long nowNanos) {
     askedLater = ask(keptBack);
@@ -107,6 +111,10 @@ final class Recipients {
 
   long askedLater() {
     return askedLater;
+  }
+
+  boolean isAskedLater(int node) {
+    return (askedLater & 1L << node) != 0;
   }
 
   long askedLaterNanos() {

@@ -1,7 +1,6 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.AcquireVerdict;
-import dev.redlock.internal.sets.Members;
 
 /**
  * How many rounds one client may have under way, over all its locks.
@@ -128,11 +127,6 @@ public class RoundLimiter {
   }
 
   static boolean quorumHeardSince(long sinceNanos, Nodes nodes) {
-    Members members = nodes.members();
-    return members
-            .indexes()
-            .filter(node -> nodes.knowledge(node).heardNanos() - sinceNanos >= 0)
-            .count()
-        >= members.quorum();
+    return nodes.members().hasQuorum(i -> nodes.knowledge(i).heardNanos() - sinceNanos >= 0);
   }
 }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class Turn {
   private static final long LINGER_NANOS = 100_000_000;
 
-  /** 16.8 ms: so many names of a client are forgotten at once, or each would wake its timer. */
+  /** 16.8 ms. Ends are rounded up to it, so that one wake-up of the timer ends many. */
   private static final long LINGER_STEP = (1L << 24) - 1;
 
   private boolean othersWant;

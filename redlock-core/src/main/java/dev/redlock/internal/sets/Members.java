@@ -5,6 +5,7 @@ import dev.redlock.spi.NodeRecord;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -92,6 +93,11 @@ public record Members(String id, long epoch, List<String> names, long mask, long
   /** The numbers of those that this client knows, in ascending order. */
   public IntStream indexes() {
     return IntStream.range(0, MAX).filter(this::contains);
+  }
+
+  /** Whether this holds of so many of them that a round may be won with these alone. */
+  public boolean hasQuorum(IntPredicate which) {
+    return indexes().filter(which).count() >= quorum();
   }
 
   public boolean contains(int node) {
