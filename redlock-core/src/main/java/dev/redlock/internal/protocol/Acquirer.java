@@ -28,8 +28,7 @@ final class Acquirer {
   private final QueuePlaces places;
   private final PendingReleases pendingReleases;
 
-  /** The wait of the head; between two of them, the next one: hints may come at any time. */
-  private Wait wait;
+  private final Wait wait;
 
   /** What comes of an event for the head. */
   enum Outcome {
@@ -46,49 +45,22 @@ final class Acquirer {
       Nodes nodes,
       Randomness random,
       List<Effect> effects,
+      TokenChoice tokens,
       HomeNode home,
       Turn turn,
       QueuePlaces places,
-      PendingReleases pendingReleases) {
+      PendingReleases pendingReleases,
+      Wait wait) {
     this.keys = keys;
     this.nodes = nodes;
     this.random = random;
     this.effects = effects;
-    tokens = new TokenChoice(nodes);
+    this.tokens = tokens;
     this.home = home;
     this.turn = turn;
     this.places = places;
     this.pendingReleases = pendingReleases;
-    wait = new Wait(nodes, home, random);
-  }
-
-  TokenChoice tokens() {
-    return tokens;
-  }
-
-  /** See {@link #wait}. */
-  Wait currentWait() {
-    return wait;
-  }
-
-  /** The round under way, or null. */
-  @Nullable AcquireRound round() {
-    return wait.round();
-  }
-
-  /** Whether a round or a request to be queued is under way. */
-  boolean isAsking() {
-    return wait.entering() != null || wait.round() != null;
-  }
-
-  /** The head has left, and the next one does not wait in the same way. */
-  void giveUp() {
-    wait = wait.next();
-  }
-
-  /** The head has the lock. */
-  void won() {
-    wait = wait.nextAfterGrant();
+    this.wait = wait;
   }
 
   // Asking.
@@ -119,7 +91,7 @@ final class Acquirer {
     }
     boolean turnCame = wait.isAtTurn();
     QueueRequest early = wait.earlyFor(head);
-    wait = wait.askedBy(head);
+    wait.askedBy(head);
     // A single try asks all nodes: a leftover key on the home node must not refuse what a quorum
     // would grant.
     int node = head.singleTry ? -1 : wait.nodeToQueueAt(turn, now);
@@ -150,7 +122,7 @@ final class Acquirer {
 
   /** Asks all nodes to give the keys of the predecessor to the head. */
   Outcome handOff(Waiter head, HeldLease predecessor, long now, long wall) {
-    wait = wait.askedBy(head);
+    wait.askedBy(head);
     long token = tokens.proposeAbove(now);
     return start(newRound(random.leaseId(), token, predecessor, false, now, wall), now, wall);
   }

@@ -15,7 +15,7 @@ final class LeaseKeeper {
   private final Randomness random;
   private final List<Effect> effects;
   private final PendingReleases pendingReleases;
-  private final Acquirer acquirer;
+  private final Wait wait;
   private final Turn turn;
   private @Nullable HeldLease lease;
 
@@ -27,13 +27,13 @@ final class LeaseKeeper {
       Randomness random,
       List<Effect> effects,
       PendingReleases pendingReleases,
-      Acquirer acquirer,
+      Wait wait,
       Turn turn) {
     this.nodes = nodes;
     this.random = random;
     this.effects = effects;
     this.pendingReleases = pendingReleases;
-    this.acquirer = acquirer;
+    this.wait = wait;
     this.turn = turn;
   }
 
@@ -166,7 +166,7 @@ final class LeaseKeeper {
         new Effect.ReleaseHint(
             l, released ? ReleaseHints.Reason.RELEASED : ReleaseHints.Reason.LOST));
     if (keepMillis > 0) {
-      acquirer.currentWait().keepTaken(now + (keepMillis + 1) * 1_000_000L); // Nodes round up.
+      wait.keepTaken(now + (keepMillis + 1) * 1_000_000L); // Nodes round up.
     }
     turn.ended(l, now);
   }

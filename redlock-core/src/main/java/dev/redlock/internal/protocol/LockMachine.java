@@ -37,6 +37,8 @@ public final class LockMachine {
   private final QueuePlaces places;
   private final HomeNode home;
   private final Turn turn = new Turn();
+  private final TokenChoice tokens;
+  private final Wait wait;
   private final Acquirer acquirer;
   private final LeaseKeeper leases;
   private final Waiters waiters;
@@ -52,9 +54,13 @@ public final class LockMachine {
     broadcasts = new Broadcasts(nodes, effects);
     places = new QueuePlaces(keys, nodes, random, pendingReleases, process);
     home = new HomeNode(nodes, keys);
-    acquirer = new Acquirer(keys, nodes, random, effects, home, turn, places, pendingReleases);
-    leases = new LeaseKeeper(nodes, random, effects, pendingReleases, acquirer, turn);
-    waiters = new Waiters(keys, nodes, effects, turn, places, acquirer, leases);
+    tokens = new TokenChoice(nodes);
+    wait = new Wait(nodes, home, random);
+    acquirer =
+        new Acquirer(
+            keys, nodes, random, effects, tokens, home, turn, places, pendingReleases, wait);
+    leases = new LeaseKeeper(nodes, random, effects, pendingReleases, wait, turn);
+    waiters = new Waiters(keys, nodes, effects, turn, places, wait, acquirer, leases);
   }
 
   // What is known from outside.
@@ -71,7 +77,7 @@ public final class LockMachine {
   /** Whether no caller waits, no lease is held, and no release is pending. */
   public boolean isIdle() {
     return leases.lease() == null
-        && !acquirer.isAsking()
+        && !wait.isAsking()
         && waiters.isEmpty()
         && pendingReleases.isEmpty()
         && broadcasts.isEmpty();
@@ -187,7 +193,7 @@ public final class LockMachine {
 
   /** Takes the lock from its holder, on all nodes; settled as {@link #inspect} is. */
   public Broadcast breakLock(long timeoutNanos, long now) {
-    long token = acquirer.tokens().propose(now);
+    long token = tokens.propose(now);
     return broadcasts.begin(new LockRequest.Break(keys, token), timeoutNanos, now);
   }
 
@@ -219,7 +225,7 @@ public final class LockMachine {
     leases.endIfOverdue(now, wall);
     if (reply.code().definite()) {
       nodes.heard(node, exchange.sentNanos(node), now, reply.nodeMicros());
-      acquirer.tokens().seen(reply.fence(), now);
+      tokens.seen(reply.fence(), now);
     }
     if (exchange instanceof AcquireRound r) {
       onVote(r, node, reply, now, wall);
@@ -242,11 +248,11 @@ public final class LockMachine {
     if (notExecuted) {
       r.recipients.notSent(node);
     }
-    if (r == acquirer.round()) {
+    if (r == wait.round()) {
       waiters.conclude(acquirer.onReply(r, node, reply, now, wall), now, wall);
       return;
     }
-    if (acquirer.currentWait().isNewest(r)) {
+    if (wait.isNewest(r)) {
       r.record(node, reply, now);
     }
     if (notExecuted && r.verdict() != AcquireVerdict.ACQUIRED && r.recipients.isOnlyRoundAt(node)) {
@@ -287,7 +293,7 @@ public final class LockMachine {
   private boolean isInUse(AcquireRound r) {
     String id = r.request.leaseId();
     HeldLease l = leases.lease();
-    AcquireRound current = acquirer.round();
+    AcquireRound current = wait.round();
     return (l != null && l.id().equals(id))
         || (current != null
             && (current.request.leaseId().equals(id)
@@ -313,9 +319,9 @@ public final class LockMachine {
   public void onInvalidation(int node, String key, long now, long wall) {
     HeldLease l = leases.lease();
     if (places.isWakeKey(key)) {
-      acquirer.currentWait().onTurn(now);
+      wait.onTurn(now);
     } else if (places.isWatchKey(key)) {
-      acquirer.currentWait().onTurnBefore(now);
+      wait.onTurnBefore(now);
     } else if (l == null) {
       waiters.onInvalidation(node, now);
       return;
@@ -327,7 +333,7 @@ public final class LockMachine {
 
   /** A carrier of release hints, or another lock of this process, says that a name may be free. */
   public void onReleaseHint(long now, long wall) {
-    acquirer.currentWait().onReleaseHint(keys.size() > 1, now);
+    wait.onReleaseHint(keys.size() > 1, now);
     if (leases.lease() != null) {
       onTimer(now, wall);
     }
@@ -354,7 +360,7 @@ public final class LockMachine {
         l.extender.onWorks(node, now, wall);
       }
     }
-    acquirer.currentWait().onNodeStatus(node, now);
+    wait.onNodeStatus(node, now);
     waiters.proceed(now, wall);
   }
 

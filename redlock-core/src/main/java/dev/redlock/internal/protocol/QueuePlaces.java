@@ -86,7 +86,7 @@ final class QueuePlaces {
    */
   private static long lifeMillis(LockConfig config) {
     long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3);
-    long sleep = Math.max(Place.MAX_POLLS * poll, 3 * Setbacks.MAX_PAUSE_NANOS / 2);
+    long sleep = Math.max(Place.MAX_POLLS * poll, 3 * Wait.MAX_PAUSE_NANOS / 2);
     long held = config.fair() ? config.ttlNanos() : 0;
     return (sleep + held + 4 * config.nodeTimeoutNanos()) / 1_000_000;
   }

@@ -1,9 +1,5 @@
 package dev.redlock.internal.protocol;
 
-import dev.redlock.internal.protocol.WaitState.AskingAll;
-import dev.redlock.internal.protocol.WaitState.Asleep;
-import dev.redlock.internal.protocol.WaitState.EnteringQueue;
-import dev.redlock.internal.protocol.WaitState.Ready;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
@@ -23,22 +19,79 @@ import org.jspecify.annotations.Nullable;
  * all clients, and sleeps. A release wakes the first of the queue, and that one asks all nodes. So
  * a hand-over takes two round trips, and costs the same however many processes wait. What becomes
  * of a process that misses its turn, see {@link Place}. Each event says in one place when and whom
- * to ask next, and leaves that in the {@link WaitState}.
+ * to ask next, and leaves that in the state:
+ *
+ * <pre>
+ * Ready          asks all nodes, or the home node for a place in its queue
+ * AskingAll      won: ends.         HELD, COLLIDED: Ready for the home node, or a pause
+ *                                   else: Asleep, pauses grow; then asks all
+ * EnteringQueue  ADMITTED: asks all HELD, QUEUED: Asleep until the turn, a hint, the expiry, the poll
+ *                                   no reply, a failure: Ready, or a pause, for the next home node
+ * Asleep         Ready at its time, or earlier by a hint
+ * </pre>
  *
  * <p>All of this only saves time and commands. Votes alone decide who has the lock.
  */
 final class Wait {
+  /** Which nodes the next request goes to. */
+  private enum Whom {
+    /** See {@link #nodeToQueueAt}. */
+    ALL_UNLESS_OTHERS_WANT,
+    /** The home node, for others want the lock. */
+    HOME,
+    /** The home node, which admits too early: see {@link #afterToken}. */
+    DOUBTED_HOME,
+    /** All nodes, also if others want the lock. */
+    ALL
+  }
+
+  /** Each state is left by one kind of event: the next request, a reply, the verdict, or time. */
+  private sealed interface State {
+    /** While a request is under way, what comes of it decides. */
+    default Whom whom() {
+      return Whom.ALL_UNLESS_OTHERS_WANT;
+    }
+  }
+
+  /** Asks as soon as this process does not hold the lock. */
+  private record Ready(Whom whom) implements State {}
+
+  /**
+   * One node is asked to queue this process. If it does not reply, the next home node is asked.
+   *
+   * @param hinted whether a release hint came meanwhile; it may have overtaken the reply
+   */
+  private record EnteringQueue(QueueRequest request, boolean hinted) implements State {}
+
+  /** All nodes are asked for the lock. What comes next depends on the verdict. */
+  private record AskingAll(AcquireRound round) implements State {}
+
+  /**
+   * Asks again at this time: it is queued, or backs off.
+   *
+   * @param heedsHints whether a hint may end the sleep earlier
+   */
+  private record Asleep(long untilNanos, boolean heedsHints, Whom whom) implements State {}
+
+  private static final State AT_FIRST = new Ready(Whom.ALL_UNLESS_OTHERS_WANT);
+
+  static final long MAX_PAUSE_NANOS = 1_000_000_000;
+
+  /**
+   * How often this process may be refused at its turn. A home node that admits while others hold
+   * the lock has lost its key.
+   */
+  private static final int TURNS_LIMIT = 2;
+
   private final Nodes nodes;
-  private final Randomness random;
   private final HomeNode home;
+  private final Randomness random;
 
   /** The head that asked last, also after it has left; null before the first request. */
-  private final @Nullable Waiter waiter;
+  private @Nullable Waiter waiter;
 
-  private WaitState state = new Ready(Whom.ALL_UNLESS_OTHERS_WANT);
+  private State state = AT_FIRST;
   private Place place = Place.NONE;
-  private Setbacks setbacks = Setbacks.NONE;
-  private Learned learned = Learned.NOTHING;
 
   /** The newest round; null if it cannot show a leftover key, or has led to a search for one. */
   private @Nullable AcquireRound lastVotes;
@@ -49,51 +102,63 @@ final class Wait {
    */
   private @Nullable QueueRequest early;
 
+  // Setbacks. Each makes this wait more careful with what the home node and hints say.
+
+  /** How often this process was refused at its turn. */
+  private int turnsInVain;
+
+  /** The last pause; the next one is longer. 0 if there was none. */
+  private long pauseNanos;
+
+  /** Whether the newest request to be queued failed. */
+  private boolean queueFailed;
+
+  /** Whether the lock was held after a hint, and this process had no turn since. */
+  private boolean hintInVain;
+
+  // What this process has learned of the lock. It outlives a wait.
+
+  /** Why the sleep ends, or why the last one ended: a hint may overtake its release. */
+  private WakeUp cause = WakeUp.PAUSE;
+
+  /** When the keys of a quorum can have expired, as the newest refused round says. */
+  private long quorumFreeNanos;
+
+  /** The highest token of a lease that had ended, when this process was admitted. */
+  private long endedToken;
+
   Wait(Nodes nodes, HomeNode home, Randomness random) {
     this.nodes = nodes;
     this.home = home;
     this.random = random;
-    waiter = null;
   }
 
-  /** The same wait, of this head from now on. The early request was for its first question only. */
-  private Wait(Wait before, Waiter head) {
-    nodes = before.nodes;
-    home = before.home;
-    random = before.random;
-    waiter = head;
-    state = before.state;
-    place = before.place;
-    setbacks = before.setbacks;
-    learned = before.learned;
-    lastVotes = before.lastVotes;
+  /** The head has left, and the next one does not wait in the same way. */
+  void end() {
+    waiter = null; // The lease of a caller that was granted must not be reachable here.
+    state = AT_FIRST;
+    place = Place.NONE;
+    lastVotes = null;
+    turnsInVain = 0;
+    pauseNanos = 0;
+    queueFailed = false;
+    hintInVain = false;
   }
 
-  /** The next wait, without this one's setbacks. What was learned of the lock outlives a wait. */
-  Wait next() {
-    boolean unasked = waiter == null && lastVotes == null && state instanceof Ready;
-    if (unasked && !place.isKnown() && state.whom() == Whom.ALL_UNLESS_OTHERS_WANT) {
-      return this; // Each event of a lock without a waiter comes here.
-    }
-    Wait next = new Wait(nodes, home, random);
-    next.learned = learned;
-    next.early = early;
-    return next;
-  }
-
-  /** The same after a grant: the votes of this round may show a leftover key to the next head. */
-  Wait nextAfterGrant() {
-    Wait next = next();
-    next.lastVotes = lastVotes; // But not the waiter: the lease must not be reachable here.
-    return next;
+  /** The head has the lock. The votes of its round may show a leftover key to the next head. */
+  void granted() {
+    AcquireRound votes = lastVotes;
+    end();
+    lastVotes = votes;
   }
 
   // The head, and its requests.
 
   /** The head asks now: the one that asked before, or the next. */
-  Wait askedBy(Waiter head) {
+  void askedBy(Waiter head) {
     home.use(head.config);
-    return waiter == head ? this : new Wait(this, head);
+    early = waiter == head ? early : null; // It was for the first question of its caller only.
+    waiter = head;
   }
 
   Waiter waiter() {
@@ -108,6 +173,11 @@ final class Wait {
   /** The request that was sent early for this caller, which has not asked yet; or null. */
   @Nullable QueueRequest earlyFor(Waiter w) {
     return early != null && early.next == w ? early : null;
+  }
+
+  /** Whether a round or a request to be queued is under way. */
+  boolean isAsking() {
+    return state instanceof AskingAll || state instanceof EnteringQueue;
   }
 
   /** The request to be queued that is under way, or null. */
@@ -179,13 +249,23 @@ final class Wait {
 
   // Sleep.
 
-  WaitState state() {
-    return state;
+  boolean isAsleep(long now) {
+    return state instanceof Asleep sleep && sleep.untilNanos - now > 0;
+  }
+
+  void deadlines(NextWake wake) {
+    if (state instanceof Asleep sleep) {
+      wake.at(sleep.untilNanos);
+    } else if (state instanceof EnteringQueue entering) {
+      wake.at(entering.request.deadlineNanos);
+    } else if (state instanceof AskingAll asking) {
+      wake.at(asking.round.wakeNanos());
+    }
   }
 
   /** Ends the sleep; returns its cause, or null if there was no sleep. */
   @Nullable WakeUp wake() {
-    WakeUp ended = state instanceof Asleep ? learned.cause() : null;
+    WakeUp ended = state instanceof Asleep ? cause : null;
     state = new Ready(state.whom());
     return ended;
   }
@@ -197,7 +277,11 @@ final class Wait {
    */
   private void sleep(long untilNanos, WakeUp why, boolean hints, Whom whom) {
     state = new Asleep(untilNanos, hints, whom);
-    learned = learned.cause(why);
+    cause = why;
+  }
+
+  private boolean heedsHints() {
+    return state instanceof Asleep sleep && sleep.heedsHints;
   }
 
   /**
@@ -206,7 +290,7 @@ final class Wait {
    */
   private void shortenSleep(long untilNanos, Whom whom) {
     boolean useful = place.node() >= 0 || nodes.hasQuorum();
-    if (useful && state.heedsHints() && !state.isOver(untilNanos)) {
+    if (useful && heedsHints() && isAsleep(untilNanos)) {
       sleep(untilNanos, WakeUp.HINT, true, whom);
     }
   }
@@ -218,14 +302,13 @@ final class Wait {
 
   /** Too many rounds are under way: asks later. */
   void backOffUntil(long at) {
-    sleep(at, state instanceof Asleep ? learned.cause() : WakeUp.PAUSE, true, state.whom());
+    sleep(at, state instanceof Asleep ? cause : WakeUp.PAUSE, true, state.whom());
   }
 
   /** Each pause is longer than the one before. */
   private void pause(long now, long first, boolean hints, Whom whom) {
-    setbacks = setbacks.paused(first);
-    long pause = (long) (setbacks.pauseNanos() * (0.5 + random.next()));
-    sleep(now + pause, WakeUp.PAUSE, hints, whom);
+    pauseNanos = Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);
+    sleep(now + (long) (pauseNanos * (0.5 + random.next())), WakeUp.PAUSE, hints, whom);
   }
 
   // Whom.
@@ -247,12 +330,12 @@ final class Wait {
 
   /** Whether a release has woken this process, so that the next round is its turn. */
   boolean isAtTurn() {
-    return state.whom() == Whom.ALL && place.isFirst() && learned.cause() == WakeUp.HINT;
+    return state.whom() == Whom.ALL && place.isFirst() && cause == WakeUp.HINT;
   }
 
   /** See {@link LockRequest.Enqueue#afterToken}; for one request, then the lease may be over. */
   long afterToken() {
-    return state.whom() == Whom.DOUBTED_HOME ? learned.endedToken() + 1 : 0;
+    return state.whom() == Whom.DOUBTED_HOME ? endedToken + 1 : 0;
   }
 
   // What comes of a round.
@@ -266,11 +349,11 @@ final class Wait {
   void refused(AcquireRound r, long now) {
     switch (r.verdict()) {
       case HELD, COLLIDED -> {
-        learned = learned.quorumFree(r.quorumFreeNanos(now));
-        setbacks = r.atTurn ? setbacks.turnInVain() : setbacks;
-        Whom whom = setbacks.isHomeWrong() ? Whom.DOUBTED_HOME : Whom.HOME;
-        if (setbacks.turnsInVain() > 1 || waiter().singleTry) {
-          pause(now, home.roundTripNanos(), !setbacks.isHomeWrong(), whom);
+        quorumFreeNanos = r.quorumFreeNanos(now);
+        turnsInVain += r.atTurn ? 1 : 0;
+        Whom whom = isHomeWrong() ? Whom.DOUBTED_HOME : Whom.HOME;
+        if (turnsInVain > 1 || waiter().singleTry) {
+          pause(now, home.roundTripNanos(), !isHomeWrong(), whom);
         } else {
           state = new Ready(whom);
         }
@@ -278,6 +361,11 @@ final class Wait {
       // No other client has won: asks all nodes again, after growing pauses.
       default -> pause(now, waiter().config.nodeTimeoutNanos() / 2, true, Whom.ALL);
     }
+  }
+
+  /** Whether the home node says that it is the turn of this process, but others hold the lock. */
+  private boolean isHomeWrong() {
+    return turnsInVain > TURNS_LIMIT;
   }
 
   /** The hand-off to the head was refused. No node has refused an ordinary round for it yet. */
@@ -303,23 +391,24 @@ final class Wait {
    */
   void notQueued(QueueRequest request, long now) {
     nodes.blame(1L << request.node, true);
-    pause(now, home.roundTripNanos(), true, setbacks.queueFailed() ? Whom.ALL : Whom.HOME);
-    setbacks = setbacks.failedToQueue();
+    pause(now, home.roundTripNanos(), true, queueFailed ? Whom.ALL : Whom.HOME);
+    queueFailed = true;
   }
 
   /** It is the turn of this process, as the node says. */
   void admitted(QueueRequest request, NodeReply reply) {
-    setbacks = setbacks.admitted();
-    learned = learned.endedToken(reply.fence());
+    queueFailed = false;
+    hintInVain = false;
+    endedToken = reply.fence();
     place = place.admitted(request);
   }
 
   /** The process is queued: sleeps until its turn. Returns whether it is the first, and waits. */
   boolean queued(QueueRequest request, NodeReply reply, long now) {
-    setbacks = setbacks.queued();
+    queueFailed = false;
     place = Place.queued(request, reply);
     boolean held = reply.code() == Code.HELD;
-    long free = place.freeNanos(reply, learned.quorumFreeNanos(), home, now);
+    long free = place.freeNanos(reply, quorumFreeNanos, home, now);
     sleepUntilCalled(free, !held || place.ahead() <= 1, now);
     if (suspectsLeftoverAt(request.node)) {
       // Once for these votes: if the key outlives what is under way, all are asked.
@@ -341,7 +430,7 @@ final class Wait {
    * first has heard nothing from the home node, and asks all nodes.
    */
   private void sleepUntilCalled(long free, boolean asksWhenFree, long now) {
-    boolean wokenByHint = learned.cause() == WakeUp.HINT;
+    boolean wokenByHint = cause == WakeUp.HINT;
     boolean hinted = state instanceof EnteringQueue entering && entering.hinted();
     LockConfig config = waiter().config;
     long pollAt = place.pollNanos(config, random, now);
@@ -350,8 +439,8 @@ final class Wait {
     sleep(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true, whom);
     if (hinted) {
       onReleaseHint(false, now);
-    } else if (wokenByHint && place.isFirst() && !setbacks.hintInVain()) {
-      setbacks = setbacks.hintCameInVain();
+    } else if (wokenByHint && place.isFirst() && !hintInVain) {
+      hintInVain = true;
       // The hint may have overtaken the release on its way to the home node. Asks once more, for
       // where invalidations are lost, nothing else would tell of it.
       askHomeBy(now + fewRoundTrips());
@@ -362,11 +451,11 @@ final class Wait {
 
   /** Its wake key was written: it is its turn; or it is far back, and those before may be dead. */
   void onTurn(long now) {
-    if (setbacks.isHomeWrong()) {
-      askHomeBy(now + setbacks.pauseNanos());
+    if (isHomeWrong()) {
+      askHomeBy(now + pauseNanos);
     } else if (place.isFar()) {
       askHomeBy(now);
-    } else if (state.heedsHints()) {
+    } else if (heedsHints()) {
       place = place.ahead(0);
       sleep(now, WakeUp.HINT, true, Whom.ALL);
     }

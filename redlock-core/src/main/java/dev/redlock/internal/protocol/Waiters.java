@@ -32,6 +32,7 @@ final class Waiters {
   private long sequence;
   private final Turn turn;
   private final QueuePlaces places;
+  private final Wait wait;
   private final Acquirer acquirer;
   private final LeaseKeeper leases;
   private boolean closed;
@@ -42,6 +43,7 @@ final class Waiters {
       List<Effect> effects,
       Turn turn,
       QueuePlaces places,
+      Wait wait,
       Acquirer acquirer,
       LeaseKeeper leases) {
     this.keys = keys;
@@ -49,6 +51,7 @@ final class Waiters {
     this.effects = effects;
     this.turn = turn;
     this.places = places;
+    this.wait = wait;
     this.acquirer = acquirer;
     this.leases = leases;
   }
@@ -83,7 +86,7 @@ final class Waiters {
     if (!isEmpty()) {
       wake.at(deadlines.first().deadlineNanos);
       if (leases.lease() == null) {
-        acquirer.currentWait().state().deadlines(wake);
+        wait.deadlines(wake);
       }
     }
   }
@@ -99,7 +102,7 @@ final class Waiters {
       return false;
     }
     if (w.singleTry && (busy || leases.keepsTaken(now))) {
-      AcquireRound outage = acquirer.currentWait().outage();
+      AcquireRound outage = wait.outage();
       refuse(w, outage == null ? HELD_LOCALLY : outage.verdict(), outage, now);
       return false;
     }
@@ -133,7 +136,6 @@ final class Waiters {
   /** Refuses each waiter whose wait time has passed. */
   void onTimer(long now, long wall) {
     // What is known for all that give up now: the first may end the wait.
-    Wait wait = acquirer.currentWait();
     AcquireRound outage = wait.outage();
     AcquireVerdict ofHead = wait.isRefused() ? HELD_LOCALLY : UNDECIDED;
     // While the head asks all nodes for the first time, it is not known who has the lock.
@@ -150,11 +152,11 @@ final class Waiters {
    */
   private void timeOut(Waiter w, @Nullable AcquireRound outage, AcquireVerdict unasked, long now) {
     boolean head = first() == w;
-    AcquireRound seen = acquirer.currentWait().roundFor(w);
-    QueueRequest queued = acquirer.currentWait().queuedFor(w);
+    AcquireRound seen = wait.roundFor(w);
+    QueueRequest queued = wait.queuedFor(w);
     remove(w);
     if (head) {
-      if (seen != null && seen == acquirer.round() && w.refusedBy != null) {
+      if (seen != null && seen == wait.round() && w.refusedBy != null) {
         seen = w.refusedBy; // The round under way has no verdict yet.
       }
       headLeft(w, now);
@@ -172,7 +174,7 @@ final class Waiters {
   void close(long now) {
     closed = true;
     for (Waiter w = first(); w != null; w = first()) {
-      AcquireRound seen = acquirer.currentWait().roundFor(w);
+      AcquireRound seen = wait.roundFor(w);
       remove(w);
       headLeft(w, now);
       refuse(w, AcquireVerdict.CLOSED, seen, now);
@@ -182,11 +184,11 @@ final class Waiters {
 
   /** A node reports that a lock key was written, deleted or has expired. */
   void onInvalidation(int node, long now) {
-    AcquireRound r = acquirer.round();
+    AcquireRound r = wait.round();
     if (r != null) {
       r.onInvalidation(node);
     } else {
-      acquirer.currentWait().onLockKey(keys.size() > 1, now);
+      wait.onLockKey(keys.size() > 1, now);
     }
   }
 
@@ -195,14 +197,13 @@ final class Waiters {
   /** Asks for the head, if nothing is held or under way and it is time. */
   void proceed(long now, long wall) {
     // Each pass starts a round or a request to be queued, refuses a waiter, or returns.
-    while (!closed && leases.lease() == null && !acquirer.isAsking()) {
+    while (!closed && leases.lease() == null && !wait.isAsking()) {
       Waiter head = first();
       if (head == null) {
-        acquirer.giveUp();
+        wait.end();
         return;
       }
-      if (!acquirer.currentWait().state().isOver(now)
-          || acquirer.backsOff(head, deadlines.first().deadlineNanos, now)) {
+      if (wait.isAsleep(now) || acquirer.backsOff(head, deadlines.first().deadlineNanos, now)) {
         return;
       }
       conclude(acquirer.ask(head, now, wall), now, wall);
@@ -226,7 +227,7 @@ final class Waiters {
       return;
     }
     leases.handOffByRound(l, now);
-    acquirer.giveUp();
+    wait.end();
     conclude(acquirer.handOff(next, l, now, wall), now, wall);
   }
 
@@ -237,21 +238,21 @@ final class Waiters {
       case WON -> grant(now, wall);
       case HAND_OFF_REFUSED -> undo(newestRound(), now);
       case REFUSED -> {
-        Waiter w = acquirer.currentWait().waiter();
+        Waiter w = wait.waiter();
         AcquireRound r = newestRound();
         remove(w);
         leaveQueues(now);
         refuse(w, r.verdict(), r, now);
-        acquirer.giveUp();
+        wait.end();
       }
     }
   }
 
   private void grant(long now, long wall) {
-    Waiter w = acquirer.currentWait().waiter();
+    Waiter w = wait.waiter();
     AcquireRound r = newestRound();
     remove(w);
-    acquirer.won();
+    wait.granted();
     HeldLease l = leases.grant(w, r, now);
     places.served(r, r.grantedMask());
     places.leave(~r.open(), now);
@@ -259,7 +260,6 @@ final class Waiters {
   }
 
   private AcquireRound newestRound() {
-    Wait wait = acquirer.currentWait();
     return Objects.requireNonNull(wait.roundFor(wait.waiter()), "no round for the head");
   }
 
@@ -274,7 +274,7 @@ final class Waiters {
   /** This head has left the queue: the next takes its sleep over, or asks anew. */
   private void headLeft(Waiter w, long now) {
     Waiter next = first();
-    if (!acquirer.isAsking() && next != null && next.config.equals(w.config) && !w.config.fair()) {
+    if (!wait.isAsking() && next != null && next.config.equals(w.config) && !w.config.fair()) {
       return; // The next waiter sleeps on: what is known of other clients has not changed.
     }
     stopAsking(now);
@@ -282,12 +282,12 @@ final class Waiters {
 
   /** Gives up what is under way, and undoes it. */
   private void stopAsking(long now) {
-    AcquireRound r = acquirer.round();
+    AcquireRound r = wait.round();
     if (r != null) {
       acquirer.leaveLimit(r, now);
       undo(r, now);
     }
-    acquirer.giveUp();
+    wait.end();
   }
 
   private void leaveQueues(long now) {

@@ -216,6 +216,9 @@ class AcquirerTest extends MachineFixture {
     assertThat(afterTokens).containsExactly(0L, 0L, 78L, 78L);
   }
 
+  private final Wait wait =
+      new Wait(nodes, new HomeNode(nodes, TestNodes.KEYS), new TestNodes.Middle());
+
   private Acquirer acquirer() {
     List<Effect> effects = new ArrayList<>();
     TestNodes.Middle random = new TestNodes.Middle();
@@ -225,10 +228,12 @@ class AcquirerTest extends MachineFixture {
         nodes,
         random,
         effects,
+        new TokenChoice(nodes),
         new HomeNode(nodes, TestNodes.KEYS),
         new Turn(),
         new QueuePlaces(TestNodes.KEYS, nodes, random, releases, "p"),
-        releases);
+        releases,
+        wait);
   }
 
   private Waiter caller() {
@@ -240,9 +245,9 @@ class AcquirerTest extends MachineFixture {
     Acquirer acquirer = acquirer();
     Waiter w = caller();
     acquirer.ask(w, now, now / MILLI);
-    assertThat(acquirer.currentWait().roundFor(w)).isNotNull();
-    acquirer.won();
-    assertThat(acquirer.currentWait().roundFor(w)).isNull();
+    assertThat(wait.roundFor(w)).isNotNull();
+    wait.granted();
+    assertThat(wait.roundFor(w)).isNull();
   }
 
   @Test
@@ -252,10 +257,10 @@ class AcquirerTest extends MachineFixture {
     reachLimit();
     assertThat(acquirer.backsOff(caller(), now + 5000 * MILLI, now)).isTrue();
     NextWake wake = new NextWake(now);
-    acquirer.currentWait().state().deadlines(wake);
+    wait.deadlines(wake);
     assertThat(wake.delayNanos()).isBetween(MILLI, MILLI + MILLI / 100);
-    assertThat(acquirer.currentWait().state().isOver(now + wake.delayNanos())).isTrue();
-    assertThat(acquirer.currentWait().wake()).isEqualTo(WakeUp.PAUSE);
+    assertThat(wait.isAsleep(now + wake.delayNanos())).isFalse();
+    assertThat(wait.wake()).isEqualTo(WakeUp.PAUSE);
   }
 
   @Test
@@ -263,7 +268,7 @@ class AcquirerTest extends MachineFixture {
     Acquirer acquirer = acquirer();
     reachLimit();
     assertThat(acquirer.backsOff(caller(), now + 200 * MILLI, now)).isFalse();
-    assertThat(acquirer.currentWait().state().isOver(now)).isTrue();
+    assertThat(wait.isAsleep(now)).isFalse();
     assertThat(acquirer.backsOff(caller(), now + 203 * MILLI, now)).isTrue();
   }
 

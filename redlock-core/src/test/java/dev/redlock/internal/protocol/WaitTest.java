@@ -15,7 +15,7 @@ class WaitTest {
 
   private final TestNodes nodes = new TestNodes(3);
   private final HomeNode homeNode = new HomeNode(nodes, TestNodes.KEYS);
-  private Wait wait = new Wait(nodes, homeNode, new TestNodes.Middle());
+  private final Wait wait = new Wait(nodes, homeNode, new TestNodes.Middle());
   private final LockConfig config =
       LockConfig.of(TestNodes.options().leaseTime(Duration.ofSeconds(30)).build());
   private final int home = homeNode.node();
@@ -27,7 +27,7 @@ class WaitTest {
   }
 
   private void serve(LockConfig of) {
-    wait = wait.askedBy(new TestNodes.Caller(of, now, 5000 * MILLI, false));
+    wait.askedBy(new TestNodes.Caller(of, now, 5000 * MILLI, false));
   }
 
   private int nodeToQueueAt(boolean othersWant) {
@@ -54,13 +54,13 @@ class WaitTest {
 
   private long delay() {
     NextWake wake = new NextWake(now);
-    wait.state().deadlines(wake);
+    wait.deadlines(wake);
     return wake.delayNanos();
   }
 
   private WakeUp wakes() {
     now += delay();
-    assertThat(wait.state().isOver(now)).isTrue();
+    assertThat(wait.isAsleep(now)).isFalse();
     return wait.wake();
   }
 
@@ -83,7 +83,7 @@ class WaitTest {
   @Test
   void refusal_byAHolder_leadsToTheQueueAtOnce() {
     refused(TestNodes.held(30_000));
-    assertThat(wait.state().isOver(now)).isTrue();
+    assertThat(wait.isAsleep(now)).isFalse();
     assertThat(nodeToQueueAt(false)).isEqualTo(home);
   }
 
@@ -328,8 +328,7 @@ class WaitTest {
 
   @Test
   void sleep_thatNeverBegan_isOver() {
-    assertThat(wait.state()).isInstanceOf(WaitState.Ready.class);
-    assertThat(wait.state().isOver(0)).isTrue();
+    assertThat(wait.isAsleep(0)).isFalse();
     assertThat(wait.wake()).isNull();
     wait.onNodeStatus(home, now);
     assertThat(delay()).isEqualTo(Long.MAX_VALUE);
@@ -340,8 +339,8 @@ class WaitTest {
     wait.keepTaken(100);
     now = 40;
     assertThat(delay()).isEqualTo(60);
-    assertThat(wait.state().isOver(99)).isFalse();
-    assertThat(wait.state().isOver(100)).isTrue();
+    assertThat(wait.isAsleep(99)).isTrue();
+    assertThat(wait.isAsleep(100)).isFalse();
     assertThat(wait.wake()).isEqualTo(WakeUp.PAUSE);
     assertThat(wait.wake()).isNull();
   }
@@ -354,19 +353,16 @@ class WaitTest {
     long roundTrip = homeNode.roundTripNanos();
     wait.backOffUntil(roundTrip + 100);
     wait.onNodeStatus(home, 50);
-    assertThat(wait.state().isOver(roundTrip + 49)).isFalse();
-    assertThat(wait.state().isOver(roundTrip + 50)).isTrue();
+    assertThat(wait.isAsleep(roundTrip + 49)).isTrue();
+    assertThat(wait.isAsleep(roundTrip + 50)).isFalse();
     assertThat(wait.wake()).isEqualTo(WakeUp.HINT);
   }
 
   @Test
   void sleep_thatIgnoresHints_isNotEndedByOne() {
-    wait.backOffUntil(100);
-    assertThat(wait.state().heedsHints()).isTrue();
     wait.keepTaken(100);
-    assertThat(wait.state().heedsHints()).isFalse();
     wait.onNodeStatus(home, -homeNode.roundTripNanos());
-    assertThat(wait.state().isOver(99)).isFalse();
+    assertThat(wait.isAsleep(99)).isTrue();
   }
 
   // The rounds of the head.
@@ -412,16 +408,17 @@ class WaitTest {
   @Test
   void leftover_isSuspectedByTheNextHeadToo_unlessTheVotesAreForgotten() {
     begin(wait, nodes, "id", 0, 1);
-    Wait afterGrant = wait.nextAfterGrant();
-    Wait afterwards = afterGrant.askedBy(new TestNodes.Caller(config, now, 5000 * MILLI, false));
-    assertThat(afterwards.suspectsLeftoverAt(home)).isTrue();
-    assertThat(wait.next().suspectsLeftoverAt(home)).as("the lock was not granted").isFalse();
-    serve(config);
-    wait.handOffRefused(false);
-    assertThat(wait.suspectsLeftoverAt(home)).isFalse();
-    begin(wait, nodes, "other", 0, 1);
     serve(config);
     assertThat(wait.suspectsLeftoverAt(home)).as("the head left while it slept").isTrue();
+    wait.granted();
+    serve(config);
+    assertThat(wait.suspectsLeftoverAt(home)).isTrue();
+    wait.end();
+    serve(config);
+    assertThat(wait.suspectsLeftoverAt(home)).as("the lock was not granted").isFalse();
+    begin(wait, nodes, "other", 0, 1);
+    wait.handOffRefused(false);
+    assertThat(wait.suspectsLeftoverAt(home)).isFalse();
   }
 
   @Test
@@ -434,20 +431,19 @@ class WaitTest {
   @Test
   void round_thatWon_recordsLateVotesUntilTheNextHeadAsks() {
     AcquireRound won = begin(wait, nodes, "id", 0, 1);
-    Wait next = wait.nextAfterGrant();
-    assertThat(next.isNewest(won)).isTrue();
-    Wait asks = next.askedBy(new TestNodes.Caller(config, now, 5000 * MILLI, false));
-    assertThat(asks.isNewest(won)).isFalse();
-    assertThat(wait.next().isNewest(won)).isFalse();
+    wait.granted();
+    assertThat(wait.isNewest(won)).isTrue();
+    serve(config);
+    assertThat(wait.isNewest(won)).isFalse();
   }
 
   @Test
   void placeThatAHintGaveWithoutAHead_isForgottenByTheNextHead() {
-    Wait fresh = new Wait(nodes, homeNode, new TestNodes.Middle());
-    fresh.onTurnBefore(now); // The watch key was written, and no head waits here.
-    wait = fresh.next();
+    wait.end();
+    wait.onTurnBefore(now); // The watch key was written, and no head waits here.
+    wait.end();
     wait.onReleaseHint(false, now);
-    wait = wait.next();
+    wait.end();
     serve(config);
     AcquireRound r = nodes.round(config, now, TestNodes.reply(Code.FAILED), 0, 1, 2);
     wait.begin(r);

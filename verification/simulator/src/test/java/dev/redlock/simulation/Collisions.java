@@ -37,8 +37,7 @@ public final class Collisions {
               "Wait",
               "return switch (state.whom()) {",
               "return state.whom() != null ? -1 : switch (state.whom()) {"),
-          ProtocolMutants.protocol(
-              "Wait", "if (setbacks.turnsInVain() > 1) {", "if (setbacks.turnsInVain() >= 0) {"));
+          ProtocolMutants.protocol("Wait", "if (turnsInVain > 1", "if (turnsInVain >= 0"));
 
   /**
    * The cost of one collision or of one hand-over.

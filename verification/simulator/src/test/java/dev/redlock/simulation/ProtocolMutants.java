@@ -473,14 +473,11 @@ final class ProtocolMutants {
     mutant(
         "X",
         "waiters that are woken in vain wake each other without end",
-        protocol("Wait", "r.atTurn ? setbacks.turnInVain() : setbacks;", "setbacks;"));
+        protocol("Wait", "turnsInVain += r.atTurn ? 1 : 0;", ""));
     mutant(
         "X",
         "the home node takes the lock for held for ever, once a process was admitted in vain",
-        protocol(
-            "Wait",
-            "return state.whom() == Whom.DOUBTED_HOME ?",
-            "return setbacks.isHomeWrong() ?"));
+        protocol("Wait", "return state.whom() == Whom.DOUBTED_HOME ?", "return isHomeWrong() ?"));
     mutant(
         "X",
         "a grant forgets that processes are queued",
@@ -642,18 +639,17 @@ final class ProtocolMutants {
         "I",
         "the pauses of a refused process do not grow",
         protocol(
-            "Setbacks",
-            "long pause = Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);",
-            "long pause = Math.min(MAX_PAUSE_NANOS, first);"));
+            "Wait",
+            "Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);",
+            "Math.min(MAX_PAUSE_NANOS, first);"));
     mutant(
         "I",
         "a node that cannot queue is asked again at once",
         protocol(
             "Wait",
-            "    pause(now, home.roundTripNanos(), true, setbacks.queueFailed() ? Whom.ALL :"
-                + " Whom.HOME);",
-            "    Whom whom = setbacks.queueFailed() ? Whom.ALL : Whom.HOME;\n"
-                + "    setbacks = new Setbacks(setbacks.turnsInVain(), 1, false, false);\n"
+            "    pause(now, home.roundTripNanos(), true, queueFailed ? Whom.ALL : Whom.HOME);",
+            "    Whom whom = queueFailed ? Whom.ALL : Whom.HOME;\n"
+                + "    pauseNanos = 1;\n"
                 + "    sleep(now + (long) (0.5 + random.next()), WakeUp.PAUSE, true, whom);"));
     mutant(
         "I",
@@ -725,7 +721,7 @@ final class ProtocolMutants {
         protocol(
             "Wait",
             "pause(now, waiter().config.nodeTimeoutNanos() / 2, true, Whom.ALL);",
-            "{\n        setbacks = new Setbacks(setbacks.turnsInVain(), 10_000, false, false);\n"
+            "{\n        pauseNanos = 10_000;\n"
                 + "        sleep(now + (long) (10_000 * (0.5 + random.next())), WakeUp.PAUSE, true,"
                 + " Whom.ALL);\n      }"));
     mutant(
@@ -800,9 +796,9 @@ final class ProtocolMutants {
         "I",
         "the pause of a waiter doubles without a limit",
         protocol(
-            "Setbacks",
-            "long pause = Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);",
-            "long pause = pauseNanos == 0 ? first : 2 * pauseNanos;"));
+            "Wait",
+            "Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);",
+            "pauseNanos == 0 ? first : 2 * pauseNanos;"));
     mutant(
         "I",
         "the first of a queue listens to another node three times",
