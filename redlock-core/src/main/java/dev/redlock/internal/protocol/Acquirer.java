@@ -257,28 +257,22 @@ final class Acquirer {
   }
 
   private Outcome judged(AcquireRound r, long now, long wall) {
-    switch (r.verdict()) {
-      case UNDECIDED -> {
-        return askRest(r, now, wall);
+    if (r.verdict() == AcquireVerdict.UNDECIDED) {
+      return askRest(r, now, wall);
+    }
+    leaveLimit(r, now);
+    if (r.verdict() == AcquireVerdict.ACQUIRED) {
+      return Outcome.WON;
+    }
+    if (r.verdict() == AcquireVerdict.STALE && r.predecessor == null) {
+      // Only one more token is tried at once, or two clients leap-frog. It must go to the same
+      // members: the roll-back of the second round is that of both.
+      boolean sameSet = r.members.equals(nodes.members());
+      if (sameSet && !r.recipients.isSecondOfItsLeaseId()) {
+        long token = tokens.proposeAfter(r, now);
+        return start(newRound(r.request.leaseId(), token, null, r.atTurn, now, wall), now, wall);
       }
-      case ACQUIRED -> {
-        leaveLimit(r, now);
-        return Outcome.WON;
-      }
-      case STALE -> {
-        // Only one more token is tried at once, or two clients leap-frog. It must go to the same
-        // members: the roll-back of the second round is that of both.
-        boolean sameSet = r.members.equals(nodes.members());
-        if (sameSet && r.predecessor == null && !r.recipients.isSecondOfItsLeaseId()) {
-          leaveLimit(r, now);
-          long token = tokens.proposeAfter(r, now);
-          return start(newRound(r.request.leaseId(), token, null, r.atTurn, now, wall), now, wall);
-        }
-        if (r.predecessor == null) {
-          r.overtaken(tokens.acceptLater(r, now));
-        }
-      }
-      default -> {}
+      r.overtaken(tokens.acceptLater(r, now));
     }
     return refused(r, now);
   }
@@ -318,7 +312,6 @@ final class Acquirer {
     boolean inVain = r.isInconclusive() || !r.members.isOfSameSet(nodes.members());
     boolean asksAgain = !head.singleTry || (inVain && head.refusedBy == null);
     head.refusedBy = r;
-    leaveLimit(r, now);
     if (r.predecessor != null) {
       wait.handOffRefused(r.verdict() == AcquireVerdict.HELD);
       return Outcome.HAND_OFF_REFUSED;

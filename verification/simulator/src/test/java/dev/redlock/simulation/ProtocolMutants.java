@@ -781,10 +781,7 @@ final class ProtocolMutants {
     mutant(
         "I",
         "a round whose token is refused takes a new one as often as it likes",
-        protocol(
-            "Acquirer",
-            "r.predecessor == null && !r.recipients.isSecondOfItsLeaseId()",
-            "r.predecessor == null"));
+        protocol("Acquirer", "sameSet && !r.recipients.isSecondOfItsLeaseId()", "sameSet"));
     mutant(
         "I",
         "a waiter that is queued asks the home node again after each round trip",
