@@ -111,11 +111,18 @@ final class Mistakes {
     return lost != null;
   }
 
-  /** Whether so many of these lead to the second deployment that a client may work with it. */
+  /**
+   * Whether so many of these lead to the second deployment that a client may work with it; or one
+   * does, and no other node shows a record, as in the list of a set that has lost its other members
+   * since (seeds 116417, 129152): the client completes what it takes for a member without a record.
+   */
   boolean mayMislead(SimClient client, List<SimNode> list, @Nullable SimNode also) {
-    long foreign =
-        list.stream().filter(name -> name == also || isForeign(serverOf(name, client))).count();
-    return 2 * foreign > list.size();
+    List<SimNode> servers = list.stream().map(name -> serverOf(name, client)).toList();
+    long foreign = servers.stream().filter(server -> server == also || isForeign(server)).count();
+    boolean alone =
+        set.opened() > 0
+            && servers.stream().noneMatch(s -> s != also && !isForeign(s) && s.record().exists());
+    return 2 * foreign > list.size() || (foreign > 0 && alone);
   }
 
   /** Whether this is the second deployment's own record. */
