@@ -107,12 +107,12 @@ class ObservedClientTest {
           var task = new LockConfiguration(Instant.now(), "task", most, Duration.ZERO);
           context.getBean(LockProvider.class).lock(task).orElseThrow().unlock();
 
-          Boolean held =
+          try (Lease lease =
               ReactorLock.of(redlock.lock("reactor"))
                   .acquire(MemoryNodes.DEADLINE)
-                  .map(Lease::isValid)
-                  .block(MemoryNodes.DEADLINE);
-          assertThat(held).isTrue();
+                  .block(MemoryNodes.DEADLINE)) {
+            assertThat(lease.isValid()).isTrue();
+          }
         });
   }
 }
