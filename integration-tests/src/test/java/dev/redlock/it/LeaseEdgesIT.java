@@ -13,7 +13,6 @@ import dev.redlock.internal.text.Printable;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -96,27 +95,6 @@ class LeaseEdgesIT {
       assertThat(held.whenEnded().toCompletableFuture().get(3, TimeUnit.SECONDS))
           .isEqualTo(LeaseEnd.LOST);
     }
-  }
-
-  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-  private static <T extends Throwable> RuntimeException unseen(Throwable checked) throws T {
-    throw (T) checked;
-  }
-
-  @Test
-  void withLock_bodyThrowsACheckedException_releasesAndThrowsIt() {
-    IOException checked = new IOException("thrown unseen by the compiler");
-    assertThatThrownBy(
-            () ->
-                redlock
-                    .lock("edge-checked")
-                    .withLock(
-                        WAIT,
-                        lease -> {
-                          throw LeaseEdgesIT.<RuntimeException>unseen(checked);
-                        }))
-        .isSameAs(checked);
-    gone("edge-checked");
   }
 
   @Test

@@ -259,23 +259,6 @@ class LeaseIT {
   }
 
   @Test
-  void withLock_bodyFails_throwsItsExceptionAndReleases() {
-    IllegalStateException mine = new IllegalStateException("mine");
-    assertThatThrownBy(
-            () ->
-                redlock
-                    .lock("body")
-                    .withLock(
-                        WAIT,
-                        lease -> {
-                          throw mine;
-                        }))
-        .isSameAs(mine);
-    assertThat(redlock.lock("body").<Integer, RuntimeException>withLock(WAIT, lease -> 42))
-        .isEqualTo(42);
-  }
-
-  @Test
   void withLock_leaseExpiresInBody_reportsTheLoss() {
     DistributedLock lock = redlock.lock("slow", brief().autoExtend(false).build());
     assertThatThrownBy(

@@ -242,27 +242,6 @@ class SetChangeIT {
   }
 
   @Test
-  void addressesSpelledDifferently_areTheSameSet() {
-    Redlock first = client(0, 1, 2);
-    awaitMembers(first, 0, 1, 2);
-    Redlock second =
-        client(
-            IntStream.range(0, 3)
-                .mapToObj(i -> nodes.get(i).uri().replace("127.0.0.1", "localhost"))
-                .toArray(String[]::new));
-    Eventually.holds(
-        () ->
-            second.operations().nodes().stream()
-                    .filter(node -> node.state() == NodeState.State.VOTING)
-                    .count()
-                == 3,
-        nodes);
-    try (Lease lease = first.lock("x").acquire(Duration.ofSeconds(5))) {
-      assertThat(second.lock("x").tryAcquire()).isEmpty();
-    }
-  }
-
-  @Test
   void databasesOfTheSameServers_areAComplaint() throws Exception {
     Redlock first = client(0, 1, 2);
     awaitMembers(first, 0, 1, 2);

@@ -51,42 +51,6 @@ class SlipsIT {
   }
 
   @Test
-  void remove_again_isNoError() {
-    masters.found(0, 1, 2, 3);
-    masters.remove(2, 0, 1, 2, 3);
-    for (List<String> list : List.of(masters.uris(0, 1, 3), masters.uris(0, 1, 2))) {
-      Captured seen = masters.redlock(list, "nodes", "remove", masters.name(2));
-      assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.OK);
-      assertThat(seen.out()).contains(", epoch 3, floor 3: ").doesNotContain(masters.name(2));
-    }
-  }
-
-  @Test
-  void replace_again_doesNotWarnOfAMasterThatWasTold() {
-    masters.found(0, 1, 2, 3);
-    masters.remove(2, 0, 1, 2, 3);
-    Captured seen =
-        masters.redlock(
-            masters.uris(0, 1, 3), "nodes", "replace", masters.name(2), masters.name(3));
-    assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.OK);
-    assertThat(seen.err()).doesNotContain("was not told");
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"remove", "replace"})
-  void passwordInAnAddress_isNotPrinted(String change) {
-    masters.found(0, 1, 2);
-    List<String> words = new ArrayList<>(List.of("nodes", change, "redis://:secret@127.0.0.1:1"));
-    if (change.equals("replace")) {
-      words.add(masters.name(3));
-    }
-    Captured seen = masters.redlock(masters.uris(0, 1, 2), words.toArray(new String[0]));
-    // A name that is no member is removed already.
-    assertThat(seen.code()).isEqualTo(change.equals("remove") ? ExitCode.OK : ExitCode.NO);
-    assertThat(seen.out() + seen.err()).isNotEmpty().doesNotContain("secret");
-  }
-
-  @Test
   @Tag("thorough")
   @Timeout(200)
   void twoOfFiveGoneForGood_theRefusalSaysTheWayOut_andThatReplacesThem(@TempDir Path folder)
