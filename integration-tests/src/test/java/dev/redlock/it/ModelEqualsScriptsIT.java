@@ -31,7 +31,10 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Compares the model of the simulator with the Lua scripts on a real server: the same random
@@ -39,7 +42,6 @@ import org.junit.jupiter.api.Test;
  * leave the same fences. The time comes from the server's reply.
  */
 class ModelEqualsScriptsIT {
-  private static final int SEQUENCES = 10_000;
   private static final int LENGTH = 14;
   private static final int AT_ONCE = 40;
   private static final long FENCE_LIFE = 120_000;
@@ -88,8 +90,15 @@ class ModelEqualsScriptsIT {
   private int extended; // Fences with fields of a later version.
   private final Map<Code, Integer> replies = new EnumMap<>(Code.class);
 
+  @Tag("thorough")
   @Test
-  void randomOperations_getEqualReplies() throws IOException {
+  void moreRandomOperations_getEqualReplies() throws IOException {
+    randomOperations_getEqualReplies(7_500);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = 2_500)
+  void randomOperations_getEqualReplies(int count) throws IOException {
     System.out.println("model and scripts: seed=" + seed);
     long start = System.nanoTime();
     try (RedisNodes nodes = RedisNodes.start(1);
@@ -100,7 +109,7 @@ class ModelEqualsScriptsIT {
         wire.read();
       }
       for (int i = 0;
-          completed < SEQUENCES && i < 5 * SEQUENCES && System.nanoTime() - start < MAX_NANOS;
+          completed < count && i < 5 * count && System.nanoTime() - start < MAX_NANOS;
           i += AT_ONCE) {
         together(sessions, i);
         if (i % 2000 == 0) {
@@ -123,13 +132,13 @@ class ModelEqualsScriptsIT {
         replies);
     assertThat(completed)
         .as("sequences compared to their end; %d cut short, %d by a pause", cutShort, heldUp)
-        .isGreaterThanOrEqualTo(SEQUENCES);
-    assertThat(compared).as("answers compared").isGreaterThan(SEQUENCES * LENGTH / 2);
-    assertThat(turns).as("invalidations compared").isGreaterThan(SEQUENCES / 20);
-    assertThat(extended).as("fences with more fields").isGreaterThan(SEQUENCES / 20);
-    assertThat(lastsWoken).as("invalidations of the last process").isGreaterThan(SEQUENCES / 20);
-    assertThat(replies.getOrDefault(Code.ADMITTED, 0)).isGreaterThan(SEQUENCES / 10);
-    assertThat(replies.getOrDefault(Code.QUEUED, 0)).isGreaterThan(SEQUENCES / 10);
+        .isGreaterThanOrEqualTo(count);
+    assertThat(compared).as("answers compared").isGreaterThan(count * LENGTH / 2);
+    assertThat(turns).as("invalidations compared").isGreaterThan(count / 20);
+    assertThat(extended).as("fences with more fields").isGreaterThan(count / 20);
+    assertThat(lastsWoken).as("invalidations of the last process").isGreaterThan(count / 20);
+    assertThat(replies.getOrDefault(Code.ADMITTED, 0)).isGreaterThan(count / 10);
+    assertThat(replies.getOrDefault(Code.QUEUED, 0)).isGreaterThan(count / 10);
   }
 
   /** Runs some sequences side by side, step by step, so that time passes between the steps. */

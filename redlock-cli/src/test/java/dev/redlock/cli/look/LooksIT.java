@@ -16,6 +16,7 @@ import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -123,6 +124,7 @@ class LooksIT {
   }
 
   /** On three hosts the same name leads to three masters. */
+  @Tag("thorough")
   @Test
   void doctorOfLocalhostOnEachHost_doesNotMakeThreeDeployments() {
     int port = 0;

@@ -148,6 +148,7 @@ class NodesIT {
   }
 
   @Test
+  @Tag("thorough")
   void tooFewNodes_is69_andMeansThatNoLockCanBeAcquired() {
     servers.get(0).kill();
     servers.get(1).kill();

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -120,15 +121,7 @@ class InstalledIT {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "truncate -s 3000000 cache/*.jsa",
-        "truncate -s 0 cache/*.jsa",
-        "for n in 100 5000 900000 4000000 9000000; do printf damage |"
-            + " dd of=$(echo cache/*.jsa) bs=1 seek=$n conv=notrunc 2>/dev/null; done",
-        "chmod 000 cache/*.jsa",
-        "chmod 500 cache; rm -f cache/*.jsa"
-      })
+  @ValueSource(strings = {"truncate -s 3000000 cache/*.jsa", "chmod 500 cache; rm -f cache/*.jsa"})
   void archiveThatIsDamaged_changesNeitherOutputNorExitCode(String damage) throws Exception {
     String run =
         "redlock run --connect 60s --restart-guard OFF a -- sh -c 'echo ran; exit 7'; echo $?;";
@@ -136,6 +129,19 @@ class InstalledIT {
     String wait = "for i in $(seq 600); do [ -e cache/*_.jsa ] && break; sleep 0.1; done;";
     assertThat(shell(begin + run + wait + "chmod 600 cache/*.jsa;" + damage + ";" + run + run))
         .isEqualTo("ran\n7\nran\n7\nran\n7\n");
+  }
+
+  @Tag("thorough")
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "truncate -s 0 cache/*.jsa",
+        "for n in 100 5000 900000 4000000 9000000; do printf damage |"
+            + " dd of=$(echo cache/*.jsa) bs=1 seek=$n conv=notrunc 2>/dev/null; done",
+        "chmod 000 cache/*.jsa"
+      })
+  void archiveThatIsDamagedElse_changesNeitherOutputNorExitCode(String damage) throws Exception {
+    archiveThatIsDamaged_changesNeitherOutputNorExitCode(damage);
   }
 
   @Test

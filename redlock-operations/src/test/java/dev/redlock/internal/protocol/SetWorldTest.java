@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 /** Many {@link SetWorld}s. {@code -Dredlock.sets.seeds=300000} runs more of them. */
 final class SetWorldTest {
-  private static final int SEEDS = Integer.getInteger("redlock.sets.seeds", 1_500);
+  private static final int SEEDS = Integer.getInteger("redlock.sets.seeds", 400);
 
   @Test
   void worlds_withinTheAssumptions_haveOneOwnerAndComplete() {

@@ -101,6 +101,7 @@ class SetsTest {
   }
 
   /** Outside of the assumptions two clients hold one lock. */
+  @Tag("thorough")
   @Test
   void controls_areCaught() throws Exception {
     List<Mutant> controls = SetMutants.all().subList(0, SetMutants.CONTROLS);

@@ -6,33 +6,28 @@ import java.util.Locale;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code mvn verify} runs of the simulator; {@code bin/simulate} runs more. */
 class SmokeTest {
-  private static final long SEEDS = 20_000;
   private static final int THREADS = Runtime.getRuntime().availableProcessors();
 
-  @Test
-  void randomHistories_keepEveryPromise() throws InterruptedException {
-    hold(Scenario.Setting.NORMAL, SEEDS);
-  }
-
-  @Test
-  void randomHistories_thatAskAMajorityFirst_keepEveryPromise() throws InterruptedException {
-    hold(Scenario.Setting.MAJORITY, SEEDS / 4);
-  }
-
   @Tag("thorough")
-  @Test
-  void randomHistories_withLongRounds_keepEveryPromise() throws InterruptedException {
-    hold(Scenario.Setting.LONG_ROUNDS, SEEDS / 4);
+  @ParameterizedTest
+  @CsvSource({"NORMAL, 5001, 15000", "MAJORITY, 1251, 3750", "LONG_ROUNDS, 1, 5000"})
+  void moreRandomHistories_keepEveryPromise(Scenario.Setting setting, long from, long seeds)
+      throws InterruptedException {
+    randomHistories_keepEveryPromise(setting, from, seeds);
   }
 
-  private static void hold(Scenario.Setting setting, long seeds) throws InterruptedException {
+  @ParameterizedTest
+  @CsvSource({"NORMAL, 1, 5000", "MAJORITY, 1, 1250"})
+  void randomHistories_keepEveryPromise(Scenario.Setting setting, long from, long seeds)
+      throws InterruptedException {
     long start = System.nanoTime();
-    Simulator.Tally tally = Simulator.runAll(1, seeds, setting, THREADS, 1);
+    Simulator.Tally tally = Simulator.runAll(from, seeds, setting, THREADS, 1);
     double seconds = (System.nanoTime() - start) / 1e9;
     System.out.printf(
         Locale.ROOT,
