@@ -36,7 +36,10 @@ final class Installed {
   }
 
   private static void replace(Path from, Path to) throws IOException {
-    Files.copy(from, to, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.COPY_ATTRIBUTES);
+    // In one step: commands of another test JVM start from there meanwhile.
+    Path copy = to.resolveSibling(to.getFileName() + "." + ProcessHandle.current().pid());
+    Files.copy(from, copy, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.COPY_ATTRIBUTES);
+    Files.move(copy, to, StandardCopyOption.ATOMIC_MOVE);
   }
 
   /**
