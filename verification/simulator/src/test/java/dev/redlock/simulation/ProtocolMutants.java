@@ -244,8 +244,8 @@ final class ProtocolMutants {
         "a late grant counts in the next round",
         protocol(
             "LockMachine",
-            "    if (r == acquirer.round()) {\n      waiters.conclude(acquirer.onReply(r, ",
-            "    AcquireRound k = acquirer.round();\n"
+            "    if (r == wait.round()) {\n      waiters.conclude(acquirer.onReply(r, ",
+            "    AcquireRound k = wait.round();\n"
                 + "    if (k != null && (r == k || reply.code() == Code.GRANTED)) {\n"
                 + "      waiters.conclude(acquirer.onReply(k, "));
     mutant(
@@ -271,7 +271,7 @@ final class ProtocolMutants {
                 + "    HeldLease l = leases.lease();",
             "  public void onInvalidation(int node, String key, long now, long wall) {\n"
                 + "    HeldLease l = leases.lease();\n"
-                + "    AcquireRound k = acquirer.round();\n"
+                + "    AcquireRound k = wait.round();\n"
                 + "    if (k != null && node >= 0) {\n"
                 + "      waiters.conclude(acquirer.onReply(k, node, NodeReply.of(Code.GRANTED,"
                 + " nodes.status(node).connection(), 0, 0), now, wall), now, wall);\n"
@@ -289,7 +289,7 @@ final class ProtocolMutants {
         protocol(
             "Waiters",
             "    if (head) {\n      headLeft(w, now);\n    }\n    leaveQueues(now);",
-            "    if (head) {\n      acquirer.giveUp();\n    }\n    leaveQueues(now);"));
+            "    if (head) {\n      wait.end();\n    }\n    leaveQueues(now);"));
     mutant(
         "M25",
         "the holder is notified after the deadline",
@@ -303,7 +303,7 @@ final class ProtocolMutants {
         protocol(
             "Waiters",
             "    if (head) {\n      headLeft(w, now);\n    }\n    leaveQueues(now);",
-            "    if (head && !(acquirer.round() != null && acquirer.round().predecessor != null))"
+            "    if (head && !(wait.round() != null && wait.round().predecessor != null))"
                 + " {\n      headLeft(w, now);\n    }\n    leaveQueues(now);"));
     mutant(
         "I",
