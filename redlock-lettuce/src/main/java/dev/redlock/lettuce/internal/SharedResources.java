@@ -55,7 +55,6 @@ public final class SharedResources {
       known =
           ClientResources.builder()
               .threadFactoryProvider(threads)
-              .timer(SharedTimer.acquire())
               .commandLatencyRecorder(CommandLatencyRecorder.disabled())
               .build();
       resources = known;
@@ -97,12 +96,8 @@ public final class SharedResources {
 
   private static void shutDown(ClientResources resources, CleanThreads threads) {
     try {
-      try {
-        var unused = resources.shutdown(0, 1, TimeUnit.SECONDS);
-        threads.awaitEnd(SHUTDOWN_MILLIS);
-      } finally {
-        SharedTimer.release();
-      }
+      var unused = resources.shutdown(0, 1, TimeUnit.SECONDS);
+      threads.awaitEnd(SHUTDOWN_MILLIS);
       endGlobalExecutor();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // No thread interrupts this one.
