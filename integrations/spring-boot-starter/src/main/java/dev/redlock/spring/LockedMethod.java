@@ -2,6 +2,7 @@ package dev.redlock.spring;
 
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
+import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
@@ -99,29 +100,8 @@ record LockedMethod(
     if (type == Optional.class) {
       return Optional.empty();
     }
-    if (type == boolean.class) {
-      return false;
-    }
-    if (type == char.class) {
-      return '\0';
-    }
-    return type.isPrimitive() && type != void.class ? zero(type) : null;
-  }
-
-  private static Object zero(Class<?> type) {
-    if (type == long.class) {
-      return 0L;
-    }
-    if (type == double.class) {
-      return 0.0;
-    }
-    if (type == float.class) {
-      return 0.0f;
-    }
-    if (type == short.class) {
-      return (short) 0;
-    }
-    return type == byte.class ? (Object) (byte) 0 : (Object) 0;
+    boolean hasZero = type.isPrimitive() && type != void.class;
+    return hasZero ? Array.get(Array.newInstance(type, 1), 0) : null;
   }
 
   /** Calls the method with the lease. The invocation has not been called yet. */
