@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,20 +23,24 @@ final class QueueModel {
   private static final long LAST_WOKEN_MILLIS = 250;
 
   private final Invalidations invalidations;
-  private final Map<String, Queue> queues = new TreeMap<>();
+  private final Map<String, SortedSet> queues = new TreeMap<>();
   private final Map<String, TurnKey> turnKeys = new TreeMap<>();
 
   /** By queue: until when each process counts as alive. */
-  private final Map<String, Signs> signs = new TreeMap<>();
+  private final Map<String, SortedSet> signs = new TreeMap<>();
 
-  private static final class Queue {
-    final Map<String, Long> arrivals = new TreeMap<>();
+  /** Arrivals in microseconds, or ends of life in milliseconds, by process. */
+  private static final class SortedSet {
+    final Map<String, Long> scores = new TreeMap<>();
     long expiresMillis;
-  }
 
-  private static final class Signs {
-    final Map<String, Long> untilMillis = new TreeMap<>();
-    long expiresMillis;
+    boolean isGone(long nowMillis) {
+      return nowMillis > expiresMillis || scores.isEmpty();
+    }
+
+    Stream<String> inOrder() {
+      return scores.entrySet().stream().sorted(Map.Entry.comparingByValue()).map(Map.Entry::getKey);
+    }
   }
 
   /** A wake key or a watch key. */
@@ -48,6 +53,12 @@ final class QueueModel {
     long expiresMillis;
     boolean read;
     long reader;
+
+    void store(long value, long untilMillis) {
+      stored = true;
+      micros = value;
+      expiresMillis = untilMillis;
+    }
   }
 
   QueueModel(Invalidations invalidations) {
@@ -61,48 +72,38 @@ final class QueueModel {
 
   /** The process at this place, or null. */
   @Nullable String place(String queueKey, int index, long nowMillis) {
-    Queue queue = queue(queueKey, nowMillis);
-    if (queue == null) {
-      return null;
-    }
-    return queue.arrivals.entrySet().stream()
-        .sorted(Map.Entry.comparingByValue())
-        .skip(index)
-        .map(Map.Entry::getKey)
-        .findFirst()
-        .orElse(null);
+    SortedSet queue = find(queues, queueKey, nowMillis);
+    return queue == null ? null : queue.inOrder().skip(index).findFirst().orElse(null);
   }
 
   long arrival(String queueKey, String member) {
-    Queue queue = queues.get(queueKey);
-    return queue == null ? 0 : queue.arrivals.getOrDefault(member, 0L);
+    SortedSet queue = queues.get(queueKey);
+    return queue == null ? 0 : queue.scores.getOrDefault(member, 0L);
   }
 
   /** How many processes come before this one, or −1 if it is not queued. */
   int rank(String queueKey, String member, long nowMillis) {
-    Queue queue = queue(queueKey, nowMillis);
-    if (queue == null || !queue.arrivals.containsKey(member)) {
-      return -1;
-    }
-    int ahead = 0;
-    while (!member.equals(place(queueKey, ahead, nowMillis))) {
-      ahead++;
-    }
-    return ahead;
+    SortedSet queue = find(queues, queueKey, nowMillis);
+    return queue == null ? -1 : queue.inOrder().toList().indexOf(member);
   }
 
   int size(String queueKey, long nowMillis) {
-    Queue queue = queue(queueKey, nowMillis);
-    return queue == null ? 0 : queue.arrivals.size();
+    SortedSet queue = find(queues, queueKey, nowMillis);
+    return queue == null ? 0 : queue.scores.size();
   }
 
-  private @Nullable Queue queue(String queueKey, long nowMillis) {
-    Queue queue = queues.get(queueKey);
-    if (queue != null && (nowMillis > queue.expiresMillis || queue.arrivals.isEmpty())) {
-      queues.remove(queueKey);
+  private static @Nullable SortedSet find(Map<String, SortedSet> sets, String key, long nowMillis) {
+    SortedSet set = sets.get(key);
+    if (set != null && set.isGone(nowMillis)) {
+      sets.remove(key);
       return null;
     }
-    return queue;
+    return set;
+  }
+
+  private static SortedSet findOrMake(Map<String, SortedSet> sets, String key, long nowMillis) {
+    find(sets, key, nowMillis);
+    return sets.computeIfAbsent(key, absent -> new SortedSet());
   }
 
   /**
@@ -110,47 +111,30 @@ final class QueueModel {
    * arrival behind the node's clock is not stored: the clock was set back.
    */
   int enter(String queueKey, LockRequest.QueueEntry entry, long lifeMillis, long now) {
-    live(queueKey, entry, lifeMillis, now);
+    SortedSet alive = findOrMake(signs, queueKey, now / 1000);
+    if (alive.scores.put(entry.process(), now / 1000 + entry.lifeMillis()) == null) {
+      alive.expiresMillis = now / 1000 + lifeMillis;
+    }
     sweep(queueKey, now);
-    Queue known = queue(queueKey, now / 1000);
-    Queue queue = known == null ? new Queue() : known;
-    queues.put(queueKey, queue);
-    Long stored = queue.arrivals.get(entry.process());
+    SortedSet queue = findOrMake(queues, queueKey, now / 1000);
+    Long stored = queue.scores.get(entry.process());
     if (entry.arrivalMicros() > 0 && entry.arrivalMicros() <= now) {
-      queue.arrivals.put(entry.process(), entry.arrivalMicros());
+      queue.scores.put(entry.process(), entry.arrivalMicros());
     } else if (stored == null || (entry.arrivalMicros() > now && stored > now)) {
-      queue.arrivals.put(entry.process(), now);
+      queue.scores.put(entry.process(), now);
     }
     queue.expiresMillis = now / 1000 + lifeMillis;
     return rank(queueKey, entry.process(), now / 1000);
   }
 
-  private void live(String queueKey, LockRequest.QueueEntry entry, long lifeMillis, long now) {
-    Signs known = signs(queueKey, now / 1000);
-    Signs s = known == null ? new Signs() : known;
-    signs.put(queueKey, s);
-    if (s.untilMillis.put(entry.process(), now / 1000 + entry.lifeMillis()) == null) {
-      s.expiresMillis = now / 1000 + lifeMillis;
-    }
-  }
-
-  private @Nullable Signs signs(String queueKey, long nowMillis) {
-    Signs s = signs.get(queueKey);
-    if (s != null && (nowMillis > s.expiresMillis || s.untilMillis.isEmpty())) {
-      signs.remove(queueKey);
-      return null;
-    }
-    return s;
-  }
-
   /** Removes the processes that have not asked for too long; returns how many. */
   int sweep(String queueKey, long now) {
-    Signs s = signs(queueKey, now / 1000);
+    SortedSet s = find(signs, queueKey, now / 1000);
     if (s == null) {
       return 0;
     }
     List<String> gone = new ArrayList<>();
-    s.untilMillis.forEach(
+    s.scores.forEach(
         (member, until) -> {
           if (until * 1000 < now) {
             gone.add(member);
@@ -158,7 +142,7 @@ final class QueueModel {
         });
     int removed = 0;
     for (String member : gone) {
-      s.untilMillis.remove(member);
+      s.scores.remove(member);
       removed += leave(queueKey, member) ? 1 : 0;
     }
     return removed;
@@ -166,26 +150,18 @@ final class QueueModel {
 
   /** Whether a release may wake the last of the queue; then no other does for a while. */
   boolean mayWakeLast(String queueKey, long nowMillis) {
-    Signs s = signs(queueKey, nowMillis);
-    if (s == null || LAST_WOKEN.equals(oldest(s))) {
+    SortedSet s = find(signs, queueKey, nowMillis);
+    if (s == null || s.inOrder().findFirst().filter(LAST_WOKEN::equals).isPresent()) {
       return false;
     }
-    s.untilMillis.put(LAST_WOKEN, nowMillis + LAST_WOKEN_MILLIS);
+    s.scores.put(LAST_WOKEN, nowMillis + LAST_WOKEN_MILLIS);
     return true;
-  }
-
-  /** The member whose time ends first. */
-  private static @Nullable String oldest(Signs s) {
-    return s.untilMillis.entrySet().stream()
-        .min(Map.Entry.comparingByValue())
-        .map(Map.Entry::getKey)
-        .orElse(null);
   }
 
   /** Removes the process; false if it was not queued. */
   boolean leave(String queueKey, String member) {
-    Queue queue = queues.get(queueKey);
-    return queue != null && queue.arrivals.remove(member) != null;
+    SortedSet queue = queues.get(queueKey);
+    return queue != null && queue.scores.remove(member) != null;
   }
 
   // Turns.
@@ -199,9 +175,7 @@ final class QueueModel {
   /** Writes the key, and so sends an invalidation to the session that has read it. */
   void write(String turnKey, long now, long writer) {
     TurnKey key = turnKeys.computeIfAbsent(turnKey, k -> new TurnKey());
-    key.stored = true;
-    key.micros = now;
-    key.expiresMillis = now / 1000 + WAKE_LIFE_MILLIS;
+    key.store(now, now / 1000 + WAKE_LIFE_MILLIS);
     changed(turnKey, key, writer);
   }
 
@@ -226,9 +200,7 @@ final class QueueModel {
   /** The process leaves its patience in its watch key. */
   void putPatience(String watchKey, long micros, long expiresMillis) {
     TurnKey key = new TurnKey();
-    key.stored = true;
-    key.micros = micros;
-    key.expiresMillis = expiresMillis;
+    key.store(micros, expiresMillis);
     turnKeys.put(watchKey, key);
   }
 
@@ -291,44 +263,40 @@ final class QueueModel {
             changed(name, key, Keyspace.NO_WRITER);
           }
         });
-    queues.values().removeIf(q -> nowMillis > q.expiresMillis || q.arrivals.isEmpty());
-    signs.values().removeIf(s -> nowMillis > s.expiresMillis || s.untilMillis.isEmpty());
+    queues.values().removeIf(queue -> queue.isGone(nowMillis));
+    signs.values().removeIf(ofQueue -> ofQueue.isGone(nowMillis));
     turnKeys.values().removeIf(k -> !k.read && (!k.stored || nowMillis > k.expiresMillis));
   }
 
   void copyTo(QueueModel copy) {
-    queues.forEach(
-        (key, queue) -> {
-          Queue q = new Queue();
-          q.arrivals.putAll(queue.arrivals);
-          q.expiresMillis = queue.expiresMillis;
-          copy.queues.put(key, q);
-        });
-    signs.forEach(
-        (key, from) -> {
-          Signs s = new Signs();
-          s.untilMillis.putAll(from.untilMillis);
-          s.expiresMillis = from.expiresMillis;
-          copy.signs.put(key, s);
-        });
+    copy(queues, copy.queues);
+    copy(signs, copy.signs);
     turnKeys.forEach(
         (name, key) -> {
-          TurnKey k = new TurnKey();
-          k.stored = key.stored;
-          k.micros = key.micros;
-          k.expiresMillis = key.expiresMillis;
-          copy.turnKeys.put(name, k);
+          if (key.stored) {
+            copy.putPatience(name, key.micros, key.expiresMillis);
+          }
+        });
+  }
+
+  private static void copy(Map<String, SortedSet> from, Map<String, SortedSet> to) {
+    from.forEach(
+        (key, set) -> {
+          SortedSet copy = new SortedSet();
+          copy.scores.putAll(set.scores);
+          copy.expiresMillis = set.expiresMillis;
+          to.put(key, copy);
         });
   }
 
   /** When the signs of life in the queue end. */
   Collection<Long> signs(String queueKey) {
-    Signs s = signs.get(queueKey);
-    return s == null ? List.of() : s.untilMillis.values();
+    SortedSet s = signs.get(queueKey);
+    return s == null ? List.of() : s.scores.values();
   }
 
   long expiresMillis(String queueKey) {
-    Queue queue = queues.get(queueKey);
-    return queue == null || queue.arrivals.isEmpty() ? 0 : queue.expiresMillis;
+    SortedSet queue = queues.get(queueKey);
+    return queue == null || queue.scores.isEmpty() ? 0 : queue.expiresMillis;
   }
 }
