@@ -1,6 +1,8 @@
 package dev.redlock.lettuce.internal.scripts;
 
 import dev.redlock.spi.NodeError;
+import dev.redlock.spi.NodeError.Kind;
+import java.util.List;
 import java.util.regex.Pattern;
 
 /** Translates a server's error message into a {@link NodeError}. */
@@ -9,13 +11,47 @@ public final class ServerErrors {
   private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}+");
   private static final Pattern POSITION_IN_SCRIPT =
       Pattern.compile(" ?script: [0-9a-f]+, on @user_script:\\d+\\.?$");
+  private static final Pattern INSIDE_SCRIPT =
+      Pattern.compile(
+          "script: |user_script|running script|executing the script|ACL failure|Script attempted");
   private static final int MAX_MESSAGE = 200;
+
+  /**
+   * What the messages of each kind contain; the first that fits counts. Before 7.0 Redis wraps the
+   * error of a script ({@code ERR Error running script …: -READONLY …}), so most are searched in
+   * the whole text. A message about permissions comes first: it quotes the name of the user.
+   */
+  private static final List<Words> WORDS =
+      List.of(
+          new Words(Kind.NO_SCRIPT, "^NOSCRIPT"),
+          new Words(Kind.LOADING, "^LOADING"),
+          new Words(Kind.BUSY, "^BUSY|^UNKILLABLE"),
+          new Words(
+              Kind.NO_PERMISSION,
+              "NOPERM|ACL failure|can't run this command|can't access at least one of the keys"
+                  + "|[Nn]o permissions"),
+          new Words(Kind.MISCONFIGURED, "MISCONF"),
+          new Words(Kind.READONLY, "READONLY|^MASTERDOWN"),
+          new Words(Kind.NOT_AUTHENTICATED, "NOAUTH|WRONGPASS|^DENIED"),
+          new Words(Kind.OUT_OF_MEMORY, "OOM "),
+          new Words(Kind.REPLICAS, "NOREPLICAS"),
+          new Words(Kind.FOREIGN_KEY, "WRONGTYPE"),
+          new Words(
+              Kind.CLUSTER,
+              "^MOVED|^ASK |^TRYAGAIN|CLUSTERDOWN|CROSSSLOT"
+                  + "|Script attempted to access a non local key"));
+
+  private record Words(Kind kind, Pattern pattern) {
+    Words(Kind kind, String pattern) {
+      this(kind, Pattern.compile(pattern));
+    }
+  }
 
   private ServerErrors() {}
 
   /** The error of this message, without the parts that quote the command. */
   public static NodeError of(String message) {
-    NodeError.Kind kind = kind(message);
+    Kind kind = kind(message);
     return new NodeError(kind, clean(message), isNotExecuted(kind, message));
   }
 
@@ -25,7 +61,7 @@ public final class ServerErrors {
    * writes rejects the first one and does not begin to do so during a script. Permissions differ
    * between commands, so a command inside the script may fail after a write.
    */
-  private static boolean isNotExecuted(NodeError.Kind kind, String message) {
+  private static boolean isNotExecuted(Kind kind, String message) {
     return switch (kind) {
       case NO_SCRIPT,
           LOADING,
@@ -36,18 +72,9 @@ public final class ServerErrors {
           REPLICAS ->
           true;
       case BUSY -> message.startsWith("BUSY ");
-      case NO_PERMISSION, CLUSTER -> !isInsideScript(message);
+      case NO_PERMISSION, CLUSTER -> !INSIDE_SCRIPT.matcher(message).find();
       case TIMEOUT, DISCONNECTED, OVERLOADED, FOREIGN_KEY, CLOSED, UNEXPECTED -> false;
     };
-  }
-
-  private static boolean isInsideScript(String message) {
-    return has(message, "script: ")
-        || has(message, "user_script")
-        || has(message, "running script")
-        || has(message, "executing the script")
-        || has(message, "ACL failure")
-        || has(message, "Script attempted");
   }
 
   /**
@@ -55,58 +82,16 @@ public final class ServerErrors {
    * names.
    */
   public static boolean concernsKeys(NodeError error) {
-    return error.kind() == NodeError.Kind.NO_PERMISSION && has(error.message(), " key");
+    return error.kind() == Kind.NO_PERMISSION && error.message().contains(" key");
   }
 
-  /**
-   * The class of the error. Before 7.0 Redis wraps the error of a script ({@code ERR Error running
-   * script …: -READONLY …}), so this searches the whole text, not only its first word.
-   */
-  public static NodeError.Kind kind(String message) {
-    if (message.startsWith("NOSCRIPT")) {
-      return NodeError.Kind.NO_SCRIPT;
-    } else if (message.startsWith("LOADING")) {
-      return NodeError.Kind.LOADING;
-    } else if (message.startsWith("BUSY") || message.startsWith("UNKILLABLE")) {
-      return NodeError.Kind.BUSY;
-    } else if (concernsPermission(message)) { // First: it quotes the name of the user.
-      return NodeError.Kind.NO_PERMISSION;
-    } else if (has(message, "MISCONF")) {
-      return NodeError.Kind.MISCONFIGURED;
-    } else if (has(message, "READONLY") || message.startsWith("MASTERDOWN")) {
-      return NodeError.Kind.READONLY;
-    } else if (has(message, "NOAUTH")
-        || has(message, "WRONGPASS")
-        || message.startsWith("DENIED")) {
-      return NodeError.Kind.NOT_AUTHENTICATED;
-    } else if (has(message, "OOM ")) {
-      return NodeError.Kind.OUT_OF_MEMORY;
-    } else if (has(message, "NOREPLICAS")) {
-      return NodeError.Kind.REPLICAS;
-    } else if (has(message, "WRONGTYPE")) {
-      return NodeError.Kind.FOREIGN_KEY;
-    } else if (message.startsWith("MOVED")
-        || message.startsWith("ASK ")
-        || message.startsWith("TRYAGAIN")
-        || has(message, "CLUSTERDOWN")
-        || has(message, "CROSSSLOT")
-        || has(message, "Script attempted to access a non local key")) {
-      return NodeError.Kind.CLUSTER;
-    }
-    return NodeError.Kind.UNEXPECTED;
-  }
-
-  private static boolean concernsPermission(String message) {
-    return has(message, "NOPERM")
-        || has(message, "ACL failure")
-        || has(message, "can't run this command")
-        || has(message, "can't access at least one of the keys")
-        || has(message, "no permissions")
-        || has(message, "No permissions");
-  }
-
-  private static boolean has(String message, String word) {
-    return message.contains(word);
+  /** The class of the error. */
+  public static Kind kind(String message) {
+    return WORDS.stream()
+        .filter(words -> words.pattern().matcher(message).find())
+        .map(Words::kind)
+        .findFirst()
+        .orElse(Kind.UNEXPECTED);
   }
 
   private static String clean(String message) {
