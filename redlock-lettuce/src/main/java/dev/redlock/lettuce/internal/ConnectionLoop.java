@@ -196,7 +196,11 @@ final class ConnectionLoop {
     }
     status.publish();
     made.connection().addListener(message -> events.onPush(message, keyPrefix));
-    made.channel().whenInactive(() -> lost(session, disconnected("the connection ended")));
+    // Netty tells it before its handlers, in which Lettuce fails the requests that have no reply.
+    made.channel()
+        .channel()
+        .closeFuture()
+        .addListener(ended -> lost(session, disconnected("the connection ended")));
     probe(session, made.patience());
   }
 
