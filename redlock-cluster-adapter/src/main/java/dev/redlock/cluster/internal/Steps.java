@@ -1,5 +1,6 @@
 package dev.redlock.cluster.internal;
 
+import static java.util.Comparator.comparingLong;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
@@ -11,10 +12,11 @@ import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +44,9 @@ final class Steps {
   private final RoutedRequest whole;
   private final LockRequest request;
   private final LockKeys keys;
+
+  /** Why a step failed. Written before its future is done, read when those of all names are. */
+  private volatile @Nullable NodeReply failure;
 
   /** One step that a master executed. */
   record Done(MasterLink link, NodeReply reply) {
@@ -233,24 +238,27 @@ final class Steps {
       Script script,
       IntFunction<String[]> arguments,
       Consumer<List<Done>> then) {
-    List<Integer> names = new ArrayList<>();
-    for (int i = 0; i < keys.size(); i++) {
-      if (which.test(i)) {
-        names.add(i);
-      }
-    }
-    if (names.isEmpty()) {
-      then.accept(List.of());
-      return;
-    }
-    Gathering gathering = new Gathering(names.size(), then);
-    for (int place = 0; place < names.size(); place++) {
-      int name = names.get(place);
-      step(script, name, arguments.apply(name), gathering, place);
-    }
+    List<CompletableFuture<Done>> steps =
+        IntStream.range(0, keys.size())
+            .filter(which)
+            .mapToObj(name -> step(script, name, arguments.apply(name)))
+            .toList();
+    CompletableFuture.allOf(steps.toArray(CompletableFuture[]::new))
+        .thenRun(() -> then.accept(steps.stream().map(CompletableFuture::join).toList()))
+        .exceptionally(
+            thrown -> {
+              NodeReply failed = failure;
+              whole.failed(
+                  failed != null
+                      ? whole.answers.afterSteps(failed)
+                      : whole.answers.failure(
+                          NodeError.Kind.UNEXPECTED, "failed between two steps: " + thrown));
+              return null;
+            });
   }
 
-  private void step(Script script, int name, String[] arguments, Gathering gathering, int place) {
+  private CompletableFuture<Done> step(Script script, int name, String... arguments) {
+    CompletableFuture<Done> done = new CompletableFuture<>();
     boolean grants = request instanceof LockRequest.Acquire && !arguments[0].equals("release");
     new Route(
             whole,
@@ -260,12 +268,13 @@ final class Steps {
             new Route.Destination() {
               @Override
               public void reached(MasterLink link, NodeReply reply) {
-                gathering.done(place, new Done(link, reply));
+                done.complete(new Done(link, reply));
               }
 
               @Override
-              public void failed(NodeReply failure) {
-                gathering.failed(failure);
+              public void failed(NodeReply reply) {
+                failure = reply;
+                done.cancel(false);
               }
 
               @Override
@@ -274,48 +283,7 @@ final class Steps {
               }
             })
         .begin();
-  }
-
-  /** Collects the replies of the steps of all names, which may arrive on several threads. */
-  private final class Gathering {
-    private final @Nullable Done[] done;
-    private final AtomicInteger left;
-    private final Consumer<List<Done>> then;
-
-    /** Written before the count falls, read after it reached zero. */
-    private volatile @Nullable NodeReply failure;
-
-    Gathering(int count, Consumer<List<Done>> then) {
-      this.done = new @Nullable Done[count];
-      this.left = new AtomicInteger(count);
-      this.then = then;
-    }
-
-    void done(int place, Done one) {
-      done[place] = one;
-      countDown();
-    }
-
-    void failed(NodeReply reply) {
-      failure = reply;
-      countDown();
-    }
-
-    private void countDown() {
-      if (left.decrementAndGet() > 0) {
-        return;
-      }
-      NodeReply failed = failure;
-      if (failed != null) {
-        whole.failed(whole.answers.afterSteps(failed));
-        return;
-      }
-      List<Done> all = new ArrayList<>();
-      for (Done one : done) {
-        all.add(requireNonNull(one));
-      }
-      then.accept(all);
-    }
+    return done;
   }
 
   // The reply of the whole request.
@@ -332,26 +300,19 @@ final class Steps {
 
   /** The reply of the key that another lease has for the longest time; null if there is none. */
   private static @Nullable NodeReply longest(List<Done> locks) {
-    NodeReply longest = null;
-    for (Done one : locks) {
-      if (one.code() == Code.HELD
-          && (longest == null || one.reply().remainingMillis() > longest.remainingMillis())) {
-        longest = one.reply();
-      }
-    }
-    return longest;
+    return locks.stream()
+        .map(Done::reply)
+        .filter(reply -> reply.code() == Code.HELD)
+        .max(comparingLong(NodeReply::remainingMillis))
+        .orElse(null);
   }
 
   /** The step with this code and the highest fence; null if there is none. */
   private static @Nullable Done highest(List<Done> steps, Code code) {
-    Done highest = null;
-    for (Done one : steps) {
-      if (one.code() == code
-          && (highest == null || one.reply().fence() > highest.reply().fence())) {
-        highest = one;
-      }
-    }
-    return highest;
+    return steps.stream()
+        .filter(one -> one.code() == code)
+        .max(comparingLong(one -> one.reply().fence()))
+        .orElse(null);
   }
 
   /** A reply with the latest clock, the highest fence and all others that were reported. */
