@@ -13,8 +13,6 @@ import dev.redlock.spi.RestartGuard;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
@@ -189,24 +187,6 @@ class ManagedServersIT {
           Duration.ofSeconds(4), // Less than the guard time.
           () -> client.operations().nodes().toString());
     }
-  }
-
-  /** A proxy may know HELLO, but not its option SETNAME. */
-  @Test
-  void nameOfTheConnectionRefused_theNodeConnectsWithoutIt() {
-    Queue<List<String>> refused = new ConcurrentLinkedQueue<>();
-    fake.answer(
-        command -> {
-          if (!command.get(0).equals("HELLO") || !command.contains("SETNAME")) {
-            return null;
-          }
-          refused.add(command);
-          return "-ERR Syntax error in HELLO option 'SETNAME'\r\n";
-        });
-    try (Redlock client = builder().label("orders").build()) {
-      awaitState(client, NodeState.State.VOTING, "");
-    }
-    assertThat(refused).isNotEmpty().allSatisfy(hello -> assertThat(hello).contains("orders"));
   }
 
   @Test

@@ -38,11 +38,8 @@ final class Connector {
   private final Time time;
   private final ThreadSharingClient client;
 
-  /**
-   * The label of the client, as the server shows it in CLIENT LIST; null if there is none, or if
-   * the server refuses it. Written and read by one connect after another.
-   */
-  private volatile @Nullable String clientName;
+  /** The label of the client, as the server shows it in CLIENT LIST; null if there is none. */
+  private final @Nullable String clientName;
 
   /** Written on the channel's thread when it is set up, read after the handshake. */
   private volatile @Nullable ChannelActivity newest;
@@ -88,27 +85,16 @@ final class Connector {
                     new IOException(
                         "no connection within " + Printable.of(patience) + client.pending())),
             patience.toNanos());
-    String name = clientName;
-    CompletionStage<Made> dialled = dial(step, name);
-    if (name != null) {
-      dialled =
-          dialled
-              .toCompletableFuture() // Lettuce's own future never calls exceptionallyCompose.
-              .exceptionallyCompose(
-                  failure ->
-                      Failures.mayConcernClientName(failure)
-                          ? dialWithoutName(step)
-                          : CompletableFuture.failedStage(failure));
-    }
-    dialled.whenComplete(
-        (made, failure) -> {
-          deadline.cancel();
-          if (failure != null) {
-            result.completeExceptionally(failure);
-          } else if (!result.complete(made)) {
-            var unused = made.connection().closeAsync();
-          }
-        });
+    dial(step)
+        .whenComplete(
+            (made, failure) -> {
+              deadline.cancel();
+              if (failure != null) {
+                result.completeExceptionally(failure);
+              } else if (!result.complete(made)) {
+                var unused = made.connection().closeAsync();
+              }
+            });
     return result;
   }
 
@@ -134,23 +120,13 @@ final class Connector {
             && kind != NodeError.Kind.NOT_AUTHENTICATED);
   }
 
-  /** A name is for people only, so it must not cost a connection. */
-  private CompletionStage<Made> dialWithoutName(Duration patience) {
-    return dial(patience, null)
-        .thenApply(
-            made -> {
-              clientName = null; // It was the name that the server refused.
-              return made;
-            });
-  }
-
-  private CompletionStage<Made> dial(Duration patience, @Nullable String name) {
+  private CompletionStage<Made> dial(Duration patience) {
     newest = null;
     CompletionStage<StatefulRedisConnection<byte[], byte[]>> connecting;
     try {
       RedisURI uri = nodeUri.toRedisUri();
-      if (name != null) {
-        uri.setClientName(name);
+      if (clientName != null) {
+        uri.setClientName(clientName);
       }
       connecting =
           client.connect(

@@ -76,19 +76,6 @@ public final class Failures {
     };
   }
 
-  /** Whether the server refused a handshake with an error that the name in it may have caused. */
-  static boolean mayConcernClientName(Throwable failure) {
-    Throwable cause = mostSpecific(failure);
-    if (!(cause instanceof RedisCommandExecutionException)) {
-      return false;
-    }
-    String message = String.valueOf(cause.getMessage());
-    NodeError.Kind kind = ServerErrors.kind(message);
-    return (kind == NodeError.Kind.UNEXPECTED || kind == NodeError.Kind.NO_PERMISSION)
-        && !message.startsWith("NOPROTO")
-        && !message.contains("max number of clients");
-  }
-
   /** Whether a handshake failed because Lettuce did not expect what the server replied. */
   static boolean isHandshakeDefect(Throwable failure) {
     Throwable cause = mostSpecific(failure);
