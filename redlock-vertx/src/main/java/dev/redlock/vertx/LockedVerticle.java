@@ -2,7 +2,6 @@ package dev.redlock.vertx;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.election.LeaderElection;
 import dev.redlock.vertx.internal.InnerDeployment;
@@ -12,7 +11,6 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
-import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -24,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Its deployment succeeds whether or not this member holds the lock. If the inner verticle
  * undeploys itself, or an administrator undeploys it, this member releases the lock and waits for
- * it again after {@link Builder#retryPause}. If the lease is lost or about to end, this verticle
- * undeploys the inner verticle, {@linkplain Builder#stopMargin a margin} before validity ends. Then
- * this member waits for the lock again. When this verticle is undeployed, it first stops the inner
- * verticle and then releases the lock, so that another member starts at once. The guarantees and
- * limits of {@link LeaderElection} apply.
+ * it again after {@link LeaderElection.Builder#retryPause}. If the lease is lost or about to end,
+ * this verticle undeploys the inner verticle, {@linkplain LeaderElection.Builder#stopMargin a
+ * margin} before validity ends. Then this member waits for the lock again. When this verticle is
+ * undeployed, it first stops the inner verticle and then releases the lock, so that another member
+ * starts at once. The guarantees and limits of {@link LeaderElection} apply.
  */
 public final class LockedVerticle extends VerticleBase {
   private final Builder settings;
@@ -87,14 +85,12 @@ public final class LockedVerticle extends VerticleBase {
   private LeaderElection build(Redlock client, Context mine) {
     InnerDeployment inner =
         new InnerDeployment(vertx, settings.inner, settings.deployment, this::onInnerGone);
-    LeaderElection.Builder builder =
-        LeaderElection.builder(client, settings.name, inner)
-            .executor(task -> mine.runOnContext(nothing -> task.run()));
+    LeaderElection.Builder builder = LeaderElection.builder(client, settings.name, inner);
+    settings.config.accept(builder);
     if (settings.livenessProbe) {
       builder.liveness(inner::probe);
     }
-    settings.config.accept(builder);
-    return builder.build();
+    return builder.executor(task -> mine.runOnContext(nothing -> task.run())).build();
   }
 
   private void begin(LeaderElection made, Context mine) {
@@ -145,10 +141,13 @@ public final class LockedVerticle extends VerticleBase {
       return this;
     }
 
-    /** Sets the options of the lock; see {@link LeaderElection.Builder#options}. */
-    public Builder options(LockOptions options) {
-      requireNonNull(options, "options");
-      return with(election -> election.options(options));
+    /**
+     * Changes the election: options of the lock, stop margin, stop timeout, retry pause, listener.
+     * The election calls the listener on the context of the outer verticle.
+     */
+    public Builder election(Consumer<LeaderElection.Builder> settings) {
+      config = config.andThen(settings);
+      return this;
     }
 
     /**
@@ -160,37 +159,6 @@ public final class LockedVerticle extends VerticleBase {
      */
     public Builder livenessProbe(boolean livenessProbe) {
       this.livenessProbe = livenessProbe;
-      return this;
-    }
-
-    /** See {@link LeaderElection.Builder#stopMargin}. */
-    public Builder stopMargin(Duration stopMargin) {
-      requireNonNull(stopMargin, "stopMargin");
-      return with(election -> election.stopMargin(stopMargin));
-    }
-
-    /** See {@link LeaderElection.Builder#stopTimeout}. */
-    public Builder stopTimeout(Duration stopTimeout) {
-      requireNonNull(stopTimeout, "stopTimeout");
-      return with(election -> election.stopTimeout(stopTimeout));
-    }
-
-    /** See {@link LeaderElection.Builder#retryPause}. */
-    public Builder retryPause(Duration retryPause) {
-      requireNonNull(retryPause, "retryPause");
-      return with(election -> election.retryPause(retryPause));
-    }
-
-    /**
-     * Sets the listener for states and failures. It is called on the context of the outer verticle.
-     */
-    public Builder listener(LeaderElection.Listener listener) {
-      requireNonNull(listener, "listener");
-      return with(election -> election.listener(listener));
-    }
-
-    private Builder with(Consumer<LeaderElection.Builder> setting) {
-      config = config.andThen(setting);
       return this;
     }
 

@@ -90,14 +90,14 @@ class LockedVerticleIT {
       LockedVerticle first =
           LockedVerticle.builder(
                   a.client(VertxRedlockIT.options(nodes)), "job", () -> new Counted(running))
-              .listener(one)
+              .election(election -> election.listener(one))
               .build();
       String id = CheckedVertx.get(a.vertx().deployVerticle(first));
       eventually(() -> running.get() == 1 && first.state() == State.WORKING);
       LockedVerticle second =
           LockedVerticle.builder(
                   b.client(VertxRedlockIT.options(nodes)), "job", () -> new Counted(running))
-              .listener(two)
+              .election(election -> election.listener(two))
               .build();
       CheckedVertx.get(b.vertx().deployVerticle(second));
       eventually(() -> second.state() == State.WAITING);
@@ -122,8 +122,7 @@ class LockedVerticleIT {
       VertxRedlock redlock = a.client(VertxRedlockIT.options(nodes));
       LockedVerticle verticle =
           LockedVerticle.builder(redlock, "job", () -> new Counted(running))
-              .listener(told)
-              .options(LockOptions.builder().leaseTime(Duration.ofSeconds(3)).build())
+              .election(e -> e.listener(told).options(leaseOf(Duration.ofSeconds(3))))
               .build();
       CheckedVertx.get(a.vertx().deployVerticle(verticle));
       eventually(() -> running.get() == 1 && verticle.state() == State.WORKING);
@@ -169,7 +168,7 @@ class LockedVerticleIT {
                               : Future.succeededFuture();
                         }
                       })
-              .retryPause(Duration.ofMillis(50))
+              .election(election -> election.retryPause(Duration.ofMillis(50)))
               .build();
       CheckedVertx.get(a.vertx().deployVerticle(verticle));
       eventually(() -> tries.get() == 2 && verticle.state() == State.WORKING);
@@ -201,8 +200,7 @@ class LockedVerticleIT {
                           return vertx.timer(50).onSuccess(fired -> running.decrementAndGet());
                         }
                       })
-              .listener(told)
-              .retryPause(Duration.ofSeconds(20))
+              .election(election -> election.listener(told).retryPause(Duration.ofSeconds(20)))
               .build();
       CheckedVertx.get(a.vertx().deployVerticle(first));
       eventually(() -> running.get() == 1 && first.state() == State.WORKING);
@@ -261,8 +259,7 @@ class LockedVerticleIT {
       CheckedVertx a, VertxRedlock redlock, Slow work, Told told) {
     LockedVerticle verticle =
         LockedVerticle.builder(redlock, "job", () -> work)
-            .listener(told)
-            .retryPause(Duration.ofSeconds(20))
+            .election(election -> election.listener(told).retryPause(Duration.ofSeconds(20)))
             .build();
     CheckedVertx.get(a.vertx().deployVerticle(verticle));
     // The state alone does not suffice: work that has not started yet is never started after a
@@ -337,7 +334,7 @@ class LockedVerticleIT {
                           return Future.succeededFuture();
                         }
                       })
-              .retryPause(Duration.ofMillis(50))
+              .election(election -> election.retryPause(Duration.ofMillis(50)))
               .build();
       CheckedVertx.get(a.vertx().deployVerticle(verticle));
       eventually(() -> verticle.state() == State.WORKING && started.get() == 1);
@@ -410,7 +407,7 @@ class LockedVerticleIT {
                           return Future.failedFuture("no");
                         }
                       })
-              .retryPause(Duration.ofMillis(50))
+              .election(election -> election.retryPause(Duration.ofMillis(50)))
               .build();
       CheckedVertx.get(a.vertx().deployVerticle(verticle));
       eventually(() -> verticle.state() == State.WORKING && started.get() == 1);
@@ -479,10 +476,12 @@ class LockedVerticleIT {
   /** A short pause of the machine must not end a tenure. */
   private static final Duration BRIEF = Duration.ofSeconds(4);
 
+  private static LockOptions leaseOf(Duration time) {
+    return LockOptions.builder().leaseTime(time).nodeTimeout(time.dividedBy(4)).build();
+  }
+
   private static LockedVerticle.Builder brief(LockedVerticle.Builder builder) {
-    return builder
-        .options(LockOptions.builder().leaseTime(BRIEF).nodeTimeout(Duration.ofSeconds(1)).build())
-        .livenessProbe(true);
+    return builder.election(election -> election.options(leaseOf(BRIEF))).livenessProbe(true);
   }
 
   @Test

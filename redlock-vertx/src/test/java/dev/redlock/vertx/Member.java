@@ -107,7 +107,7 @@ final class Member {
         LockedVerticle.builder(redlock, "job", () -> new Marking(outer))
             .deployment(new DeploymentOptions().setInstances(INSTANCES))
             .livenessProbe(true)
-            .stopMargin(Duration.ofMillis(300))
+            .election(election -> election.stopMargin(Duration.ofMillis(300)))
             .build();
     return CheckedVertx.get(vertx.deployVerticle(outer[0]));
   }

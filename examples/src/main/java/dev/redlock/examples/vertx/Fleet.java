@@ -86,15 +86,16 @@ public final class Fleet {
                   .setLeaseTimeMillis(2_000));
       LockedVerticle locked =
           LockedVerticle.builder(redlock, "report", Report::new)
-              .listener(
-                  new LeaderElection.Listener() {
-                    @Override
-                    public void onState(LeaderElection.State from, LeaderElection.State to) {
-                      System.out.println(from + " -> " + to);
-                    }
-                  })
+              .election(election -> election.listener(new Told()))
               .build();
       vertx.deployVerticle(locked).onFailure(Throwable::printStackTrace);
+    }
+  }
+
+  private static final class Told implements LeaderElection.Listener {
+    @Override
+    public void onState(LeaderElection.State from, LeaderElection.State to) {
+      System.out.println(from + " -> " + to);
     }
   }
 }
