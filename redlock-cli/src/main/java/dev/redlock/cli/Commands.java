@@ -49,17 +49,6 @@ final class Commands {
     COMMANDS.put("completion", AutoComplete.GenerateCompletion::new);
   }
 
-  /** What people type who know other tools. */
-  private static final Map<String, String> OTHER_WORDS =
-      Map.of(
-          "lock", "redlock run holds a lock while a command runs",
-          "exec", "redlock run runs a command under a lock",
-          "status", "redlock list shows the locks, inspect one of them, nodes the masters",
-          "ls", "redlock list shows the locks",
-          "show", "redlock inspect shows one lock",
-          "unlock", "a lock ends with its command; redlock break takes it by force",
-          "release", "a lock ends with its command; redlock break takes it by force");
-
   private Commands() {}
 
   /** Parses the arguments and runs the command; returns its exit code. */
@@ -97,8 +86,8 @@ final class Commands {
     CommandLine command = e.getCommandLine();
     PrintWriter err = command.getErr();
     if (args.length > 0 && !args[0].startsWith("-") && !COMMANDS.containsKey(args[0])) {
-      String hint = OTHER_WORDS.getOrDefault(args[0], "see redlock --help");
-      err.println("redlock: there is no command '" + Printable.of(args[0]) + "': " + hint);
+      err.println(
+          "redlock: there is no command '" + Printable.of(args[0]) + "': see redlock --help");
       return ExitCode.USAGE;
     }
     String message = String.valueOf(e.getMessage()).replaceAll("://\\S*@", "://***@");
