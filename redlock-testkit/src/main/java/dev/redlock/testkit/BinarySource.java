@@ -13,18 +13,12 @@ import java.util.concurrent.TimeUnit;
  * Starts servers from a program on this machine: unpacked from a jar, found on the PATH, or named
  * by the user.
  */
-final class BinarySource implements ServerSource {
+record BinarySource(Locator locator) implements ServerSource {
 
   private static final List<String> PROGRAMS = List.of("redis-server", "valkey-server");
 
-  private final Locator locator;
-
-  private BinarySource(Locator locator) {
-    this.locator = locator;
-  }
-
   /** Finds the program. */
-  private interface Locator {
+  interface Locator {
     Path locate() throws UnavailableException;
   }
 

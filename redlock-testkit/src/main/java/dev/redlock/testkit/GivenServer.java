@@ -4,18 +4,7 @@ package dev.redlock.testkit;
  * A server that runs already, given by its URI. A test can send it commands and flush it, but not
  * kill it.
  */
-final class GivenServer implements RedisServer {
-
-  private final NodeAddress address;
-
-  GivenServer(NodeAddress address) {
-    this.address = address;
-  }
-
-  @Override
-  public NodeAddress address() {
-    return address;
-  }
+record GivenServer(NodeAddress address) implements RedisServer {
 
   @Override
   public void start() {

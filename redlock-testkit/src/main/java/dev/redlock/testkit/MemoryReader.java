@@ -10,12 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** Lists the locks of a server without Redis. The cursor is the last key of the page before. */
-final class MemoryReader implements LockReader {
-  private final MemoryServer server;
-
-  MemoryReader(MemoryServer server) {
-    this.server = server;
-  }
+record MemoryReader(MemoryServer server) implements LockReader {
 
   @Override
   public CompletionStage<Page> scan(String prefix, String cursor, int count) {

@@ -27,27 +27,15 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
 /** The expressions of one {@link Locked}. Parsed and checked at start, evaluated in each call. */
-final class LockedExpressions {
+record LockedExpressions(
+    String where,
+    Method method,
+    ParameterNameDiscoverer parameterNames,
+    @Nullable BeanFactoryResolver beans) {
   private static final SpelExpressionParser PARSER = new SpelExpressionParser();
   private static final ParserContext TEMPLATE = new TemplateParserContext("#{", "}");
 
   private static final Pattern BARE_VARIABLE = Pattern.compile("#\\w+");
-
-  private final String where;
-  private final Method method;
-  private final ParameterNameDiscoverer parameterNames;
-  private final @Nullable BeanFactoryResolver beans;
-
-  LockedExpressions(
-      String where,
-      Method method,
-      ParameterNameDiscoverer parameterNames,
-      @Nullable BeanFactoryResolver beans) {
-    this.where = where;
-    this.method = method;
-    this.parameterNames = parameterNames;
-    this.beans = beans;
-  }
 
   List<Expression> names(String[] texts) {
     if (texts.length == 0) {

@@ -19,22 +19,12 @@ import org.jspecify.annotations.Nullable;
  * state is {@code VOTING}. The state of the whole cluster cannot express that for one master. So a
  * vote that must not count carries the connection number 0.
  */
-final class ClusterReplies {
+record ClusterReplies(String name, Masters masters, Share share) {
   /**
    * The time after which no client can still count a vote that a quarantined master may have
    * forgotten.
    */
   private static final long QUARANTINE_COUNTS_NANOS = TimeUnit.SECONDS.toNanos(3);
-
-  private final String name;
-  private final Masters masters;
-  private final Share share;
-
-  ClusterReplies(String name, Masters masters, Share share) {
-    this.name = name;
-    this.masters = masters;
-    this.share = share;
-  }
 
   NodeStatus status() {
     return share.status();

@@ -25,17 +25,9 @@ import org.jspecify.annotations.Nullable;
  * after each invalidation and after each reconnect, from the last entry that it has seen. The first
  * read starts at the time that the master's clock showed when it refused the caller.
  */
-final class StreamHints implements HintCarrier {
+record StreamHints(ClusterAccess cluster, WatchedLocks locks) implements HintCarrier {
   private static final String MAX_ENTRIES = "20";
   private static final byte[] TOKEN = {'t'};
-
-  private final ClusterAccess cluster;
-  private final WatchedLocks locks;
-
-  StreamHints(ClusterAccess cluster, WatchedLocks locks) {
-    this.cluster = cluster;
-    this.locks = locks;
-  }
 
   @Override
   public Source of(String lockKey, int slot, long nodeMicros) {

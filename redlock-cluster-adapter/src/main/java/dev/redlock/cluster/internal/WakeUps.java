@@ -24,16 +24,8 @@ import org.jspecify.annotations.Nullable;
  * creates a key. A wake-up that fails costs time only: a process whose keys have moved was told so
  * by the invalidation of the move, and asks for the lock itself.
  */
-final class WakeUps {
+record WakeUps(Masters masters, int slot) {
   static final String STREAM = "XADD";
-
-  private final Masters masters;
-  private final int slot;
-
-  WakeUps(Masters masters, int slot) {
-    this.masters = masters;
-    this.slot = slot;
-  }
 
   /** Publishes the release hint with the carrier of this client. */
   void publish(String lockKey, long token) {

@@ -138,7 +138,7 @@ final class ConnectionLoop {
 
   /** A reader of the locks on the server. */
   ScriptReader reader() {
-    return new ScriptReader(this, time, options.connectTimeout());
+    return new ScriptReader(this, time, options.connectTimeout().toNanos());
   }
 
   long now() {

@@ -16,18 +16,10 @@ import org.jspecify.annotations.Nullable;
  * server refuses the connection. The timer closes the channel once more. If the event loop of the
  * channel has ended by then, Netty logs an error with a stack trace. So each client that closed
  * while a master was down would leave such errors in the log.
+ *
+ * @param loops the event loops of the newest channel; null if there was none
  */
-final class HandshakeTimer implements Timer {
-  private final Timer timer;
-  private final Supplier<@Nullable EventExecutorGroup> loops;
-
-  /**
-   * @param loops the event loops of the newest channel; null if there was none
-   */
-  HandshakeTimer(Timer timer, Supplier<@Nullable EventExecutorGroup> loops) {
-    this.timer = timer;
-    this.loops = loops;
-  }
+record HandshakeTimer(Timer timer, Supplier<@Nullable EventExecutorGroup> loops) implements Timer {
 
   @Override
   public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {

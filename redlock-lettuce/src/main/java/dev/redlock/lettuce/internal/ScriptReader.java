@@ -13,7 +13,6 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -21,25 +20,16 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 
-/** Lists the locks of one server, over its connection. */
-final class ScriptReader implements LockReader {
+/**
+ * Lists the locks of one server, over its connection.
+ *
+ * @param patienceNanos how long the server may work on one step
+ */
+record ScriptReader(ConnectionLoop loop, Time time, long patienceNanos) implements LockReader {
   private static final int ELEMENTS = 5;
 
   /** Tokens are below 2^53. */
   private static final int MAX_FENCE_DIGITS = 16;
-
-  private final ConnectionLoop loop;
-  private final Time time;
-  private final long patienceNanos;
-
-  /**
-   * @param patience how long the server may work on one step
-   */
-  ScriptReader(ConnectionLoop loop, Time time, Duration patience) {
-    this.loop = loop;
-    this.time = time;
-    patienceNanos = patience.toNanos();
-  }
 
   @Override
   public CompletionStage<Page> scan(String prefix, String cursor, int count) {

@@ -11,25 +11,12 @@ import org.jspecify.annotations.Nullable;
  * What a server reports on one session beside its replies to requests: invalidations, a flush, that
  * it is a replica, and that it is erring. No event counts once the session is no longer open.
  */
-final class ServerEvents {
-  private final ConnectionLoop loop;
-  private final NodeSession session;
-  private final Prober prober;
-  private final GuardedListener listener;
-  private final OperatorLog operator;
-
-  ServerEvents(
-      ConnectionLoop loop,
-      NodeSession session,
-      Prober prober,
-      GuardedListener listener,
-      OperatorLog operator) {
-    this.loop = loop;
-    this.session = session;
-    this.prober = prober;
-    this.listener = listener;
-    this.operator = operator;
-  }
+record ServerEvents(
+    ConnectionLoop loop,
+    NodeSession session,
+    Prober prober,
+    GuardedListener listener,
+    OperatorLog operator) {
 
   /** Handles the errors that the server replies with. */
   BiConsumer<NodeError, LockKeys> errors(boolean clustered, Time time, String keyPrefix) {

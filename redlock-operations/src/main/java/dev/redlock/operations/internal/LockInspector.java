@@ -23,12 +23,7 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Shows what every node stores for a name, and breaks locks, for an operator. */
-final class LockInspector {
-  private final OperatorClient client;
-
-  LockInspector(OperatorClient client) {
-    this.client = client;
-  }
+record LockInspector(OperatorClient client) {
 
   /**
    * @param listens whether the nodes are to send an invalidation of the next change

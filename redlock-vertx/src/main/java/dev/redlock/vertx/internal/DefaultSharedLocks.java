@@ -8,15 +8,9 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 /** The methods of SharedData on top of a client. */
-final class DefaultSharedLocks implements RedlockSharedLocks {
+record DefaultSharedLocks(VertxRedlock redlock) implements RedlockSharedLocks {
   /** The default of {@code SharedData}. */
   private static final long DEFAULT_TIMEOUT_MILLIS = 10_000;
-
-  private final VertxRedlock redlock;
-
-  DefaultSharedLocks(VertxRedlock redlock) {
-    this.redlock = redlock;
-  }
 
   @Override
   public Future<Lock> getLock(String name) {

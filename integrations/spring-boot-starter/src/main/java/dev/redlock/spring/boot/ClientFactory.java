@@ -25,12 +25,7 @@ import org.springframework.boot.ssl.SslBundle;
  * Makes the client from the properties. If the client rejects a value, the message names the key of
  * the property.
  */
-final class ClientFactory {
-  private final RedlockProperties properties;
-
-  ClientFactory(RedlockProperties properties) {
-    this.properties = properties;
-  }
+record ClientFactory(RedlockProperties properties) {
 
   Redlock client(
       List<RedlockConnectionDetails> details, List<RedlockBuilderCustomizer> customizers) {

@@ -13,8 +13,10 @@ import org.springframework.util.ClassUtils;
  * Makes Spring destroy all other beans before the one that closes the client, except for those that
  * the client needs. Spring destroys beans in the reverse order of their creation, unless it knows
  * that one depends on another. It does not know this of an executor whose tasks use the client.
+ *
+ * @param closer the bean that closes the client
  */
-final class DestructionOrder {
+record DestructionOrder(ConfigurableListableBeanFactory beans, String closer) {
   /** The parts of the client that {@link RedlockAutoConfiguration} looks up by their type. */
   private static final List<Class<?>> PARTS =
       List.of(
@@ -22,17 +24,6 @@ final class DestructionOrder {
 
   /** Containers of tests may be the masters. Spring does not know that the client needs them. */
   private static final String CONTAINER = "org.testcontainers.lifecycle.Startable";
-
-  private final ConfigurableListableBeanFactory beans;
-  private final String closer;
-
-  /**
-   * @param closer the bean that closes the client
-   */
-  DestructionOrder(ConfigurableListableBeanFactory beans, String closer) {
-    this.beans = beans;
-    this.closer = closer;
-  }
 
   void destroyUsersFirst() {
     Set<String> needed = needed();

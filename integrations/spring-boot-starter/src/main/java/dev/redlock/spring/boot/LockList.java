@@ -17,17 +17,9 @@ import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException
  * The locks of all clients, for the endpoint. Reads pages until there are enough locks, the listing
  * is over, a node cannot be read, or the time has passed; shows what was read until then.
  */
-final class LockList {
+record LockList(Redlock redlock, long timeoutNanos) {
   private static final int DEFAULT_LIMIT = 100;
   private static final int MAX_LIMIT = 1000;
-
-  private final Redlock redlock;
-  private final long timeoutNanos;
-
-  LockList(Redlock redlock, long timeoutNanos) {
-    this.redlock = redlock;
-    this.timeoutNanos = timeoutNanos;
-  }
 
   /**
    * Lists the locks whose names match.
