@@ -2,6 +2,7 @@ package dev.redlock.cluster.internal;
 
 import dev.redlock.cluster.ClusterReleaseHints;
 import dev.redlock.lettuce.internal.CleanThreads;
+import dev.redlock.lettuce.internal.GuardedListener;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
@@ -115,12 +116,14 @@ public class RoutedNode implements LockNode {
     Running r = running;
     if (r == null) {
       NodeStatus now = idle;
-      RoutedRequest.deliver(
-          NodeReply.failed(now.connection(), NodeError.Kind.DISCONNECTED, now.cause()), handler);
+      GuardedListener.reply(
+          name,
+          NodeReply.failed(now.connection(), NodeError.Kind.DISCONNECTED, now.cause()),
+          handler);
       return;
     }
     if (r.share.isClosed() || r.masters.links().topology() == null) {
-      RoutedRequest.deliver(r.answers.notSent(), handler);
+      GuardedListener.reply(name, r.answers.notSent(), handler);
       return;
     }
     new RoutedRequest(r.masters, r.answers, r.share.translate(asked), r.fenceLifeMillis, handler)

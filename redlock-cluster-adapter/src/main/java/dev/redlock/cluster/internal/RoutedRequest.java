@@ -1,6 +1,6 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.cluster.ClusterLockNode;
+import dev.redlock.lettuce.internal.GuardedListener;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
@@ -8,8 +8,6 @@ import dev.redlock.spi.NodeReply.Code;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Sends one request to the master of its slot: as one script, or in {@link Steps} while the slot is
@@ -20,8 +18,6 @@ import org.slf4j.LoggerFactory;
  * release raises the fence, and the fence then rejects the acquire.
  */
 final class RoutedRequest implements Route.Destination {
-  private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
-
   /**
    * How long redirections are followed, and a request is repeated ({@code TRYAGAIN}, {@code
    * CLUSTERDOWN}). Less than the default node timeout of 250 ms: a reply after that does not count,
@@ -108,15 +104,7 @@ final class RoutedRequest implements Route.Destination {
 
   private void end(NodeReply reply) {
     if (ended.compareAndSet(false, true)) {
-      deliver(reply, handler);
-    }
-  }
-
-  static void deliver(NodeReply reply, Consumer<NodeReply> handler) {
-    try {
-      handler.accept(reply);
-    } catch (RuntimeException | Error e) {
-      log.error("a reply handler failed with an exception", e);
+      GuardedListener.reply(answers.name(), reply, handler);
     }
   }
 }

@@ -3,21 +3,23 @@ package dev.redlock.lettuce.internal;
 import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
+import dev.redlock.spi.NodeReply;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Calls the listener. An exception of the listener must not end a connection or a timer. */
-public final class GuardedListener {
+/** Calls what the client gave. Its exceptions must not end a connection or a timer. */
+public record GuardedListener(LockNode node, LockNode.Listener listener) {
   private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
 
-  private final LockNode node;
-  private final LockNode.Listener listener;
-
-  public GuardedListener(LockNode node, LockNode.Listener listener) {
-    this.node = node;
-    this.listener = listener;
+  /** Calls the handler of a request. */
+  public static void reply(String node, NodeReply reply, Consumer<NodeReply> handler) {
+    try {
+      handler.accept(reply);
+    } catch (RuntimeException | Error e) {
+      log.error("node {}: a reply handler failed with an exception", node, e);
+    }
   }
 
   public void onStatus() {

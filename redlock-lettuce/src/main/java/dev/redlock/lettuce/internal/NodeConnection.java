@@ -1,6 +1,5 @@
 package dev.redlock.lettuce.internal;
 
-import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
@@ -19,8 +18,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One server behind one connection: what an independent master and a master of a cluster share.
@@ -28,7 +25,6 @@ import org.slf4j.LoggerFactory;
  * may vote. Safe from any thread.
  */
 public class NodeConnection implements LockNode {
-  private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
   private static final String NOT_STARTED = "not started";
 
   protected final NodeUri uri;
@@ -104,17 +100,18 @@ public class NodeConnection implements LockNode {
     ConnectionLoop started = loop;
     NodeSession session = started == null ? null : started.session();
     if (started == null || session == null) {
-      reply(notSent(), handler);
+      GuardedListener.reply(name(), notSent(), handler);
       return;
     }
     if (session.isForeign()) {
       NodeError why = new NodeError(NodeError.Kind.UNEXPECTED, status().cause(), true);
-      reply(NodeReply.failed(status().connection(), why), handler);
+      GuardedListener.reply(name(), NodeReply.failed(status().connection(), why), handler);
       return;
     }
     boolean asks = request instanceof LockRequest.Acquire || request instanceof LockRequest.Extend;
     if (asks && started.mayHaveMissedAChange()) {
-      reply(NodeReply.failed(status().connection(), LivenessWatch.UNREAD), handler);
+      GuardedListener.reply(
+          name(), NodeReply.failed(status().connection(), LivenessWatch.UNREAD), handler);
       return;
     }
     session.send(EncodedRequest.of(request, started.fenceLifeMillis()), false, handler);
@@ -128,7 +125,7 @@ public class NodeConnection implements LockNode {
   protected void send(EncodedRequest request, boolean asking, Consumer<NodeReply> handler) {
     NodeSession session = session();
     if (session == null) {
-      reply(notSent(), handler);
+      GuardedListener.reply(name(), notSent(), handler);
     } else {
       session.send(request, asking, handler);
     }
@@ -191,14 +188,6 @@ public class NodeConnection implements LockNode {
             ? started.whyNot()
             : closed ? ConnectionLoop.CLOSED : ConnectionLoop.CONNECTING;
     return NodeReply.failed(status().connection(), new NodeError(why.kind(), why.message(), true));
-  }
-
-  private void reply(NodeReply reply, Consumer<NodeReply> handler) {
-    try {
-      handler.accept(reply);
-    } catch (RuntimeException | Error e) {
-      log.error("node {}: a reply handler failed with an exception", name(), e);
-    }
   }
 
   /** Ends the connection, and the threads if no other node uses them. Idempotent. */

@@ -248,11 +248,7 @@ final class NodeSession {
     if (reply.error() == null && !served) {
       served = true;
     }
-    try {
-      handler.accept(reply);
-    } catch (RuntimeException | Error e) {
-      log.error("node {}: a reply handler failed with an exception", node, e);
-    }
+    GuardedListener.reply(node, reply, handler);
   }
 
   /**
