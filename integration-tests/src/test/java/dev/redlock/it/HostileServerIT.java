@@ -6,7 +6,6 @@ import dev.redlock.Lease;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.lettuce.LettuceLockNode;
-import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNodes;
@@ -103,13 +102,7 @@ class HostileServerIT {
 
   private Redlock client() {
     return Clients.on(nodes)
-        .nodes(
-            LettuceLockNode.create(
-                fake.uri(),
-                LettuceOptions.builder()
-                    .connectTimeout(Duration.ofMillis(500))
-                    .reconnectDelay(Duration.ofMillis(10), Duration.ofMillis(50))
-                    .build()))
+        .nodes(LettuceLockNode.create(fake.uri()))
         .nodeTimeout(Duration.ofMillis(200))
         .build();
   }

@@ -18,8 +18,6 @@ public final class LettuceOptions {
   private final @Nullable Supplier<SslOptions> sslOptions;
   private final @Nullable RedisCredentialsProvider credentials;
   private final Duration connectTimeout;
-  private final Duration shortestReconnectDelay;
-  private final Duration longestReconnectDelay;
   private final @Nullable Duration maxConnectionAge;
   private final int maxUnanswered;
 
@@ -28,8 +26,6 @@ public final class LettuceOptions {
     sslOptions = builder.sslOptions;
     credentials = builder.credentials;
     connectTimeout = builder.connectTimeout;
-    shortestReconnectDelay = builder.shortestReconnectDelay;
-    longestReconnectDelay = builder.longestReconnectDelay;
     maxConnectionAge = builder.maxConnectionAge;
     maxUnanswered = builder.maxUnanswered;
   }
@@ -67,16 +63,6 @@ public final class LettuceOptions {
     return connectTimeout;
   }
 
-  /** The shortest delay before the next connect. */
-  public Duration shortestReconnectDelay() {
-    return shortestReconnectDelay;
-  }
-
-  /** The longest delay before the next connect. */
-  public Duration longestReconnectDelay() {
-    return longestReconnectDelay;
-  }
-
   /** The age before which the client replaces a connection; null if it replaces none. */
   public @Nullable Duration maxConnectionAge() {
     return maxConnectionAge;
@@ -93,8 +79,6 @@ public final class LettuceOptions {
     private @Nullable Supplier<SslOptions> sslOptions;
     private @Nullable RedisCredentialsProvider credentials;
     private Duration connectTimeout = Duration.ofMillis(500);
-    private Duration shortestReconnectDelay = Duration.ofMillis(20);
-    private Duration longestReconnectDelay = Duration.ofMillis(500);
     private @Nullable Duration maxConnectionAge;
     private int maxUnanswered = 10_000;
 
@@ -158,27 +142,11 @@ public final class LettuceOptions {
      * the classes for it.
      */
     public Builder connectTimeout(Duration timeout) {
-      this.connectTimeout = positive(timeout, "connectTimeout");
-      return this;
-    }
-
-    /**
-     * The shortest and the longest delay before the next connect. The delay is random and grows
-     * with each failure. Default 20 to 500 ms: when a node recovers, its clients should connect
-     * soon, but not all at once. After a connection that has served requests for at least the
-     * shortest delay, the client connects at once.
-     */
-    public Builder reconnectDelay(Duration shortest, Duration longest) {
-      positive(shortest, "shortest reconnect delay");
-      if (longest.compareTo(shortest) < 0) {
+      if (timeout.isZero() || timeout.isNegative()) {
         throw new IllegalArgumentException(
-            "longest reconnect delay "
-                + Printable.of(longest)
-                + " is below the shortest "
-                + Printable.of(shortest));
+            "connectTimeout must be positive, was " + Printable.of(timeout));
       }
-      this.shortestReconnectDelay = shortest;
-      this.longestReconnectDelay = longest;
+      this.connectTimeout = timeout;
       return this;
     }
 
@@ -218,13 +186,6 @@ public final class LettuceOptions {
     /** Builds the options. */
     public LettuceOptions build() {
       return new LettuceOptions(this);
-    }
-
-    private static Duration positive(Duration value, String what) {
-      if (value.isZero() || value.isNegative()) {
-        throw new IllegalArgumentException(what + " must be positive, was " + Printable.of(value));
-      }
-      return value;
     }
   }
 }

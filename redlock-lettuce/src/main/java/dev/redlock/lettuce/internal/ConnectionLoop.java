@@ -99,11 +99,7 @@ final class ConnectionLoop {
             listener,
             operator);
     liveness = new LivenessWatch(this, status, time, !clustered);
-    reconnectDelay =
-        new ReconnectDelay(
-            options.shortestReconnectDelay(),
-            options.longestReconnectDelay(),
-            () -> ThreadLocalRandom.current().nextDouble());
+    reconnectDelay = new ReconnectDelay(() -> ThreadLocalRandom.current().nextDouble());
   }
 
   NodeStatus status() {

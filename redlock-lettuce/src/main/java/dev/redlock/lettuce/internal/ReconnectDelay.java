@@ -1,25 +1,23 @@
 package dev.redlock.lettuce.internal;
 
-import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 
 /**
  * The delay before the next connect: a random time between the shortest delay and a bound that
- * doubles. So the clients of a node that recovers do not connect all at once. After a connection
- * that has served requests the client connects at once, because its server works. Guarded by its
- * owner.
+ * doubles. When a node recovers, its clients should connect soon, but not all at once. After a
+ * connection that has served requests the client connects at once, because its server works.
+ * Guarded by its owner.
  */
 final class ReconnectDelay {
-  private final long shortestNanos;
-  private final long longestNanos;
-  private final DoubleSupplier random;
-  private long boundNanos;
+  static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+  static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  ReconnectDelay(Duration shortest, Duration longest, DoubleSupplier random) {
-    this.shortestNanos = shortest.toNanos();
-    this.longestNanos = longest.toNanos();
+  private final DoubleSupplier random;
+  private long boundNanos = 2 * SHORTEST_NANOS;
+
+  ReconnectDelay(DoubleSupplier random) {
     this.random = random;
-    this.boundNanos = firstBound();
   }
 
   /**
@@ -34,18 +32,14 @@ final class ReconnectDelay {
    * @param served whether the server replied to a request on it
    */
   long nextNanos(long usableNanos, boolean served) {
-    if (served || usableNanos > longestNanos) {
-      boundNanos = firstBound();
+    if (served || usableNanos > LONGEST_NANOS) {
+      boundNanos = 2 * SHORTEST_NANOS;
     }
     if (served) {
-      return Math.max(0, shortestNanos - usableNanos);
+      return Math.max(0, SHORTEST_NANOS - usableNanos);
     }
-    long delay = shortestNanos + (long) ((boundNanos - shortestNanos) * random.getAsDouble());
-    boundNanos = Math.min(longestNanos, boundNanos * 2);
+    long delay = SHORTEST_NANOS + (long) ((boundNanos - SHORTEST_NANOS) * random.getAsDouble());
+    boundNanos = Math.min(LONGEST_NANOS, boundNanos * 2);
     return delay;
-  }
-
-  private long firstBound() {
-    return Math.min(longestNanos, 2 * shortestNanos);
   }
 }

@@ -179,7 +179,7 @@ final class ConnectionMutants {
         "a reconnect waits, although the connection has served requests",
         layer(
             "ReconnectDelay",
-            "    if (served) {\n      return Math.max(0, shortestNanos - usableNanos);\n    }\n",
+            "    if (served) {\n      return Math.max(0, SHORTEST_NANOS - usableNanos);\n    }\n",
             ""));
     mutant(
         "a server that works again is still held to be erring",

@@ -46,8 +46,6 @@ public final class ConnectionWorld {
   private static final long CALM_NANOS = 30 * SECOND;
   private static final long MAX_LEASE_NANOS = 5 * SECOND;
 
-  private static final Duration SHORTEST_PAUSE = Duration.ofMillis(20);
-
   /** Prints each history. */
   private static final boolean TRACE = Boolean.getBoolean("redlock.trace");
 
@@ -498,7 +496,7 @@ public final class ConnectionWorld {
     if (!links.isEmpty() && links.get(links.size() - 1).served) {
       long pause = loop.nanos() - status().sinceNanos();
       check(
-          pause <= SHORTEST_PAUSE.toNanos(),
+          pause <= ReconnectDelay.SHORTEST_NANOS,
           "reconnect: " + pause / 1_000_000 + " ms after a connection that served requests");
     }
   }
@@ -751,9 +749,7 @@ public final class ConnectionWorld {
       loopField.setAccessible(true);
       Field reconnectDelay = ConnectionLoop.class.getDeclaredField("reconnectDelay");
       reconnectDelay.setAccessible(true);
-      reconnectDelay.set(
-          loopField.get(connection),
-          new ReconnectDelay(SHORTEST_PAUSE, Duration.ofMillis(500), jitter::nextDouble));
+      reconnectDelay.set(loopField.get(connection), new ReconnectDelay(jitter::nextDouble));
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }
