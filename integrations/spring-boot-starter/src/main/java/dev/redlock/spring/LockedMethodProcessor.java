@@ -158,13 +158,7 @@ public final class LockedMethodProcessor extends AbstractBeanFactoryAwareAdvisin
   }
 
   private boolean isAdvised(Object bean) {
-    if (bean instanceof Advised advised) {
-      for (Advisor one : advised.getAdvisors()) {
-        if (one == advisor) {
-          return true;
-        }
-      }
-    }
-    return false;
+    return bean instanceof Advised advised
+        && advised.indexOf(requireNonNull(advisor, "advisor")) >= 0;
   }
 }

@@ -210,10 +210,8 @@ final class TopologyWatch {
       };
     }
 
-    private boolean isOver() {
-      synchronized (this) {
-        return over;
-      }
+    private synchronized boolean isOver() {
+      return over;
     }
 
     private void answered(
@@ -248,10 +246,8 @@ final class TopologyWatch {
       }
     }
 
-    private boolean isOutside() {
-      synchronized (this) {
-        return outside;
-      }
+    private synchronized boolean isOutside() {
+      return outside;
     }
 
     private void giveUp() {
@@ -267,13 +263,11 @@ final class TopologyWatch {
     }
 
     /** Keeps one timer: each stage ends the one before. */
-    private void schedule(Runnable task, long delayNanos) {
-      synchronized (this) {
-        if (timer != null) {
-          timer.cancel();
-        }
-        timer = over ? null : time.schedule(task, Math.max(1, delayNanos));
+    private synchronized void schedule(Runnable task, long delayNanos) {
+      if (timer != null) {
+        timer.cancel();
       }
+      timer = over ? null : time.schedule(task, Math.max(1, delayNanos));
     }
 
     /** Called once. */
