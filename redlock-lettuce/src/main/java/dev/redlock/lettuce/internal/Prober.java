@@ -58,7 +58,10 @@ final class Prober {
 
   private final byte[] markerKey;
   private final String newMarkerId = Long.toHexString(ThreadLocalRandom.current().nextLong());
-  private final byte[] maxLeaseMillis;
+
+  /** In milliseconds. */
+  private final String maxLease;
+
   private final boolean clustered;
   private final boolean observes;
 
@@ -71,7 +74,7 @@ final class Prober {
     this.observes = observes;
     this.clustered = clustered;
     this.markerKey = (keyPrefix + MARKER).getBytes(UTF_8);
-    this.maxLeaseMillis = Long.toString(maxLeaseMillis).getBytes(US_ASCII);
+    maxLease = Long.toString(maxLeaseMillis);
   }
 
   /**
@@ -140,11 +143,7 @@ final class Prober {
   /** Asks for identity, clock and marker only; for a connection that was probed before. */
   CompletionStage<Result> probeAgain(NodeSession session, long knownSince) {
     CompletionStage<Reply<byte[]>> info =
-        send(
-            session,
-            CommandType.INFO,
-            new ValueOutput<>(ByteArrayCodec.INSTANCE),
-            new CommandArgs<>(ByteArrayCodec.INSTANCE));
+        send(session, CommandType.INFO, new ValueOutput<>(ByteArrayCodec.INSTANCE), args());
     return info.thenCombine(
             clustered ? time(session) : marker(session, knownSince),
             (reply, marker) -> {
@@ -223,11 +222,7 @@ final class Prober {
 
   /** The node's clock, as a marker of which only that value counts: a cluster has no markers. */
   private CompletionStage<Reply<Probe.Marker>> time(NodeSession session) {
-    return send(
-            session,
-            CommandType.TIME,
-            new ValueListOutput<>(ByteArrayCodec.INSTANCE),
-            new CommandArgs<>(ByteArrayCodec.INSTANCE))
+    return send(session, CommandType.TIME, new ValueListOutput<>(ByteArrayCodec.INSTANCE), args())
         .thenApply(
             reply ->
                 read(
@@ -299,12 +294,7 @@ final class Prober {
     if (clustered) {
       return CompletableFuture.completedStage("");
     }
-    CommandArgs<byte[], byte[]> args =
-        new CommandArgs<>(ByteArrayCodec.INSTANCE)
-            .add(Script.DATABASES.text())
-            .add(1)
-            .addKey(markerKey);
-    return send(session, CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), args)
+    return eval(session, Script.DATABASES)
         .thenApply(
             reply ->
                 reply.value() == null
@@ -341,13 +331,7 @@ final class Prober {
    * @return the record that the marker holds then; exceptionally without a reply that says so
    */
   CompletionStage<NodeRecord> change(NodeSession session, NodeRecord.Change change) {
-    CommandArgs<byte[], byte[]> args =
-        new CommandArgs<>(ByteArrayCodec.INSTANCE)
-            .add(Script.RECORD.text())
-            .add(1)
-            .addKey(markerKey);
-    RecordFields.arguments(change).forEach(word -> args.add(word.getBytes(UTF_8)));
-    return send(session, CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), args)
+    return eval(session, Script.RECORD, RecordFields.arguments(change).toArray(String[]::new))
         .thenApply(
             reply -> {
               Reply<NodeRecord> stored =
@@ -364,16 +348,17 @@ final class Prober {
 
   private CompletionStage<Reply<List<Object>>> evalMarker(
       NodeSession session, long knownSince, String promotedTo) {
-    CommandArgs<byte[], byte[]> args =
-        new CommandArgs<>(ByteArrayCodec.INSTANCE)
-            .add(Script.MARKER.text())
-            .add(1)
-            .addKey(markerKey)
-            .add(maxLeaseMillis)
-            .add(knownSince)
-            .add(newMarkerId)
-            .add(promotedTo)
-            .add(observes ? 1 : 0);
+    String known = Long.toString(knownSince);
+    return eval(
+        session, Script.MARKER, maxLease, known, newMarkerId, promotedTo, observes ? "1" : "0");
+  }
+
+  /** Runs a script on the marker. */
+  private CompletionStage<Reply<List<Object>>> eval(
+      NodeSession session, Script script, String... words) {
+    CommandArgs<byte[], byte[]> args = args();
+    args.add(script.text()).add(1).addKey(markerKey);
+    List.of(words).forEach(args::add);
     return send(session, CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), args);
   }
 
