@@ -74,23 +74,19 @@ final class ChannelHints implements HintCarrier {
     CompletableFuture<StatefulRedisPubSubConnection<String, String>> made =
         new CompletableFuture<>();
     if (connections.putIfAbsent(master, made) == null) {
-      try {
-        cluster
-            .sideClient()
-            .connect(
-                cluster.uriOf(master),
-                (client, uri) -> client.connectPubSubAsync(StringCodec.UTF8, uri))
-            .whenComplete(
-                (connection, failure) -> {
-                  if (failure == null) {
-                    connected(master, made, connection);
-                  } else {
-                    ended(master, made, failure);
-                  }
-                });
-      } catch (RuntimeException e) {
-        ended(master, made, e);
-      }
+      cluster
+          .sideClient()
+          .connect(
+              cluster.uriOf(master),
+              (client, uri) -> client.connectPubSubAsync(StringCodec.UTF8, uri))
+          .whenComplete(
+              (connection, failure) -> {
+                if (failure == null) {
+                  connected(master, made, connection);
+                } else {
+                  ended(master, made, failure);
+                }
+              });
     }
     return null; // When it is connected, all its channels are subscribed.
   }

@@ -172,31 +172,24 @@ final class TopologyWatch {
 
     private void connect(NodeUri server) {
       RedisURI uri = server.toRedisUri();
-      CompletionStage<StatefulRedisConnection<byte[], byte[]>> connecting;
-      try {
-        connecting =
-            side.connect(uri, (client, to) -> client.connectAsync(ByteArrayCodec.INSTANCE, to));
-      } catch (RuntimeException e) {
-        answered(null, e, server);
-        return;
-      }
-      connecting.whenComplete(
-          (connection, failure) -> {
-            if (connection == null) {
-              answered(null, failure, server);
-              return;
-            }
-            synchronized (this) {
-              if (!over) {
-                made.add(connection);
-              }
-            }
-            if (isOver()) {
-              var unused = connection.closeAsync();
-            } else {
-              ask(sender(connection), new Address(uri.getHost(), uri.getPort()), server);
-            }
-          });
+      side.connect(uri, (client, to) -> client.connectAsync(ByteArrayCodec.INSTANCE, to))
+          .whenComplete(
+              (connection, failure) -> {
+                if (connection == null) {
+                  answered(null, failure, server);
+                  return;
+                }
+                synchronized (this) {
+                  if (!over) {
+                    made.add(connection);
+                  }
+                }
+                if (isOver()) {
+                  var unused = connection.closeAsync();
+                } else {
+                  ask(sender(connection), new Address(uri.getHost(), uri.getPort()), server);
+                }
+              });
     }
 
     private TopologyReader.Sender sender(StatefulRedisConnection<byte[], byte[]> connection) {

@@ -122,27 +122,22 @@ final class Connector {
 
   private CompletionStage<Made> dial(Duration patience) {
     newest = null;
-    CompletionStage<StatefulRedisConnection<byte[], byte[]>> connecting;
-    try {
-      RedisURI uri = nodeUri.toRedisUri();
-      if (clientName != null) {
-        uri.setClientName(clientName);
-      }
-      connecting =
-          client.connect(
-              uri, patience, (lettuce, to) -> lettuce.connectAsync(ByteArrayCodec.INSTANCE, to));
-    } catch (RuntimeException e) {
-      return CompletableFuture.failedStage(e);
+    RedisURI uri = nodeUri.toRedisUri();
+    if (clientName != null) {
+      uri.setClientName(clientName);
     }
-    return connecting.thenApply(
-        connection -> {
-          ChannelActivity channel = newest;
-          if (channel == null) {
-            var unused = connection.closeAsync();
-            throw new IllegalStateException("the given ClientResources ignore the NettyCustomizer");
-          }
-          return new Made(connection, channel, patience);
-        });
+    return client
+        .connect(uri, patience, (lettuce, to) -> lettuce.connectAsync(ByteArrayCodec.INSTANCE, to))
+        .thenApply(
+            connection -> {
+              ChannelActivity channel = newest;
+              if (channel == null) {
+                var unused = connection.closeAsync();
+                throw new IllegalStateException(
+                    "the given ClientResources ignore the NettyCustomizer");
+              }
+              return new Made(connection, channel, patience);
+            });
   }
 
   /** Closes the Lettuce client, but not the threads of others. Never fails. */

@@ -90,28 +90,19 @@ public final class ThreadSharingClient {
     CompletionStage<C> apply(RedisClient client, RedisURI uri);
   }
 
-  /**
-   * Begins to connect, with the timeout of the options.
-   *
-   * @throws IllegalStateException if the client is closed
-   */
+  /** Begins to connect, with the timeout of the options. */
   public <C> CompletionStage<C> connect(RedisURI uri, Connect<C> how) {
     return connect(uri, options.connectTimeout(), how);
   }
 
   /**
-   * Begins to connect. What may block runs on threads of its own, so this method returns at once.
+   * Begins to connect. What may block runs on threads of its own, so this method returns at once,
+   * and never throws: a stage of a client that is closed has failed.
    *
    * @param uri without the credentials of the options
    * @param patience how long connect, TLS handshake and login may take, each
-   * @throws IllegalStateException if the client is closed
    */
   <C> CompletionStage<C> connect(RedisURI uri, Duration patience, Connect<C> how) {
-    synchronized (this) {
-      if (closed) {
-        throw new IllegalStateException("the client is closed");
-      }
-    }
     return calls.call(
         "a supplier (credentials, trust and keys, address) for " + uri.getHost(),
         () -> {
