@@ -44,10 +44,6 @@ final class HintCarriers {
     call("ended", carrier -> carrier.ended(ended));
   }
 
-  void invalidated(String name) {
-    call("invalidated", carrier -> carrier.invalidated(name));
-  }
-
   void close() {
     call("close", ReleaseHints::close);
   }

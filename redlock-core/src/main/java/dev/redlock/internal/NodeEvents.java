@@ -92,20 +92,11 @@ final class NodeEvents implements LockNode.Listener, ReleaseHints.Receiver {
   public void onInvalidated(LockNode node, String key) {
     context.locks.invalidated(key, context.nodes.indexOf(node));
     context.operators.forEach(side -> side.changed(key));
-    forward(key);
   }
 
   @Override
   public void onReleaseHint(LockNode node, String key) {
     hint(key);
-    forward(key);
-  }
-
-  /** Hints of carriers are not forwarded: the carriers would send them to each other for ever. */
-  private void forward(String key) {
-    if (!context.hints.isEmpty() && !context.locks.of(key).isEmpty()) {
-      LockKeys.nameOf(context.keyPrefix, key).ifPresent(context.hints::invalidated);
-    }
   }
 
   @Override

@@ -33,13 +33,6 @@ public interface ReleaseHints extends AutoCloseable {
   /** A lease of this process ended or was handed off. The carrier may publish a hint. */
   void ended(Ended ended);
 
-  /**
-   * An invalidation arrived: the name may be free. Other processes may not have received an
-   * invalidation (after an expiry, or a deletion by an administrator). Never called for a hint of a
-   * carrier.
-   */
-  default void invalidated(String name) {}
-
   /** Stops the delivery. */
   @Override
   void close();
