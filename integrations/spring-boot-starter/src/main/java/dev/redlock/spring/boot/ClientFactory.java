@@ -194,14 +194,9 @@ record ClientFactory(RedlockProperties properties) {
 
     /** As the description of the property says: * is any text, ? is one character. */
     static java.util.regex.Pattern of(String text) {
-      StringBuilder regex = new StringBuilder();
-      for (int c : text.codePoints().toArray()) {
-        regex.append(
-            c == '*'
-                ? ".*"
-                : c == '?' ? "." : java.util.regex.Pattern.quote(Character.toString(c)));
-      }
-      return java.util.regex.Pattern.compile(regex.toString(), java.util.regex.Pattern.DOTALL);
+      String quoted = java.util.regex.Pattern.quote(text);
+      String regex = quoted.replace("*", "\\E.*\\Q").replace("?", "\\E.\\Q");
+      return java.util.regex.Pattern.compile(regex, java.util.regex.Pattern.DOTALL);
     }
   }
 
