@@ -2,16 +2,9 @@ package dev.redlock.testkit;
 
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
-import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeIdentity;
-import dev.redlock.spi.NodeRecord;
-import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.NodeStatus;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -28,13 +21,9 @@ import org.jspecify.annotations.Nullable;
  * nodes[2].kill();
  * }</pre>
  */
-public final class InMemoryLockNode implements LockNode {
-  private final MemoryServer server;
-  private final MemoryConnection connection;
-
+public final class InMemoryLockNode extends MemoryConnection {
   private InMemoryLockNode(MemoryServer server) {
-    this.server = server;
-    connection = new MemoryConnection(this, server);
+    super(server);
   }
 
   /** Creates a server that runs, is empty, and has an uptime of one hour. */
@@ -53,42 +42,8 @@ public final class InMemoryLockNode implements LockNode {
    */
   public void reach(InMemoryLockNode... others) {
     List<MemoryServer> all =
-        Stream.concat(Stream.of(this), Stream.of(others)).map(InMemoryLockNode::server).toList();
+        Stream.concat(Stream.of(this), Stream.of(others)).map(node -> node.server).toList();
     all.forEach(one -> all.forEach(one::reach));
-  }
-
-  MemoryServer server() {
-    return server;
-  }
-
-  @Override
-  public String name() {
-    return server.name();
-  }
-
-  @Override
-  public void start(LockNode.Context context) {
-    connection.start(context);
-  }
-
-  @Override
-  public NodeStatus status() {
-    return connection.status();
-  }
-
-  @Override
-  public Optional<NodeIdentity> identity() {
-    return connection.identity();
-  }
-
-  @Override
-  public void send(LockRequest request, Consumer<NodeReply> handler) {
-    connection.send(request, handler);
-  }
-
-  @Override
-  public CompletionStage<NodeRecord> change(NodeRecord.Change change) {
-    return connection.change(change);
   }
 
   /** A node for a server that {@link #reach} has made known here; empty for any other name. */
@@ -101,11 +56,6 @@ public final class InMemoryLockNode implements LockNode {
   @Override
   public LockReader reader() {
     return new MemoryReader(server);
-  }
-
-  @Override
-  public void close() {
-    connection.close();
   }
 
   // Faults of the server.

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * reconnects when it breaks. State is guarded by the server's lock. Listeners and handlers are
  * called without the lock, one after another, on the timer's thread.
  */
-final class MemoryConnection {
+abstract class MemoryConnection implements LockNode {
   private static final Logger log = LoggerFactory.getLogger(MemoryConnection.class);
   private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
   private static final long REFUSED_RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -54,39 +54,45 @@ final class MemoryConnection {
 
   private record Call(Work work, long sentNanos, long dueNanos) {}
 
-  private final LockNode node;
-  private final MemoryServer server;
+  final MemoryServer server;
   private final Queue<Runnable> outbox = new ConcurrentLinkedQueue<>();
   private final AtomicInteger untold = new AtomicInteger();
 
   // Guarded by the server's lock; volatile fields are read without it.
   private volatile NodeStatus status = NOT_STARTED;
   private volatile @Nullable NodeIdentity identity;
-  private volatile LockNode.@Nullable Context context;
+  private volatile @Nullable Context context;
   private @Nullable ConnectionStates states;
   private final ArrayDeque<Call> calls = new ArrayDeque<>();
   private long session;
   private boolean closed;
 
-  MemoryConnection(LockNode node, MemoryServer server) {
-    this.node = node;
+  MemoryConnection(MemoryServer server) {
     this.server = server;
   }
 
-  NodeStatus status() {
+  @Override
+  public String name() {
+    return server.name();
+  }
+
+  @Override
+  public NodeStatus status() {
     return status;
   }
 
-  Optional<NodeIdentity> identity() {
+  @Override
+  public Optional<NodeIdentity> identity() {
     return Optional.ofNullable(identity);
   }
 
-  void start(LockNode.Context given) {
+  @Override
+  public void start(Context given) {
     long maxLeaseMillis = given.maxLeaseTime().toMillis();
     server.begin(given.time(), 2 * maxLeaseMillis + 60_000);
     synchronized (server) {
       if (context != null || closed) {
-        throw new IllegalStateException("node " + node.name() + " was started or closed before");
+        throw new IllegalStateException("node " + name() + " was started or closed before");
       }
       context = given;
       states =
@@ -96,7 +102,7 @@ final class MemoryConnection {
     connect(given);
   }
 
-  private void connect(LockNode.Context c) {
+  private void connect(Context c) {
     NodeIdentity seen;
     long sent = c.time().nanos();
     synchronized (server) {
@@ -119,8 +125,8 @@ final class MemoryConnection {
   }
 
   /** Asks the client whether it objects to the server. Called without the lock. */
-  private void probed(LockNode.Context c, NodeIdentity seen, long sent) {
-    String objection = c.listener().objection(node, seen, "");
+  private void probed(Context c, NodeIdentity seen, long sent) {
+    String objection = c.listener().objection(this, seen, "");
     synchronized (server) {
       ConnectionStates s = states;
       if (closed || session == 0 || s == null) {
@@ -128,7 +134,7 @@ final class MemoryConnection {
       }
       long micros = server.nodeMicros();
       long now = c.time().nanos();
-      outbox(() -> c.listener().onClock(node, micros, sent, now));
+      outbox(() -> c.listener().onClock(this, micros, sent, now));
       s.onProbed(new Probe(seen, server.marker()), objection, now);
       settle(c, s);
       if (s.refused()) {
@@ -138,7 +144,7 @@ final class MemoryConnection {
     deliver();
   }
 
-  private void probeAgain(LockNode.Context c) {
+  private void probeAgain(Context c) {
     NodeIdentity seen;
     synchronized (server) {
       if (session == 0) {
@@ -150,14 +156,14 @@ final class MemoryConnection {
     probed(c, seen, c.time().nanos());
   }
 
-  private void settle(LockNode.Context c, ConnectionStates s) {
+  private void settle(Context c, ConnectionStates s) {
     update(c, s);
     if (s.status().state() == NodeStatus.State.QUARANTINED && s.status().untilNanos() != 0) {
       later(c, s.status().untilNanos() - c.time().nanos(), () -> tick(c, s));
     }
   }
 
-  private void tick(LockNode.Context c, ConnectionStates s) {
+  private void tick(Context c, ConnectionStates s) {
     synchronized (server) {
       s.onTick(c.time().nanos());
       update(c, s);
@@ -165,23 +171,24 @@ final class MemoryConnection {
     deliver();
   }
 
-  private void update(LockNode.Context c, ConnectionStates s) {
+  private void update(Context c, ConnectionStates s) {
     NodeStatus before = status;
     NodeStatus now = s.status();
     status = now;
     if (before.state() != now.state()
         || before.connection() != now.connection()
         || !Objects.equals(before.record(), now.record())) {
-      outbox(() -> c.listener().onStatus(node));
+      outbox(() -> c.listener().onStatus(this));
     }
   }
 
-  private static void later(LockNode.Context c, long delayNanos, Runnable task) {
+  private static void later(Context c, long delayNanos, Runnable task) {
     c.time().schedule(task, Math.max(0, delayNanos) + 1);
   }
 
   /** Sends a request. If the node is down, the error reply comes at once, as with Lettuce. */
-  void send(LockRequest request, Consumer<NodeReply> handler) {
+  @Override
+  public void send(LockRequest request, Consumer<NodeReply> handler) {
     NodeReply refusal =
         enqueue(
             new Work() {
@@ -205,7 +212,8 @@ final class MemoryConnection {
    * Changes the record of the server, in order with the requests. Completes at once if the server
    * executes it at once: a client can lock as soon as it is built.
    */
-  CompletionStage<NodeRecord> change(NodeRecord.Change change) {
+  @Override
+  public CompletionStage<NodeRecord> change(NodeRecord.Change change) {
     CompletableFuture<NodeRecord> result = new CompletableFuture<>();
     AtomicReference<@Nullable NodeRecord> stored = new AtomicReference<>();
     NodeReply refusal =
@@ -234,7 +242,7 @@ final class MemoryConnection {
 
   private NodeRecord changed(NodeRecord.Change change) {
     NodeRecord stored = server.change(change, this);
-    LockNode.Context c = context;
+    Context c = context;
     ConnectionStates s = states;
     if (c != null && s != null) {
       s.onRecord(stored, c.time().nanos());
@@ -250,7 +258,7 @@ final class MemoryConnection {
   /** Returns the reply if it cannot be sent. */
   private @Nullable NodeReply enqueue(Work work) {
     synchronized (server) {
-      LockNode.Context c = context;
+      Context c = context;
       if (c == null || closed || session == 0 || !status.usable()) {
         NodeError.Kind kind = closed ? NodeError.Kind.CLOSED : NodeError.Kind.DISCONNECTED;
         return NodeReply.failed(status.connection(), kind, status.cause());
@@ -259,7 +267,7 @@ final class MemoryConnection {
       long delay = server.takeOn(now);
       calls.add(new Call(work, now, now + delay));
       if (delay > 0) {
-        later(c, delay, this::resume);
+        later(c, delay, this::goOn);
       }
       if (server.isHung()) {
         later(c, DEAD_NANOS, this::giveUpIfSilent);
@@ -272,7 +280,7 @@ final class MemoryConnection {
   }
 
   /** Executes the requests that are due, in order. */
-  private void work(LockNode.Context c) {
+  private void work(Context c) {
     while (!server.isHung() && server.isUp() && session != 0) {
       Call call = calls.peek();
       if (call == null || call.dueNanos() - c.time().nanos() > 0) {
@@ -283,9 +291,9 @@ final class MemoryConnection {
     }
   }
 
-  void resume() {
+  void goOn() {
     synchronized (server) {
-      LockNode.Context c = context;
+      Context c = context;
       if (c != null) {
         work(c);
       }
@@ -296,7 +304,7 @@ final class MemoryConnection {
 
   private void giveUpIfSilent() {
     synchronized (server) {
-      LockNode.Context c = context;
+      Context c = context;
       Call oldest = calls.peek();
       if (c == null || oldest == null || c.time().nanos() - oldest.sentNanos() < DEAD_NANOS) {
         return;
@@ -308,7 +316,7 @@ final class MemoryConnection {
   /** Breaks the connection: every open request ends with an error, and the client reconnects. */
   void lost(String why) {
     synchronized (server) {
-      LockNode.Context c = context;
+      Context c = context;
       ConnectionStates s = states;
       if (session == 0 || c == null || s == null) {
         return;
@@ -319,7 +327,7 @@ final class MemoryConnection {
     deliver();
   }
 
-  private void disconnect(LockNode.Context c, ConnectionStates s, String why, NodeError.Kind kind) {
+  private void disconnect(Context c, ConnectionStates s, String why, NodeError.Kind kind) {
     long number = status.connection();
     server.close(session);
     session = 0;
@@ -331,9 +339,10 @@ final class MemoryConnection {
     calls.clear();
   }
 
-  void close() {
+  @Override
+  public void close() {
     synchronized (server) {
-      LockNode.Context c = context;
+      Context c = context;
       ConnectionStates s = states;
       closed = true;
       if (session != 0 && c != null && s != null) {
@@ -345,15 +354,15 @@ final class MemoryConnection {
 
   /** Called with the lock held. */
   void invalidated(long to, String lockKey) {
-    LockNode.Context c = context;
+    Context c = context;
     if (to == session && c != null) {
-      outbox(() -> c.listener().onInvalidated(node, lockKey));
+      outbox(() -> c.listener().onInvalidated(this, lockKey));
     }
   }
 
   /** Another client has changed the record. Called with the lock held. */
   void markerChanged() {
-    LockNode.Context c = context;
+    Context c = context;
     ConnectionStates s = states;
     if (session != 0 && c != null && s != null) {
       s.onMarkerInvalidated(c.time().nanos());
@@ -364,7 +373,7 @@ final class MemoryConnection {
 
   void flushed() {
     synchronized (server) {
-      LockNode.Context c = context;
+      Context c = context;
       ConnectionStates s = states;
       if (session == 0 || c == null || s == null) {
         return;
@@ -373,7 +382,7 @@ final class MemoryConnection {
       update(c, s);
       s.onMarker(server.marker(), null, c.time().nanos());
       settle(c, s);
-      outbox(() -> c.listener().onAllInvalidated(node));
+      outbox(() -> c.listener().onAllInvalidated(this));
     }
     deliver();
   }
@@ -387,7 +396,7 @@ final class MemoryConnection {
     if (outbox.isEmpty() || untold.getAndIncrement() != 0) {
       return; // The thread that is delivering delivers these events too.
     }
-    LockNode.Context c = context;
+    Context c = context;
     if (c == null) {
       drain();
     } else {
@@ -402,7 +411,7 @@ final class MemoryConnection {
         try {
           next.run();
         } catch (RuntimeException | Error e) {
-          log.error("node {}: a handler failed with an exception", node.name(), e);
+          log.error("node {}: a handler failed with an exception", name(), e);
         }
       }
       seen = untold.addAndGet(-seen);

@@ -249,7 +249,7 @@ final class MemoryServer {
       hung = hangs;
     }
     if (!hangs) {
-      connections().forEach(MemoryConnection::resume);
+      connections().forEach(MemoryConnection::goOn);
     }
   }
 
