@@ -55,6 +55,7 @@ public final class SharedResources {
       known =
           ClientResources.builder()
               .threadFactoryProvider(threads)
+              .timer(SharedTimer.acquire())
               .commandLatencyRecorder(CommandLatencyRecorder.disabled())
               .build();
       resources = known;
@@ -96,8 +97,12 @@ public final class SharedResources {
 
   private static void shutDown(ClientResources resources, CleanThreads threads) {
     try {
-      var unused = resources.shutdown(0, 1, TimeUnit.SECONDS);
-      threads.awaitEnd(SHUTDOWN_MILLIS);
+      try {
+        var unused = resources.shutdown(0, 1, TimeUnit.SECONDS);
+        threads.awaitEnd(SHUTDOWN_MILLIS);
+      } finally {
+        SharedTimer.release();
+      }
       endGlobalExecutor();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // No thread interrupts this one.
