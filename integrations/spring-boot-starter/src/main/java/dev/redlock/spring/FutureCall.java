@@ -1,7 +1,8 @@
 package dev.redlock.spring;
 
-import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
+import dev.redlock.LeaseEnd;
+import dev.redlock.LeaseLostException;
 import dev.redlock.LockTimeoutException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -26,34 +27,32 @@ final class FutureCall {
   private final CompletableFuture<Object> result = new CompletableFuture<>();
   private final @Nullable CallerContext context = PROPAGATES ? new CallerContext() : null;
 
-  /** Written before the method is called, read when the attempt is over. */
-  private volatile boolean entered;
-
   FutureCall(LockedMethod method, ProxyMethodInvocation call) {
     this.method = method;
     // Runs after the interceptor has returned, on another thread.
     this.call = (ProxyMethodInvocation) call.invocableClone(call.getArguments().clone());
   }
 
-  CompletableFuture<Object> start(DistributedLock lock) {
-    CompletableFuture<Object> attempt = lock.withLockAsync(method.waitTime(), this::run);
-    result.whenComplete((value, failure) -> attempt.cancel(false)); // Without effect on the body.
+  CompletableFuture<Object> start(CompletableFuture<Lease> attempt) {
+    result.whenComplete((value, failure) -> attempt.cancel(false)); // Without effect when granted.
     attempt.whenComplete(
-        (value, failure) -> {
-          // A timeout of another lock, inside of the method, is the failure of the method.
-          if (!entered
-              && unwrapped(failure) instanceof LockTimeoutException timeout
-              && timeout.isHeld()
-              && method.notAcquired() != Locked.NotAcquired.THROW) {
-            notAcquired();
+        (lease, failure) -> {
+          if (lease != null) {
+            run(lease);
           } else {
-            complete(value, failure);
+            notAcquired(unwrapped(failure));
           }
         });
     return result;
   }
 
-  private void notAcquired() {
+  private void notAcquired(@Nullable Throwable failure) {
+    if (!(failure instanceof LockTimeoutException timeout)
+        || !timeout.isHeld()
+        || method.notAcquired() == Locked.NotAcquired.THROW) {
+      complete(null, failure);
+      return;
+    }
     try {
       inContext(() -> LockedInterceptor.futureWithout(method, call)).whenComplete(this::complete);
     } catch (Throwable e) {
@@ -61,25 +60,49 @@ final class FutureCall {
     }
   }
 
-  @SuppressWarnings("unchecked")
-  private CompletionStage<Object> run(Lease lease) {
-    entered = true;
-    Object body = inContext(() -> method.proceed(call, lease));
+  private <T> T inContext(Callable<T> body) throws Exception {
+    return context == null ? body.call() : context.call(body);
+  }
+
+  private void run(Lease lease) {
+    CompletionStage<?> body;
+    try {
+      body = inContext(() -> (CompletionStage<?>) method.proceed(call, lease));
+    } catch (Throwable e) {
+      finish(lease, null, e);
+      return;
+    }
     if (body == null) {
-      throw new NullPointerException(method.where() + ": the method returned null");
+      finish(lease, null, new NullPointerException(method.where() + ": the method returned null"));
+      return;
     }
     if (body instanceof CompletableFuture<?> future) {
       result.whenComplete((value, failure) -> future.cancel(false));
     }
-    return (CompletionStage<Object>) body;
+    try {
+      body.whenComplete((value, failure) -> finish(lease, value, unwrapped(failure)));
+    } catch (Throwable e) { // A stage of the application may throw.
+      finish(lease, null, e);
+    }
   }
 
-  private <T extends @Nullable Object> T inContext(Callable<T> body) {
-    try {
-      return context == null ? body.call() : context.call(body);
-    } catch (Exception e) {
-      throw LockedMethod.<RuntimeException>undeclared(e);
+  /** Read before the release, from the clock: a lease that was lost must not look released. */
+  private void finish(Lease lease, @Nullable Object value, @Nullable Throwable failure) {
+    if (lease.isValid()) {
+      lease.releaseAsync().whenComplete((done, ignored) -> complete(value, failure));
+      return;
     }
+    lease
+        .whenEnded()
+        .thenAccept(end -> complete(value, end.byHolder() ? failure : lost(lease, end, failure)));
+  }
+
+  private static Throwable lost(Lease lease, LeaseEnd end, @Nullable Throwable failure) {
+    LeaseLostException loss = new LeaseLostException(lease.names(), lease.fencingToken(), end);
+    if (failure != null) {
+      loss.addSuppressed(failure);
+    }
+    return loss;
   }
 
   private void complete(@Nullable Object value, @Nullable Throwable failure) {

@@ -26,8 +26,8 @@ import org.springframework.core.annotation.AliasFor;
  * lease is released when the method returns or throws. If the method returns a {@code
  * CompletableFuture}, {@code CompletionStage}, {@code Mono} or {@code Flux}, the lease is released
  * when this result completes, fails or is cancelled. The body of such a method runs on the callback
- * executor of the client. If the lease ends before the method, the caller gets {@link
- * LeaseLostException}.
+ * executor of the client, or on the thread of the caller if the lock is granted at once. If the
+ * lease ends before the method, the caller gets {@link LeaseLostException}.
  *
  * <p>Works on calls that pass through the Spring proxy. <b>A call from another method of the same
  * object does not take the lock.</b> If this would be dangerous, declare a {@code Lease} parameter:

@@ -51,7 +51,7 @@ final class LockedInterceptor implements MethodInterceptor {
             : AopUtils.getTargetClass(target);
     LockedMethod method = methods.get(invocation.getMethod(), type);
     if (transactions != null && !method.kind().isReactive()) {
-      transactions.check(method, type); // A future too: it may run on this thread.
+      transactions.check(method, type); // A future too: it may be granted on this thread.
     }
     DistributedLock lock = lock(method, method.names(target, invocation.getArguments()));
     ProxyMethodInvocation call = (ProxyMethodInvocation) invocation;
@@ -145,7 +145,7 @@ final class LockedInterceptor implements MethodInterceptor {
 
   private static CompletableFuture<Object> future(
       LockedMethod method, DistributedLock lock, ProxyMethodInvocation call) {
-    return new FutureCall(method, call).start(lock);
+    return new FutureCall(method, call).start(lock.acquireAsync(method.waitTime()));
   }
 
   /** The result of a call without the lock, as a future. */
