@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * command without a reply is never sent again. The {@link Destination} is called exactly once.
  */
 final class Route implements Consumer<NodeReply> {
-  private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
+  static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
   private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
   private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(16);
 

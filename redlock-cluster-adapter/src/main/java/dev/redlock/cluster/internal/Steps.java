@@ -248,6 +248,9 @@ final class Steps {
         .exceptionally(
             thrown -> {
               NodeReply failed = failure;
+              if (failed == null) {
+                Route.log.error("a request failed with an exception between two steps", thrown);
+              }
               whole.failed(
                   failed != null
                       ? whole.answers.afterSteps(failed)

@@ -130,8 +130,12 @@ public final class EncodedRequest {
     CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE).add(scriptOrSha);
     write(args);
     ByteBuf out = Unpooled.buffer();
-    new Command<>(command, new StatusOutput<>(ByteArrayCodec.INSTANCE), args).encode(out);
-    return ByteBufUtil.getBytes(out);
+    try {
+      new Command<>(command, new StatusOutput<>(ByteArrayCodec.INSTANCE), args).encode(out);
+      return ByteBufUtil.getBytes(out);
+    } finally {
+      out.release(); // Only collected, it would stay in what Netty counts as used.
+    }
   }
 
   /** The words after the script: number of keys, keys, arguments. */
