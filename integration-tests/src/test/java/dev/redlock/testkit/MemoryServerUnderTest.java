@@ -16,7 +16,7 @@ public final class MemoryServerUnderTest implements NodeUnderTest {
   private final InMemoryLockNode first = InMemoryLockNode.create("memory");
 
   private <T> @Nullable T read(BiFunction<NodeModel, Long, @Nullable T> reader) {
-    return first.server().read(reader);
+    return first.server.read(reader);
   }
 
   @Override
@@ -94,7 +94,7 @@ public final class MemoryServerUnderTest implements NodeUnderTest {
           }
           return null;
         });
-    first.server().deliverAll();
+    first.server.deliverAll();
   }
 
   @Override

@@ -235,7 +235,7 @@ public final class LockMachine {
       turn.released(reply, node == home.node());
       pendingReleases.onReply(e, node, reply, now);
     } else if (exchange instanceof QueueRequest q) {
-      waiters.conclude(acquirer.onQueueReply(q, reply, now, wall), now, wall);
+      waiters.conclude(acquirer.onQueueReply(q, reply, now, wall), now);
     } else {
       onBroadcastReply((Broadcast) exchange, node, reply, now);
     }
@@ -249,7 +249,7 @@ public final class LockMachine {
       r.recipients.notSent(node);
     }
     if (r == wait.round()) {
-      waiters.conclude(acquirer.onReply(r, node, reply, now, wall), now, wall);
+      waiters.conclude(acquirer.onReply(r, node, reply, now, wall), now);
       return;
     }
     if (wait.isNewest(r)) {
@@ -259,11 +259,11 @@ public final class LockMachine {
       // Nothing to roll back on the node, but its roll-back was sent before this reply came.
       pendingReleases.onNotExecuted(r.request.leaseId(), node, now);
     }
-    onLateVote(r, node, reply, now, wall);
+    onLateVote(r, node, reply, now);
   }
 
   /** A vote for a round that is over. */
-  private void onLateVote(AcquireRound r, int node, NodeReply reply, long now, long wall) {
+  private void onLateVote(AcquireRound r, int node, NodeReply reply, long now) {
     boolean granted = reply.code() == Code.GRANTED;
     if (!granted && waiters.isEmpty()) {
       places.leave(1L << node, now);
@@ -280,7 +280,7 @@ public final class LockMachine {
     }
     HeldLease l = leases.lease();
     if (l != null && l.grant.awaits(r)) {
-      l.extender.onLateVote(node, reply, now, wall);
+      l.extender.onLateVote(node, reply, now);
     } else if (granted && !r.recipients.isSuperseded(node) && !isInUse(r)) {
       pendingReleases.onLateGrant(r.request, won, node, now);
     }
@@ -357,7 +357,7 @@ public final class LockMachine {
       pendingReleases.onWorks(node, now);
       HeldLease l = leases.lease();
       if (l != null) {
-        l.extender.onWorks(node, now, wall);
+        l.extender.extendEarly(node, now);
       }
     }
     wait.onNodeStatus(node, now);
