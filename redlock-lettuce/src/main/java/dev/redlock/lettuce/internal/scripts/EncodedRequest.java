@@ -1,17 +1,10 @@
 package dev.redlock.lettuce.internal.scripts;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
-import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.StatusOutput;
-import io.lettuce.core.protocol.Command;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * others, so that nothing is allocated per node.
  */
 public final class EncodedRequest {
+  private static final byte[] EVALSHA = "EVALSHA".getBytes(US_ASCII);
+  private static final byte[] EVAL = "EVAL".getBytes(US_ASCII);
+
   /** The suffix of the key or channel that carries the release hints of a name. */
   public static final String FREED = ":freed";
 
@@ -54,7 +50,7 @@ public final class EncodedRequest {
     this.fenceLifeMillis = fenceLifeMillis;
     this.hintCommand = hintCommand;
     this.step = null;
-    this.evalSha = encode(CommandType.EVALSHA, script.sha());
+    this.evalSha = encode(EVALSHA, script.sha());
   }
 
   private EncodedRequest(Script script, LockRequest request, Step step) {
@@ -126,23 +122,19 @@ public final class EncodedRequest {
   }
 
   /** The whole command in RESP. */
-  private byte[] encode(CommandType command, byte[] scriptOrSha) {
-    CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE).add(scriptOrSha);
-    write(args);
-    ByteBuf out = Unpooled.buffer();
-    try {
-      new Command<>(command, new StatusOutput<>(ByteArrayCodec.INSTANCE), args).encode(out);
-      return ByteBufUtil.getBytes(out);
-    } finally {
-      out.release(); // Only collected, it would stay in what Netty counts as used.
-    }
+  private byte[] encode(byte[] command, byte[] scriptOrSha) {
+    RespWriter out = new RespWriter();
+    write(out.word(command).word(scriptOrSha));
+    out.begin();
+    write(out.word(command).word(scriptOrSha));
+    return out.end();
   }
 
   /** The words after the script: number of keys, keys, arguments. */
-  private void write(CommandArgs<byte[], byte[]> out) {
+  private void write(RespWriter out) {
     if (step != null) {
-      out.add(1).add(stepKey(step.name()));
-      step.arguments().forEach(out::add);
+      out.word(1).word(stepKey(step.name()));
+      step.arguments().forEach(out::word);
       return;
     }
     switch (request.operation()) {
@@ -151,7 +143,7 @@ public final class EncodedRequest {
       case EXTEND -> extend(out, (LockRequest.Extend) request);
       case RELEASE -> release(out, (LockRequest.Release) request);
       case INSPECT -> keys(out);
-      case BREAK -> keys(out).add(((LockRequest.Break) request).token()).add(fenceLifeMillis);
+      case BREAK -> keys(out).word(((LockRequest.Break) request).token()).word(fenceLifeMillis);
     }
   }
 
@@ -161,75 +153,75 @@ public final class EncodedRequest {
         : request.keys().fenceKeyBytes(name);
   }
 
-  private CommandArgs<byte[], byte[]> keys(CommandArgs<byte[], byte[]> out) {
-    out.add(2L * request.keys().size());
+  private RespWriter keys(RespWriter out) {
+    out.word(2L * request.keys().size());
     return pairs(out);
   }
 
-  private CommandArgs<byte[], byte[]> pairs(CommandArgs<byte[], byte[]> out) {
+  private RespWriter pairs(RespWriter out) {
     LockKeys keys = request.keys();
     for (int i = 0; i < keys.size(); i++) {
-      out.add(keys.lockKeyBytes(i)).add(keys.fenceKeyBytes(i));
+      out.word(keys.lockKeyBytes(i)).word(keys.fenceKeyBytes(i));
     }
     return out;
   }
 
-  private void acquire(CommandArgs<byte[], byte[]> out, LockRequest.Acquire acquire) {
+  private void acquire(RespWriter out, LockRequest.Acquire acquire) {
     String previous = acquire.previousLeaseId();
     LockRequest.QueueEntry entry = acquire.queueEntry();
     boolean ownQueue = request.keys().size() > 1;
-    keys(out).add(acquire.leaseId()).add(acquire.token());
-    out.add(acquire.ttlMillis()).add(fenceLifeMillis);
+    keys(out).word(acquire.leaseId()).word(acquire.token());
+    out.word(acquire.ttlMillis()).word(fenceLifeMillis);
     if (previous != null || entry != null || ownQueue) {
-      out.add(previous == null ? "" : previous).add(acquire.previousToken());
+      out.word(previous == null ? "" : previous).word(acquire.previousToken());
     }
     if (entry != null || ownQueue) {
-      out.add(queueKey());
+      out.word(queueKey());
     }
     if (entry != null) {
       entry(out, entry);
       if (entry.atTurn()) {
-        out.add(1);
+        out.word(1);
       }
     }
   }
 
-  private static void entry(CommandArgs<byte[], byte[]> out, LockRequest.QueueEntry entry) {
-    out.add(entry.process()).add(entry.arrivalMicros()).add(entry.patienceMicros());
+  private static void entry(RespWriter out, LockRequest.QueueEntry entry) {
+    out.word(entry.process()).word(entry.arrivalMicros()).word(entry.patienceMicros());
   }
 
-  private void enqueue(CommandArgs<byte[], byte[]> out, LockRequest.Enqueue enqueue) {
+  private void enqueue(RespWriter out, LockRequest.Enqueue enqueue) {
     LockKeys keys = request.keys();
     boolean several = keys.size() > 1;
-    out.add(several ? 2L + keys.size() : 2L);
-    out.add(keys.wakeKey(enqueue.entry().process()));
-    out.add(keys.watchKey(enqueue.entry().process()));
+    out.word(several ? 2L + keys.size() : 2L);
+    out.word(keys.wakeKey(enqueue.entry().process()));
+    out.word(keys.watchKey(enqueue.entry().process()));
     for (int i = 0; several && i < keys.size(); i++) {
-      out.add(keys.lockKeyBytes(i));
+      out.word(keys.lockKeyBytes(i));
     }
     entry(out, enqueue.entry());
-    out.add(enqueue.afterToken()).add(fenceLifeMillis).add(queueKey());
-    pairs(out.add(enqueue.entry().lifeMillis()));
+    out.word(enqueue.afterToken()).word(fenceLifeMillis).word(queueKey());
+    pairs(out.word(enqueue.entry().lifeMillis()));
   }
 
-  private void extend(CommandArgs<byte[], byte[]> out, LockRequest.Extend extend) {
-    keys(out).add(extend.leaseId()).add(extend.token());
-    out.add(extend.ttlMillis()).add(fenceLifeMillis);
+  private void extend(RespWriter out, LockRequest.Extend extend) {
+    keys(out).word(extend.leaseId()).word(extend.token());
+    out.word(extend.ttlMillis()).word(fenceLifeMillis);
   }
 
-  private void release(CommandArgs<byte[], byte[]> out, LockRequest.Release release) {
+  private void release(RespWriter out, LockRequest.Release release) {
     String leaving = release.leaveQueue();
     boolean ownQueue = request.keys().size() > 1;
-    keys(out).add(release.leaseId()).add(release.token()).add(fenceLifeMillis);
-    out.add(release.ended() ? 1 : 0).add(release.keepMillis());
+    keys(out).word(release.leaseId()).word(release.token()).word(fenceLifeMillis);
+    out.word(release.ended() ? 1 : 0).word(release.keepMillis());
     if (leaving != null || !hintCommand.isEmpty() || ownQueue) {
-      out.add(leaving == null ? "" : leaving);
+      out.word(leaving == null ? "" : leaving);
     }
     if (!hintCommand.isEmpty() || ownQueue) {
-      out.add(hintCommand);
+      out.word(hintCommand);
     }
     if (ownQueue) {
-      out.add(queueKey());
+      out.word(queueKey());
     }
   }
 
@@ -265,7 +257,7 @@ public final class EncodedRequest {
 
   /** The whole command with the script's text, for a node that has not loaded the script. */
   public byte[] eval() {
-    return encode(CommandType.EVAL, script.text());
+    return encode(EVAL, script.text());
   }
 
   /** The greatest index with which a script can report a key. */
