@@ -295,7 +295,7 @@ final class NodeSet implements Nodes {
     boolean tooMany = allPending.get() > PENDING_LIMIT;
     if (tooMany && warnedOfPending.compareAndSet(false, true)) {
       log.warn(
-          "more than {} releases are pending: each lock gives up its oldest, and their keys expire",
+          "more than {} releases are pending: no more are repeated, and their keys expire",
           PENDING_LIMIT);
     }
     return tooMany;

@@ -244,8 +244,7 @@ public final class LockMachine {
 
   private void onVote(AcquireRound r, int node, NodeReply reply, long now, long wall) {
     NodeError error = reply.error();
-    boolean notExecuted = error != null && error.notExecuted();
-    if (notExecuted) {
+    if (error != null && error.notExecuted()) {
       r.recipients.notSent(node);
     }
     if (r == wait.round()) {
@@ -254,10 +253,6 @@ public final class LockMachine {
     }
     if (wait.isNewest(r)) {
       r.record(node, reply, now);
-    }
-    if (notExecuted && r.verdict() != AcquireVerdict.ACQUIRED && r.recipients.isOnlyRoundAt(node)) {
-      // Nothing to roll back on the node, but its roll-back was sent before this reply came.
-      pendingReleases.onNotExecuted(r.request.leaseId(), node, now);
     }
     onLateVote(r, node, reply, now, wall);
   }
@@ -282,7 +277,7 @@ public final class LockMachine {
     if (l != null && l.grant.awaits(r)) {
       l.extender.onLateVote(node, reply, now, wall);
     } else if (granted && !r.recipients.isSuperseded(node) && !isInUse(r)) {
-      pendingReleases.onLateGrant(r.request, won, node, now);
+      pendingReleases.undo(r.request, won, 1L << node, now);
     }
   }
 

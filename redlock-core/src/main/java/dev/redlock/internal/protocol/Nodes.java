@@ -129,7 +129,9 @@ public interface Nodes {
   /** The node has this many more releases to confirm, or fewer; the client counts all its locks. */
   default void releasesPending(int node, int change) {}
 
-  /** Whether the client has more of them than it keeps; each lock then gives up its oldest. */
+  /**
+   * Whether the client has more of them than it keeps; a lock then gives up those without a caller.
+   */
   default boolean tooManyReleasesPending() {
     return false;
   }

@@ -1,7 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeReply;
+import dev.redlock.spi.NodeReply.Code;
 import org.jspecify.annotations.Nullable;
 
 /** The release of one lease id on the nodes that may store it. {@link PendingReleases} owns it. */
@@ -9,40 +9,34 @@ final class PendingRelease extends Exchange {
   final LockRequest.Release request;
 
   /** Until when its keys can live. */
-  long untilNanos;
-
-  /** Settled when a quorum has confirmed; null if no caller waits, or none waits any more. */
-  Effect.@Nullable Ack ack;
-
-  long ackDeadlineNanos;
+  final long untilNanos;
 
   /** Nodes that have not confirmed. */
   long todo;
 
+  /** Those of them that it must not be sent to yet: see the slot, and the hand-off. */
+  long held;
+
   /** Nodes that were kept back from the round, and never got the lease: there it is released. */
   long untouched;
 
-  /** Nodes that may take this lease over: their reply to the hand-off round is still to come. */
-  long handingOff;
+  /** Settled when a quorum has confirmed; null if no caller waits, or none waits any more. */
+  Effect.@Nullable Ack ack;
 
-  long handingOffUntilNanos;
+  /** Until when the caller waits; or a hand-off, for the nodes that have not replied to it. */
+  long deadlineNanos;
 
   /** Its place behind the extensions; null if its lease has not expired. */
   @Nullable ExtendSlot slot;
 
-  /** Nodes to which it is sent when it gets this place. */
-  long waiting;
-
-  PendingRelease(LockRequest.Release request, Nodes nodes) {
+  PendingRelease(LockRequest.Release request, long untilNanos, Nodes nodes) {
     super(nodes);
     this.request = request;
+    this.untilNanos = untilNanos;
   }
 
-  int confirmed() {
-    int confirmed = Long.bitCount(untouched);
-    for (NodeReply reply : replies()) {
-      confirmed += reply != null && reply.code().definite() ? 1 : 0;
-    }
-    return confirmed;
+  boolean isConfirmed() {
+    long confirmed = untouched | maskOf(Code.RELEASED) | maskOf(Code.NOT_OWNER);
+    return Long.bitCount(confirmed) >= members.quorum();
   }
 }

@@ -235,7 +235,7 @@ class ReportsTest {
   @Test
   void release_withoutAQuorum_saysWhatEachNodeDid() {
     LockRequest.Release request = LockRequest.Release.of(TestNodes.KEYS, "id", 64);
-    PendingRelease release = new PendingRelease(request, nodes);
+    PendingRelease release = new PendingRelease(request, start, nodes);
     release.asked(0b111, start);
     release.record(0, TestNodes.reply(Code.RELEASED));
     release.record(2, TestNodes.reply(Code.LOST));

@@ -814,7 +814,6 @@ final class Checker {
     live.remove(id);
     waits.onEnd(id.grantedTrue + lease.config().minimumHoldNanos());
     if (how == LeaseEnd.HANDED_OFF) {
-      id.cost.onHandOff();
       handOffs++;
     }
     drawHold(id);

@@ -31,7 +31,6 @@ final class LeaseCost {
   private final int[] changes;
 
   private final int[] changesAtGrant;
-  private boolean handedOff;
   private boolean extending;
   private long grantMono;
   private long toldAtGrant;
@@ -50,15 +49,6 @@ final class LeaseCost {
     changesAtGrant = new int[nodes];
   }
 
-  /**
-   * The lease was handed off by a round. When the node timeout of that round is over, the client
-   * repeats the release on all nodes that have not confirmed it, also on one whose back-off is not
-   * over (seed 1297 of WIDE).
-   */
-  void onHandOff() {
-    handedOff = true;
-  }
-
   /** The key may be written again, or was written late. */
   void onWrite(int node) {
     reasons[node]++;
@@ -73,7 +63,7 @@ final class LeaseCost {
       if (reasons[node] == 0) {
         throw new Violation("cost", leaseId + " is released again without a reason");
       }
-      if (failed[node] && !handedOff) {
+      if (failed[node]) {
         lock.repeats(node);
       }
     }

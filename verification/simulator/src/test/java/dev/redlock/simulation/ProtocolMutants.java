@@ -100,8 +100,8 @@ final class ProtocolMutants {
         "only nodes that granted are rolled back",
         protocol(
             "PendingReleases",
-            "long mask = refused ? 0 : r.recipients.written();",
-            "long mask = refused ? 0 : r.grantedMask();"));
+            "refused ? 0 : r.recipients.written(), now);",
+            "refused ? 0 : r.grantedMask(), now);"));
     mutant(
         "M7",
         "a release deletes the key of another lease",
@@ -253,8 +253,8 @@ final class ProtocolMutants {
         "a silent node is not rolled back",
         protocol(
             "PendingReleases",
-            "long mask = refused ? 0 : r.recipients.written();",
-            "long mask = refused ? 0 : r.recipients.written() & ~r.open();"));
+            "refused ? 0 : r.recipients.written(), now);",
+            "refused ? 0 : r.recipients.written() & ~r.open(), now);"));
     mutant(
         "M21",
         "a tie of an even number of nodes is not decided",
@@ -308,7 +308,7 @@ final class ProtocolMutants {
     mutant(
         "I",
         "a hand-off leaves the predecessor's key on nodes that did not grant",
-        protocol("PendingReleases", "before.grant.written() & ~won.grantedMask();", "0L;"));
+        protocol("PendingReleases", "grant.written() & ~won.grantedMask();", "0L;"));
     mutant(
         "I",
         "the lease is still valid when its release is sent",
@@ -339,7 +339,7 @@ final class ProtocolMutants {
         "a late grant is not rolled back",
         protocol(
             "LockMachine",
-            "pendingReleases.onLateGrant(r.request, won, node, now);",
+            "pendingReleases.undo(r.request, won, 1L << node, now);",
             "won = false;"));
     mutant(
         "I",
@@ -358,10 +358,7 @@ final class ProtocolMutants {
     mutant(
         "I",
         "a roll-back raises `ended`, although there was no lease",
-        protocol(
-            "PendingReleases",
-            "LockRequest.Release.rollBack(q.keys(), q.leaseId(), q.token());",
-            "new LockRequest.Release(q.keys(), q.leaseId(), q.token(), true, 0, null);"));
+        protocol("PendingReleases", "q.token(), lease, 0, null);", "q.token(), true, 0, null);"));
     mutant(
         "I",
         "votes of dropped connections count",
@@ -524,7 +521,7 @@ final class ProtocolMutants {
         "the release after a local hand-off carries the last token, not that of the grant",
         protocol(
             "PendingReleases",
-            "request = l.grant.release(keepMillis);",
+            "request = grant.release(keepMillis);",
             "request = new LockRequest.Release(l.keys(), l.id(), l.token(), true, keepMillis,"
                 + " null);"));
     mutant(
@@ -696,7 +693,8 @@ final class ProtocolMutants {
     mutant(
         "I",
         "the release of an expired lease does not wait for extensions",
-        protocol("PendingReleases", "e.slot == null || e.slot.isTaken();", "true;"));
+        protocol(
+            "PendingReleases", "      e.held = e.todo; // It waits behind all extensions.\n", ""));
     mutant(
         "I",
         "a lease that ends keeps its place among the extensions",
@@ -746,8 +744,7 @@ final class ProtocolMutants {
     mutant(
         "I",
         "majority first: a release waits for nodes that never had the lease",
-        protocol(
-            "PendingRelease", "int confirmed = Long.bitCount(untouched);", "int confirmed = 0;"));
+        protocol("PendingRelease", "long confirmed = untouched |", "long confirmed ="));
     mutant(
         "I",
         "majority first: the release goes to those that were asked first only",
@@ -757,11 +754,16 @@ final class ProtocolMutants {
             "    long first = sent;\n    askedLater = ask(keptBack);\n    sent = first;\n"));
     mutant(
         "I",
+        "a release that a node could not be sent is not sent later",
+        protocol("PendingReleases", "        outbox(node).add(e, nowNanos);\n", ""));
+    mutant(
+        "I",
+        "a release that a node has failed is not sent again",
+        protocol("Outbox", "      send(1, nowNanos);\n", ""));
+    mutant(
+        "I",
         "the pause after failed releases does not double",
-        protocol(
-            "FailedReleases",
-            "FIRST_RETRY_NANOS << Math.min(MAX_DOUBLINGS, f.inARow++);",
-            "FIRST_RETRY_NANOS;"));
+        protocol("Outbox", "Math.min(MAX_PAUSE_NANOS, 2 * pauseNanos);", "FIRST_PAUSE_NANOS;"));
     mutant(
         "I",
         "a failed extension is repeated without a pause",
