@@ -56,8 +56,8 @@ AlsoRenews(g, ago) ==
   /\ UNCHANGED <<node, breakToken>>
 
 (* The extension decides nothing any more. All nodes that were asked have     *)
-(* replied, but they are no quorum; or it is a repair, which asks only the    *)
-(* nodes that do not store the key, and never decides.                        *)
+(* replied, but they are no quorum; or it is an early one, which asks only    *)
+(* the nodes that lack the key, and never decides.                            *)
 AlsoSettles(g) ==
   /\ grant' = [grant EXCEPT ![g].extends = IF @ = "asking" THEN "over" ELSE @, ![g].gain = 0,
                             ![g].renewed = {}]

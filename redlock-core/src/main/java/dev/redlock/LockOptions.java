@@ -339,7 +339,7 @@ public final class LockOptions {
      * specification does. With five nodes, an acquire and its release then cost 6 commands instead
      * of 10, if no other client wants the lock.
      *
-     * <p>A lease that is still held 10 ms after its grant is written to the other nodes too. Until
+     * <p>A lease that is still held 20 ms after its grant is written to the other nodes too. Until
      * then it is stored on no more nodes than a majority: if one of them restarts without its keys
      * in this time, and no restart guard keeps it from voting, a second client can get the lock.
      * The tokens of shorter leases stay on a majority: if one of its nodes forgets them, and no

@@ -31,7 +31,7 @@ final class ExtendRound extends Exchange {
   final LockRequest.Extend request;
   final Validity validity;
   private final Nodes nodes;
-  private final boolean repair;
+  private final boolean early;
   private long waitNanos;
   private ExtendVerdict verdict = ExtendVerdict.UNDECIDED;
 
@@ -39,14 +39,13 @@ final class ExtendRound extends Exchange {
    * Asks those candidates that have a probed connection, quarantined or not. A node that errs may
    * extend all the same (a server that is out of memory does), but stores no new key.
    *
-   * @param repair whether it only writes the lease to nodes that do not store it, and decides
-   *     nothing
+   * @param early whether it only writes the lease to nodes that lack it, and decides nothing
    */
   ExtendRound(
       Nodes nodes,
       HeldLease lease,
       long ttlMillis,
-      boolean repair,
+      boolean early,
       long candidates,
       long nowNanos,
       long nowWallMillis) {
@@ -54,24 +53,24 @@ final class ExtendRound extends Exchange {
     this.nodes = nodes;
     this.lease = lease;
     request = lease.grant.extend(ttlMillis);
-    this.repair = repair;
+    this.early = early;
     validity =
         new Validity(nowNanos, nowWallMillis, ttlMillis * 1_000_000L, lease.config().driftNanos());
     long mask = 0;
     for (long bits = candidates & members.mask(); bits != 0; bits &= bits - 1) {
       int i = Long.numberOfTrailingZeros(bits);
       NodeStatus status = nodes.status(i);
-      if (repair ? status.works() : status.usable()) {
+      if (early ? status.works() : status.usable()) {
         mask |= 1L << i;
       }
     }
-    boolean mayWin = Long.bitCount(mask) >= members.quorum();
+    boolean mayWin = !early && Long.bitCount(mask) >= members.quorum();
     waitNanos = mayWin ? lease.config().patienceNanos() : lease.config().nodeTimeoutNanos();
     asked(mask, nowNanos);
   }
 
-  boolean repairs() {
-    return repair;
+  boolean isEarly() {
+    return early;
   }
 
   long deadlineNanos() {
@@ -98,13 +97,16 @@ final class ExtendRound extends Exchange {
    * @param atTimeout whether no further reply is waited for
    */
   ExtendVerdict decide(long nowNanos, long nowWallMillis, boolean atTimeout) {
-    if (verdict == ExtendVerdict.UNDECIDED && !repair) {
+    if (verdict == ExtendVerdict.UNDECIDED) {
       verdict = judge(nowNanos, nowWallMillis, atTimeout);
     }
     return verdict;
   }
 
   private ExtendVerdict judge(long nowNanos, long nowWallMillis, boolean atTimeout) {
+    if (early) {
+      return open() == 0 || atTimeout ? ExtendVerdict.UNKNOWN : ExtendVerdict.UNDECIDED;
+    }
     QuorumTally tally = tally(atTimeout, nowNanos);
     if (tally.isWon()) {
       // An extension after the old deadline would revive what others may have acquired by now.

@@ -23,7 +23,7 @@ final class Grant {
   /** Written by the machine's actor; read by any thread that asks whether a lease is valid. */
   private volatile Validity validity;
 
-  /** The nodes to which it was sent beside its round, by extensions and repairs. */
+  /** The nodes to which it was sent beside its round, by extensions. */
   private long alsoSent;
 
   /** Whether votes that are still to come are too late. */

@@ -9,12 +9,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a {@link Grant} alive on the nodes: extends it each third of the lease time, writes it to
- * nodes that do not store it, and checks it when a node reports a change of the lock key. It stays
- * with the grant when that is handed off locally.
+ * Keeps a {@link Grant} alive on the nodes: extends it each third of the lease time, earlier on
+ * nodes that lack it, and checks it when a node reports a change of the lock key. It stays with the
+ * grant when that is handed off locally.
  *
- * <p>Why nodes are repaired: a lease on no more than a quorum is one lost key away from a second
- * owner. A repair never moves the deadline, because too few nodes take part in it.
+ * <p>Why an early extension: a lease on no more than a quorum is one lost key away from a second
+ * owner. The naive way extends the lease on all nodes as soon as one lacks it. It fails when a node
+ * reconnects: n leases send n × N requests at once. An early extension goes to the nodes that lack
+ * the grant, alone, and waits for its turn as any extension does. It never moves the deadline,
+ * because too few nodes take part in it. That a node lacks the grant casts no doubt on the votes of
+ * the others, so the grant may be handed off locally meanwhile.
  *
  * <p>Why a check: a node sends an invalidation when the key is deleted, written or has expired. The
  * naive way takes that for a loss. But invalidations are lost, late, or follow this client's own
@@ -26,6 +30,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeaseExtender {
   private static final long CHECK_INTERVAL_NANOS = 20_000_000;
+
+  /** A section that is shorter costs no early extension, unless a node reconnects. */
+  private static final long EARLY_NANOS = 20_000_000;
+
   private static final long MIN_RETRY_NANOS = 5_000_000;
 
   /** Of the check interval, while other leases come and go on a node: up to 640 ms. */
@@ -35,7 +43,6 @@ final class LeaseExtender {
   private final LockConfig config;
   private final Nodes nodes;
   private final Randomness random;
-  private final RepairList repairs;
   final ExtendSlot slot;
   private final List<Effect> effects;
   private final List<Effect.Ack> acks = new ArrayList<>(0);
@@ -43,11 +50,19 @@ final class LeaseExtender {
   /** The lease that has the grant now. */
   private HeldLease lease;
 
+  /** The extension under way: of all nodes, or an early one. */
   private @Nullable ExtendRound round;
 
-  /** Whether a round is wanted, and has to wait for other leases. */
+  /** Whether an extension is wanted, and has to wait for other leases. */
   private boolean queued;
 
+  /** Whether an extension of all nodes is wanted now; else the queued one is early. */
+  private boolean due;
+
+  /** Nodes that lack the grant, as far as is known, and when they get an early extension. */
+  private long lacking;
+
+  private long earlyNanos;
   private long nextExtendNanos;
   private long lastSentNanos;
   private boolean checkDue;
@@ -66,37 +81,26 @@ final class LeaseExtender {
     this.effects = effects;
     grant = lease.grant;
     config = grant.config;
-    repairs = new RepairList(nodes);
     slot = new ExtendSlot(grant.keys, config.nodeTimeoutNanos(), config.patienceNanos());
     lastSentNanos = grant.votes.sentNanos();
     nextExtendNanos = lastSentNanos + random.atMost(config.ttlNanos() / 3);
   }
 
-  /**
-   * The lease begins: nodes that were not asked, or did not execute the round, get the grant as
-   * well.
-   */
-  void begin(long nowNanos, long nowWallMillis) {
-    long toRepair = 0;
+  /** The lease begins; some nodes may lack it. */
+  void begin(long nowNanos) {
     AcquireRound votes = grant.votes;
     for (long bits = nodes.members().mask(); bits != 0; bits &= bits - 1) {
       int i = Long.numberOfTrailingZeros(bits);
       // A node may have been freed after its refusal; its invalidation came before the lease.
-      if (!votes.members.contains(i)
-          || votes.recipients.notAsked(i) != null
-          || needsRepair(votes.reply(i))
-          || votes.mayBeFreeSince(i)) {
-        toRepair |= 1L << i;
+      if ((!votes.isOpen(i) && lacksGrant(votes.reply(i))) || votes.mayBeFreeSince(i)) {
+        extendEarly(i, nowNanos + EARLY_NANOS);
       }
     }
-    repair(toRepair, nowNanos, nowWallMillis);
-    repairs.keptBack(votes.recipients.keptBack(), nowNanos);
   }
 
-  /** The successor takes the grant over, and repairs what its predecessor could not. */
-  void resume(HeldLease successor, long nowNanos, long nowWallMillis) {
+  /** The successor takes the grant over. */
+  void resume(HeldLease successor) {
     lease = successor;
-    repair(repairs.takeOver(), nowNanos, nowWallMillis);
   }
 
   /** No code can release the lease any more, so it is no longer extended and expires. */
@@ -110,67 +114,61 @@ final class LeaseExtender {
 
   /** Whether the grant is extended, and nothing has cast doubt on the votes that won it. */
   boolean isWithoutDoubt() {
-    return extendsItself() && round == null && !checkDue && lostOn == 0;
+    return extendsItself() && !isExtending() && !checkDue && lostOn == 0;
   }
 
-  // Repair.
+  /** Whether an extension of all nodes is under way. */
+  private boolean isExtending() {
+    return round != null && !round.isEarly();
+  }
+
+  // Early extension.
 
   /**
-   * Whether the node failed, or refused only the token. Roll-backs of other clients raise the
-   * fence. It can then lie above the token, by as much as the estimates of the node's clock differ.
-   * No other lease is stored there.
+   * Whether the node was not asked, failed, or refused only the token. Roll-backs of other clients
+   * raise the fence. It can then lie above the token, by as much as the estimates of the node's
+   * clock differ. No other lease is stored there.
    */
-  private static boolean needsRepair(@Nullable NodeReply reply) {
-    NodeError error = reply == null ? null : reply.error();
+  private static boolean lacksGrant(@Nullable NodeReply reply) {
+    if (reply == null) {
+      return true;
+    }
+    NodeError error = reply.error();
     if (error != null && error.kind() == NodeError.Kind.NO_PERMISSION) {
       return false; // A permission that is missing now is missing a moment later.
     }
-    return reply != null && (reply.code() == Code.FAILED || reply.code() == Code.STALE);
-  }
-
-  private void repair(long toRepair, long nowNanos, long nowWallMillis) {
-    if (lease.isReleaseAsked()) {
-      repairs.postpone(toRepair);
-      return;
-    }
-    if (toRepair == 0) {
-      return;
-    }
-    long candidates = toRepair & ~repairs.underWay();
-    ExtendRound r =
-        new ExtendRound(
-            nodes, lease, config.ttlMillis(), true, candidates, nowNanos, nowWallMillis);
-    repairs.sent(r.open());
-    send(r);
-  }
-
-  private void send(ExtendRound r) {
-    long mask = r.open();
-    if (mask != 0) {
-      grant.noteSent(mask);
-      effects.add(new Effect.Send(r, r.request, mask));
-    }
+    return reply.code() == Code.FAILED || reply.code() == Code.STALE;
   }
 
   /** A vote that came after the winning one; it never moves the deadline. */
-  void onLateVote(int node, NodeReply reply, long nowNanos, long nowWallMillis) {
-    if (needsRepair(reply)) {
-      repair(1L << node, nowNanos, nowWallMillis);
+  void onLateVote(int node, NodeReply reply, long nowNanos) {
+    if (lacksGrant(reply)) {
+      extendEarly(node, nowNanos + EARLY_NANOS);
     }
   }
 
   /**
-   * The node has a new connection, and may have lost its keys; or it executes again. After a pause
-   * many such events come at once, all for one connection.
+   * The node lacks the grant, and gets it at this time. It failed, or was not asked. Or it has a
+   * new connection, and may have lost its keys: after a pause many such events come at once.
    */
-  void onWorks(int node, long nowNanos, long nowWallMillis) {
-    repairs.onConnection(node);
+  void extendEarly(int node, long atNanos) {
     if (round != null && !round.isOpen(node)) {
       round.hurry();
     }
-    if (!queued) { // Else its extension writes the lease to this node as well.
-      repair(1L << node, nowNanos, nowWallMillis);
+    if (lacking == 0 || atNanos - earlyNanos < 0) {
+      earlyNanos = atNanos;
     }
+    lacking |= 1L << node;
+  }
+
+  private boolean isEarlyWanted() {
+    return round == null && !due && lacking != 0;
+  }
+
+  /** The replies to an early extension decide nothing. */
+  private void endEarly(long nowNanos) {
+    round = null;
+    slot.tellOthers(nodes.extensions().giveUp(slot, nowNanos), effects);
   }
 
   // Extension.
@@ -178,16 +176,17 @@ final class LeaseExtender {
   /** Extends soon, or shares the round under way; the ack is settled by its verdict. */
   void extendNow(Effect.Ack ack, long nowNanos, long nowWallMillis) {
     acks.add(ack);
-    if (round == null) {
+    if (!isExtending()) {
+      due = true;
       wantRound(nowNanos, nowWallMillis);
     }
   }
 
   /** Begins a round if this lease is among the first of this client; else it waits for its turn. */
   private void wantRound(long nowNanos, long nowWallMillis) {
-    boolean asked = checkDue || !acks.isEmpty();
+    boolean asked = due && (checkDue || !acks.isEmpty());
     long left = deadlineNanos() - nowNanos;
-    if (!asked && !isUseful(ttlMillis(nowNanos), nowNanos)) {
+    if (due && !asked && !isUseful(ttlMillis(nowNanos), nowNanos)) {
       nextExtendNanos = deadlineNanos();
       cease(nowNanos);
       return;
@@ -199,12 +198,15 @@ final class LeaseExtender {
     long urgent = nowNanos + (asked ? Math.min(left, soon) : left);
     slot.tellOthers(nodes.extensions().ask(slot, urgent, deadlineNanos(), nowNanos), effects);
     queued = !slot.isTaken();
-    if (queued) {
-      // It is told of its turn. To ask again helps if the thread that has to tell it is paused.
-      nextExtendNanos = nowNanos + Math.max(config.ttlNanos() / 10, left / 2);
-    } else {
+    if (!queued) {
       startRound(nowNanos, nowWallMillis);
+      return;
     }
+    round = null; // An early one that was paused for so long that it has lost its turn.
+    // It is told of its turn. To ask again helps if the thread that has to tell it is paused.
+    long again = nowNanos + Math.max(config.ttlNanos() / 10, left / 2);
+    nextExtendNanos = due ? again : nextExtendNanos;
+    earlyNanos = again;
   }
 
   /** Another round has ended, and this lease is the next. */
@@ -216,6 +218,7 @@ final class LeaseExtender {
 
   /** No round is wanted any more; one that is under way decides nothing. */
   void cease(long nowNanos) {
+    due = false;
     if (queued || round != null) {
       queued = false;
       slot.tellOthers(nodes.extensions().giveUp(slot, nowNanos), effects);
@@ -235,14 +238,21 @@ final class LeaseExtender {
       // A caller that asked learns whether they confirm it, because the lease has not ended.
       ttlMillis = Math.max(1, (deadlineNanos() + config.driftNanos() - nowNanos) / 1_000_000L);
     }
-    checkDue = false;
-    repairs.filled(); // It asks all nodes.
-    lastSentNanos = nowNanos;
-    ExtendRound r =
-        new ExtendRound(
-            nodes, lease, ttlMillis, false, nodes.members().mask(), nowNanos, nowWallMillis);
+    long mask = due ? nodes.members().mask() : lacking;
+    ExtendRound r = new ExtendRound(nodes, lease, ttlMillis, !due, mask, nowNanos, nowWallMillis);
+    if (due) {
+      checkDue = false;
+      lastSentNanos = nowNanos;
+    }
+    due = false;
+    lacking = 0;
     round = r;
-    send(r);
+    if (r.open() != 0) {
+      grant.noteSent(r.open());
+      effects.add(new Effect.Send(r, r.request, r.open()));
+    } else if (r.isEarly()) {
+      endEarly(nowNanos);
+    }
   }
 
   /** Whether an extension is wanted, and moves the deadline. */
@@ -265,15 +275,16 @@ final class LeaseExtender {
       lostOn &= ~(1L << node);
       checksInVain = lostOn == 0 ? 0 : checksInVain;
     }
-    if (r.repairs()) {
-      repairs.answered(node);
-    }
     return settle(r, r.onReply(node, reply, nowNanos, nowWallMillis), nowNanos, nowWallMillis);
   }
 
   private @Nullable LeaseEnd settle(
       ExtendRound r, ExtendVerdict verdict, long nowNanos, long nowWallMillis) {
     if (round != r || verdict == ExtendVerdict.UNDECIDED) {
+      return null;
+    }
+    if (r.isEarly()) {
+      endEarly(nowNanos);
       return null;
     }
     round = null;
@@ -291,6 +302,7 @@ final class LeaseExtender {
         }
         effects.add(new Effect.Extended(lease, r.repaired()));
         if (again) {
+          due = true;
           wantRound(nowNanos, nowWallMillis);
           return null;
         }
@@ -326,11 +338,9 @@ final class LeaseExtender {
 
   /** A node reports that the key was written or deleted, or has expired. */
   void onInvalidation(int node) {
-    ExtendRound e = round;
+    ExtendRound e = round; // An early one may be followed by a local hand-off before its reply.
     boolean ownCommand =
-        (grant.awaited() & 1L << node) != 0
-            || (e != null && e.isOpen(node))
-            || repairs.isUnderWay(node);
+        (grant.awaited() & 1L << node) != 0 || (e != null && !e.isEarly() && e.isOpen(node));
     if (ownCommand) {
       return; // The node executes the command after the change, and its reply reports the key.
     }
@@ -370,19 +380,17 @@ final class LeaseExtender {
         return over;
       }
     }
-    if (isRoundDue() && nextExtendNanos - nowNanos <= 0) {
+    if (isExtensionWanted() && nextExtendNanos - nowNanos <= 0) {
+      due = true;
       wantRound(nowNanos, nowWallMillis);
-    }
-    long toFill = repairs.toFill(nowNanos);
-    if (toFill != 0) {
-      repairs.filled();
-      repair(toFill, nowNanos, nowWallMillis);
+    } else if (isEarlyWanted() && earlyNanos - nowNanos <= 0) {
+      wantRound(nowNanos, nowWallMillis);
     }
     return null;
   }
 
-  private boolean isRoundDue() {
-    return round == null && (extendsItself() || checkDue || queued);
+  private boolean isExtensionWanted() {
+    return !isExtending() && (extendsItself() || checkDue || due);
   }
 
   void deadlines(NextWake wake) {
@@ -392,9 +400,12 @@ final class LeaseExtender {
     ExtendRound r = round;
     if (r != null) {
       wake.at(r.deadlineNanos() + 1);
-    } else if (isRoundDue()) {
+    }
+    if (isExtensionWanted()) {
       wake.at(nextExtendNanos);
     }
-    repairs.deadlines(wake);
+    if (isEarlyWanted()) {
+      wake.at(earlyNanos);
+    }
   }
 }

@@ -61,7 +61,7 @@ final class LeaseKeeper {
   // Begin.
 
   /** The round has won the lock for the waiter. */
-  HeldLease grant(Waiter w, AcquireRound won, long now) {
+  void grant(Waiter w, AcquireRound won, long now) {
     turn.granted(won);
     HeldLease l = new HeldLease(new Grant(won, w.config), nodes, random, effects);
     lease = l;
@@ -71,16 +71,16 @@ final class LeaseKeeper {
       pendingReleases.handedOff(before, won, now);
     }
     effects.add(new Effect.Granted(w, l));
-    return l;
+    l.extender.begin(now);
   }
 
   /** The next waiter has the lock by the same grant; no node is asked. */
-  void handOffLocally(HeldLease l, Waiter next, long now, long wall) {
+  void handOffLocally(HeldLease l, Waiter next, long now) {
     HeldLease successor = new HeldLease(l, now);
     lease = successor;
     handedOff(l);
     effects.add(new Effect.Granted(next, successor));
-    successor.extender.resume(successor, now, wall);
+    successor.extender.resume(successor);
   }
 
   /** A round decides whether the next waiter has the lock: the holder has released it. */
@@ -99,10 +99,10 @@ final class LeaseKeeper {
   // Events.
 
   void onReply(ExtendRound r, int node, NodeReply reply, long now, long wall) {
-    if (r.lease != lease) {
-      return; // That lease has ended. Its successor sends extensions of its own.
+    HeldLease l = lease;
+    if (l != null && l.extender == r.lease.extender) { // Else its grant is over.
+      endIf(l, l.extender.onReply(r, node, reply, now, wall), now);
     }
-    endIf(r.lease, r.lease.extender.onReply(r, node, reply, now, wall), now);
   }
 
   void onTimer(long now, long wall) {

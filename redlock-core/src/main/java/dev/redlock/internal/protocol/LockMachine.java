@@ -235,7 +235,7 @@ public final class LockMachine {
       turn.released(reply, node == home.node());
       pendingReleases.onReply(e, node, reply, now);
     } else if (exchange instanceof QueueRequest q) {
-      waiters.conclude(acquirer.onQueueReply(q, reply, now, wall), now, wall);
+      waiters.conclude(acquirer.onQueueReply(q, reply, now, wall), now);
     } else {
       onBroadcastReply((Broadcast) exchange, node, reply, now);
     }
@@ -248,17 +248,17 @@ public final class LockMachine {
       r.recipients.notSent(node);
     }
     if (r == wait.round()) {
-      waiters.conclude(acquirer.onReply(r, node, reply, now, wall), now, wall);
+      waiters.conclude(acquirer.onReply(r, node, reply, now, wall), now);
       return;
     }
     if (wait.isNewest(r)) {
       r.record(node, reply, now);
     }
-    onLateVote(r, node, reply, now, wall);
+    onLateVote(r, node, reply, now);
   }
 
   /** A vote for a round that is over. */
-  private void onLateVote(AcquireRound r, int node, NodeReply reply, long now, long wall) {
+  private void onLateVote(AcquireRound r, int node, NodeReply reply, long now) {
     boolean granted = reply.code() == Code.GRANTED;
     if (!granted && waiters.isEmpty()) {
       places.leave(1L << node, now);
@@ -275,7 +275,7 @@ public final class LockMachine {
     }
     HeldLease l = leases.lease();
     if (l != null && l.grant.awaits(r)) {
-      l.extender.onLateVote(node, reply, now, wall);
+      l.extender.onLateVote(node, reply, now);
     } else if (granted && !r.recipients.isSuperseded(node) && !isInUse(r)) {
       pendingReleases.undo(r.request, won, 1L << node, now);
     }
@@ -352,7 +352,7 @@ public final class LockMachine {
       pendingReleases.onWorks(node, now);
       HeldLease l = leases.lease();
       if (l != null) {
-        l.extender.onWorks(node, now, wall);
+        l.extender.extendEarly(node, now);
       }
     }
     wait.onNodeStatus(node, now);

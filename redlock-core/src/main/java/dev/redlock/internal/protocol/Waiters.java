@@ -144,7 +144,7 @@ final class Waiters {
       Waiter w = deadlines.first();
       timeOut(w, outage, first() == w ? ofHead : ofOthers, now);
     }
-    conclude(acquirer.onTimer(now, wall), now, wall);
+    conclude(acquirer.onTimer(now, wall), now);
   }
 
   /**
@@ -206,7 +206,7 @@ final class Waiters {
       if (wait.isAsleep(now) || acquirer.backsOff(head, deadlines.first().deadlineNanos, now)) {
         return;
       }
-      conclude(acquirer.ask(head, now, wall), now, wall);
+      conclude(acquirer.ask(head, now, wall), now);
     }
     Waiter next = next();
     if (leases.lease() != null && next != null && next.config.fair() && turn.othersWant()) {
@@ -223,19 +223,19 @@ final class Waiters {
   void handOff(HeldLease l, Waiter next, long now, long wall) {
     if (l.mayHandOffLocally(next, now, wall)) {
       remove(next);
-      leases.handOffLocally(l, next, now, wall);
+      leases.handOffLocally(l, next, now);
       return;
     }
     leases.handOffByRound(l, now);
     wait.end();
-    conclude(acquirer.handOff(next, l, now, wall), now, wall);
+    conclude(acquirer.handOff(next, l, now, wall), now);
   }
 
   /** What comes of an event that the {@link Acquirer} handled for the head. */
-  void conclude(Acquirer.Outcome outcome, long now, long wall) {
+  void conclude(Acquirer.Outcome outcome, long now) {
     switch (outcome) {
       case WAITS -> {}
-      case WON -> grant(now, wall);
+      case WON -> grant(now);
       case HAND_OFF_REFUSED -> undo(newestRound(), now);
       case REFUSED -> {
         Waiter w = wait.waiter();
@@ -248,15 +248,14 @@ final class Waiters {
     }
   }
 
-  private void grant(long now, long wall) {
+  private void grant(long now) {
     Waiter w = wait.waiter();
     AcquireRound r = newestRound();
     remove(w);
     wait.granted();
-    HeldLease l = leases.grant(w, r, now);
+    leases.grant(w, r, now);
     places.served(r, r.grantedMask());
     places.leave(~r.open(), now);
-    l.extender.begin(now, wall);
   }
 
   private AcquireRound newestRound() {

@@ -123,7 +123,7 @@ class LeaseExtenderTest {
   // Extension.
 
   @Test
-  void extension_isDueAfterAThirdOfTheLeaseTime() {
+  void extension_isDueAThirdOfTheLeaseTimeAfterTheLastWasSent() {
     assertThat(wakesAt()).isEqualTo(333);
     passTo(333);
     nothingIsSent();
@@ -131,6 +131,11 @@ class LeaseExtenderTest {
     Effect.Send send = sent();
     assertThat(send.mask()).isEqualTo(ALL);
     assertThat(ttl(send)).isEqualTo(1000);
+    now += 50 * MILLI;
+    assertThat(reply(send, Code.EXTENDED, 0, 1)).isNull();
+    assertThat(take(Effect.Extended.class)).hasSize(1);
+    assertThat(lease.validity().deadlineNanos()).isEqualTo(START + (334 + 988) * MILLI);
+    assertThat(wakesAt()).isEqualTo(334 + 333);
   }
 
   /** A lease of 30 s waits for a second, in which shorter leases of the client had no place. */
@@ -142,7 +147,7 @@ class LeaseExtenderTest {
     reply(sent(), Code.EXTENDED, 0);
     assertThat(wakesAt()).isEqualTo(11_000);
     nodes.state(1, NodeStatus.State.VOTING, 2);
-    extender.onWorks(1, now, now / MILLI);
+    extender.extendEarly(1, now);
     assertThat(wakesAt()).isEqualTo(10_100);
 
     passTo(10_101);
@@ -155,18 +160,7 @@ class LeaseExtenderTest {
   }
 
   @Test
-  void extension_thatSucceeds_isRepeatedAThirdAfterItsStart() {
-    passTo(400);
-    Effect.Send send = sent();
-    now += 50 * MILLI;
-    assertThat(reply(send, Code.EXTENDED, 0, 1)).isNull();
-    assertThat(take(Effect.Extended.class)).hasSize(1);
-    assertThat(lease.validity().deadlineNanos()).isEqualTo(START + (400 + 988) * MILLI);
-    assertThat(wakesAt()).isEqualTo(733);
-  }
-
-  @Test
-  void extension_withoutAQuorum_isRepeatedAfterATenthOfTheLeaseTime() {
+  void extension_withoutAQuorum_isRepeatedAfterATenthOfTheLeaseTime_orSoonerTowardsTheEnd() {
     passTo(400);
     Effect.Send send = sent();
     assertThat(reply(send, NO_ANSWER, 0, 1, 2)).isNull();
@@ -174,10 +168,6 @@ class LeaseExtenderTest {
         .extracting(Effect.ExtendFailed::remainingNanos)
         .containsExactly(588 * MILLI);
     assertThat(wakesAt()).isEqualTo(500);
-  }
-
-  @Test
-  void extension_withoutAQuorum_isRepeatedSoonerTowardsTheEnd_butNotWithoutAPause() {
     passTo(900);
     reply(sent(), NO_ANSWER, 0, 1, 2);
     assertThat(wakesAt()).as("half of the 88 ms that are left").isEqualTo(944);
@@ -187,20 +177,14 @@ class LeaseExtenderTest {
   }
 
   @Test
-  void extension_isCountedUpToItsDeadline() {
+  void extension_isCountedUpToItsDeadline_andWakesOnceThatHasPassed() {
     passTo(400);
     Effect.Send send = sent();
-    assertThat(wakesAt()).as("one nanosecond after the node timeout").isEqualTo(500);
     passTo(500);
     assertThat(take(Effect.ExtendFailed.class)).isEmpty();
     reply(send, Code.EXTENDED, 0, 1);
     assertThat(take(Effect.Extended.class)).hasSize(1);
-  }
-
-  @Test
-  void extension_wakesOnceItsDeadlineHasPassed() {
-    passTo(400);
-    effects.clear();
+    passTo(800);
     NextWake wake = new NextWake(now);
     extender.deadlines(wake);
     assertThat(wake.delayNanos()).isEqualTo(100 * MILLI + 1);
@@ -215,7 +199,6 @@ class LeaseExtenderTest {
     extendNow();
     sent();
     passTo(350);
-    nothingIsSent();
     extendNow();
     nothingIsSent();
   }
@@ -322,41 +305,22 @@ class LeaseExtenderTest {
     assertThat(wakesAt()).isEqualTo(700 + 90);
   }
 
-  @Test
-  void lease_thatIsNotExtended_wantsNoTimer() {
-    hold(TestNodes.options().autoExtend(false));
-    assertThat(wakesAt()).isEqualTo(-1);
-    passTo(900);
-    nothingIsSent();
-  }
-
   // The cap.
 
-  private void holdUpTo1200Millis() {
+  @Test
+  void lease_thatReachesToTheCap_isExtendedOnlyForACaller_whoLearnsWhetherTheNodesConfirmIt() {
     hold(TestNodes.options().drift(Duration.ofMillis(12)).holdCap(Duration.ofMillis(1200)));
     passTo(400);
     Effect.Send last = sent();
     assertThat(ttl(last)).as("validity ends at the cap").isEqualTo(812);
     reply(last, Code.EXTENDED, 0, 1, 2);
     effects.clear();
-    assertThat(lease.validity().deadlineNanos()).isEqualTo(START + 1200 * MILLI);
-  }
-
-  @Test
-  void lease_thatReachesToTheCap_isNotExtendedAnyMore() {
-    holdUpTo1200Millis();
     passTo(734);
     nothingIsSent();
     assertThat(wakesAt()).isEqualTo(1200);
-  }
-
-  @Test
-  void caller_whoExtendsALeaseThatReachesToTheCap_learnsWhetherTheNodesConfirmIt() {
-    holdUpTo1200Millis();
-    passTo(700);
     extendNow();
     Effect.Send send = sent();
-    assertThat(ttl(send)).as("what is left, and the drift").isEqualTo(512);
+    assertThat(ttl(send)).as("what is left, and the drift").isEqualTo(478);
     reply(send, Code.EXTENDED, 0, 1);
     assertThat(take(Effect.Settle.class)).hasSize(1);
     assertThat(lease.validity().deadlineNanos()).isEqualTo(START + 1200 * MILLI);
@@ -364,51 +328,102 @@ class LeaseExtenderTest {
 
   // Repair.
 
+  /** The early extension of these nodes, 20 ms after it was known that they lack the grant. */
+  private Effect.Send repair(long mask) {
+    nothingIsSent();
+    long due = (now - START) / MILLI + 20;
+    assertThat(wakesAt()).isEqualTo(due);
+    passTo(due);
+    Effect.Send repair = sent();
+    assertThat(repair.mask()).isEqualTo(mask);
+    return repair;
+  }
+
+  private void failsLate(int node) {
+    extender.onLateVote(node, NO_ANSWER, now);
+  }
+
   @Test
-  void nodesThatWereNotAsked_getTheGrantWhenTheLeaseBegins() {
+  void nodesThatWereNotAsked_areExtendedEarly() {
     nodes.state(2, NodeStatus.State.QUARANTINED, 1);
     hold(TestNodes.options(), 0, 1);
-    extender.begin(now, now / MILLI);
-    Effect.Send repair = sent();
-    assertThat(repair.mask()).isEqualTo(0b100);
-    assertThat(ttl(repair)).isEqualTo(1000);
-  }
-
-  @Test
-  void nodeThatBecameAMemberDuringTheRound_getsTheGrantWhenTheLeaseBegins() {
     nodes.join();
-    extender.begin(now, now / MILLI);
-    assertThat(sent().mask()).isEqualTo(0b1000);
+    extender.begin(now);
+    assertThat(ttl(repair(0b1100))).isEqualTo(1000);
   }
 
   @Test
-  void nodeThatFailedLate_isRepairedOnce() {
-    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
+  void nodesThatFailedLate_areExtendedEarly_once_butNotForAMissingPermission() {
+    failsLate(1);
+    failsLate(2);
+    extender.onLateVote(0, NodeReply.failed(1, NodeError.Kind.NO_PERMISSION, ""), now);
+    reply(repair(0b110), NO_ANSWER, 1);
+    assertThat(wakesAt()).as("one nanosecond after the node timeout").isEqualTo(120);
+    passTo(121);
+    assertThat(nodes.extensions().underWay()).as("its turn is over").isZero();
+    assertThat(effects).isEmpty();
+    assertThat(wakesAt()).as("the extension").isEqualTo(333);
+  }
+
+  @Test
+  void earlyExtension_ofALeaseThatIsNotExtended_writesWhatIsLeft_andMovesNoDeadline() {
+    hold(TestNodes.options().drift(Duration.ofMillis(12)).autoExtend(false));
+    passTo(500);
+    failsLate(1);
+    Effect.Send repair = repair(0b010);
+    assertThat(ttl(repair)).isEqualTo(480);
+    assertThat(reply(repair, Code.REPAIRED, 1)).isNull();
+    assertThat(effects).isEmpty();
+    assertThat(nodes.extensions().underWay()).isZero();
+    assertThat(lease.validity().deadlineNanos()).isEqualTo(START + 988 * MILLI);
+    assertThat(wakesAt()).isEqualTo(-1);
+  }
+
+  @Test
+  void earlyExtension_waitsForItsTurn() {
+    failsLate(1);
+    now = START + 20 * MILLI;
+    List<ExtendSlot> others = others();
+    passTo(20);
+    nothingIsSent();
+    assertThat(wakesAt()).as("the extension is due").isEqualTo(333);
+    nodes.extensions().giveUp(others.get(0), now);
+    extender.onAdmitted(now, now / MILLI);
     assertThat(sent().mask()).isEqualTo(0b010);
-    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
-    nothingIsSent();
-    extender.onLateVote(2, NO_ANSWER, now, now / MILLI);
-    assertThat(sent().mask()).as("another node").isEqualTo(0b100);
   }
 
   @Test
-  void nodeThatRefusesPermission_isNotRepaired() {
-    NodeReply denied = NodeReply.failed(1, NodeError.Kind.NO_PERMISSION, "");
-    extender.onLateVote(1, denied, now, now / MILLI);
-    nothingIsSent();
+  void extension_isNotDelayedByAnEarlyExtensionWithoutAReply() {
+    failsLate(1);
+    Effect.Send repair = repair(0b010);
+    extendNow();
+    Effect.Send extend = sent();
+    reply(repair, Code.REPAIRED, 1);
+    reply(extend, Code.EXTENDED, 0, 1, 2);
+    assertThat(take(Effect.Settle.class)).hasSize(1);
+    assertThat(nodes.extensions().underWay()).isZero();
   }
 
   @Test
-  void nodeWithANewConnection_isRepairedAgain() {
-    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
-    sent();
-    nodes.state(1, NodeStatus.State.VOTING, 2);
-    extender.onWorks(1, now, now / MILLI);
-    assertThat(sent().mask()).as("the first repair may be lost").isEqualTo(0b010);
-    extender.onWorks(2, now, now / MILLI);
-    assertThat(sent().mask()).isEqualTo(0b100);
-    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
-    assertThat(take(Effect.Send.class)).as("under way").isEmpty();
+  void extension_thatFollowsAnEarlyOneInAPausedThread_keepsItsPlaceAmongOthers() {
+    failsLate(1);
+    Effect.Send repair = repair(0b010);
+    now += 300 * MILLI;
+    others();
+    extendNow();
+    reply(repair, Code.REPAIRED, 1);
+    assertThat(nodes.extensions().waiting()).isEqualTo(1);
+  }
+
+  @Test
+  void earlyExtension_ofANodeThatErrs_takesNoTurn_butTheNextExtensionGoesToItToo() {
+    failsLate(1);
+    nodes.status(1, new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "by the test", true));
+    passTo(20);
+    nothingIsSent();
+    assertThat(nodes.extensions().underWay()).isZero();
+    extendNow();
+    assertThat(sent().mask()).isEqualTo(ALL);
   }
 
   /**
@@ -416,14 +431,15 @@ class LeaseExtenderTest {
    * paused.
    */
   @Test
-  void eventsThatTellOfOneConnection_repairOnce() {
+  void eventsThatTellOfOneConnection_extendAtOnce_onThatNodeAlone() {
     nodes.state(1, NodeStatus.State.VOTING, 7);
-    extender.onWorks(1, now, now / MILLI);
-    Effect.Send repair = sent();
-    extender.onWorks(1, now, now / MILLI);
-    nothingIsSent();
-    reply(repair, NodeReply.failed(7, NodeError.Kind.BUSY, ""), 1);
-    extender.onWorks(1, now, now / MILLI);
+    for (int i = 0; i < 22; i++) {
+      extender.extendEarly(1, now);
+    }
+    passTo(0);
+    reply(sent(), NodeReply.failed(7, NodeError.Kind.BUSY, ""), 1);
+    extender.extendEarly(1, now);
+    passTo(0);
     assertThat(sent().mask()).as("the node executes again").isEqualTo(0b010);
   }
 
@@ -432,6 +448,7 @@ class LeaseExtenderTest {
   @Test
   void invalidation_isProbedAfter20Millis_withTheLeaseTimeThatIsLeft() {
     hold(TestNodes.options().drift(Duration.ofMillis(12)).autoExtend(false));
+    assertThat(wakesAt()).as("it is not extended").isEqualTo(-1);
     extender.onInvalidation(1);
     assertThat(wakesAt()).isEqualTo(20);
     passTo(19);
@@ -464,38 +481,26 @@ class LeaseExtenderTest {
   }
 
   @Test
-  void invalidation_fromANodeThatIsBeingRepaired_isNotProbed_untilItReplied() {
-    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
-    Effect.Send first = sent();
-    extender.onLateVote(2, NO_ANSWER, now, now / MILLI);
-    sent();
-    extender.onInvalidation(2);
-    extender.onInvalidation(1);
+  void nodeThatLacksTheGrant_isNoDoubt_butItsInvalidationOrLossIs() {
+    failsLate(1);
     assertThat(extender.isWithoutDoubt()).isTrue();
-    reply(first, Code.REPAIRED, 1);
-    extender.onInvalidation(2);
-    assertThat(extender.isWithoutDoubt()).as("the other repair is under way").isTrue();
+    Effect.Send repair = repair(0b010);
+    assertThat(extender.isWithoutDoubt()).isTrue();
     extender.onInvalidation(1);
     assertThat(extender.isWithoutDoubt()).isFalse();
-  }
-
-  @Test
-  void repair_isUnderWayUntilItsOwnReply() {
-    extender.onLateVote(1, NO_ANSWER, now, now / MILLI);
-    sent();
-    extendNow();
-    Effect.Send extend = sent();
-    reply(extend, Code.EXTENDED, 0, 1, 2);
-    extender.onInvalidation(1);
+    passTo(21);
+    reply(sent(), Code.EXTENDED, 0, 1, 2);
     assertThat(extender.isWithoutDoubt()).isTrue();
+    reply(repair, Code.LOST, 1);
+    assertThat(extender.isWithoutDoubt()).isFalse();
+    assertThat(wakesAt()).as("the next extension").isEqualTo(21 + 333);
   }
 
   @Test
   void loss_onANode_isInDoubtUntilTheNodeStoresTheLeaseAgain() {
     extendNow();
     reply(sent(), Code.LOST, 1);
-    extender.onTimer(now + 101 * MILLI, now / MILLI + 101);
-    now += 101 * MILLI;
+    passTo(101);
     effects.clear();
     assertThat(extender.isWithoutDoubt()).isFalse();
     extendNow();

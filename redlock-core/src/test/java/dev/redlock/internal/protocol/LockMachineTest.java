@@ -240,15 +240,20 @@ class LockMachineTest extends MachineFixture {
   }
 
   @Test
-  void node_thatFailsAfterTheGrant_isRepaired() {
+  void node_thatFailsAfterTheGrant_isRepaired_alsoDuringALocalHandOff() {
     submit(false);
     Effect.Send acquire = sent();
     reply(acquire, Code.GRANTED, 0, 1);
-    machine.effects().clear();
+    HeldLease l = granted();
     reply(acquire, NodeReply.failed(1, NodeError.Kind.BUSY, ""), 2);
-    Effect.Send repair = sent();
-    assertThat(repair.request()).isInstanceOf(LockRequest.Extend.class);
+    pass(20);
+    Effect.Send repair = sent(LockRequest.Extend.class);
     assertThat(repair.mask()).isEqualTo(0b100);
+    submit(false);
+    release(l);
+    granted();
+    reply(repair, Code.REPAIRED, 2);
+    assertThat(nodes.extensions().underWay()).as("its turn is over").isZero();
   }
 
   @Test

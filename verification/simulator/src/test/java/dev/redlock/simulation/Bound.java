@@ -14,7 +14,7 @@ enum Bound {
   PLACES("cost"),
   /** Repeats of releases that failed on one node, since it confirmed one. */
   REPEATS("cost"),
-  /** Extensions and repairs of one grant on one node. */
+  /** Extensions of one grant on one node. */
   EXTENSIONS("cost"),
   /** Leases that one client lost although the nodes could have extended them in time. */
   LOST("lost"),

@@ -256,12 +256,12 @@ final class Checker {
     }
     if (a == null) {
       a = new Asked(exchange, r.token(), r.ttlMillis(), mono, world.now, scenario.nodes);
-      if (id.extends_.size() > 64) { // Each change of a node's record is followed by a repair.
+      if (id.extends_.size() > 64) { // Each change of a node's record may be followed by one.
         id.extends_.remove(0);
       }
       id.extends_.add(a);
     }
-    id.cost.onExtend(node, id.held.config().ttlMillis() * Scenario.MS, id.handOffsInRow);
+    id.cost.onExtend(node, id.held.config().ttlMillis() * Scenario.MS);
     world.trace.extends_(id.leaseId, exchange, node);
     id.extendedMask |= bit;
     id.sentMask |= bit;

@@ -170,7 +170,7 @@ class ExtendHistoriesTest {
     p.node(1).crash(SimNode.Kept.NOTHING, 10);
     p.run(800);
     a.wants(100);
-    p.run(5);
+    p.run(25);
     a.mustHold("n2 and n3");
     require(a.lease.id().equals(p.owner(1)), "n1 stores it although it does not vote");
   }

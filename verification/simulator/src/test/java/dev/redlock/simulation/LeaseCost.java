@@ -1,7 +1,7 @@
 package dev.redlock.simulation;
 
 /**
- * What one lease id may cost after its round: releases, extensions and repairs, by node.
+ * What one lease id may cost after its round: releases and extensions, by node.
  *
  * <ul>
  *   <li>A <b>release</b> is sent once. It is repeated if its node failed it, if the node has
@@ -11,7 +11,7 @@ package dev.redlock.simulation;
  *   <li>An <b>extension</b> is sent for each third of the lease time. After a failure the client
  *       pauses for a tenth of the lease time, or a quarter of the remaining validity. This gives
  *       fewer than 20 extensions in a lease time. A caller may request one more. A hint may cause a
- *       check, one in 20 ms. A hand-off and a change of the node's status may cause a repair.
+ *       check, one in 20 ms. A change of the node's status may cause an early extension.
  * </ul>
  */
 final class LeaseCost {
@@ -91,12 +91,8 @@ final class LeaseCost {
     }
   }
 
-  /**
-   * An extension or a repair is sent.
-   *
-   * @param handOffs how many hand-offs led to the holder of the grant
-   */
-  void onExtend(int node, long ttlNanos, int handOffs) {
+  /** An extension is sent. */
+  void onExtend(int node, long ttlNanos) {
     reasons[node]++;
     if (!extending) {
       return;
@@ -108,7 +104,6 @@ final class LeaseCost {
             + took * EXTENSIONS_PER_LEASE_TIME / ttlNanos
             + checks
             + (lock.settled() - settledAtGrant)
-            + handOffs
             + (client.links[node].changes - changesAtGrant[node]);
     client.world.margins.require(Bound.EXTENSIONS, ++extended[node], allowed, leaseId);
   }

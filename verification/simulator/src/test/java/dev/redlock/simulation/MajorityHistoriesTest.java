@@ -52,8 +52,8 @@ class MajorityHistoriesTest {
   void leaseThatIsHeldOn_isWrittenToAllNodes() {
     Play p = start(1);
     Play.Person a = p.asks(0, 100).mustHold("all is well");
-    p.run(20);
-    require(owners(p, a).size() == NODES, "some milliseconds later all nodes store it");
+    p.run(25);
+    require(owners(p, a).size() == NODES, "20 ms later all nodes store it");
     a.releases();
     p.run(30);
     require(owners(p, a).isEmpty(), "and none any more after the release");

@@ -80,10 +80,10 @@ final class ProtocolMutants {
         "M4",
         "the validity starts at the answers",
         protocol(
-            "LeaseExtender",
-            "    long toRepair = 0;\n",
-            "    grant.renew(new Validity(nowNanos, nowWallMillis, config.ttlNanos(),"
-                + " config.driftNanos()));\n    long toRepair = 0;\n"));
+            "LeaseKeeper",
+            "l.extender.begin(now);",
+            "l.extender.begin(now); l.grant.renew(new Validity(now, won.validity.startWallMillis()"
+                + " + 99, w.config.ttlNanos(), w.config.driftNanos()));"));
     mutant(
         "M5",
         "the drift is not subtracted from the validity",
@@ -389,7 +389,7 @@ final class ProtocolMutants {
     mutant(
         "X",
         "nodes without the grant are not repaired",
-        protocol("LeaseExtender", "    if (toRepair == 0) {", "    if (toRepair >= 0) {"));
+        protocol("LeaseExtender", "    lacking |= 1L << node;\n", ""));
     mutant(
         "X",
         "a node grants tokens outside the window of its clock",
@@ -504,18 +504,18 @@ final class ProtocolMutants {
     mutant(
         "X",
         "local hand-off although a node has sent an invalidation",
-        protocol("LeaseExtender", "round == null && !checkDue && lostOn == 0;", "lostOn == 0;"));
+        protocol("LeaseExtender", "!isExtending() && !checkDue && lostOn == 0;", "lostOn == 0;"));
     mutant(
         "X",
         "local hand-off although a node has said that another lease holds the key",
         protocol(
             "LeaseExtender",
-            "round == null && !checkDue && lostOn == 0;",
-            "round == null && !checkDue;"));
+            "!isExtending() && !checkDue && lostOn == 0;",
+            "!isExtending() && !checkDue;"));
     mutant(
         "X",
-        "a repair that was due when the lease ended is forgotten",
-        protocol("LeaseExtender", "      repairs.postpone(toRepair);\n", ""));
+        "a local hand-off forgets the nodes that lack the grant",
+        protocol("LeaseExtender", "lease = successor;", "lease = successor; lacking = 0;"));
     mutant(
         "X",
         "the release after a local hand-off carries the last token, not that of the grant",
@@ -557,7 +557,7 @@ final class ProtocolMutants {
         protocol(
             "ExtendRound",
             "request = lease.grant.extend(ttlMillis);",
-            "request = repair ? lease.grant.extend(ttlMillis) : new"
+            "request = early ? lease.grant.extend(ttlMillis) : new"
                 + " LockRequest.Extend(lease.keys(), lease.id(), lease.token(), ttlMillis);"));
     mutant(
         "X",
@@ -698,10 +698,7 @@ final class ProtocolMutants {
     mutant(
         "I",
         "a lease that ends keeps its place among the extensions",
-        protocol(
-            "LeaseExtender",
-            "      slot.tellOthers(nodes.extensions().giveUp(slot, nowNanos), effects);\n",
-            ""));
+        protocol("LeaseExtender", "if (queued || round != null) {", "if (acks == null) {"));
     mutant(
         "I",
         "a lease that waits for its extension is not told that it may begin",
@@ -739,8 +736,8 @@ final class ProtocolMutants {
         "majority first: a lease that is held is not written to the others",
         protocol(
             "LeaseExtender",
-            "long toFill = repairs.toFill(nowNanos);",
-            "long toFill = 0 & repairs.toFill(nowNanos);"));
+            "lacksGrant(votes.reply(i)))",
+            "lacksGrant(votes.reply(i)) && !votes.recipients.isKeptBack(i))"));
     mutant(
         "I",
         "majority first: a release waits for nodes that never had the lease",
@@ -771,15 +768,6 @@ final class ProtocolMutants {
             "LeaseExtender",
             "nextExtendNanos = nowNanos + Math.max(MIN_RETRY_NANOS, soon);",
             "nextExtendNanos = nowNanos + Math.min(MIN_RETRY_NANOS, soon / 100);"));
-    mutant(
-        "I",
-        "a repair that failed is repeated at once",
-        protocol(
-            "LeaseExtender",
-            "      repairs.answered(node);\n    }",
-            "      repairs.answered(node);\n"
-                + "      if (needsRepair(reply)) repair(1L << node, nowNanos, nowWallMillis);\n"
-                + "    }"));
     mutant(
         "I",
         "a round whose token is refused takes a new one as often as it likes",

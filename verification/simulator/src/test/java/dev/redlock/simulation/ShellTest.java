@@ -65,7 +65,7 @@ class ShellTest {
   @Test
   void smallWorlds_keepEveryPromiseAndTheDigest() throws InterruptedException {
     Simulator.Tally tally = holdInSmallWorlds(Scenario.Setting.SHELL_NORMAL);
-    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("b7965b92471d3c58");
+    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("e047d946fe3d0809");
   }
 
   @Test

@@ -1,7 +1,7 @@
 package dev.redlock.simulation;
 
+import dev.redlock.internal.protocol.EarlyExtensions;
 import dev.redlock.internal.protocol.Exchange;
-import dev.redlock.internal.protocol.Repairs;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
@@ -124,8 +124,9 @@ final class Trace {
         }
       }
       Extension extension = extensions.get(leaseId);
-      // A repair decides nothing: its replies need not have come.
-      if (extension != null && (extension.waits == 0 || Repairs.isRepair(extension.exchange))) {
+      // An early extension decides nothing: its replies need not have come.
+      if (extension != null
+          && (extension.waits == 0 || EarlyExtensions.isOne(extension.exchange))) {
         add(readTrue, "settled", leaseId, 0, 0, 0, 0);
       }
       add(readTrue, "local", leaseId, 0, token, 0, 0);
