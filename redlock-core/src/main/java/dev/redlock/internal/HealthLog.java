@@ -4,7 +4,7 @@ import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.joining;
 import static java.util.stream.Collectors.mapping;
 
-import dev.redlock.internal.protocol.Objections;
+import dev.redlock.internal.sets.Objections;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeStatus;

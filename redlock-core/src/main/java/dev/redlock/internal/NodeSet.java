@@ -3,11 +3,11 @@ package dev.redlock.internal;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.internal.protocol.ExtendQueue;
-import dev.redlock.internal.protocol.Membership;
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
 import dev.redlock.internal.protocol.RoundLimiter;
 import dev.redlock.internal.sets.Members;
+import dev.redlock.internal.sets.Membership;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;

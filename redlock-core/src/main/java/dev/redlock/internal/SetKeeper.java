@@ -1,9 +1,9 @@
 package dev.redlock.internal;
 
 import dev.redlock.internal.operations.OperatorClient.OperatedSet;
-import dev.redlock.internal.protocol.Membership;
-import dev.redlock.internal.protocol.Membership.Decision;
 import dev.redlock.internal.sets.Members;
+import dev.redlock.internal.sets.Membership;
+import dev.redlock.internal.sets.Membership.Decision;
 import dev.redlock.internal.sets.Seen;
 import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.LockNode;
@@ -56,7 +56,7 @@ final class SetKeeper implements OperatedSet {
         new Membership(
             context.nodes.count(),
             nodeContext.observes(),
-            context.randomness,
+            context.randomness::deploymentId,
             nodeContext.maxLeaseTime().toMillis(),
             guardNanos,
             context.time.nanos());

@@ -1,4 +1,8 @@
-/** What the protocol and operators say of a set of nodes: values, without a decision. */
+/**
+ * Which deployment and which set of nodes a client works with, as the records of the nodes say.
+ * Pure, as the protocol is: {@link dev.redlock.internal.sets.Membership} decides, the others are
+ * values.
+ */
 @NullMarked
 package dev.redlock.internal.sets;
 

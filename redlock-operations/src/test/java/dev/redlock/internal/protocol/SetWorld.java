@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.internal.sets.Membership;
 import dev.redlock.operations.internal.SetOperator;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.RestartGuard;

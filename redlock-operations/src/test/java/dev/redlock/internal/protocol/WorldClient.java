@@ -1,7 +1,8 @@
 package dev.redlock.internal.protocol;
 
-import dev.redlock.internal.protocol.Membership.Decision;
 import dev.redlock.internal.sets.Members;
+import dev.redlock.internal.sets.Membership;
+import dev.redlock.internal.sets.Membership.Decision;
 import dev.redlock.internal.sets.Seen;
 import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.NodeRecord;
@@ -16,7 +17,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** A client of {@link SetWorld}: follows the set, and acquires, extends and releases one lock. */
-final class WorldClient implements Nodes, Randomness {
+final class WorldClient implements Nodes {
   private static final long MICRO = 1_000_000; // ms to ns
   private static final long DRIFT = 52;
 
@@ -73,7 +74,8 @@ final class WorldClient implements Nodes, Randomness {
   WorldClient(SetWorld world, int number) {
     this.world = world;
     this.number = number;
-    membership = new Membership(1, false, this, maxLease, SetWorld.guard(maxLease) * MICRO, 0);
+    membership =
+        new Membership(1, false, this::deploymentId, maxLease, SetWorld.guard(maxLease) * MICRO, 0);
     members = Members.all(1);
   }
 
@@ -91,7 +93,13 @@ final class WorldClient implements Nodes, Randomness {
     reserved.clear();
     long limit = world.breaks(SetWorld.Break.UNLIMITED_LEASES) ? 0 : maxLease;
     membership =
-        new Membership(seeds.size(), false, this, limit, SetWorld.guard(maxLease) * MICRO, nanos());
+        new Membership(
+            seeds.size(),
+            false,
+            this::deploymentId,
+            limit,
+            SetWorld.guard(maxLease) * MICRO,
+            nanos());
     members = Members.all(seeds.size());
     for (String seed : seeds) {
       add(seed);
@@ -179,18 +187,7 @@ final class WorldClient implements Nodes, Randomness {
     links.forEach(WorldLink::heal);
   }
 
-  @Override
-  public double next() {
-    throw new AssertionError("only identities are random here");
-  }
-
-  @Override
-  public String leaseId() {
-    throw new AssertionError("leases have numbers here");
-  }
-
-  @Override
-  public String deploymentId() {
+  private String deploymentId() {
     return "d" + world.between(100, 999) + "c" + number + "." + life;
   }
 

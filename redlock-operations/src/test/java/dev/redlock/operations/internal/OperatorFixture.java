@@ -1,8 +1,7 @@
 package dev.redlock.operations.internal;
 
-import dev.redlock.internal.protocol.Membership;
-import dev.redlock.internal.protocol.Membership.Decision;
-import dev.redlock.internal.protocol.Randomness;
+import dev.redlock.internal.sets.Membership;
+import dev.redlock.internal.sets.Membership.Decision;
 import dev.redlock.internal.sets.Seen;
 import dev.redlock.internal.sets.Tell;
 import dev.redlock.operations.internal.SetOperator.Step;
@@ -34,25 +33,7 @@ final class OperatorFixture {
 
   OperatorFixture(String... seeds) {
     names.addAll(List.of(seeds));
-    membership = new Membership(seeds.length, false, new Founder(), MAX_LEASE, GUARD, now);
-  }
-
-  /** Gives its identity to the deployment. */
-  private static final class Founder implements Randomness {
-    @Override
-    public double next() {
-      return 0;
-    }
-
-    @Override
-    public String leaseId() {
-      throw new AssertionError();
-    }
-
-    @Override
-    public String deploymentId() {
-      return "d1";
-    }
+    membership = new Membership(seeds.length, false, () -> "d1", MAX_LEASE, GUARD, now);
   }
 
   NodeRecord record(String name) {

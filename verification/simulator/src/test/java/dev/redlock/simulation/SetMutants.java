@@ -88,12 +88,11 @@ final class SetMutants {
                 + "      return count(marked, set.members()) < 0 *"));
     mutant(
         "one node decides with which deployment a client works",
-        ProtocolMutants.protocol(
-            "Membership", "showing(shown, deciding) >= needed", "id.isEmpty()"));
+        sets("Membership", "showing(shown, deciding) >= needed", "id.isEmpty()"));
     mutant(
         "an observer founds",
-        ProtocolMutants.protocol("Membership", "    founds = !observes;", "    founds = true;"),
-        ProtocolMutants.protocol("Membership", "    tells = !observes;", "    tells = true;"));
+        sets("Membership", "    founds = !observes;", "    founds = true;"),
+        sets("Membership", "    tells = !observes;", "    tells = true;"));
     mutant(
         "a proposal counts as a record",
         record("    return epoch > 0;", "    return epoch > 0 || isProposal();"));
@@ -111,7 +110,7 @@ final class SetMutants {
     mutant(
         "the vote of another deployment counts",
         sets("Members", "(record.id().equals(id)\n            && record", "(record"),
-        ProtocolMutants.protocol(
+        sets(
             "Objections",
             "    if (node.says() && !record",
             "    if (current.id().isEmpty() && !record"));
@@ -126,13 +125,13 @@ final class SetMutants {
             "return local > hosts.size();"));
     mutant(
         "two names of one server are two members",
-        ProtocolMutants.protocol("Founding", ": twice ?", ": names.isEmpty() ?"));
+        sets("Founding", ": twice ?", ": names.isEmpty() ?"));
     mutant(
         "a set is sealed that the added member does not store",
         operator("    if (!first.isEmpty()) {", "    if (first.size() > 1) {"));
     mutant(
         "a client works with its list, not with the set that the nodes show",
-        ProtocolMutants.protocol(
+        sets(
             "Membership",
             "      members = Members.of(current, nodes, aliases, maxLeaseMillis);\n",
             "      long mask = Members.all(seeds).mask();\n"

@@ -1,10 +1,8 @@
-package dev.redlock.internal.protocol;
+package dev.redlock.internal.sets;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.redlock.internal.protocol.Membership.Decision;
-import dev.redlock.internal.sets.Members;
-import dev.redlock.internal.sets.Tell;
+import dev.redlock.internal.sets.Membership.Decision;
 import dev.redlock.spi.NodeRecord;
 import java.util.List;
 import java.util.Map;

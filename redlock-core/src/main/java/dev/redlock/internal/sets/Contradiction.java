@@ -1,6 +1,5 @@
-package dev.redlock.internal.protocol;
+package dev.redlock.internal.sets;
 
-import dev.redlock.internal.sets.Seen;
 import dev.redlock.spi.NodeRecord;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,6 @@
-package dev.redlock.internal.protocol;
+package dev.redlock.internal.sets;
 
-import dev.redlock.internal.protocol.Membership.Decision;
-import dev.redlock.internal.sets.Seen;
-import dev.redlock.internal.sets.Tell;
+import dev.redlock.internal.sets.Membership.Decision;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
@@ -40,27 +38,7 @@ final class SetFixture {
 
   private SetFixture(String newId, boolean observes, long maxLease, String... seeds) {
     names.addAll(List.of(seeds));
-    membership = new Membership(seeds.length, observes, founder(newId), maxLease, GUARD, now);
-  }
-
-  /** Randomness that gives this identity to a deployment. */
-  static Randomness founder(String newId) {
-    return new Randomness() {
-      @Override
-      public double next() {
-        return 0;
-      }
-
-      @Override
-      public String leaseId() {
-        throw new AssertionError();
-      }
-
-      @Override
-      public String deploymentId() {
-        return newId;
-      }
-    };
+    membership = new Membership(seeds.length, observes, () -> newId, maxLease, GUARD, now);
   }
 
   /** Another client of the same nodes. */

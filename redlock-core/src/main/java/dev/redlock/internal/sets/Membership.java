@@ -1,8 +1,5 @@
-package dev.redlock.internal.protocol;
+package dev.redlock.internal.sets;
 
-import dev.redlock.internal.sets.Members;
-import dev.redlock.internal.sets.Seen;
-import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RestartGuard;
@@ -17,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -71,7 +69,7 @@ public final class Membership {
   static final long FIRST_RECORD_NANOS = 3_000_000_000L;
 
   private final int seeds;
-  private final Randomness random;
+  private final Supplier<String> newIds;
   private final long maxLeaseMillis;
   private final long guardNanos;
   private final long startNanos;
@@ -123,18 +121,19 @@ public final class Membership {
   /**
    * @param seeds how many nodes were configured; they have the first numbers
    * @param observes whether this client writes nothing
+   * @param newIds random identities for a deployment that this client founds
    * @param maxLeaseMillis the longest lease time of this client
    * @param guardNanos after this time all leases that were granted before have ended
    */
   public Membership(
       int seeds,
       boolean observes,
-      Randomness random,
+      Supplier<String> newIds,
       long maxLeaseMillis,
       long guardNanos,
       long nowNanos) {
     this.seeds = seeds;
-    this.random = random;
+    this.newIds = newIds;
     founds = !observes;
     tells = !observes;
     this.maxLeaseMillis = maxLeaseMillis;
@@ -312,7 +311,7 @@ public final class Membership {
     } else {
       boolean lost = nowNanos - startNanos >= 2 * FIRST_RECORD_NANOS;
       if (founds && newId.isEmpty()) {
-        newId = random.deploymentId();
+        newId = newIds.get();
       }
       boolean mayFound = founds && hidden.isEmpty();
       said = mayFound ? founding.tells(newId, maxLeaseMillis, late, lost, reading) : List.of();

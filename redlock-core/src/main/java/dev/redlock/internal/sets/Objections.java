@@ -1,9 +1,7 @@
-package dev.redlock.internal.protocol;
+package dev.redlock.internal.sets;
 
 import static java.util.stream.Collectors.joining;
 
-import dev.redlock.internal.sets.Members;
-import dev.redlock.internal.sets.Seen;
 import dev.redlock.spi.NodeRecord;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,5 @@
-package dev.redlock.internal.protocol;
+package dev.redlock.internal.sets;
 
-import dev.redlock.internal.sets.Loopback;
-import dev.redlock.internal.sets.Members;
-import dev.redlock.internal.sets.Seen;
-import dev.redlock.internal.sets.Tell;
 import dev.redlock.spi.NodeRecord;
 import java.util.ArrayList;
 import java.util.Comparator;
