@@ -132,8 +132,8 @@ record ClusterReplies(String name, Masters masters, Share share) {
           status().connection(),
           new NodeError(error.kind(), name + ": " + error.message(), error.notExecuted()));
     }
-    // After DISCONNECTED the protocol repeats the request on the next connection. If the server is
-    // no longer a master, no such connection comes: another master has its slots.
+    // DISCONNECTED says that the next connection will do. If the server is no longer a master, no
+    // such connection comes: another master has its slots.
     boolean comesBack = share.isClosed() || masters.links().include(link);
     return failure(
         comesBack ? NodeError.Kind.DISCONNECTED : NodeError.Kind.CLUSTER,

@@ -47,7 +47,7 @@ final class Outbox {
   }
 
   private void pause(long nowNanos) {
-    if (!pauses && !later.isEmpty() && releases.nodes.status(node).works()) {
+    if (!pauses && !later.isEmpty() && works()) {
       pauses = true;
       pausesUntilNanos = nowNanos + pauseNanos;
       pauseNanos = Math.min(MAX_PAUSE_NANOS, 2 * pauseNanos);
@@ -57,24 +57,30 @@ final class Outbox {
   /** The node has confirmed a release: it may execute now what it failed to do before. */
   void onConfirmed(long nowNanos) {
     pauseNanos = FIRST_PAUSE_NANOS;
-    send(MORE, nowNanos);
+    if (works()) {
+      send(MORE, nowNanos);
+    }
   }
 
   void onTimer(long nowNanos) {
     if (pauses && pausesUntilNanos - nowNanos <= 0) {
       pauses = false;
-      send(1, nowNanos);
+      if (works()) {
+        send(1, nowNanos);
+      }
       pause(nowNanos);
     }
   }
 
-  /** Sends the oldest if the node works. */
+  private boolean works() {
+    return releases.nodes.status(node).works();
+  }
+
+  /** Sends the oldest; those come back for which the node has no connection any more. */
   void send(int limit, long nowNanos) {
-    if (releases.nodes.status(node).works()) {
-      for (PendingRelease release : later.stream().limit(limit).toList()) {
-        later.remove(release);
-        releases.send(release, 1L << node, nowNanos);
-      }
+    for (PendingRelease release : later.stream().limit(limit).toList()) {
+      later.remove(release);
+      releases.send(release, 1L << node, nowNanos);
     }
   }
 

@@ -4,10 +4,11 @@ import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Queue;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +33,8 @@ final class PendingReleases {
   private final Map<String, PendingRelease> entries = new LinkedHashMap<>(4);
 
   /** The few that have a deadline before the end of their keys. */
-  private final List<PendingRelease> waiting = new ArrayList<>(1);
+  private final Queue<PendingRelease> waiting =
+      new PriorityQueue<>(1, (a, b) -> Long.signum(a.deadlineNanos - b.deadlineNanos));
 
   /** By node; only of those that were to be sent something later. */
   private final Map<Integer, Outbox> outboxes = new TreeMap<>();
@@ -64,10 +66,8 @@ final class PendingReleases {
       e.deadlineNanos = nowNanos + l.config().nodeTimeoutNanos();
       waiting.add(e);
     } else if (l.end() == LeaseEnd.EXPIRED) {
-      ExtendSlot slot = l.extender.slot;
-      e.slot = slot;
+      e.slot = l.extender.slot;
       e.held = e.todo; // It waits behind all extensions.
-      slot.tellOthers(nodes.extensions().askForRelease(slot, nowNanos), effects);
       onAdmitted(nowNanos);
     }
     send(e, e.todo, nowNanos);
@@ -180,10 +180,16 @@ final class PendingReleases {
   /** A release that waited behind extensions may begin. */
   void onAdmitted(long nowNanos) {
     for (PendingRelease e : List.copyOf(entries.values())) {
-      if (e.slot != null && e.slot.isTaken() && e.held != 0) {
+      if (e.slot != null && e.held != 0 && hasTurn(e.slot, nowNanos)) {
         sendHeld(e, nowNanos);
       }
     }
+  }
+
+  /** Asks again: a turn that came while this thread was paused for long is over. */
+  private boolean hasTurn(ExtendSlot slot, long nowNanos) {
+    slot.tellOthers(nodes.extensions().askForRelease(slot, nowNanos), effects);
+    return slot.isTaken();
   }
 
   /** The node has a new connection, or executes again: it is sent all that waited for that. */
@@ -241,16 +247,19 @@ final class PendingReleases {
   }
 
   /**
-   * Forgets it if there is no more to do, or if the client has too many over all its locks: then
-   * the keys expire. Lets others begin once a quorum has confirmed it, or no reply is waited for.
+   * Forgets it if there is no more to do; or if it was sent, and the client has too many over all
+   * its locks: then the keys expire. Lets others begin once a quorum has confirmed it, or no reply
+   * is waited for.
    */
   private void conclude(PendingRelease e, long nowNanos) {
-    if (e.ack == null && (e.todo == 0 || nodes.tooManyReleasesPending())) {
+    boolean sent = e.held == 0;
+    if (e.ack == null && (e.todo == 0 || (sent && nodes.tooManyReleasesPending()))) {
       todo(e, 0);
       waiting.remove(e);
       entries.remove(e.request.leaseId(), e);
     }
-    if (e.slot != null && e.held == 0 && (e.todo == 0 || e.open() == 0 || e.isConfirmed())) {
+    boolean over = e.open() == 0 || e.isConfirmed() || e.untilNanos - nowNanos <= 0;
+    if (e.slot != null && sent && over) {
       e.slot.tellOthers(nodes.extensions().giveUp(e.slot, nowNanos), effects);
     }
   }
@@ -258,10 +267,11 @@ final class PendingReleases {
   // Time.
 
   void onTimer(long nowNanos) {
-    for (PendingRelease w : List.copyOf(waiting)) {
-      if (w.deadlineNanos - nowNanos <= 0) {
-        onDeadline(w, nowNanos);
-      }
+    PendingRelease next = waiting.peek();
+    while (next != null && next.deadlineNanos - nowNanos <= 0) {
+      waiting.remove();
+      onDeadline(next, nowNanos);
+      next = waiting.peek();
     }
     for (Outbox outbox : outboxes.values()) {
       outbox.onTimer(nowNanos);
@@ -278,7 +288,6 @@ final class PendingReleases {
     if (e.ack != null) {
       settle(e, e.ack, Effect.Result.failed(Reports.ofRelease(nodes, e, nowNanos)));
     }
-    waiting.remove(e);
     sendHeld(e, nowNanos);
   }
 
@@ -291,7 +300,10 @@ final class PendingReleases {
     PendingRelease oldest = oldest();
     if (oldest != null) { // Usually it is null, and this is called with each reply.
       wake.at(oldest.untilNanos);
-      waiting.forEach(e -> wake.at(e.deadlineNanos));
+      PendingRelease next = waiting.peek();
+      if (next != null) {
+        wake.at(next.deadlineNanos);
+      }
       outboxes.values().forEach(outbox -> outbox.deadlines(wake));
     }
   }

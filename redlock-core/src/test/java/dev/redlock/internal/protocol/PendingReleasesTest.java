@@ -122,6 +122,17 @@ class PendingReleasesTest {
   }
 
   @Test
+  void node_thatDropsBeforeItIsSentWhatWaited_getsItOnItsNextConnection() {
+    nodes.state(1, NodeStatus.State.CONNECTING, 1);
+    releases.add(release("a"), 0b010, LIFE, now);
+    releases.onWorks(1, now);
+    assertThat(effects).as("it has dropped again").isEmpty();
+    nodes.state(1, NodeStatus.State.VOTING, 3);
+    releases.onWorks(1, now);
+    assertThat(sent().mask()).isEqualTo(0b010);
+  }
+
+  @Test
   void release_thatFails_isRepeated() {
     releases.add(release("a"), 0b001, LIFE, now);
     reply(sent(), OVERLOADED, 0);
@@ -162,18 +173,34 @@ class PendingReleasesTest {
     assertThat(sent().request()).isEqualTo(release("b"));
   }
 
-  /** SHELL_SETS seeds 17671 and 25642. */
-  @Test
-  void release_ofAnExpiredLease_isSentAtItsTurn_onceAndToAllNodes() {
-    ExtendQueue extensions = nodes.extensions();
+  private ExtendSlot releaseExpiredBehindExtensions() {
     ExtendSlot extension = new ExtendSlot(TestNodes.KEYS, 100 * MILLI, 100 * MILLI);
     for (int i = 0; i < 4; i++) {
       extension = new ExtendSlot(TestNodes.KEYS, 100 * MILLI, 100 * MILLI);
-      extensions.ask(extension, now, now + LIFE, now);
+      nodes.extensions().ask(extension, now, now + LIFE, now);
     }
     HeldLease expired = nodes.lease(LockConfig.of(TestNodes.options().build()), now);
     expired.finish(LeaseEnd.EXPIRED);
     releases.release(expired, 0, null, now);
+    return extension;
+  }
+
+  @Test
+  void release_whoseTurnPassedWhileItsThreadWasPaused_isSentAtAnother() {
+    ExtendQueue extensions = nodes.extensions();
+    extensions.giveUp(releaseExpiredBehindExtensions(), now);
+    now += 60_000 * MILLI;
+    ExtendSlot other = new ExtendSlot(TestNodes.KEYS, 100 * MILLI, 100 * MILLI);
+    extensions.ask(other, now, now + LIFE, now);
+    releases.onAdmitted(now);
+    assertThat(sent().mask()).isEqualTo(ALL);
+  }
+
+  /** SHELL_SETS seeds 17671 and 25642. */
+  @Test
+  void release_ofAnExpiredLease_isSentAtItsTurn_onceAndToAllNodes() {
+    ExtendQueue extensions = nodes.extensions();
+    ExtendSlot extension = releaseExpiredBehindExtensions();
     nodes.state(1, NodeStatus.State.VOTING, 2);
     releases.onWorks(1, now);
     releases.onAdmitted(now);
