@@ -66,6 +66,9 @@ final class ExtendRound extends Exchange {
     }
     boolean mayWin = !early && Long.bitCount(mask) >= members.quorum();
     waitNanos = mayWin ? lease.config().patienceNanos() : lease.config().nodeTimeoutNanos();
+    if (early) {
+      waitNanos = Math.min(waitNanos, nodes.patience(mask)); // Others wait for its turn.
+    }
     asked(mask, nowNanos);
   }
 
@@ -79,7 +82,7 @@ final class ExtendRound extends Exchange {
 
   /** Another round would tell more: this one waits no longer than a node timeout. */
   void hurry() {
-    waitNanos = lease.config().nodeTimeoutNanos();
+    waitNanos = Math.min(waitNanos, lease.config().nodeTimeoutNanos());
   }
 
   ExtendVerdict verdict() {

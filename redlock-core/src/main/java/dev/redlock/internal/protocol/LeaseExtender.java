@@ -34,6 +34,9 @@ final class LeaseExtender {
   /** A section that is shorter costs no early extension, unless a node reconnects. */
   private static final long EARLY_NANOS = 20_000_000;
 
+  /** An early extension waits behind the others of the client: none of them is late for it. */
+  private static final long AFTER_ALL_NANOS = 3_600_000_000_000L;
+
   private static final long MIN_RETRY_NANOS = 5_000_000;
 
   /** Of the check interval, while other leases come and go on a node: up to 640 ms. */
@@ -91,8 +94,9 @@ final class LeaseExtender {
     AcquireRound votes = grant.votes;
     for (long bits = nodes.members().mask(); bits != 0; bits &= bits - 1) {
       int i = Long.numberOfTrailingZeros(bits);
+      boolean lacks = !votes.isOpen(i) && (lacksGrant(votes.reply(i)) || isVoteOver(i));
       // A node may have been freed after its refusal; its invalidation came before the lease.
-      if ((!votes.isOpen(i) && lacksGrant(votes.reply(i))) || votes.mayBeFreeSince(i)) {
+      if (lacks || votes.mayBeFreeSince(i)) {
         extendEarly(i, nowNanos + EARLY_NANOS);
       }
     }
@@ -140,6 +144,12 @@ final class LeaseExtender {
     return reply.code() == Code.FAILED || reply.code() == Code.STALE;
   }
 
+  /** Whether the node has another connection than its vote, or did not vote. */
+  private boolean isVoteOver(int node) {
+    NodeReply vote = grant.votes.reply(node);
+    return vote == null || vote.connection() != nodes.status(node).connection();
+  }
+
   /** A vote that came after the winning one; it never moves the deadline. */
   void onLateVote(int node, NodeReply reply, long nowNanos) {
     if (lacksGrant(reply)) {
@@ -148,13 +158,18 @@ final class LeaseExtender {
   }
 
   /**
-   * The node lacks the grant, and gets it at this time. It failed, or was not asked. Or it has a
-   * new connection, and may have lost its keys: after a pause many such events come at once.
+   * The node has a new connection, and may have lost its keys; or it executes again. After a pause
+   * many such events come at once.
    */
-  void extendEarly(int node, long atNanos) {
+  void onWorks(int node, long nowNanos) {
     if (round != null && !round.isOpen(node)) {
       round.hurry();
     }
+    extendEarly(node, nowNanos);
+  }
+
+  /** The node lacks the grant, and gets it at this time. */
+  private void extendEarly(int node, long atNanos) {
     if (lacking == 0 || atNanos - earlyNanos < 0) {
       earlyNanos = atNanos;
     }
@@ -195,7 +210,8 @@ final class LeaseExtender {
     // callers that ask again and again leave time to others.
     long soon = config.nodeTimeoutNanos();
     soon = Math.max(soon, lastSentNanos + config.ttlNanos() / 10 - nowNanos);
-    long urgent = nowNanos + (asked ? Math.min(left, soon) : left);
+    long wait = asked ? Math.min(left, soon) : due ? left : left + AFTER_ALL_NANOS;
+    long urgent = nowNanos + wait;
     slot.tellOthers(nodes.extensions().ask(slot, urgent, deadlineNanos(), nowNanos), effects);
     queued = !slot.isTaken();
     if (!queued) {
@@ -339,10 +355,13 @@ final class LeaseExtender {
   /** A node reports that the key was written or deleted, or has expired. */
   void onInvalidation(int node) {
     ExtendRound e = round; // An early one may be followed by a local hand-off before its reply.
-    boolean ownCommand =
-        (grant.awaited() & 1L << node) != 0 || (e != null && !e.isEarly() && e.isOpen(node));
-    if (ownCommand) {
+    long asked = e == null ? 0 : e.open();
+    long own = grant.awaited() | (isExtending() ? asked : 0);
+    if ((own & 1L << node) != 0) {
       return; // The node executes the command after the change, and its reply reports the key.
+    }
+    if (((asked | lacking) & 1L << node) != 0 && isVoteOver(node)) {
+      return; // All leases hear this of a node that was restarted, and its vote counts no more.
     }
     checkDue = true;
     if (e != null) {

@@ -352,7 +352,7 @@ public final class LockMachine {
       pendingReleases.onWorks(node, now);
       HeldLease l = leases.lease();
       if (l != null) {
-        l.extender.extendEarly(node, now);
+        l.extender.onWorks(node, now);
       }
     }
     wait.onNodeStatus(node, now);

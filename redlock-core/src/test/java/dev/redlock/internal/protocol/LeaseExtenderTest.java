@@ -147,7 +147,7 @@ class LeaseExtenderTest {
     reply(sent(), Code.EXTENDED, 0);
     assertThat(wakesAt()).isEqualTo(11_000);
     nodes.state(1, NodeStatus.State.VOTING, 2);
-    extender.extendEarly(1, now);
+    extender.onWorks(1, now);
     assertThat(wakesAt()).isEqualTo(10_100);
 
     passTo(10_101);
@@ -358,8 +358,9 @@ class LeaseExtenderTest {
     failsLate(2);
     extender.onLateVote(0, NodeReply.failed(1, NodeError.Kind.NO_PERMISSION, ""), now);
     reply(repair(0b110), NO_ANSWER, 1);
-    assertThat(wakesAt()).as("one nanosecond after the node timeout").isEqualTo(120);
-    passTo(121);
+    long over = 20 + nodes.patience(0b110) / MILLI;
+    assertThat(wakesAt()).as("one nanosecond after the usual time").isEqualTo(over);
+    passTo(over + 1);
     assertThat(nodes.extensions().underWay()).as("its turn is over").isZero();
     assertThat(effects).isEmpty();
     assertThat(wakesAt()).as("the extension").isEqualTo(333);
@@ -416,6 +417,57 @@ class LeaseExtenderTest {
   }
 
   @Test
+  void earlyExtension_waitsBehindAnExtensionThatIsDueLater_untilItIsDueItself() {
+    failsLate(1);
+    now = START + 20 * MILLI;
+    List<ExtendSlot> others = others();
+    passTo(20);
+    ExtendSlot longer = new ExtendSlot(TestNodes.KEYS, 100 * MILLI, 100 * MILLI);
+    nodes.extensions().ask(longer, now + 60_000 * MILLI, now + 60_000 * MILLI, now);
+    nodes.extensions().giveUp(others.get(0), now);
+    assertThat(longer.isTaken()).isTrue();
+    nothingIsSent();
+    extendNow();
+    nodes.extensions().giveUp(others.get(1), now);
+    extender.onAdmitted(now, now / MILLI);
+    assertThat(sent().mask()).isEqualTo(ALL);
+  }
+
+  @Test
+  void earlyExtension_ofANodeThatHangs_keepsItsTurnForAsLongAsTheNodeUsuallyTakes() {
+    failsLate(1);
+    Effect.Send early = repair(0b010);
+    long patience = nodes.patience(0b010);
+    assertThat(patience).isLessThan(100 * MILLI);
+    now += patience + 1;
+    extender.onTimer(now, now / MILLI);
+    assertThat(nodes.extensions().underWay()).isZero();
+    reply(early, Code.LOST, 1);
+    assertThat(extender.isWithoutDoubt()).as("a late reply is heard").isFalse();
+  }
+
+  @Test
+  void nodeThatReconnectsBetweenItsVoteAndTheGrant_isExtendedEarly() {
+    nodes.state(2, NodeStatus.State.VOTING, 7);
+    extender.begin(now);
+    passTo(20);
+    assertThat(sent().mask()).isEqualTo(0b100);
+  }
+
+  @Test
+  void restartedNode_thatTellsOfAllItsKeys_isExtendedAlone_andCastsNoDoubt() {
+    nodes.state(1, NodeStatus.State.VOTING, 7);
+    extender.onWorks(1, now);
+    extender.onInvalidation(1);
+    passTo(0);
+    assertThat(sent().mask()).isEqualTo(0b010);
+    extender.onInvalidation(1);
+    assertThat(extender.isWithoutDoubt()).isTrue();
+    passTo(30);
+    nothingIsSent();
+  }
+
+  @Test
   void earlyExtension_ofANodeThatErrs_takesNoTurn_butTheNextExtensionGoesToItToo() {
     failsLate(1);
     nodes.status(1, new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "by the test", true));
@@ -434,11 +486,11 @@ class LeaseExtenderTest {
   void eventsThatTellOfOneConnection_extendAtOnce_onThatNodeAlone() {
     nodes.state(1, NodeStatus.State.VOTING, 7);
     for (int i = 0; i < 22; i++) {
-      extender.extendEarly(1, now);
+      extender.onWorks(1, now);
     }
     passTo(0);
     reply(sent(), NodeReply.failed(7, NodeError.Kind.BUSY, ""), 1);
-    extender.extendEarly(1, now);
+    extender.onWorks(1, now);
     passTo(0);
     assertThat(sent().mask()).as("the node executes again").isEqualTo(0b010);
   }

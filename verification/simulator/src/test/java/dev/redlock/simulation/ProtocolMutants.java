@@ -736,8 +736,8 @@ final class ProtocolMutants {
         "majority first: a lease that is held is not written to the others",
         protocol(
             "LeaseExtender",
-            "lacksGrant(votes.reply(i)))",
-            "lacksGrant(votes.reply(i)) && !votes.recipients.isKeptBack(i))"));
+            "boolean lacks = !votes.isOpen(i)",
+            "boolean lacks = !votes.isOpen(i) && !votes.recipients.isKeptBack(i)"));
     mutant(
         "I",
         "majority first: a release waits for nodes that never had the lease",
