@@ -71,7 +71,7 @@ public class ExtendQueue {
    * The grant wants a round. Its slot waits until it is admitted: by this call, or by a later one
    * for another slot. A slot that waits may ask again, and may then be more urgent.
    *
-   * @param urgentNanos the order: the deadline of the lease, or before
+   * @param urgentNanos the order: the deadline of the lease, or before; much later if it is early
    * @param deadlineNanos when the lease ends
    * @return the slots that are admitted now; the caller tells them
    */

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Why an early extension: a lease on no more than a quorum is one lost key away from a second
  * owner. The naive way extends the lease on all nodes as soon as one lacks it. It fails when a node
  * reconnects: n leases send n × N requests at once. An early extension goes to the nodes that lack
- * the grant, alone, and waits for its turn as any extension does. It never moves the deadline,
- * because too few nodes take part in it. That a node lacks the grant casts no doubt on the votes of
- * the others, so the grant may be handed off locally meanwhile.
+ * the grant, alone, and comes after all others of the client. It never moves the deadline, because
+ * too few nodes take part in it. That a node lacks the grant casts no doubt on the votes of the
+ * others, so the grant may be handed off locally meanwhile.
  *
  * <p>Why a check: a node sends an invalidation when the key is deleted, written or has expired. The
  * naive way takes that for a loss. But invalidations are lost, late, or follow this client's own
@@ -210,8 +210,8 @@ final class LeaseExtender {
     // callers that ask again and again leave time to others.
     long soon = config.nodeTimeoutNanos();
     soon = Math.max(soon, lastSentNanos + config.ttlNanos() / 10 - nowNanos);
-    long wait = asked ? Math.min(left, soon) : due ? left : left + AFTER_ALL_NANOS;
-    long urgent = nowNanos + wait;
+    long urgent = nowNanos + (asked ? Math.min(left, soon) : left);
+    urgent += due ? 0 : AFTER_ALL_NANOS;
     slot.tellOthers(nodes.extensions().ask(slot, urgent, deadlineNanos(), nowNanos), effects);
     queued = !slot.isTaken();
     if (!queued) {
@@ -287,6 +287,10 @@ final class LeaseExtender {
     if (reply.code() == Code.LOST) {
       lostOn |= 1L << node;
       checksInVain++;
+      if (r.isEarly() && Long.bitCount(lostOn) >= grant.votes.members.blocking()) {
+        checkDue = true; // Perhaps it is lost, and the reports of it came before these replies.
+        checkAfter(longInterval());
+      }
     } else if (reply.code().definite()) {
       lostOn &= ~(1L << node);
       checksInVain = lostOn == 0 ? 0 : checksInVain;
@@ -354,8 +358,9 @@ final class LeaseExtender {
 
   /** A node reports that the key was written or deleted, or has expired. */
   void onInvalidation(int node) {
-    ExtendRound e = round; // An early one may be followed by a local hand-off before its reply.
+    ExtendRound e = round;
     long asked = e == null ? 0 : e.open();
+    // An early one may be followed by a local hand-off before its reply.
     long own = grant.awaited() | (isExtending() ? asked : 0);
     if ((own & 1L << node) != 0) {
       return; // The node executes the command after the change, and its reply reports the key.

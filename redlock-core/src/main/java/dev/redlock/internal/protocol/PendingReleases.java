@@ -32,7 +32,7 @@ final class PendingReleases {
    */
   private final Map<String, PendingRelease> entries = new LinkedHashMap<>(4);
 
-  /** The few that have a deadline before the end of their keys. */
+  /** Those that have a deadline before the end of their keys. */
   private final Queue<PendingRelease> waiting =
       new PriorityQueue<>(1, (a, b) -> Long.signum(a.deadlineNanos - b.deadlineNanos));
 
@@ -180,14 +180,14 @@ final class PendingReleases {
   /** A release that waited behind extensions may begin. */
   void onAdmitted(long nowNanos) {
     for (PendingRelease e : List.copyOf(entries.values())) {
-      if (e.slot != null && e.held != 0 && hasTurn(e.slot, nowNanos)) {
+      if (e.slot != null && e.held != 0 && askForTurn(e.slot, nowNanos)) {
         sendHeld(e, nowNanos);
       }
     }
   }
 
   /** Asks again: a turn that came while this thread was paused for long is over. */
-  private boolean hasTurn(ExtendSlot slot, long nowNanos) {
+  private boolean askForTurn(ExtendSlot slot, long nowNanos) {
     slot.tellOthers(nodes.extensions().askForRelease(slot, nowNanos), effects);
     return slot.isTaken();
   }
@@ -247,9 +247,9 @@ final class PendingReleases {
   }
 
   /**
-   * Forgets it if there is no more to do; or if it was sent, and the client has too many over all
-   * its locks: then the keys expire. Lets others begin once a quorum has confirmed it, or no reply
-   * is waited for.
+   * Forgets it if there is no more to do; or if nothing holds it back, and the client has too many
+   * over all its locks: then the keys expire. Lets others begin once a quorum has confirmed it, or
+   * no reply is waited for.
    */
   private void conclude(PendingRelease e, long nowNanos) {
     boolean sent = e.held == 0;

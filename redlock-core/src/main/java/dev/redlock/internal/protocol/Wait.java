@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * AskingAll      won: ends.         HELD, COLLIDED: Ready for the home node, or a pause
  *                                   else: Asleep, pauses grow; then asks all
  * EnteringQueue  ADMITTED: asks all HELD, QUEUED: Asleep until the turn, a hint, the expiry, the poll
- *                                   no reply, a failure: Ready, or a pause, for the next home node
+ *                                   else: a pause; Ready for the next home node, then for all
  * Asleep         Ready at its time, or earlier by a hint
  * </pre>
  *

@@ -468,6 +468,26 @@ class LeaseExtenderTest {
   }
 
   @Test
+  void lease_thatIsBrokenWhileAllNodesReconnect_isCheckedOnceTheySayThatItIsLost() {
+    NodeReply lost = NodeReply.of(Code.LOST, 7, 0, 0);
+    for (int node = 0; node < 3; node++) {
+      nodes.state(node, NodeStatus.State.VOTING, 7);
+      extender.onWorks(node, now);
+    }
+    passTo(0);
+    Effect.Send early = sent();
+    for (int node = 0; node < 3; node++) {
+      extender.onInvalidation(node);
+    }
+    reply(early, lost, 0);
+    passTo(60);
+    nothingIsSent();
+    reply(early, lost, 1);
+    passTo(200);
+    assertThat(reply(sent(), lost, 0, 1)).isEqualTo(LeaseEnd.LOST);
+  }
+
+  @Test
   void earlyExtension_ofANodeThatErrs_takesNoTurn_butTheNextExtensionGoesToItToo() {
     failsLate(1);
     nodes.status(1, new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "by the test", true));
