@@ -244,7 +244,8 @@ public final class LockMachine {
 
   private void onVote(AcquireRound r, int node, NodeReply reply, long now, long wall) {
     NodeError error = reply.error();
-    if (error != null && error.notExecuted()) {
+    boolean notExecuted = error != null && error.notExecuted();
+    if (notExecuted) {
       r.recipients.notSent(node);
     }
     if (r == wait.round()) {
@@ -253,6 +254,10 @@ public final class LockMachine {
     }
     if (wait.isNewest(r)) {
       r.record(node, reply, now);
+    }
+    if (notExecuted && r.verdict() != AcquireVerdict.ACQUIRED && r.recipients.isOnlyRoundAt(node)) {
+      // Nothing to roll back on the node, but its roll-back was sent before this reply came.
+      pendingReleases.onNotExecuted(r.request.leaseId(), node, now);
     }
     onLateVote(r, node, reply, now);
   }

@@ -240,6 +240,18 @@ final class PendingReleases {
     }
   }
 
+  /**
+   * The node has executed nothing of this lease id: there is nothing to release on it. One that
+   * does not permit the name would refuse the release as well, until the end of the keys.
+   */
+  void onNotExecuted(String leaseId, int node, long nowNanos) {
+    PendingRelease e = entries.get(leaseId);
+    if (e != null) {
+      todo(e, e.todo & ~(1L << node));
+      conclude(e, nowNanos);
+    }
+  }
+
   private void settle(PendingRelease e, Effect.Ack ack, Effect.Result result) {
     e.ack = null;
     waiting.remove(e);

@@ -134,6 +134,11 @@ final class Recipients {
     return sent | sentBefore;
   }
 
+  /** Whether the node was sent no other round of the same lease id. */
+  boolean isOnlyRoundAt(int node) {
+    return ((sentBefore | superseded) & 1L << node) == 0;
+  }
+
   /** Whether the token of this round is the second that was tried with its lease id. */
   boolean isSecondOfItsLeaseId() {
     return sentBefore != 0;

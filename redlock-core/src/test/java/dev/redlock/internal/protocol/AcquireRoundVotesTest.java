@@ -30,10 +30,15 @@ class AcquireRoundVotesTest {
     first.recipients.notSent(2);
     AcquireRound second = round();
     second.recipients.notSent(0);
+    assertThat(first.recipients.isOnlyRoundAt(1)).isTrue();
     second.recipients.follow(first.recipients);
     assertThat(second.recipients.written()).isEqualTo(0b111);
     assertThat(first.recipients.isSuperseded(0)).isFalse();
     assertThat(first.recipients.isSuperseded(1)).isTrue();
+    assertThat(first.recipients.isOnlyRoundAt(0)).as("the second was not sent to n0").isTrue();
+    assertThat(first.recipients.isOnlyRoundAt(1)).isFalse();
+    assertThat(second.recipients.isOnlyRoundAt(1)).isFalse();
+    assertThat(second.recipients.isOnlyRoundAt(2)).as("the first was not sent to n2").isTrue();
   }
 
   @Test

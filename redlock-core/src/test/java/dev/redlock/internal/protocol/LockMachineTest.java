@@ -240,6 +240,19 @@ class LockMachineTest extends MachineFixture {
   }
 
   @Test
+  void error_thatSaysNotExecuted_afterTheRefusal_leavesNothingToRollBack() {
+    Waiter w = submit(false);
+    Effect.Send acquire = sent();
+    machine.cancel(w, now, now / MILLI);
+    assertThat(machine.pendingReleases()).isEqualTo(3);
+    NodeError error = new NodeError(NodeError.Kind.BUSY, "", true);
+    reply(acquire, NodeReply.failed(1, error), 0);
+    assertThat(machine.pendingReleases()).isEqualTo(2);
+    reply(acquire, NodeReply.failed(1, NodeError.Kind.BUSY, ""), 1);
+    assertThat(machine.pendingReleases()).as("perhaps executed").isEqualTo(2);
+  }
+
+  @Test
   void node_thatFailsAfterTheGrant_isRepaired_alsoDuringALocalHandOff() {
     submit(false);
     Effect.Send acquire = sent();
