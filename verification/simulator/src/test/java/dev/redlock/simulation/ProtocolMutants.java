@@ -274,7 +274,7 @@ final class ProtocolMutants {
                 + "    AcquireRound k = wait.round();\n"
                 + "    if (k != null && node >= 0) {\n"
                 + "      waiters.conclude(acquirer.onReply(k, node, NodeReply.of(Code.GRANTED,"
-                + " nodes.status(node).connection(), 0, 0), now, wall), now, wall);\n"
+                + " nodes.status(node).connection(), 0, 0), now, wall), now);\n"
                 + "    }"));
     mutant(
         "M23",
