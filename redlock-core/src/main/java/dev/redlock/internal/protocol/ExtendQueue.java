@@ -12,7 +12,7 @@ import java.util.TreeSet;
 
 /**
  * Admits the extension rounds of all leases of one client: of those that can still be extended in
- * time, the lease that expires first comes first.
+ * time, the lease that expires first comes first. Early extensions come after them.
  *
  * <p>The problem: after a pause all leases are due at once. The naive way sends all extensions, and
  * sends each again that got no reply in time. It fails in this history: 600 leases, nodes that do
@@ -71,7 +71,8 @@ public class ExtendQueue {
    * The grant wants a round. Its slot waits until it is admitted: by this call, or by a later one
    * for another slot. A slot that waits may ask again, and may then be more urgent.
    *
-   * @param urgentNanos the order: the deadline of the lease, or before; much later if it is early
+   * @param urgentNanos the order: the deadline of the lease, or before; much later for an early
+   *     extension
    * @param deadlineNanos when the lease ends
    * @return the slots that are admitted now; the caller tells them
    */

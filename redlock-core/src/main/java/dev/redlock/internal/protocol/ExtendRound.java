@@ -67,7 +67,7 @@ final class ExtendRound extends Exchange {
     boolean mayWin = !early && Long.bitCount(mask) >= members.quorum();
     waitNanos = mayWin ? lease.config().patienceNanos() : lease.config().nodeTimeoutNanos();
     if (early) {
-      waitNanos = Math.min(waitNanos, nodes.patience(mask)); // Others wait for its turn.
+      waitNanos = Math.min(waitNanos, nodes.patience(mask)); // Others wait until its turn ends.
     }
     asked(mask, nowNanos);
   }

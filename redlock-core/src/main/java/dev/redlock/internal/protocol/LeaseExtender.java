@@ -288,7 +288,7 @@ final class LeaseExtender {
       lostOn |= 1L << node;
       checksInVain++;
       if (r.isEarly() && Long.bitCount(lostOn) >= grant.votes.members.blocking()) {
-        checkDue = true; // Perhaps it is lost, and the reports of it came before these replies.
+        checkDue = true; // Perhaps the lease is lost: reports of it were not heard, see below.
         checkAfter(longInterval());
       }
     } else if (reply.code().definite()) {
@@ -366,7 +366,7 @@ final class LeaseExtender {
       return; // The node executes the command after the change, and its reply reports the key.
     }
     if (((asked | lacking) & 1L << node) != 0 && isVoteOver(node)) {
-      return; // All leases hear this of a node that was restarted, and its vote counts no more.
+      return; // Each lease hears this of a node that has restarted. Its vote counts no more.
     }
     checkDue = true;
     if (e != null) {

@@ -180,7 +180,7 @@ final class Trace {
     } else if (request instanceof LockRequest.Extend r) {
       if (reply.code() == Code.EXTENDED || reply.code() == Code.REPAIRED) {
         if (r.ttlMillis() < world.scenario.ttlNanos / 1_000_000) {
-          // At the hold cap: the key ends earlier than in the model (seed 19 of NORMAL).
+          // As at the hold cap: the key ends earlier than in the model (seed 19 of NORMAL).
           leavesTheModel();
         }
         add(world.now, "prolongs", r.leaseId(), node.index + 1, 0, 0, 0);
